@@ -1,0 +1,35 @@
+# Every target makes .venv first, if it is not there or the pins changed. Nothing else is needed.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types bench venv clean
+
+demo: venv
+	@$(BIN)/counterbc demo
+
+test: venv
+	@$(BIN)/pytest
+
+lint: venv
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+types: venv
+	@$(BIN)/mypy
+
+bench: venv
+	@$(BIN)/python benchmarks/step.py
+
+venv: .venv/.installed
+
+.venv/.installed: pyproject.toml constraints.txt
+	@echo "Installing counterbc and its pinned libraries into .venv; this takes a few minutes."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+	@echo "Installed."
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

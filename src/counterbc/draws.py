@@ -1,0 +1,47 @@
+"""Random numbers as functions of (seed, purpose, index): the same wherever and whenever computed.
+
+A draw is a hash of its coordinates (the finalizer of SplitMix64), so numbers kept in memory and
+numbers computed again are equal, a stopped training continues with the same ones, and one member
+of a population does not change another's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import torch
+from torch import Tensor
+
+_GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)
+_FIRST = 0xBF58476D1CE4E5B9 - (1 << 64)
+_SECOND = 0x94D049BB133111EB - (1 << 64)
+
+
+def _mix(x: Tensor) -> Tensor:
+    """A bijection of 64-bit integers in which every input bit moves every output bit."""
+    x = (x ^ ((x >> 30) & ((1 << 34) - 1))) * _FIRST
+    x = (x ^ ((x >> 27) & ((1 << 37) - 1))) * _SECOND
+    return x ^ ((x >> 31) & ((1 << 33) - 1))
+
+
+def _number(purpose: str) -> int:
+    return int.from_bytes(hashlib.blake2b(purpose.encode(), digest_size=8).digest(), signed=True)
+
+
+def bits(seed: Tensor, purpose: str, index: Tensor, count: int) -> Tensor:
+    """Hashed 64-bit integers: (…, count), where … is the broadcast shape of seed and index."""
+    key = _mix(_mix(seed + _GOLDEN) ^ _number(purpose))
+    row = _mix(key ^ _mix(index + _GOLDEN))
+    counter = torch.arange(1, count + 1, device=row.device) * _GOLDEN
+    return _mix(row.unsqueeze(-1) + counter)
+
+
+def uniform(seed: Tensor, purpose: str, index: Tensor, count: int) -> Tensor:
+    """Uniform numbers strictly between 0 and 1, float32 with 23 random bits: (…, count)."""
+    return ((bits(seed, purpose, index, count) >> 41 & ((1 << 23) - 1)) + 0.5) * 2.0**-23
+
+
+def generator(seed: int, purpose: str) -> torch.Generator:
+    """An ordinary CPU generator whose stream belongs to (seed, purpose)."""
+    key = bits(torch.tensor(seed), purpose, torch.tensor(0), 1)
+    return torch.Generator().manual_seed(int(key.item()) & ((1 << 63) - 1))

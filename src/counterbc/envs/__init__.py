@@ -1,0 +1,92 @@
+"""The worlds of the paper, as gymnasium environments.
+
+Importing this registers them and costs no more than gymnasium itself; what a world needs is
+imported when it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from counterbc.errors import CounterBCError, unknown
+
+if TYPE_CHECKING:
+    from gymnasium.vector import VectorEnv
+    from numpy.typing import NDArray
+
+    Expert = Callable[[NDArray[Any], NDArray[Any], int], NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class World:
+    """An environment with an expert to learn from."""
+
+    id: str
+    """What gymnasium calls it."""
+    expert: str
+    """Where its expert is, `module:function`: obs (N, S), keys (N,) int64, step → action (N, A)."""
+    steps: int
+    """After how many steps an episode is truncated."""
+    teacher_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    """How the environment is made when a teacher, not a learner, acts in it."""
+
+    def load_expert(self) -> Expert:
+        module, _, name = self.expert.partition(":")
+        expert: Expert = getattr(import_module(module), name)
+        return expert
+
+
+WORLDS: dict[str, World] = {
+    "intersection": World(
+        id="counterbc/Intersection-v0",
+        expert="counterbc.envs.intersection:expert",
+        steps=20,
+        teacher_kwargs={"limit_actions": False},
+    ),
+}
+
+
+def register() -> None:
+    """Make the ids known to gymnasium; a second call changes nothing.
+
+    A plugin loader that sets the namespace `counterbc` itself arrives at the same ids.
+    """
+    from gymnasium.envs import registration
+
+    world = WORLDS["intersection"]
+    if world.id not in registration.registry:
+        registration.register(
+            id=world.id,
+            entry_point="counterbc.envs.intersection:Intersection",
+            vector_entry_point="counterbc.envs.intersection:IntersectionVector",
+            max_episode_steps=world.steps,
+        )
+
+
+def make_vec(env: str, num_envs: int, **kwargs: Any) -> VectorEnv[Any, Any, Any]:
+    """A vector environment of a world or any gymnasium id, native where there is a native one."""
+    import gymnasium
+    from gymnasium import error
+    from gymnasium.envs.registration import parse_env_id
+
+    register()
+    env_id = WORLDS[env].id if env in WORLDS else env
+    try:
+        parse_env_id(env_id.rpartition(":")[2])
+    except error.Error:  # a malformed id; gymnasium has no narrower class for it
+        raise unknown("environment", env, [*WORLDS, "or any gymnasium id"]) from None
+    try:
+        return gymnasium.make_vec(env_id, num_envs, **kwargs)
+    except (error.UnregisteredEnv, error.DeprecatedEnv, ModuleNotFoundError) as problem:
+        text = f"or any gymnasium id ({problem})"
+        raise unknown("environment", env, [*WORLDS, text]) from None
+    except error.DependencyNotInstalled as problem:
+        raise CounterBCError(f"environment {env!r} cannot be made: {problem}") from None
+
+
+# gymnasium's convention for packages: `gymnasium.make("counterbc.envs:counterbc/Intersection-v0")`
+# imports the module and expects the id to be there.
+register()

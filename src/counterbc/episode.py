@@ -1,0 +1,120 @@
+"""One demonstration, and the checks that every array of a dataset goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterbc.errors import DataError
+
+Array = NDArray[Any]
+
+
+def frozen(array: Any, dtype: Any, what: str) -> Array:
+    """A read-only copy as `dtype` (None: its own): nobody changes a dataset behind its back."""
+    try:
+        with np.errstate(over="ignore"):  # float64 beyond float32 becomes infinite, refused later
+            out = np.array(array, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what} cannot be read as numbers: {error}") from None
+    out.setflags(write=False)
+    return out
+
+
+def check_finite(array: Array, what: str) -> None:
+    bad = ~np.isfinite(array)
+    if bad.any():
+        row = int(np.argwhere(bad)[0][0])
+        raise DataError(
+            f"{what} has {int(bad.sum())} values that are NaN or infinite, the first in row {row}; "
+            "remove or repair those rows"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Episode:
+    """One demonstration from start to end."""
+
+    obs: Array
+    """The state at which each action was shown: (T, S) float32, or (T, H, W, C) uint8 images."""
+    action: Array
+    """(T, A) float32, in the units the environment takes."""
+    reward: Array | None = None
+    """(T,) float32 where rewards were recorded."""
+    operator: str | None = None
+    """Who demonstrated, where that is known."""
+    success: bool | None = None
+    """Whether the task was done, where that is known."""
+    name: str = ""
+    """Unique within a dataset; `Demonstrations` fills in demo_0, demo_1, … where it is empty."""
+
+    def __post_init__(self) -> None:
+        where = f"episode {self.name!r}" if self.name else "an episode"
+        obs = frozen(self.obs, None, f"obs of {where}")
+        image = obs.ndim == 4 and obs.dtype == np.uint8
+        if not image:
+            obs = frozen(obs, np.float32, f"obs of {where}")
+        action = frozen(self.action, np.float32, f"action of {where}")
+        if not image and (obs.ndim != 2 or obs.shape[1] == 0):
+            raise DataError(
+                f"obs of {where} has shape {obs.shape}; "
+                "expected (T, S) with S > 0, or (T, H, W, C) in uint8"
+            )
+        if action.ndim != 2 or action.shape[1] == 0:
+            raise DataError(f"action of {where} has shape {action.shape}; expected (T, A), A > 0")
+        if len(obs) != len(action):
+            raise DataError(
+                f"{where} has {len(obs)} observations but {len(action)} actions; "
+                "each action needs the state at which it was shown"
+            )
+        if len(obs) == 0:
+            raise DataError(f"{where} is empty; remove it, or record at least one pair")
+        check_finite(obs, f"obs of {where}")
+        check_finite(action, f"action of {where}")
+        object.__setattr__(self, "obs", obs)
+        object.__setattr__(self, "action", action)
+        if self.reward is not None:
+            object.__setattr__(self, "reward", self._checked_reward(self.reward, where))
+        if self.success is not None:
+            object.__setattr__(self, "success", bool(self.success))
+
+    def _checked_reward(self, reward: Array, where: str) -> Array:
+        reward = frozen(reward, np.float32, f"reward of {where}")
+        if reward.shape != (len(self),):
+            raise DataError(f"reward of {where} has shape {reward.shape}; expected ({len(self)},)")
+        check_finite(reward, f"reward of {where}")
+        return reward
+
+    def __len__(self) -> int:
+        return len(self.action)
+
+    def __repr__(self) -> str:
+        extras = [f"operator {self.operator!r}"] if self.operator is not None else []
+        extras += [f"success {self.success}"] if self.success is not None else []
+        extras += [f"return {float(self.reward.sum()):.3g}"] if self.reward is not None else []
+        return f"Episode({', '.join([self.name or 'unnamed', f'{len(self)} pairs', *extras])})"
+
+
+def check_agree(episodes: Sequence[Episode]) -> None:
+    """Episodes of one dataset have the same shapes and different names."""
+    if not episodes:
+        raise DataError("a dataset needs at least one episode; this one has none")
+    first, names = episodes[0], set()
+    for e in episodes:
+        if e.obs.shape[1:] != first.obs.shape[1:] or e.obs.dtype != first.obs.dtype:
+            raise DataError(
+                f"obs of episode {e.name!r} has shape {e.obs.shape[1:]} ({e.obs.dtype}); "
+                f"{first.name!r} has {first.obs.shape[1:]} ({first.obs.dtype}); all must agree"
+            )
+        if e.action.shape[1] != first.action.shape[1]:
+            raise DataError(
+                f"action of episode {e.name!r} has {e.action.shape[1]} dimensions; "
+                f"{first.name!r} has {first.action.shape[1]}; all must agree"
+            )
+        if e.name in names:
+            raise DataError(f"two episodes are named {e.name!r}; names must differ")
+        names.add(e.name)

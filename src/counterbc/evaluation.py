@@ -1,0 +1,206 @@
+"""Roll a whole population out in any gymnasium VectorEnv."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress
+
+from counterbc import draws
+from counterbc.envs import make_vec
+from counterbc.errors import CounterBCError, OptionError
+from counterbc.intervals import Difference, Interval, mean_interval, paired_difference
+from counterbc.trained import Act, Acting, Policies
+
+Array = NDArray[Any]
+SLOTS = 8192  # of a native vector environment
+SLOTS_ONE_BY_ONE = 64  # of environments stepped one after the other
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What each member earned in each episode."""
+
+    returns: Array
+    """(members, episodes) float64; NaN for members that diverged."""
+    lengths: Array
+    """(members, episodes) steps."""
+    env: str
+    act: Act
+    seed: int
+    method: str
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self.returns, dtype=dtype)
+
+    @property
+    def interval(self) -> Interval:
+        """Mean return with its 95 % interval: over members, or over episodes of a single one."""
+        return mean_interval(self.returns.mean(1) if len(self.returns) > 1 else self.returns[0])
+
+    def __repr__(self) -> str:
+        members, episodes = self.returns.shape
+        return (
+            f"Evaluation({self.method} in {self.env}, act={self.act}: return {self.interval}, "
+            f"{members} members × {episodes} episodes)"
+        )
+
+
+def evaluate(
+    policies: Policies,
+    env: str | None = None,
+    *,
+    episodes: int = 100,
+    act: Act = "mean",
+    seed: int = 0,
+    slots: int | None = None,
+    max_steps: int = 100_000,
+    progress: bool = True,
+    **env_kwargs: Any,
+) -> Evaluation:
+    """Every member in `episodes` episodes of a world or any gymnasium id.
+
+    Episode e of a member starts from a seed made of (seed, the member's seed, e), so members of
+    other methods with the same seeds see the same starts. `env` defaults to the environment of the
+    demonstrations. At most `slots` environments run at once.
+    """
+    name = env or policies.config.get("env")
+    if name is None:
+        raise OptionError("the demonstrations name no environment; say which one: env='…'")
+    if episodes < 1:
+        raise OptionError(f"cannot evaluate {episodes} episodes; ask for 1 or more")
+    shape = (len(policies), episodes)
+    returns, lengths = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
+    bar = Progress(console=Console(stderr=True), disable=not progress, transient=True)
+    with bar:
+        task = bar.add_task(f"evaluating {policies.method}", total=shape[0] * shape[1])
+        for members, numbers in _chunks(shape, slots or _slots(name, env_kwargs)):
+            part = policies[members]
+            rollout = Rollout(part, name, numbers, env_kwargs, max_steps)
+            got = rollout.run(act, seed)
+            returns[members, numbers[0] : numbers[-1] + 1] = got[0]
+            lengths[members, numbers[0] : numbers[-1] + 1] = got[1]
+            bar.advance(task, len(part) * len(numbers))
+    returns[policies.diverged] = np.nan
+    return Evaluation(returns, lengths, name, act, seed, policies.method)
+
+
+def compare(a: Evaluation, b: Evaluation) -> Difference:
+    """How much a is above b where both saw the same starts: over members, else over episodes."""
+    if a.returns.shape != b.returns.shape or (a.seed, a.env) != (b.seed, b.env):
+        raise OptionError(
+            "only runs of as many members and episodes, from the same starts, compare"
+        )
+    if len(a.returns) > 1:
+        return paired_difference(a.returns.mean(1), b.returns.mean(1))
+    return paired_difference(a.returns[0], b.returns[0])
+
+
+def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]:
+    """The seed of every slot, member after member: within 31 bits, which every world takes."""
+    members = torch.tensor([m.seed for m in policies.members]).unsqueeze(1)
+    index = torch.tensor(episodes) + (members << 32)  # (P, E)
+    bits = draws.bits(torch.tensor(seed), "start", index, 1).flatten() & (2**31 - 1)
+    return [int(b) for b in bits]
+
+
+def _slots(env: str, env_kwargs: dict[str, Any]) -> int:
+    """How many environments to run at once: many where they are stepped as arrays."""
+    probe = make_vec(env, 1, **env_kwargs)
+    one_by_one = isinstance(
+        probe.unwrapped, gymnasium.vector.SyncVectorEnv | gymnasium.vector.AsyncVectorEnv
+    )
+    probe.close()
+    return SLOTS_ONE_BY_ONE if one_by_one else SLOTS
+
+
+def _chunks(shape: tuple[int, int], slots: int) -> list[tuple[slice, list[int]]]:
+    """Members and episodes that run together."""
+    members, episodes = shape
+    if slots < 1:
+        raise OptionError(f"slots is {slots}; at least one environment must run")
+    group = min(members, slots)
+    width = max(1, slots // group)
+    return [
+        (slice(m, min(m + group, members)), list(range(e, min(e + width, episodes))))
+        for m in range(0, members, group)
+        for e in range(0, episodes, width)
+    ]
+
+
+class Rollout:
+    """P members × E episodes as slots of one VectorEnv; the first episode of each slot counts."""
+
+    def __init__(
+        self,
+        policies: Policies,
+        env: str,
+        episodes: list[int],
+        env_kwargs: dict[str, Any],
+        max_steps: int,
+    ) -> None:
+        self.policies, self.episodes, self.max_steps = policies, episodes, max_steps
+        self.shape = (len(policies), len(episodes))
+        self.env = make_vec(env, self.shape[0] * self.shape[1], **env_kwargs)
+        self._check(env)
+        self.mode = self.env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+
+    def _check(self, env: str) -> None:
+        obs, action = self.env.single_observation_space, self.env.single_action_space
+        p = self.policies
+        for what, space, size in (
+            ("observations", obs, p.obs_size),
+            ("actions", action, p.action_size),
+        ):
+            if not isinstance(space, gymnasium.spaces.Box) or space.shape != (size,):
+                raise CounterBCError(
+                    f"the {what} of {env} are {space}; these policies were trained on vectors of "
+                    f"{size} numbers"
+                )
+        self.low, self.high = action.low, action.high  # type: ignore[attr-defined]  # a Box, checked above
+
+    def run(self, act: Act, seed: int) -> tuple[Array, Array]:
+        """Returns and lengths: (P, E) each."""
+        acting = Acting(self.policies, self.episodes, act, seed)
+        obs = self._reset(start_seeds(self.policies, self.episodes, seed))
+        slots = self.env.num_envs
+        returns, lengths = np.zeros(slots), np.zeros(slots, dtype=np.int64)
+        going = np.ones(slots, dtype=bool)
+        for _ in range(self.max_steps):
+            obs, reward, done = self._step(acting, obs)
+            returns += np.where(going, reward, 0.0)
+            lengths += going
+            going &= ~done
+            if not going.any():
+                break
+            if self.mode == AutoresetMode.DISABLED and done.any():
+                obs, _ = self.env.reset(options={"reset_mask": done})
+        self.env.close()
+        if going.any():
+            raise CounterBCError(
+                f"{int(going.sum())} episodes were not over after {self.max_steps} steps; "
+                "raise max_steps, or give the environment a time limit"
+            )
+        return returns.reshape(self.shape), lengths.reshape(self.shape)
+
+    def _reset(self, seeds: list[int]) -> Array:
+        env: VectorEnv[Any, Any, Any] = self.env
+        try:
+            obs, _ = env.reset(seed=seeds)  # type: ignore[arg-type]  # lists are taken, but untyped
+        except TypeError:  # a native environment that seeds all its slots from one number
+            obs, _ = env.reset(seed=seeds[0])
+        return np.asarray(obs)
+
+    def _step(self, acting: Acting, obs: Array) -> tuple[Array, Array, Array]:
+        seen = torch.from_numpy(np.asarray(obs, dtype=np.float32)).unflatten(0, self.shape)
+        action = acting.actions(seen).flatten(0, 1).numpy()  # (slots, A)
+        action = np.clip(np.nan_to_num(action), self.low, self.high).astype(self.low.dtype)
+        obs, reward, terminated, truncated, _ = self.env.step(action)
+        return obs, np.asarray(reward), np.asarray(terminated | truncated)

@@ -1,0 +1,21 @@
+"""Read demonstrations from whatever file they are in, one module per format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from counterbc.demonstrations import Demonstrations
+from counterbc.errors import FormatError
+from counterbc.formats import robomimic
+
+__all__ = ["load"]
+
+
+def load(path: str | Path) -> Demonstrations:
+    """Read a dataset; the format is recognized by looking at what lies at `path`."""
+    path = Path(path)
+    if not path.exists():
+        raise FormatError(f"{path} does not exist; give the path of a robomimic HDF5 file")
+    if path.is_dir():
+        raise FormatError(f"{path} is a folder; give the path of a robomimic HDF5 file")
+    return robomimic.read(path)

@@ -1,0 +1,54 @@
+"""Every method is a choice of C(s, a), R(s, a) and π_θ in eq. M1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from counterbc.errors import OptionError, unknown
+from counterbc.policies import GaussianGRU, GaussianMLP, Policy
+from counterbc.supports import Ball, Demonstrated, Support
+from counterbc.weightings import (
+    PolicyLikelihood,
+    PreviousPolicy,
+    StateExpertise,
+    Uniform,
+    Weighting,
+)
+
+
+@dataclass(frozen=True)
+class Method:
+    """What to plug into the generalized loss."""
+
+    support: Support = Demonstrated()
+    weighting: Weighting = Uniform()
+    policy: Policy = GaussianMLP()
+    parts: int = 1
+    """Disjoint parts of the pairs, one network each; a member acts by their average."""
+    rounds: int = 1
+    """How often all networks are trained from scratch, each time knowing the round before."""
+
+    def __post_init__(self) -> None:
+        if self.parts < 1 or self.rounds < 1:
+            raise OptionError(
+                f"parts is {self.parts}, rounds {self.rounds}; both must be 1 or more"
+            )
+
+
+METHODS: dict[str, Method] = {
+    "bc": Method(),
+    "counter-bc": Method(support=Ball(), weighting=PolicyLikelihood()),
+    "weighted-bc": Method(weighting=StateExpertise()),
+    "bc-rnn": Method(policy=GaussianGRU()),
+    "bcnd": Method(weighting=PreviousPolicy(), parts=4, rounds=3),
+}
+
+
+def find_method(method: str | Method) -> tuple[str, Method]:
+    """A method and what to call it, from its name or itself."""
+    if isinstance(method, Method):
+        names = [name for name, known in METHODS.items() if known == method]
+        return (names[0] if names else "custom"), method
+    if method not in METHODS:
+        raise unknown("method", method, METHODS)
+    return method, METHODS[method]

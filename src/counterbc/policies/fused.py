@@ -1,0 +1,88 @@
+"""Counter-BC's loss of a Gaussian policy with its gradient in one pass over the counterfactuals.
+
+With z = (a' − μ)/σ, ℓ = log π(a'|s) and p = softmax(ℓ) over C(s, a), eq. M4 and its gradient are
+
+    L = −Σ p ℓ      ∂L/∂ℓ = −p (ℓ + L + 1)      ∂ℓ/∂μ = z/σ      ∂ℓ/∂log σ = z² − 1
+
+per dimension, so neither needs a graph of (B, M, A) intermediates. On a CPU with numba one native
+loop computes them (`native.py`); elsewhere `closed_form` below, which it must agree with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+def closed_form(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """L (N,), ∂L/∂μ (N, A), ∂L/∂log σ (N, A) from μ, log σ (N, A) and actions (N, M, A)."""
+    inverse = (-log_std).exp()
+    z = (actions - mean.unsqueeze(1)).transpose(1, 2) * inverse.unsqueeze(2)  # (N, A, M)
+    square = z.square()
+    constant = log_std.sum(1, keepdim=True) + mean.shape[1] * _HALF_LOG_2PI
+    log_pi = -0.5 * square.sum(1) - constant  # (N, M)
+    p = log_pi.softmax(1)
+    loss = -(p * log_pi).sum(1)
+    slope = -p * (log_pi + (loss + 1).unsqueeze(1))  # ∂L/∂ℓ: (N, M)
+    column = slope.unsqueeze(2)
+    d_mean = (z @ column).squeeze(2) * inverse
+    d_log_std = (square @ column).squeeze(2) - slope.sum(1, keepdim=True)
+    return loss, d_mean, d_log_std
+
+
+def _evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    if mean.device.type == "cpu" and mean.dtype == torch.float32:
+        from counterbc.policies import native
+
+        if native.available():
+            return native.evaluate(mean, log_std, actions)
+    return closed_form(mean, log_std, actions)
+
+
+class _CrossEntropy(torch.autograd.Function):
+    """Saves the gradient that the forward pass already knows."""
+
+    @staticmethod
+    def forward(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return _evaluate(mean, log_std, actions)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:
+        _, d_mean, d_log_std = output
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(d_mean, d_log_std)
+        ctx.save_for_backward(d_mean, d_log_std)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor, Tensor, None]:
+        d_mean, d_log_std = ctx.saved_tensors
+        column = grad.unsqueeze(1)
+        return column * d_mean, column * d_log_std, None
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: tuple[int | None, ...], *inputs: Tensor
+    ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
+        """States are independent, so P batches of B states are one batch of P·B states."""
+        stacked = [
+            x.unsqueeze(0).expand(info.batch_size, *x.shape) if d is None else x.movedim(d, 0)
+            for x, d in zip(inputs, in_dims, strict=True)
+        ]
+        rows = _apply(*(x.flatten(0, 1) for x in stacked))
+        return tuple(x.unflatten(0, (info.batch_size, -1)) for x in rows), (0, 0, 0)
+
+
+_apply: Callable[..., tuple[Tensor, ...]] = _CrossEntropy.apply
+
+
+def gaussian_cross_entropy(mean: Tensor, log_std: Tensor, actions: Tensor) -> Tensor:
+    """−Σ π̂ · log π of a Gaussian, eq. M4, for μ, log σ (B, A) and actions (B, M, A): (B,)."""
+    return _apply(mean, log_std, actions)[0]

@@ -1,0 +1,49 @@
+"""The Gaussian head that the paper's policies share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from counterbc.policies.fused import gaussian_cross_entropy
+from counterbc.policies.layers import linear, xavier
+from counterbc.policies.policy import Params, Policy
+
+LOG_STD_RANGE = (-20.0, 2.0)
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+@dataclass(frozen=True)
+class Gaussian(Policy):
+    """π(a|s) = N(a; μ(s), diag σ(s)²) with μ = tanh(…) and log σ clamped to [−20, 2]."""
+
+    def _init_head(self, generator: torch.Generator, inputs: int, action_size: int) -> Params:
+        return {
+            "head.weight": xavier(generator, inputs, action_size, action_size),
+            "head.bias": torch.zeros(2 * action_size),
+        }
+
+    def _head(self, params: Params, x: Tensor) -> tuple[Tensor, Tensor]:
+        mean, log_std = linear(x, params["head.weight"], params["head.bias"]).chunk(2, dim=-1)
+        return mean.tanh(), log_std.clamp(*LOG_STD_RANGE)  # (B, A) each
+
+    def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
+        mean, log_std = head
+        z = (actions - mean.unsqueeze(-2)) * (-log_std).exp().unsqueeze(-2)  # (B, M, A)
+        constant = log_std.sum(-1, keepdim=True) + actions.shape[-1] * _HALF_LOG_2PI  # (B, 1)
+        return -0.5 * z.square().sum(-1) - constant
+
+    def mean(self, head: tuple[Tensor, ...]) -> Tensor:
+        return head[0]
+
+    def sample(self, head: tuple[Tensor, ...], u: Tensor) -> Tensor:
+        mean, log_std = head
+        noise: Tensor = torch.special.ndtri(u)
+        return mean + log_std.exp() * noise
+
+    def cross_entropy(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
+        mean, log_std = head
+        return gaussian_cross_entropy(mean, log_std, actions)

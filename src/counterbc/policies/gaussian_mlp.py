@@ -1,0 +1,26 @@
+"""The paper's policy: hidden layers with ReLU, then a Gaussian head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from counterbc.policies.gaussian import Gaussian
+from counterbc.policies.layers import dense, relu_chain
+from counterbc.policies.policy import Params
+
+
+@dataclass(frozen=True)
+class GaussianMLP(Gaussian):
+    """s → ReLU layers → (μ, log σ); a history is read as one long vector."""
+
+    def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
+        sizes = (obs_size * self.history, *self.hidden)
+        params = dense(generator, sizes, "layer")
+        return params | self._init_head(generator, self.hidden[-1], action_size)
+
+    def head(self, params: Params, obs: Tensor) -> tuple[Tensor, Tensor]:
+        x = relu_chain(params, obs.flatten(1), "layer", len(self.hidden))
+        return self._head(params, x)

@@ -1,0 +1,57 @@
+"""What a policy owes: probabilities of many actions from one forward per state."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from counterbc.errors import OptionError
+from counterbc.losses import cross_entropy
+
+Params = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Policy(ABC):
+    """A family of distributions over actions; θ is an argument, so one value serves any member.
+
+    `head` is whatever a forward yields, e.g. (mean, log_std); everything else is computed from it.
+    """
+
+    hidden: tuple[int, ...] = (64, 64)
+    """Units of each hidden layer."""
+    history: int = 1
+    """How many observations are read, the current one last."""
+
+    def __post_init__(self) -> None:
+        if not self.hidden or min(self.hidden) < 1:
+            raise OptionError(f"hidden is {self.hidden}; give one positive width per layer")
+        if self.history < 1:
+            raise OptionError(f"history is {self.history}; a policy reads 1 or more observations")
+
+    @abstractmethod
+    def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
+        """Fresh θ of one network, float32 on the CPU."""
+
+    @abstractmethod
+    def head(self, params: Params, obs: Tensor) -> tuple[Tensor, ...]:
+        """One forward: obs (B, S), or (B, history, S) where history > 1."""
+
+    @abstractmethod
+    def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
+        """log π(a'|s) of actions (B, M, A): (B, M)."""
+
+    @abstractmethod
+    def mean(self, head: tuple[Tensor, ...]) -> Tensor:
+        """The action to take without chance: (B, A)."""
+
+    @abstractmethod
+    def sample(self, head: tuple[Tensor, ...], u: Tensor) -> Tensor:
+        """An action by chance, a differentiable function of θ and uniform numbers u: (B, A)."""
+
+    def cross_entropy(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
+        """−Σ π̂ · log π over actions (B, M, A), eq. M4: (B,)."""
+        return cross_entropy(self.log_prob(head, actions))

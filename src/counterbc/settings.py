@@ -1,0 +1,107 @@
+"""Every number a training depends on, with its one default; presets are values of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal
+
+from counterbc.errors import OptionError, unknown
+from counterbc.methods import Method
+from counterbc.supports import SUPPORTS, Demonstrated
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train; None leaves a thing as the method has it."""
+
+    radius: float = 0.4
+    """Δ of eq. M2, in units in which each action dimension spans [-1, 1]."""
+    shape: Literal["ball", "box"] | None = None
+    """The shape of C(s, a)."""
+    counterfactuals: int | None = None
+    """How many actions are drawn from C(s, a), beside the demonstrated one."""
+    limited: bool = True
+    """Whether counterfactuals are limited to A, as the paper's text asks."""
+    resample: bool = False
+    """Draw counterfactuals anew each epoch instead of once before training."""
+    feasible: Literal["project", "keep"] = "keep"
+    """What to do with recorded actions outside A, for every method alike."""
+    scale_actions: bool = True
+    """Map each action dimension to [-1, 1] by its bounds."""
+    scale_obs: bool = True
+    """Standardize each observation dimension."""
+    hidden: tuple[int, ...] | None = None
+    """Units of each hidden layer."""
+    steps: int = 10_000
+    """Gradient steps, the paper's 1000 epochs of 10."""
+    batch: int | None = None
+    """Pairs per step; None: a tenth of the pairs, at most `largest_batch`."""
+    largest_batch: int = 256
+    learning_rate: float = 1e-3
+    held_out: float = 0.0
+    """Share of the episodes kept apart for the held-out loss curve."""
+    memory: float = 2.0
+    """GiB within which counterfactuals are kept; above it they are computed again each step."""
+
+    def __post_init__(self) -> None:
+        for name, ok, allowed in (
+            ("shape", self.shape is None or self.shape in SUPPORTS, "ball or box"),
+            ("counterfactuals", self.counterfactuals is None or self.counterfactuals >= 0, "≥ 0"),
+            ("feasible", self.feasible in ("project", "keep"), "project or keep"),
+            ("steps", self.steps >= 1, "≥ 1"),
+            ("batch", self.batch is None or self.batch >= 1, "≥ 1"),
+            ("largest_batch", self.largest_batch >= 1, "≥ 1"),
+            ("learning_rate", self.learning_rate > 0, "> 0"),
+            ("held_out", 0 <= self.held_out < 1, "at least 0 and below 1"),
+            ("memory", self.memory >= 0, "≥ 0"),
+        ):
+            if not ok:
+                raise OptionError(f"{name} is {getattr(self, name)!r}; it must be {allowed}")
+
+    def apply(self, method: Method) -> Method:
+        """The method with the shape, counterfactuals and layers asked for here."""
+        support = method.support
+        if not isinstance(support, Demonstrated):
+            if self.shape is not None:
+                support = SUPPORTS[self.shape](count=support.count)
+            if self.counterfactuals is not None:
+                support = replace(support, count=self.counterfactuals)
+        policy = method.policy
+        if self.hidden is not None:
+            policy = replace(policy, hidden=self.hidden)
+        return replace(method, support=support, policy=policy)
+
+    def batch_size(self, pairs: int) -> int:
+        """Pairs per step for a network that learns from `pairs` pairs."""
+        return min(self.batch or min(max(pairs // 10, 1), self.largest_batch), pairs)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+PRESETS: dict[str, Settings] = {
+    "default": Settings(),
+    # The paper's text: actions normalized, Δ 0.4, C(s, a) ⊆ A; it does not speak of observations.
+    "paper": Settings(radius=0.4, feasible="keep", scale_obs=False, largest_batch=1 << 30),
+    # Their released code: everything raw, a box of Δ 0.5, counterfactuals anywhere.
+    "authors": Settings(
+        radius=0.5,
+        shape="box",
+        limited=False,
+        feasible="keep",
+        scale_actions=False,
+        scale_obs=False,
+        largest_batch=1 << 30,
+    ),
+}
+
+
+def settings_for(preset: str, **changes: Any) -> Settings:
+    """A preset with some of its numbers changed."""
+    if preset not in PRESETS:
+        raise unknown("preset", preset, PRESETS)
+    names = [f.name for f in fields(Settings)]
+    for name in changes:
+        if name not in names:
+            raise unknown("setting", name, names)
+    return replace(PRESETS[preset], **changes)

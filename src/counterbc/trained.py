@@ -1,0 +1,225 @@
+"""Trained policies: what training gives and everything else acts with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from counterbc import draws
+from counterbc.errors import DataError, OptionError, unknown
+from counterbc.normalization import Normalization
+from counterbc.policies import Params, Policy
+
+Act = Literal["mean", "sample"]
+ACTS: tuple[Act, ...] = ("mean", "sample")
+
+
+@dataclass(frozen=True)
+class Member:
+    """One end-to-end run."""
+
+    seed: int
+    radius: tuple[float, ...]
+    """Δ of each action dimension."""
+    dataset: int = 0
+    """Which of the population's datasets it learns from."""
+    fingerprint: str = ""
+    """The hash of that dataset."""
+
+    @property
+    def name(self) -> str:
+        same = len(set(self.radius)) == 1
+        radius = f"{self.radius[0]:g}" if same else "/".join(f"{r:g}" for r in self.radius)
+        return f"seed {self.seed}, radius {radius}"
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The loss while training, as (K, members) tensors at K steps."""
+
+    steps: Tensor  # (K,)
+    loss: Tensor
+    held_out: Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Policies:
+    """The members of a trained population; `policies[0]` is the first one alone."""
+
+    policy: Policy
+    params: Params
+    """Stacked over networks: (members · parts, …), part after part of each member."""
+    scales: Normalization
+    """One row per member."""
+    members: tuple[Member, ...]
+    parts: int = 1
+    method: str = "custom"
+    config: dict[str, Any] = field(default_factory=dict)
+    """What it was trained with: preset, settings, data, versions."""
+    curve: Curve | None = None
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __iter__(self) -> Iterator[Policies]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: int | slice) -> Policies:
+        if isinstance(index, int):
+            if not -len(self) <= index < len(self):
+                raise IndexError(f"member {index} does not exist; there are 0 … {len(self) - 1}")
+            index = slice(index % len(self), index % len(self) + 1)
+        chosen = list(range(len(self)))[index]
+        if not chosen:
+            raise IndexError(f"no member is in {index}; there are 0 … {len(self) - 1}")
+        nets = [i * self.parts + k for i in chosen for k in range(self.parts)]
+        curve = self.curve
+        if curve is not None:
+            held_out = None if curve.held_out is None else curve.held_out[:, chosen]
+            curve = Curve(curve.steps, curve.loss[:, chosen], held_out)
+        return replace(
+            self,
+            params={k: v[nets] for k, v in self.params.items()},
+            scales=self.scales.map(lambda x: x[chosen]),
+            members=tuple(self.members[i] for i in chosen),
+            curve=curve,
+        )
+
+    @property
+    def obs_size(self) -> int:
+        return self.scales.obs_mean.shape[1]
+
+    @property
+    def action_size(self) -> int:
+        return self.scales.action_low.shape[1]
+
+    @property
+    def diverged(self) -> NDArray[np.bool_]:
+        """Whether each member's parameters are no longer finite: (members,)."""
+        finite = torch.stack([v.flatten(1).isfinite().all(1) for v in self.params.values()])
+        bad: NDArray[np.bool_] = (~finite.all(0)).view(-1, self.parts).any(1).cpu().numpy()
+        return bad
+
+    def __repr__(self) -> str:
+        radii = sorted({m.radius for m in self.members})
+        radius = ", ".join("/".join(f"{r:g}" for r in dict.fromkeys(rs)) for rs in radii)
+        kind = f"{type(self.policy).__name__}{self.policy.hidden}"
+        parts = f" of {self.parts} networks each" if self.parts > 1 else ""
+        lines = [
+            f"Policies trained with {self.method}",
+            f"  members  {len(self)}{parts}, seeds {_ranges([m.seed for m in self.members])}",
+            f"  radius   {radius} ({self.config.get('radius_from', 'given')})",
+            f"  policy   {kind}: {self.obs_size} → {self.action_size}"
+            + (f", reading {self.policy.history} observations" if self.policy.history > 1 else ""),
+            f"  actions  bounds {self.scales.bounds_from}, {self.scales.action_set}",
+        ]
+        if self.diverged.any():
+            lines.append(f"  diverged {', '.join(self.names(self.diverged))}")
+        return "\n".join(lines)
+
+    def names(self, chosen: NDArray[np.bool_]) -> list[str]:
+        """The chosen members' names."""
+        return [f"member {i} ({m.name})" for i, m in enumerate(self.members) if bool(chosen[i])]
+
+    def actor(self, act: Act = "mean", seed: int = 0) -> Actor:
+        """One member ready to act; `policies[i].actor()`."""
+        if len(self) != 1:
+            raise OptionError(
+                f"an actor is one member, but there are {len(self)}; take policies[0].actor()"
+            )
+        return Actor(Acting(self, [0], act, seed))
+
+    def save(self, folder: str | Path) -> None:
+        """Write config.json and model.safetensors; refuses a folder that exists."""
+        from counterbc.training import checkpoints
+
+        checkpoints.save(self, Path(folder))
+
+    @staticmethod
+    def load(folder: str | Path) -> Policies:
+        """Read what `save` or `counterbc train` wrote."""
+        from counterbc.training import checkpoints
+
+        return checkpoints.load(Path(folder))
+
+
+class Acting:
+    """A whole population acting in E episodes each, with the memory that policies need."""
+
+    def __init__(self, policies: Policies, episodes: Sequence[int], act: Act, seed: int) -> None:
+        """`episodes` are numbers of one's own: an episode's chances depend on its number alone."""
+        if act not in ACTS:
+            raise unknown("way of acting", act, ACTS)
+        self.policies, self.act = policies, act
+        self.episodes = torch.tensor(episodes)
+        seeds = torch.tensor([m.seed for m in policies.members])
+        key = draws.bits(torch.tensor(seed), "acting", seeds, policies.parts)  # (P, parts)
+        self.seeds = key.flatten().unsqueeze(1)  # (N, 1)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything seen."""
+        p, shape = self.policies, (len(self.episodes), self.policies.policy.history)
+        self.window = p.scales.obs_mean.new_zeros(len(p), *shape, p.obs_size)
+        self.step = 0
+
+    @torch.no_grad()
+    def actions(self, obs: Tensor) -> Tensor:
+        """Actions for observations (P, E, S), both in the user's units: (P, E, A)."""
+        p = self.policies
+        seen = p.scales.obs(obs.to(self.window)).unsqueeze(2)
+        self.window = torch.cat([self.window[:, :, 1:], seen], dim=2)  # (P, E, history, S)
+        window = self.window if p.policy.history > 1 else seen.squeeze(2)
+        each = self._networks(window.repeat_interleave(p.parts, 0))  # (N, E, A)
+        self.step += 1
+        return p.scales.restore(each.unflatten(0, (-1, p.parts)).mean(1))
+
+    def _networks(self, window: Tensor) -> Tensor:
+        p, policy = self.policies, self.policies.policy
+        index = self.episodes + (self.step << 32)
+        u = draws.uniform(self.seeds, "act", index, p.action_size).to(window)  # (N, E, A)
+
+        def one(params: Params, obs: Tensor, u: Tensor) -> Tensor:
+            head = policy.head(params, obs)
+            return policy.mean(head) if self.act == "mean" else policy.sample(head, u)
+
+        if len(window) == 1:  # vmap over one network is only overhead
+            return one({k: v[0] for k, v in p.params.items()}, window[0], u[0]).unsqueeze(0)
+        actions: Tensor = torch.func.vmap(one)(p.params, window, u)
+        return actions
+
+
+class Actor:
+    """One policy in one world: numpy in, numpy out."""
+
+    def __init__(self, acting: Acting) -> None:
+        self._acting = acting
+
+    def reset(self) -> None:
+        """Forget the episode so far."""
+        self._acting.reset()
+
+    def act(self, obs: NDArray[Any]) -> NDArray[np.float32]:
+        """The action (A,) at observation (S,)."""
+        obs = np.asarray(obs, dtype=np.float32)
+        if obs.shape != (self._acting.policies.obs_size,):
+            raise DataError(
+                f"obs has shape {obs.shape}; this policy reads ({self._acting.policies.obs_size},)"
+            )
+        action = self._acting.actions(torch.from_numpy(obs)[None, None])[0, 0]
+        return np.asarray(action.cpu().numpy(), dtype=np.float32)
+
+
+def _ranges(seeds: list[int]) -> str:
+    """0 … 9 for a run of seeds, else a list."""
+    unique = list(dict.fromkeys(seeds))
+    if len(unique) > 2 and unique == list(range(unique[0], unique[0] + len(unique))):
+        return f"{unique[0]} … {unique[-1]}"
+    return ", ".join(map(str, unique))

@@ -1,0 +1,44 @@
+"""Which pairs each network sees at which step: epochs of shuffled pairs, cut into batches."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from counterbc import draws
+from counterbc.training.networks import Networks
+
+
+class Batches:
+    """Position (in its own list) and epoch of every pair of every step.
+
+    Network i runs through its list again and again, shuffled anew each epoch; step t takes the next
+    `batch` of that stream. It is a function of t alone, so a stopped training continues exactly.
+    """
+
+    def __init__(self, nets: Networks, batch: int) -> None:
+        self.nets, self.batch = nets, batch
+        self.device = nets.pairs.device
+
+    def block(self, first: int, steps: int) -> tuple[Tensor, Tensor]:
+        """Positions and epochs for `steps` steps from step `first`: (steps, N, B) each."""
+        n = self.nets.lengths[:, None]  # (N, 1)
+        index = torch.arange(first * self.batch, (first + steps) * self.batch, device=self.device)
+        epoch, offset = index // n, index % n  # (N, steps · B)
+        start = epoch[:, :1]
+        order = self._orders(start, int((epoch - start).max()) + 1)  # (N, E, n)
+        flat = (epoch - start) * order.shape[-1] + offset
+        position = order.flatten(1).gather(1, flat)
+        return self._steps(position), self._steps(epoch)
+
+    def _steps(self, stream: Tensor) -> Tensor:
+        """(N, steps · B) → (steps, N, B)."""
+        return stream.unflatten(1, (-1, self.batch)).transpose(0, 1).contiguous()
+
+    def _orders(self, start: Tensor, epochs: int) -> Tensor:
+        """The shuffled positions of `epochs` epochs from each network's `start`: (N, E, n)."""
+        width = self.nets.pairs.shape[1]
+        epoch = start + torch.arange(epochs, device=self.device)  # (N, E)
+        keys = draws.bits(self.nets.seeds[:, None], "order", epoch, width)  # (N, E, n)
+        beyond = torch.arange(width, device=self.device) >= self.nets.lengths[:, None, None]
+        return keys.masked_fill(beyond, torch.iinfo(torch.int64).max).argsort(-1)

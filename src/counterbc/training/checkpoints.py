@@ -1,0 +1,199 @@
+"""Policies as a folder: config.json and model.safetensors; and trainings that stopped half-way."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from counterbc.errors import FormatError, unknown
+from counterbc.normalization import TENSORS, Normalization
+from counterbc.policies import POLICIES
+from counterbc.trained import Curve, Member, Policies
+
+FORMAT, VERSION = "counterbc-policies", 1
+_CONFIG, _MODEL, _TRAINING = "config.json", "model.safetensors", "training.safetensors"
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a folder that exists, or whose parent does not, before any work is done."""
+    if folder.exists():
+        raise FormatError(f"{folder} exists already; choose another name or remove it")
+    if not folder.parent.is_dir():
+        raise FormatError(f"{folder.parent} is not a folder; create it first")
+
+
+@contextmanager
+def aside(path: Path) -> Iterator[Path]:
+    """A temporary sibling that takes the place of `path` when all went well, and vanishes else."""
+    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        yield temporary / path.name
+        os.replace(temporary / path.name, path)
+    except OSError as error:
+        reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
+        raise FormatError(f"could not write {path}: {reason}") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def save(policies: Policies, folder: Path) -> None:
+    """Write the folder aside, then rename it into place."""
+    check_free(folder)
+    with aside(folder) as temporary:
+        temporary.mkdir()
+        _write(policies, temporary)
+
+
+def _write(policies: Policies, folder: Path) -> None:
+    kind = next(name for name, cls in POLICIES.items() if type(policies.policy) is cls)
+    config = {
+        "format": FORMAT,
+        "version": VERSION,
+        "method": policies.method,
+        "policy": {"kind": kind, **asdict(policies.policy)},
+        "parts": policies.parts,
+        "members": [asdict(m) for m in policies.members],
+        "normalization": {
+            "action_set": policies.scales.action_set,
+            "scale_actions": policies.scales.scale_actions,
+            "bounds_from": policies.scales.bounds_from,
+        },
+        "config": policies.config,
+    }
+    tensors = {f"policy/{k}": v for k, v in policies.params.items()}
+    tensors |= {f"normalization/{n}": getattr(policies.scales, n) for n in TENSORS}
+    if policies.curve is not None:
+        curve = {"steps": policies.curve.steps, "loss": policies.curve.loss}
+        if policies.curve.held_out is not None:
+            curve["held_out"] = policies.curve.held_out
+        tensors |= {f"curve/{k}": v for k, v in curve.items()}
+    (folder / _CONFIG).write_text(json.dumps(config, indent=2) + "\n")
+    save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, folder / _MODEL)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """config.json of a run, checked to be ours."""
+    if not folder.is_dir():
+        raise FormatError(f"{folder} is not a folder; give the folder that counterbc train wrote")
+    try:
+        config = json.loads((folder / _CONFIG).read_text())
+    except FileNotFoundError:
+        raise FormatError(f"{folder} has no {_CONFIG}; it was not written by counterbc") from None
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{folder / _CONFIG} cannot be read ({error}); train again") from None
+    if not isinstance(config, dict) or config.get("format") != FORMAT:
+        raise FormatError(f"{folder} is not a counterbc run: its {_CONFIG} has another format")
+    if config.get("version") != VERSION:
+        raise FormatError(
+            f"{folder} has version {config.get('version')}, this counterbc reads {VERSION}; "
+            "train again, or install the version that wrote it"
+        )
+    return config
+
+
+def _read_tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except FileNotFoundError:
+        raise FormatError(f"{path.parent} has no {path.name}; the run is incomplete") from None
+    except (SafetensorError, OSError) as error:
+        raise FormatError(f"{path} is damaged ({error}); train again") from None
+
+
+def load(folder: Path) -> Policies:
+    """Read a finished run."""
+    config = read_config(folder)
+    if "unfinished" in config:
+        raise FormatError(
+            f"{folder} holds a training that was stopped; finish it with the same command "
+            "and --resume"
+        )
+    tensors = _read_tensors(folder / _MODEL)
+    try:
+        return _build(config, tensors)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(
+            f"{folder} is damaged: {type(error).__name__} {error}; train again"
+        ) from None
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+def _build(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
+    spec = dict(config["policy"])
+    kind = spec.pop("kind")
+    if kind not in POLICIES:
+        raise unknown("policy", kind, POLICIES)
+    options: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec.items()}
+    policy = POLICIES[kind](**options)
+    named: dict[str, Any] = {n: tensors[f"normalization/{n}"] for n in TENSORS}
+    scales = Normalization(**named, **config["normalization"])
+    members = tuple(Member(**{**m, "radius": tuple(m["radius"])}) for m in config["members"])
+    curve, params = _part(tensors, "curve/"), _part(tensors, "policy/")
+    parts = int(config["parts"])
+    if len(scales.obs_mean) != len(members) or not params:
+        raise ValueError(f"{len(scales.obs_mean)} normalizations for {len(members)} members")
+    fresh = policy.init(torch.Generator(), scales.obs_mean.shape[1], scales.action_low.shape[1])
+    wanted = {k: (len(members) * parts, *v.shape) for k, v in fresh.items()}
+    if wanted != {k: tuple(v.shape) for k, v in params.items()}:
+        raise ValueError("the parameters do not fit the policy")
+    return Policies(
+        policy, params, scales, members, parts, config["method"], config["config"],
+        Curve(**curve) if curve else None,
+    )  # fmt: skip
+
+
+# Trainings that stopped half-way
+
+
+def begin(folder: Path, config: dict[str, Any]) -> None:
+    """A run folder that holds only its configuration so far."""
+    check_free(folder)
+    with aside(folder) as temporary:
+        temporary.mkdir()
+        text = {"format": FORMAT, "version": VERSION, "unfinished": config}
+        (temporary / _CONFIG).write_text(json.dumps(text, indent=2) + "\n")
+
+
+def save_state(folder: Path, state: dict[str, Tensor]) -> None:
+    """What a stopped training needs, replaced as a whole."""
+    with aside(folder / _TRAINING) as temporary:
+        save_file({k: v.detach().cpu().contiguous() for k, v in state.items()}, temporary)
+
+
+def load_state(folder: Path, config: dict[str, Any]) -> dict[str, Tensor] | None:
+    """The state of a stopped training with the same configuration; None before its first save."""
+    found = read_config(folder)
+    if "unfinished" not in found:
+        raise FormatError(f"{folder} is finished already; there is nothing to resume")
+    if found["unfinished"] != json.loads(json.dumps(config)):
+        mine, theirs = json.loads(json.dumps(config)), found["unfinished"]
+        changed = [k for k in mine if mine[k] != theirs.get(k)]
+        raise FormatError(
+            f"{folder} was started with another {', '.join(changed) or 'configuration'}; "
+            "resume it with the same data and options, or choose another folder"
+        )
+    return _read_tensors(folder / _TRAINING) if (folder / _TRAINING).exists() else None
+
+
+def finish(policies: Policies, folder: Path) -> None:
+    """Turn an unfinished run into a finished one; stopped in between, it is still unfinished."""
+    with aside(folder / _CONFIG) as config:
+        _write(policies, config.parent)
+        os.replace(config.parent / _MODEL, folder / _MODEL)
+    (folder / _TRAINING).unlink(missing_ok=True)

@@ -1,0 +1,216 @@
+"""The training loop: blocks of steps, checkpoints, curves, and a clean stop."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from torch import Tensor
+
+from counterbc.policies import Params
+from counterbc.settings import Settings
+from counterbc.trained import Curve
+from counterbc.training import checkpoints
+from counterbc.training.batches import Batches
+from counterbc.training.population import Population, View
+
+_POINTS = 100  # of a loss curve
+_SAVE_EVERY = 30.0  # seconds
+_BLOCK = 1 << 22  # pairs whose order is computed at once
+
+
+class Progress:
+    """A bar on stderr with the loss and the time left."""
+
+    def __init__(self, title: str, shown: bool) -> None:
+        columns = (
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+            TextColumn("loss {task.fields[loss]}"), TimeRemainingColumn(),
+        )  # fmt: skip
+        self.bar = Bar(*columns, console=Console(stderr=True), disable=not shown)
+        self.title = title
+
+    def start(self, done: int, total: int) -> None:
+        self.bar.start()
+        self.task = self.bar.add_task(self.title, total=total, completed=done, loss="…")
+
+    def update(self, done: int, loss: Tensor) -> None:
+        finite = loss[loss.isfinite()]
+        text = f"{float(finite.mean()):.3f}" if len(finite) else "not finite"
+        self.bar.update(self.task, completed=done, loss=text)
+
+
+class Stepper:
+    """Runs steps; on CUDA the whole step is captured once and replayed."""
+
+    def __init__(self, population: Population) -> None:
+        self.population = population
+        self.graph: torch.cuda.CUDAGraph | None = None
+
+    def run(self, position: Tensor, epoch: Tensor) -> None:
+        """A block of steps: (steps, N, B) each."""
+        if not position.is_cuda:
+            for p, e in zip(position, epoch, strict=True):
+                self.population.step(p, e)
+            return
+        if self.graph is None:
+            self._capture(position[0], epoch[0])
+        assert self.graph is not None
+        for p, e in zip(position, epoch, strict=True):
+            self.position.copy_(p)
+            self.epoch.copy_(e)
+            self.graph.replay()
+
+    def _capture(self, position: Tensor, epoch: Tensor) -> None:
+        """Warm up on a side stream, capture, and put everything back as it was."""
+        self.position, self.epoch = position.clone(), epoch.clone()
+        before = {k: v.detach().clone() for k, v in self.population.state().items()}
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                self.population.step(self.position, self.epoch)
+        torch.cuda.current_stream().wait_stream(side)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.population.step(self.position, self.epoch)
+        self.population.restore(before)
+
+
+class Interrupt:
+    """Turns Ctrl-C into a wish to stop between steps; a second one stops at once."""
+
+    def __enter__(self) -> Interrupt:
+        self.wished = False
+        self.main = threading.current_thread() is threading.main_thread()
+        if self.main:
+            self.before = signal.signal(signal.SIGINT, self._wish)
+        return self
+
+    def _wish(self, number: int, frame: FrameType | None) -> None:
+        self.wished = True
+        signal.signal(signal.SIGINT, self.before)
+
+    def __exit__(self, *_: object) -> None:
+        if self.main:
+            signal.signal(signal.SIGINT, self.before)
+
+
+class Loop:
+    """Rounds of steps over a view of the pairs."""
+
+    def __init__(
+        self,
+        view: View,
+        held_out: View | None,
+        settings: Settings,
+        fresh: Callable[[View, int], Params],
+        out: Path | None,
+        progress: Progress,
+    ) -> None:
+        self.view, self.held_out, self.settings = view, held_out, settings
+        self.fresh, self.method, self.out, self.progress = fresh, view.method, out, progress
+        batch = settings.batch_size(int(view.nets.lengths.min()))
+        self.batches = Batches(view.nets, batch)
+        self.every = max(1, settings.steps // _POINTS)
+        self.block = min(self.every, max(1, _BLOCK // (len(view.nets.pairs) * batch)))
+        self.points: dict[int, tuple[Tensor, Tensor]] = {}
+        self.bad_since: dict[int, int] = {}
+        self.saved_at = time.monotonic()
+
+    def run(self, state: dict[str, Tensor] | None) -> tuple[Params, Curve]:
+        """All rounds, from the beginning or from a stopped training's state."""
+        steps, rounds = self.settings.steps, self.method.rounds
+        done = 0 if state is None else int(state["done"])
+        params: Params | None = None
+        self.progress.start(done, steps * rounds)
+        try:
+            with Interrupt() as interrupt:
+                for round_ in range(done // steps, rounds):
+                    population = self._population(round_, params, state)
+                    self._round(population, round_, max(done - round_ * steps, 0), interrupt)
+                    params, state = {k: v.detach() for k, v in population.params.items()}, None
+        finally:
+            self.progress.bar.stop()
+        assert params is not None
+        return params, self._curve()
+
+    def _population(
+        self, round_: int, before: Params | None, state: dict[str, Tensor] | None
+    ) -> Population:
+        for view in (self.view, self.held_out):
+            if view is not None:
+                view.update_columns(before, self.method.parts)
+        fresh = self.fresh(self.view, round_)
+        population = Population(self.view, fresh, self.settings.learning_rate)
+        if state is not None:
+            self._restore(population, state)
+        return population
+
+    def _round(self, population: Population, round_: int, step: int, interrupt: Interrupt) -> None:
+        stepper, steps = Stepper(population), self.settings.steps
+        while step < steps:
+            count = min(self.block, self.every - step % self.every, steps - step)
+            stepper.run(*self.batches.block(step, count))
+            step += count
+            done = round_ * steps + step
+            self._record(population, done)
+            if step == steps:
+                continue
+            if interrupt.wished or time.monotonic() - self.saved_at > _SAVE_EVERY:
+                self._save(population, done)
+            if interrupt.wished:
+                raise KeyboardInterrupt(f"stopped at step {done} of {steps * self.method.rounds}")
+
+    def _record(self, population: Population, done: int) -> None:
+        """The bar, members that went wrong, and now and then a point of the curve."""
+        self.progress.update(done, population.loss)
+        for net in torch.nonzero(~population.loss.isfinite()).flatten().tolist():
+            self.bad_since.setdefault(net, done)
+        if done % self.every == 0 or done % self.settings.steps == 0:
+            loss = population.loss.detach().cpu().clone()
+            held_out = loss.new_empty(0)
+            if self.held_out is not None:
+                held_out = population.held_out(self.held_out).cpu()
+            self.points[done] = (loss, held_out)
+
+    def _curve(self) -> Curve:
+        """The points so far, averaged over the parts of each member."""
+        shape = (len(self.points), -1, self.method.parts)
+        loss, held_out = (
+            torch.stack(part).view(shape).mean(-1) if part[0].numel() else None
+            for part in zip(*self.points.values(), strict=True)
+        )
+        assert loss is not None
+        return Curve(torch.tensor(list(self.points)), loss, held_out)
+
+    def _save(self, population: Population, done: int) -> None:
+        self.saved_at = time.monotonic()
+        if self.out is None:
+            return
+        state = population.state() | {"done": torch.tensor(done)}
+        if self.held_out is not None:
+            state |= {f"held_out/{k}": v for k, v in self.held_out.columns.items()}
+        for step, (loss, held_out) in self.points.items():
+            state |= {f"loss/{step}": loss, f"held_out_loss/{step}": held_out}
+        checkpoints.save_state(self.out, state)
+
+    def _restore(self, population: Population, state: dict[str, Tensor]) -> None:
+        population.restore(state)
+        if self.held_out is not None:
+            device = population.loss.device
+            self.held_out.columns = {
+                k.removeprefix("held_out/"): v.to(device)
+                for k, v in state.items()
+                if k.startswith("held_out/")
+            }
+        steps = sorted(int(k.removeprefix("loss/")) for k in state if k.startswith("loss/"))
+        self.points = {s: (state[f"loss/{s}"], state[f"held_out_loss/{s}"]) for s in steps}

@@ -1,0 +1,49 @@
+"""The networks behind the members of a population: index lists and seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from counterbc import draws
+from counterbc.errors import DataError
+from counterbc.trained import Member
+
+
+@dataclass(frozen=True)
+class Networks:
+    """Index lists and seeds of N = members × parts networks, part after part of each member."""
+
+    pairs: Tensor  # (N, n): indices into the store; only the first lengths[i] of row i count
+    lengths: Tensor  # (N,)
+    seeds: Tensor  # (N,)
+    members: Tensor  # (N,): which member each network belongs to
+
+    def to(self, device: torch.device) -> Networks:
+        return Networks(
+            *(x.to(device) for x in (self.pairs, self.lengths, self.seeds, self.members))
+        )
+
+
+def networks(members: list[Member], lists: list[Tensor], parts: int) -> Networks:
+    """Each member's pairs, shuffled and dealt to its parts; list lengths differ by one at most."""
+    rows: list[Tensor] = []
+    seeds: list[Tensor] = []
+    for member, pairs in zip(members, lists, strict=True):
+        if len(pairs) < parts:
+            raise DataError(
+                f"this method deals the pairs to {parts} networks, but there are {len(pairs)}; "
+                "give more pairs or another method"
+            )
+        seed = torch.tensor(member.seed)
+        if parts > 1:
+            keys = draws.bits(seed, "parts", torch.arange(len(pairs)), 1).squeeze(-1)
+            pairs = pairs[keys.argsort(stable=True)]
+        rows += [pairs[k::parts] for k in range(parts)]
+        seeds.append(draws.bits(seed, "network", torch.arange(parts), 1).squeeze(-1))
+    lengths = torch.tensor([len(r) for r in rows])
+    padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    owners = torch.arange(len(members)).repeat_interleave(parts)
+    return Networks(padded, lengths, torch.cat(seeds), owners)

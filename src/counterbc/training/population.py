@@ -1,0 +1,161 @@
+"""N networks as one: stacked parameters, one step for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from counterbc import draws
+from counterbc.methods import Method
+from counterbc.normalization import Normalization
+from counterbc.policies import Params
+from counterbc.training.adam import Adam
+from counterbc.training.counterfactuals import Counterfactuals
+from counterbc.training.networks import Networks
+from counterbc.training.store import Store
+from counterbc.weightings import Batch
+
+_POLICY, _WEIGHTING = "policy.", "weighting."
+
+
+def initial(method: Method, nets: Networks, round_: int, obs_size: int, action_size: int) -> Params:
+    """Fresh stacked parameters; each network's depend on its own seed and the round alone."""
+    stacks: dict[str, list[Tensor]] = {}
+    for seed in nets.seeds.tolist():
+        own = method.policy.init(draws.generator(seed, f"policy {round_}"), obs_size, action_size)
+        rho = method.weighting.init(draws.generator(seed, f"weighting {round_}"), obs_size)
+        for prefix, params in ((_POLICY, own), (_WEIGHTING, rho)):
+            for name, value in params.items():
+                stacks.setdefault(prefix + name, []).append(value)
+    return {name: torch.stack(values) for name, values in stacks.items()}
+
+
+def split(params: Params, prefix: str) -> Params:
+    """The parameters under a prefix, without it."""
+    return {k[len(prefix) :]: v for k, v in params.items() if k.startswith(prefix)}
+
+
+def policy_params(params: Params) -> Params:
+    """The part of stacked parameters that acting needs."""
+    return split(params, _POLICY)
+
+
+class View:
+    """The pairs of each network, ready to be cut into batches: for training, or held out."""
+
+    def __init__(
+        self,
+        store: Store,
+        nets: Networks,
+        scales: Normalization,
+        method: Method,
+        counterfactuals: Callable[[Tensor], Counterfactuals],
+    ) -> None:
+        """`scales` has one row per network."""
+        self.store, self.nets, self.scales, self.method = store, nets, scales, method
+        self.action = scales.action(store.action[nets.pairs])  # (N, n, A)
+        self.counterfactuals = counterfactuals(self.action)
+        self.columns: dict[str, Tensor] = {}  # (N, n, …) each
+
+    def batch(self, position: Tensor, epoch: Tensor) -> Batch:
+        """The batch at positions (N, B) of each list, stacked over networks."""
+        pairs = self.nets.pairs.gather(1, position)
+        rows = torch.arange(len(position), device=position.device).unsqueeze(1)
+        return Batch(
+            obs=self.store.windows(pairs, self.method.policy.history, self.scales),
+            actions=self.counterfactuals.at(position, epoch),
+            columns={name: column[rows, position] for name, column in self.columns.items()},
+        )
+
+    def update_columns(self, params: Params | None, parts: int) -> None:
+        """The weighting's constants of every pair, given the round before (None: the first)."""
+        previous = None if params is None else self._previous(params, parts)  # (N, n, parts)
+        lists = [
+            self.method.weighting.columns(None if previous is None else previous[i])
+            for i in range(len(self.nets.pairs))
+        ]
+        self.columns = {name: torch.stack([c[name] for c in lists]) for name in lists[0]}
+
+    @torch.no_grad()
+    def _previous(self, params: Params, parts: int) -> Tensor:
+        """log π(a|s) of each network's pairs under every network of the same member."""
+        policy, own = self.method.policy, policy_params(params)
+        count, width = self.nets.pairs.shape
+        out = self.action.new_empty(count, width, parts)
+
+        def log_prob(params: Params, obs: Tensor, action: Tensor) -> Tensor:
+            return policy.log_prob(policy.head(params, obs), action.unsqueeze(-2)).squeeze(-1)
+
+        for begin in range(0, width, 4096):
+            pairs = self.nets.pairs[:, begin : begin + 4096]
+            obs = self.store.windows(pairs, policy.history, self.scales)
+            action = self.action[:, begin : begin + 4096]
+            for k in range(parts):
+                judge = self.nets.members * parts + k
+                chosen = {name: value[judge] for name, value in own.items()}
+                out[:, begin : begin + 4096, k] = torch.func.vmap(log_prob)(chosen, obs, action)
+        return out
+
+
+class Population:
+    """The networks in training: their parameters, and one gradient step for all of them."""
+
+    def __init__(self, view: View, params: Params, learning_rate: float) -> None:
+        self.view, self.method = view, view.method
+        self.params = {name: value.clone().requires_grad_() for name, value in params.items()}
+        self.adam = Adam(list(self.params.values()), learning_rate)
+        self.loss = view.store.obs.new_zeros(len(view.nets.pairs))  # (N,) of the last step
+        self._mapped = torch.func.vmap(self._one)
+
+    def _one(self, *tensors: Tensor) -> Tensor:
+        """The loss of one network; flat arguments, because vmap is slow on nested ones."""
+        named = iter(tensors)
+        params = {name: next(named) for name in self.params}
+        columns = {name: next(named) for name in self.view.columns}
+        batch = Batch(next(named), next(named), columns)
+        head = self.method.policy.head(split(params, _POLICY), batch.obs)
+        weighting = self.method.weighting
+        return weighting.loss(split(params, _WEIGHTING), batch, self.method.policy, head)
+
+    def losses(self, batch: Batch) -> Tensor:
+        """The loss of every network on its own batch: (N,)."""
+        loss: Tensor = self._mapped(
+            *self.params.values(), *batch.columns.values(), batch.obs, batch.actions
+        )
+        return loss
+
+    def step(self, position: Tensor, epoch: Tensor) -> None:
+        """One gradient step of every network."""
+        loss = self.losses(self.view.batch(position, epoch))
+        self.adam.step(list(torch.autograd.grad(loss.sum(), self.adam.params)))
+        self.loss.copy_(loss.detach())
+
+    @torch.no_grad()
+    def held_out(self, view: View, most: int = 2048) -> Tensor:
+        """The loss of every network on pairs it does not learn from: (N,)."""
+        width = min(most, int(view.nets.lengths.min()))
+        position = torch.arange(width, device=self.loss.device).expand(len(self.loss), width)
+        return self.losses(view.batch(position, torch.zeros_like(position)))
+
+    # Everything a stopped training needs to go on
+
+    def state(self) -> dict[str, Tensor]:
+        """Views of it, by name."""
+        state = {"adam/count": self.adam.count}
+        for i, (name, value) in enumerate(self.params.items()):
+            state[f"params/{name}"] = value.detach()
+            state[f"adam/first/{name}"] = self.adam.first[i]
+            state[f"adam/second/{name}"] = self.adam.second[i]
+        return state | {f"columns/{k}": v for k, v in self.view.columns.items()}
+
+    @torch.no_grad()
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Put a state back, in place."""
+        for name, value in state.items():
+            column = name.removeprefix("columns/")
+            if column != name and column not in self.view.columns:
+                self.view.columns[column] = value.to(self.loss.device)
+        for name, value in self.state().items():
+            value.copy_(state[name])

@@ -1,0 +1,25 @@
+"""Counter-BC: what was meant is what the policy itself finds likely within C(s, a)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from counterbc.losses import restricted_policy
+from counterbc.policies.policy import Params, Policy
+from counterbc.weightings.weighting import Batch, Weighting
+
+
+@dataclass(frozen=True)
+class PolicyLikelihood(Weighting):
+    """R(s, a') = π̂_θ(a'|s), eq. M3; the gradient flows through it, as in Algorithm 1."""
+
+    def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
+        return restricted_policy(log_pi)
+
+    def loss(
+        self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
+    ) -> Tensor:
+        """The same number as eq. M1 with these weights; a policy may know it in closed form."""
+        return policy.cross_entropy(head, batch.actions).mean()

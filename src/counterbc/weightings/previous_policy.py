@@ -1,0 +1,29 @@
+"""BCND: what was meant is what the policies of the round before found likely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from counterbc.policies.policy import Params
+from counterbc.weightings.weighting import Batch, Weighting
+
+
+@dataclass(frozen=True)
+class PreviousPolicy(Weighting):
+    """R(s, a) = π_prev(a|s): 1 in the first round, then, over the K policies of the round before,
+
+    R(s_i, a_i) = 1/K Σ_k  π_k(a_i|s_i) / Σ_j π_k(a_j|s_j),
+
+    normalized over the batch as the authors' code does.
+    """
+
+    def columns(self, previous: Tensor | None) -> dict[str, Tensor]:
+        return {} if previous is None else {"log_pi_prev": previous}
+
+    def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
+        previous = batch.columns.get("log_pi_prev")  # (B, K)
+        if previous is None:
+            return log_pi.new_ones(()).expand_as(log_pi)
+        return previous.softmax(0).mean(1, keepdim=True).expand_as(log_pi)

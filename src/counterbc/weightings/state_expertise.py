@@ -1,0 +1,33 @@
+"""Weighted-BC: a second network learns at which states the teachers are experts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from counterbc.policies.layers import dense, linear, relu_chain
+from counterbc.policies.policy import Params
+from counterbc.weightings.weighting import Batch, Weighting
+
+
+@dataclass(frozen=True)
+class StateExpertise(Weighting):
+    """R(s, a) = ρ_φ(s), a network trained together with π_θ and normalized over the batch:
+
+    ρ_φ(s_i) = exp f(s_i) / Σ_j exp f(s_j), as the authors' code does. The paper asks for "a
+    normalized score"; without one a free ρ ∈ [0, 1] would simply go to 0 wherever −log π > 0.
+    """
+
+    hidden: tuple[int, ...] = (64, 64)
+
+    def init(self, generator: torch.Generator, obs_size: int) -> Params:
+        return dense(generator, (obs_size, *self.hidden, 1), "rho")
+
+    def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
+        obs = batch.obs if batch.obs.ndim == 2 else batch.obs[:, -1]
+        last = len(self.hidden)
+        x = relu_chain(params, obs, "rho", last)
+        rho = linear(x, params[f"rho{last}.weight"], params[f"rho{last}.bias"])  # (B, 1)
+        return rho.softmax(0).expand_as(log_pi)

@@ -1,0 +1,57 @@
+"""What a weighting owes: how much each action of C(s, a) counts as what was meant."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import torch
+from torch import Tensor
+
+from counterbc.losses import generalized_loss
+from counterbc.policies.policy import Params, Policy
+
+
+class Batch(NamedTuple):
+    """What one step of one member sees."""
+
+    obs: Tensor  # (B, S), or (B, history, S)
+    actions: Tensor  # (B, M, A), the demonstrated one first
+    columns: dict[str, Tensor]  # per-pair constants, (B, …) each
+
+
+@dataclass(frozen=True)
+class Weighting(ABC):
+    """R(s, a') of eq. M1."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    """What the data must have: 'operators', 'rewards', 'expert'."""
+
+    @abstractmethod
+    def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
+        """R of every action in the batch, given log π of each: (B, M)."""
+
+    def columns(self, previous: Tensor | None) -> dict[str, Tensor]:
+        """Constants of every pair, computed before each round.
+
+        `previous` is log π(a|s) of the demonstrated actions under the parts of the round before,
+        (n, parts), or None in the first round.
+        """
+        return {}
+
+    def init(self, generator: torch.Generator, obs_size: int) -> Params:
+        """Trainable parameters of its own."""
+        return {}
+
+    def auxiliary(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
+        """A loss of its own, added to eq. M1."""
+        return log_pi.new_zeros(())
+
+    def loss(
+        self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
+    ) -> Tensor:
+        """Eq. M1 averaged over the batch, with the auxiliary loss: a scalar."""
+        log_pi = policy.log_prob(head, batch.actions)
+        weights = self.weights(params, batch, log_pi)
+        return generalized_loss(log_pi, weights).mean() + self.auxiliary(params, batch, log_pi)
