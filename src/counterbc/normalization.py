@@ -48,19 +48,25 @@ class Normalization:
             scale = np.where(constant, 1, scale)
         low, high, bounds_from = _bounds(demos, action)
         mean, scale, low, high = (
-            torch.as_tensor(x, dtype=torch.float32)[None] for x in (mean, scale, low, high)
+            torch.tensor(x, dtype=torch.float32)[None] for x in (mean, scale, low, high)
         )
         return Normalization(mean, scale, low, high, demos.action_set, scale_actions, bounds_from)
 
     @staticmethod
     def stack(parts: list[Normalization]) -> Normalization:
         """The members of several as one."""
-        stacked = {n: torch.cat([getattr(p, n) for p in parts]) for n in TENSORS}
+        stacked: dict[str, Any] = {n: torch.cat([getattr(p, n) for p in parts]) for n in TENSORS}
         return replace(parts[0], **stacked)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Normalization:
         """The same with `function` applied to every tensor."""
-        return replace(self, **{n: function(getattr(self, n)) for n in TENSORS})
+        mapped: dict[str, Any] = {n: function(getattr(self, n)) for n in TENSORS}
+        return replace(self, **mapped)
+
+    def __getitem__(self, members: int | list[int]) -> Normalization:
+        """The scales of some members."""
+        chosen = [members] if isinstance(members, int) else members
+        return self.map(lambda x: x[chosen])
 
     def obs(self, obs: Tensor) -> Tensor:
         """Observations as the policy reads them."""

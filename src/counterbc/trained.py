@@ -87,7 +87,7 @@ class Policies:
         return replace(
             self,
             params={k: v[nets] for k, v in self.params.items()},
-            scales=self.scales.map(lambda x: x[chosen]),
+            scales=self.scales[chosen],
             members=tuple(self.members[i] for i in chosen),
             curve=curve,
         )
@@ -110,12 +110,14 @@ class Policies:
     def __repr__(self) -> str:
         radii = sorted({m.radius for m in self.members})
         radius = ", ".join("/".join(f"{r:g}" for r in dict.fromkeys(rs)) for rs in radii)
+        origin = self.config.get("radius_from", "given")
+        text = origin if origin == "not used" else f"{radius} ({origin})"
         kind = f"{type(self.policy).__name__}{self.policy.hidden}"
         parts = f" of {self.parts} networks each" if self.parts > 1 else ""
         lines = [
             f"Policies trained with {self.method}",
             f"  members  {len(self)}{parts}, seeds {_ranges([m.seed for m in self.members])}",
-            f"  radius   {radius} ({self.config.get('radius_from', 'given')})",
+            f"  radius   {text}",
             f"  policy   {kind}: {self.obs_size} → {self.action_size}"
             + (f", reading {self.policy.history} observations" if self.policy.history > 1 else ""),
             f"  actions  bounds {self.scales.bounds_from}, {self.scales.action_set}",

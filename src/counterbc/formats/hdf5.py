@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +13,7 @@ import numpy as np
 
 from counterbc.episode import Array
 from counterbc.errors import DataError, FormatError
+from counterbc.files import aside, check_free
 
 
 @contextmanager
@@ -40,27 +39,18 @@ def opened(path: Path) -> Iterator[h5py.File]:
 @contextmanager
 def created(path: Path) -> Iterator[h5py.File]:
     """A new HDF5 file, written aside and renamed when complete; on any failure nothing remains."""
-    if os.path.lexists(path):
-        raise FormatError(f"{path} already exists; choose another name, or delete it first")
-    if not path.parent.is_dir():
-        raise FormatError(f"the folder {path.parent} does not exist; create it first")
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with h5py.File(partial, "x") as file:
-            yield file
-        os.replace(partial, path)
-    except (OSError, RuntimeError) as error:
-        raise FormatError(
-            f"{path} could not be written ({_reason(error)}); "
-            "check permissions and free space, or choose another folder"
-        ) from error
-    except (TypeError, ValueError) as error:
-        raise FormatError(
-            f"{path} could not be written, HDF5 cannot hold one of its names or env_args "
-            f"({_reason(error)}); rename or remove it"
-        ) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    check_free(path)
+    with aside(path) as temporary:
+        try:
+            with h5py.File(temporary, "x") as file:
+                yield file
+        except RuntimeError as error:  # how h5py reports a disk that fills up while it closes
+            raise OSError(_reason(error)) from error
+        except (TypeError, ValueError) as error:
+            raise FormatError(
+                f"{path} could not be written, HDF5 cannot hold one of its names or env_args "
+                f"({_reason(error)}); rename or remove it"
+            ) from error
 
 
 def dataset(group: h5py.Group, key: str, path: Path) -> h5py.Dataset:

@@ -33,7 +33,7 @@ class Batches:
 
     def _steps(self, stream: Tensor) -> Tensor:
         """(N, steps · B) → (steps, N, B)."""
-        return stream.unflatten(1, (-1, self.batch)).transpose(0, 1).contiguous()
+        return stream.view(len(stream), -1, self.batch).transpose(0, 1).contiguous()
 
     def _orders(self, start: Tensor, epochs: int) -> Tensor:
         """The shuffled positions of `epochs` epochs from each network's `start`: (N, E, n)."""

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,34 +14,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from counterbc.errors import FormatError, unknown
+from counterbc.files import aside, check_free
 from counterbc.normalization import TENSORS, Normalization
 from counterbc.policies import POLICIES
 from counterbc.trained import Curve, Member, Policies
 
 FORMAT, VERSION = "counterbc-policies", 1
 _CONFIG, _MODEL, _TRAINING = "config.json", "model.safetensors", "training.safetensors"
-
-
-def check_free(folder: Path) -> None:
-    """Refuse a folder that exists, or whose parent does not, before any work is done."""
-    if folder.exists():
-        raise FormatError(f"{folder} exists already; choose another name or remove it")
-    if not folder.parent.is_dir():
-        raise FormatError(f"{folder.parent} is not a folder; create it first")
-
-
-@contextmanager
-def aside(path: Path) -> Iterator[Path]:
-    """A temporary sibling that takes the place of `path` when all went well, and vanishes else."""
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
-        yield temporary / path.name
-        os.replace(temporary / path.name, path)
-    except OSError as error:
-        reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
-        raise FormatError(f"could not write {path}: {reason}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def save(policies: Policies, folder: Path) -> None:

@@ -10,9 +10,6 @@ from pathlib import Path
 from types import FrameType
 
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
 from torch import Tensor
 
 from counterbc.policies import Params
@@ -21,31 +18,11 @@ from counterbc.trained import Curve
 from counterbc.training import checkpoints
 from counterbc.training.batches import Batches
 from counterbc.training.population import Population, View
+from counterbc.training.progress import Progress
 
 _POINTS = 100  # of a loss curve
 _SAVE_EVERY = 30.0  # seconds
 _BLOCK = 1 << 22  # pairs whose order is computed at once
-
-
-class Progress:
-    """A bar on stderr with the loss and the time left."""
-
-    def __init__(self, title: str, shown: bool) -> None:
-        columns = (
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-            TextColumn("loss {task.fields[loss]}"), TimeRemainingColumn(),
-        )  # fmt: skip
-        self.bar = Bar(*columns, console=Console(stderr=True), disable=not shown)
-        self.title = title
-
-    def start(self, done: int, total: int) -> None:
-        self.bar.start()
-        self.task = self.bar.add_task(self.title, total=total, completed=done, loss="…")
-
-    def update(self, done: int, loss: Tensor) -> None:
-        finite = loss[loss.isfinite()]
-        text = f"{float(finite.mean()):.3f}" if len(finite) else "not finite"
-        self.bar.update(self.task, completed=done, loss=text)
 
 
 class Stepper:
@@ -139,7 +116,7 @@ class Loop:
                     self._round(population, round_, max(done - round_ * steps, 0), interrupt)
                     params, state = {k: v.detach() for k, v in population.params.items()}, None
         finally:
-            self.progress.bar.stop()
+            self.progress.stop()
         assert params is not None
         return params, self._curve()
 

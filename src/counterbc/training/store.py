@@ -25,9 +25,9 @@ class Store:
         obs, action, starts, begins, total = [], [], [], [], 0
         for data in datasets:
             begins.append(total)
-            obs.append(torch.from_numpy(data.obs).to(dtype))
-            action.append(torch.from_numpy(data.action).to(dtype))
-            starts.append(torch.from_numpy(data.starts) + total)
+            obs.append(torch.tensor(data.obs, dtype=dtype))
+            action.append(torch.tensor(data.action, dtype=dtype))
+            starts.append(torch.tensor(data.starts) + total)
             total += len(action[-1])
         return Store(torch.cat(obs), torch.cat(action), torch.cat(starts)), begins
 

@@ -26,9 +26,10 @@ from counterbc.supports import Demonstrated
 from counterbc.trained import Member, Policies
 from counterbc.training import checkpoints
 from counterbc.training.counterfactuals import Counterfactuals
-from counterbc.training.loop import Loop, Progress
+from counterbc.training.loop import Loop
 from counterbc.training.networks import networks
 from counterbc.training.population import View, initial, policy_params
+from counterbc.training.progress import Bar, Progress, Quiet
 from counterbc.training.store import Store
 
 Radius = float | Sequence[float]
@@ -46,7 +47,7 @@ def train(
     dtype: torch.dtype = torch.float32,
     out: str | Path | None = None,
     resume: bool = False,
-    progress: bool = True,
+    progress: bool | Progress = True,
     **changes: Any,
 ) -> Policies:
     """Train seeds × radii members at once.
@@ -65,7 +66,9 @@ def train(
         dtype,
         None if out is None else Path(out),
         resume,
-        Progress(f"training {name}", progress),
+        (Bar(f"training {name}") if progress else Quiet())
+        if isinstance(progress, bool)
+        else progress,
     )
 
 
@@ -159,7 +162,7 @@ class Job:
         """The pairs of some datasets as each network's index list."""
         store, begins = Store.of(datasets, dtype)
         lists = [
-            torch.from_numpy(datasets[m.dataset].learned) + begins[m.dataset] for m in self.members
+            torch.tensor(datasets[m.dataset].learned) + begins[m.dataset] for m in self.members
         ]
         nets = networks(self.members, lists, self.method.parts).to(device)
         scales = self.scales().map(lambda x: x.to(device, dtype)[nets.members])
@@ -180,9 +183,8 @@ class Job:
         scales, out, begin = self.scales(), action.clone(), 0
         for i, data in enumerate(datasets):
             row = next(k for k, m in enumerate(self.members) if m.dataset == i)
-            one = scales.map(lambda x, row=row: x[row : row + 1].to(action.dtype))
             end = begin + len(data.action)
-            out[begin:end] = one.project(action[begin:end].unsqueeze(0)).squeeze(0)
+            out[begin:end] = scales[row].project(action[None, begin:end])[0]
             begin = end
         return out
 
@@ -241,7 +243,7 @@ class Job:
             "preset": self.preset,
             "settings": self.settings.as_dict(),
             "members": [m.name for m in self.members],
-            "radius_from": "given",
+            "radius_from": "not used" if isinstance(self.method.support, Demonstrated) else "given",
             "data": [
                 {"source": d.source, "fingerprint": d.fingerprint(), "pairs": d.pairs}
                 for d in self.datasets

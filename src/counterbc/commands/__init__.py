@@ -1,0 +1,18 @@
+"""The commands, one file each: a frozen dataclass whose fields are its options."""
+
+from counterbc.commands.command import Command
+from counterbc.commands.demo import Demo
+from counterbc.commands.demonstrate import Demonstrate
+from counterbc.commands.evaluate import Evaluate
+from counterbc.commands.inspect import Inspect
+from counterbc.commands.train import Train
+
+COMMANDS: dict[str, type[Command]] = {
+    "demo": Demo,
+    "demonstrate": Demonstrate,
+    "inspect": Inspect,
+    "train": Train,
+    "evaluate": Evaluate,
+}
+
+__all__ = ["COMMANDS", "Command"]

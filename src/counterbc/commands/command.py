@@ -1,0 +1,50 @@
+"""What a command owes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import RenderableType
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from counterbc.demonstrations import Demonstrations
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(ABC):
+    """Options come as fields; libraries are imported when it runs, so that --help is quick."""
+
+    json: bool = False
+    """One JSON object on stdout, everything else on stderr."""
+
+    @abstractmethod
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        """Do it; what to say to machines, and what to people."""
+
+
+def read(paths: Sequence[Path]) -> Demonstrations:
+    """Several files as one dataset, the file naming the operator where none is recorded."""
+    from counterbc.demonstrations import merge
+    from counterbc.errors import OptionError
+    from counterbc.formats import load
+
+    if not paths:
+        raise OptionError("no demonstrations were given; name one file or more")
+    return merge([load(path) for path in paths])
+
+
+def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
+    """A table for people; the first column is text, the others numbers."""
+    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table

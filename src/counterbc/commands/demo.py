@@ -1,0 +1,102 @@
+"""counterbc demo"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+
+from counterbc.commands.command import Command, Json, plain_table
+
+if TYPE_CHECKING:
+    from counterbc.studies.comparison import Outcome
+
+
+@dataclass(frozen=True)
+class Demo(Command):
+    """Noisy demonstrations, the paper's five methods, a table and a figure; no downloads."""
+
+    seeds: int = 10
+    """End-to-end runs, each with demonstrations of its own."""
+    pairs: int = 400
+    noise: str = "uniform"
+    """How the teacher errs: uniform, gaussian or epsilon-greedy."""
+    sigma: float = 0.5
+    """How much the teacher errs, where actions span [-1, 1]."""
+    episodes: int = 100
+    preset: str = "default"
+    """default, paper (the paper's text) or authors (their released code)."""
+    radius: float | None = None
+    """Δ of the counterfactuals; by default the preset's."""
+    steps: int | None = None
+    """Gradient steps; by default 10,000."""
+    device: str | None = None
+    """cpu or cuda; by default cuda where there is one."""
+    out: Path | None = None
+    """A new folder for table, figure and rows; by default counterbc-demo or the next free name."""
+
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.errors import OptionError
+        from counterbc.files import aside, check_free
+        from counterbc.studies.comparison import Comparison, run
+        from counterbc.studies.plots import comparison_figure
+
+        out = self.out or _free(Path("counterbc-demo"))
+        check_free(out)
+        if self.seeds < 2:
+            raise OptionError(f"seeds is {self.seeds}; an interval needs 2 runs or more")
+        given = {"radius": self.radius, "steps": self.steps}
+        changes = {k: v for k, v in given.items() if v is not None}
+        outcome = run(
+            Comparison(
+                noise=self.noise, sigma=self.sigma, pairs=self.pairs, seeds=self.seeds,
+                episodes=self.episodes, preset=self.preset, device=self.device, changes=changes,
+            )
+        )  # fmt: skip
+        with aside(out) as folder:
+            folder.mkdir()
+            comparison_figure(outcome, folder, "demo")
+            outcome.write(folder / "rows.parquet")
+            (folder / "table.json").write_text(json.dumps(outcome.table(), indent=2) + "\n")
+        said: Json = {
+            "folder": str(out),
+            "expert_return": outcome.expert,
+            "demonstrated_return": outcome.demonstrated,
+            "table": outcome.table(),
+        }
+        return said, [*_tables(outcome), f"\nFigure, table and rows are in {out}/"]
+
+
+def _tables(outcome: Outcome) -> list[RenderableType]:
+    from counterbc.evaluation import compare
+
+    c = outcome.comparison
+    shown: list[RenderableType] = [
+        f"Intersection, {c.seeds} runs: {c.pairs} pairs with {c.noise} noise σ = {c.sigma:g}, "
+        f"{c.episodes} test starts, preset {c.preset}.\n"
+        f"Expert {outcome.expert:.2f}, demonstrations {outcome.demonstrated:.2f}."
+    ]
+    for act in ("mean", "sample"):
+        rows = []
+        for method in c.methods:
+            evaluation = outcome.evaluations[method, act]
+            gain = "" if method == "bc" else str(
+                compare(evaluation, outcome.evaluations["bc", act]).interval
+            )  # fmt: skip
+            seconds = f"{outcome.seconds[method]:.0f} s"
+            rows.append((method, str(evaluation.interval), gain, seconds))
+        columns = ("method", "return [95 %]", "above BC [95 %]", "training")
+        shown += ["", plain_table(columns, rows, f"act={act}")]
+    return shown
+
+
+def _free(path: Path) -> Path:
+    """The path itself, or with -2, -3, … the first that does not exist."""
+    candidate, number = path, 1
+    while candidate.exists():
+        number += 1
+        candidate = path.with_name(f"{path.name}-{number}")
+    return candidate

@@ -1,0 +1,46 @@
+"""Files and folders written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from counterbc.errors import FormatError
+
+
+def check_free(path: Path) -> None:
+    """Refuse a path that exists, or whose folder does not, before any work is done."""
+    if os.path.lexists(path):
+        raise FormatError(f"{path} already exists; choose another name, or delete it first")
+    if not path.parent.is_dir():
+        raise FormatError(f"the folder {path.parent} does not exist; create it first")
+
+
+@contextmanager
+def aside(path: Path) -> Iterator[Path]:
+    """A temporary place that becomes `path` when all went well, and vanishes when not."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        yield folder / path.name
+        os.replace(folder / path.name, path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unwritable(path: Path, error: OSError) -> FormatError:
+    full = error.errno == errno.ENOSPC
+    reason = "the disk is full" if full else error.strerror or str(error)
+    return FormatError(
+        f"{path} could not be written ({reason}); check permissions and free space, "
+        "or choose another folder"
+    )

@@ -1,0 +1,150 @@
+"""Several methods on the same demonstrations from the same starts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from counterbc.demonstrations import Demonstrations
+from counterbc.demonstrators import NOISES, demonstrate, expert_return
+from counterbc.errors import unknown
+from counterbc.evaluation import Evaluation, compare, evaluate
+from counterbc.files import aside
+from counterbc.studies.workers import Reported, run_all
+from counterbc.trained import ACTS, Act
+from counterbc.training import train
+from counterbc.training.progress import Progress
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared: `methods` over `seeds` end-to-end runs, each on demonstrations of its own.
+
+    Within a run all methods see the same pairs, the same starting weights where their shapes agree,
+    and the same test starts.
+    """
+
+    world: str = "intersection"
+    noise: str = "uniform"
+    sigma: float = 0.5
+    pairs: int = 400
+    methods: tuple[str, ...] = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
+    seeds: int = 10
+    episodes: int = 100
+    preset: str = "default"
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `Settings` that differ from the preset's."""
+    device: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of it."""
+
+    comparison: Comparison
+    evaluations: dict[tuple[str, Act], Evaluation]
+    seconds: dict[str, float]
+    expert: float
+    """The expert's mean return, without noise."""
+    demonstrated: float
+    """The demonstrations' own mean return."""
+
+    def table(self) -> list[dict[str, Any]]:
+        """One row per method and way of acting, with 95 % intervals and the gain over BC."""
+        rows = []
+        for (method, act), evaluation in self.evaluations.items():
+            base = self.evaluations.get(("bc", act))
+            row = {"method": method, "act": act, **asdict(evaluation.interval)}
+            if base is not None and method != "bc":
+                difference = compare(evaluation, base)
+                row |= {"above_bc": asdict(difference.interval), "p": difference.p}
+            rows.append(row | {"train_seconds": self.seconds[method]})
+        return rows
+
+    def write(self, path: Path) -> None:
+        """Every episode as a row of a Parquet file, the configuration in its metadata."""
+        columns: dict[str, list[Any]] = {
+            n: [] for n in ("method", "act", "seed", "episode", "return", "length")
+        }
+        for (method, act), e in self.evaluations.items():
+            members, episodes = e.returns.shape
+            columns["method"] += [method] * e.returns.size
+            columns["act"] += [act] * e.returns.size
+            columns["seed"] += np.repeat(np.arange(members), episodes).tolist()
+            columns["episode"] += np.tile(np.arange(episodes), members).tolist()
+            columns["return"] += e.returns.ravel().tolist()
+            columns["length"] += e.lengths.ravel().tolist()
+        about = {"comparison": asdict(self.comparison), "expert": self.expert}
+        about |= {"demonstrated": self.demonstrated, "train_seconds": self.seconds}
+        table = pa.table(columns).replace_schema_metadata({"counterbc": json.dumps(about)})
+        with aside(path) as temporary:
+            pq.write_table(table, temporary)
+
+
+def run(comparison: Comparison) -> Outcome:
+    """Demonstrate, train and evaluate; the methods side by side on the machine's cores."""
+    datasets = demonstrations(comparison)
+    found: dict[str, tuple[list[Evaluation], float]] = {}
+    # The slow ones first, so that they do not run last and alone.
+    order = sorted(comparison.methods, key=lambda m: m not in ("bcnd", "bc-rnn"))
+    run_all({m: partial(_job, comparison, m, datasets) for m in order}, found.__setitem__)
+    return outcome(comparison, datasets, found)
+
+
+def demonstrations(comparison: Comparison) -> list[Demonstrations]:
+    """One dataset per run."""
+    if comparison.noise not in NOISES:
+        raise unknown("noise", comparison.noise, NOISES)
+    teacher = NOISES[comparison.noise](comparison.sigma)
+    return [
+        demonstrate(comparison.world, teacher, comparison.pairs, seed)
+        for seed in range(comparison.seeds)
+    ]
+
+
+def outcome(
+    comparison: Comparison,
+    datasets: list[Demonstrations],
+    found: Mapping[str, tuple[list[Evaluation], float]],
+) -> Outcome:
+    """Everything together, with the two returns that bound a learner's."""
+    shown = [d.mean_return for d in datasets if d.mean_return is not None]
+    return Outcome(
+        comparison,
+        {(m, e.act): e for m in comparison.methods for e in found[m][0]},
+        {m: found[m][1] for m in comparison.methods},
+        expert_return(comparison.world, 1000, 0),
+        float(np.mean(shown)),
+    )
+
+
+def _job(
+    comparison: Comparison, method: str, datasets: list[Demonstrations]
+) -> tuple[list[Evaluation], float]:
+    return train_and_evaluate(comparison, method, datasets, Reported(method))
+
+
+def train_and_evaluate(
+    comparison: Comparison,
+    method: str,
+    datasets: list[Demonstrations],
+    progress: bool | Progress = True,
+) -> tuple[list[Evaluation], float]:
+    """One method, both ways of acting; and the seconds its training took."""
+    c = comparison
+    policies = train(
+        datasets, method, seeds=c.seeds, preset=c.preset, device=c.device, progress=progress,
+        **c.changes,
+    )  # fmt: skip
+    evaluations = [
+        evaluate(policies, c.world, episodes=c.episodes, act=act, progress=False) for act in ACTS
+    ]
+    return evaluations, policies.config["seconds"]

@@ -1,0 +1,92 @@
+"""Pictures: one colour per method across the project, safe for the colour-blind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+from counterbc.files import aside
+from counterbc.studies.comparison import Outcome
+from counterbc.trained import ACTS, Curve
+
+# The palette of Okabe and Ito.
+COLORS = {
+    "bc": "#000000",
+    "weighted-bc": "#E69F00",
+    "bc-rnn": "#009E73",
+    "bcnd": "#56B4E9",
+    "counter-bc": "#D55E00",
+}
+LABELS = {
+    "bc": "BC",
+    "weighted-bc": "Weighted-BC",
+    "bc-rnn": "BC-RNN",
+    "bcnd": "BCND",
+    "counter-bc": "Counter-BC",
+}
+
+
+def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
+    """Mean return of each method with its 95 % interval, one panel per way of acting."""
+    c = outcome.comparison
+    figure, axes = plt.subplots(1, len(ACTS), figsize=(7.0, 3.4), sharey=True)
+    for axis, act in zip(axes, ACTS, strict=True):
+        for i, method in enumerate(c.methods):
+            evaluation = outcome.evaluations[method, act]
+            each, interval = evaluation.returns.mean(1), evaluation.interval
+            color = COLORS.get(method, "#777777")
+            axis.scatter([i + 0.18] * len(each), each, s=8, color=color, alpha=0.35, lw=0)
+            axis.errorbar(
+                i, interval.mean, [[interval.mean - interval.low], [interval.high - interval.mean]],
+                fmt="o", color=color, capsize=3, ms=5,
+            )  # fmt: skip
+        axis.axhline(outcome.expert, color="0.45", lw=0.8, ls="--")
+        axis.text(len(c.methods) - 0.5, outcome.expert, "expert", ha="right", va="bottom",
+                  fontsize=7, color="0.35")  # fmt: skip
+        axis.set_title(f"acting by the {'mean' if act == 'mean' else 'sampled'} action", fontsize=9)
+        axis.set_xticks(range(len(c.methods)), [LABELS.get(m, m) for m in c.methods],
+                        rotation=25, ha="right", fontsize=8)  # fmt: skip
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(axis="y", color="0.92")
+        axis.set_axisbelow(True)
+    axes[0].set_ylabel("return per episode")
+    figure.suptitle(
+        f"{c.world.capitalize()}: {c.pairs} pairs, {c.noise} noise σ = {c.sigma:g}, "
+        f"{c.seeds} runs × {c.episodes} starts; dots are runs, bars 95 % intervals",
+        fontsize=8,
+    )
+    figure.tight_layout()
+    return _save(figure, folder, name)
+
+
+def loss_figure(curve: Curve, title: str, folder: Path, name: str) -> list[Path]:
+    """The loss of a training against its steps, and the held-out loss where there is one."""
+    figure, axis = plt.subplots(figsize=(5.0, 3.2))
+    for values, label, color in (
+        (curve.loss, "training batch", "#000000"),
+        (curve.held_out, "held-out episodes", "#D55E00"),
+    ):
+        if values is not None:
+            axis.plot(curve.steps, values, color=color, lw=0.6, alpha=0.25)
+            axis.plot(curve.steps, values.nanmean(1), color=color, lw=1.6, label=label)
+    axis.set_xlabel("gradient step")
+    axis.set_ylabel("loss (eq. M1)")
+    axis.set_title(title, fontsize=9)
+    axis.legend(frameon=False, fontsize=8)
+    axis.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    return _save(figure, folder, name)
+
+
+def _save(figure: Any, folder: Path, name: str) -> list[Path]:
+    paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
+    for path in paths:
+        with aside(path) as temporary:
+            figure.savefig(temporary, dpi=160)
+    plt.close(figure)
+    return paths

@@ -1,0 +1,81 @@
+"""Independent trainings side by side on the cores of one machine, with one bar each."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.queues import Queue
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from counterbc.training.progress import bars, loss_text
+
+Result = TypeVar("Result")
+Message = tuple[str, int, int, str]  # name, done, total, loss
+
+_messages: Any = None  # the queue to the parent, in a worker
+
+
+class Reported:
+    """Tells the parent process how far a training is."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.total = name, 0
+
+    def start(self, done: int, total: int) -> None:
+        self.total = total
+        _messages.put((self.name, done, total, "…"))
+
+    def update(self, done: int, loss: Tensor) -> None:
+        _messages.put((self.name, done, self.total, loss_text(loss)))
+
+    def stop(self) -> None: ...
+
+
+def _begin(messages: Queue[Message | None], threads: int) -> None:
+    global _messages
+    _messages = messages
+    torch.set_num_threads(threads)
+
+
+def run_all(jobs: Mapping[str, Callable[[], Result]], done: Callable[[str, Result], None]) -> None:
+    """Run every job in a process of its own, two or more at a time where there are cores.
+
+    A small population leaves a second core idle, so two of them at once take little more time than
+    one. `done(name, result)` is called here as each finishes. Jobs report by `Reported(name)`.
+    """
+    cores = os.cpu_count() or 1
+    workers = min(len(jobs), cores)
+    context = multiprocessing.get_context("spawn")
+    messages: Queue[Message | None] = context.Queue()
+    listener = threading.Thread(target=_show, args=(messages, list(jobs)), daemon=True)
+    listener.start()
+    try:
+        with ProcessPoolExecutor(
+            workers, context, initializer=_begin, initargs=(messages, max(1, cores // workers))
+        ) as pool:
+            futures = {name: pool.submit(job) for name, job in jobs.items()}
+            try:
+                for name, future in futures.items():
+                    done(name, future.result())
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in list((pool._processes or {}).values()):
+                    process.terminate()
+                raise
+    finally:
+        messages.put(None)
+        listener.join()
+
+
+def _show(messages: Queue[Message | None], names: list[str]) -> None:
+    with bars() as shown:
+        tasks = {name: shown.add_task(name, total=None, loss="…") for name in names}
+        while (message := messages.get()) is not None:
+            name, done, total, loss = message
+            shown.update(tasks[name], completed=done, total=total, loss=loss)

@@ -1,0 +1,66 @@
+"""How a training shows that it goes on."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+from torch import Tensor
+
+
+class Progress(Protocol):
+    """Told how far a training is."""
+
+    def start(self, done: int, total: int) -> None: ...
+
+    def update(self, done: int, loss: Tensor) -> None:
+        """`loss` (N,) is that of the last step."""
+
+    def stop(self) -> None: ...
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def start(self, done: int, total: int) -> None: ...
+
+    def update(self, done: int, loss: Tensor) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+def bars() -> Bars:
+    """Bars on stderr, each with steps, loss and time left."""
+    columns: tuple[Any, ...] = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("loss {task.fields[loss]}"),
+        TimeRemainingColumn(),
+    )
+    return Bars(*columns, console=Console(stderr=True))
+
+
+def loss_text(loss: Tensor) -> str:
+    """The mean over the networks that have not diverged."""
+    finite = loss[loss.isfinite()]
+    return f"{float(finite.mean()):.3f}" if len(finite) else "not finite"
+
+
+class Bar:
+    """One bar of its own."""
+
+    def __init__(self, title: str) -> None:
+        self.bars, self.title = bars(), title
+
+    def start(self, done: int, total: int) -> None:
+        self.bars.start()
+        self.task = self.bars.add_task(self.title, total=total, completed=done, loss="…")
+
+    def update(self, done: int, loss: Tensor) -> None:
+        self.bars.update(self.task, completed=done, loss=loss_text(loss))
+
+    def stop(self) -> None:
+        self.bars.stop()

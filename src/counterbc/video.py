@@ -1,0 +1,57 @@
+"""A film of one policy at work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from counterbc.envs import WORLDS, register
+from counterbc.errors import CounterBCError, FormatError, MissingExtra
+from counterbc.evaluation import start_seeds
+from counterbc.files import aside, check_free
+from counterbc.trained import Act, Policies
+
+
+def film(
+    policies: Policies, env: str, path: Path, act: Act = "mean", seed: int = 0, episodes: int = 3
+) -> None:
+    """The first member in the first starts of `evaluate`, as .gif, or .mp4 with the video extra."""
+    check_free(path)
+    if path.suffix not in (".gif", ".mp4"):
+        raise FormatError(f"{path} ends in {path.suffix!r}; name the video .gif or .mp4")
+    register()
+    world = gymnasium.make(WORLDS[env].id if env in WORLDS else env, render_mode="rgb_array")
+    one = policies[0]
+    frames: list[Any] = []
+    for start in start_seeds(one, list(range(episodes)), seed):
+        actor = one.actor(act, seed)
+        obs, _ = world.reset(seed=start)
+        over = False
+        while not over:
+            frames.append(world.render())
+            obs, _, terminated, truncated, _ = world.step(actor.act(np.asarray(obs)))
+            over = terminated or truncated
+        frames.append(world.render())
+    rate = int(world.metadata.get("render_fps", 20))
+    world.close()
+    if not frames or not isinstance(frames[0], np.ndarray):
+        raise CounterBCError(f"{env} does not render images; film another environment")
+    with aside(path) as temporary:
+        _write(frames, temporary, rate)
+
+
+def _write(frames: list[Any], path: Path, rate: int) -> None:
+    if path.suffix == ".gif":
+        from PIL import Image
+
+        first, *rest = [Image.fromarray(f) for f in frames]
+        first.save(path, save_all=True, append_images=rest, duration=1000 // rate, loop=0)
+        return
+    try:
+        import imageio.v3 as imageio
+    except ImportError:
+        raise MissingExtra("imageio", "video", "writing .mp4") from None
+    imageio.imwrite(path, np.stack(frames), fps=rate, codec="libx264")

@@ -1,0 +1,158 @@
+"""The closed form and the native loop against autograd of the plain composition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from counterbc.losses import cross_entropy
+from counterbc.policies import GaussianMLP, native
+from counterbc.policies.fused import closed_form, gaussian_cross_entropy
+
+Three = tuple[Tensor, Tensor, Tensor]
+Form = Callable[[Tensor, Tensor, Tensor], Three]
+
+needs_numba = pytest.mark.skipif(not native.available(), reason="numba is not installed")
+FORMS = [closed_form, pytest.param(native.evaluate, marks=needs_numba)]
+
+
+def normal(*shape: int, seed: int = 0) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def inputs(states: int = 13, count: int = 51, size: int = 3) -> Three:
+    """Means, log standard deviations and actions, in float64."""
+    return (
+        normal(states, size).tanh(),
+        normal(states, size, seed=1) - 1,
+        normal(states, count, size, seed=2),
+    )
+
+
+def plain(mean: Tensor, log_std: Tensor, actions: Tensor) -> Three:
+    """The loss of each state and its gradients, by autograd in float64."""
+    mean, log_std = (x.double().detach().requires_grad_() for x in (mean, log_std))
+    loss = cross_entropy(GaussianMLP().log_prob((mean, log_std), actions.double()))
+    return (loss.detach(), *torch.autograd.grad(loss.sum(), (mean, log_std)))
+
+
+def single(three: Three) -> Three:
+    return three[0].float(), three[1].float(), three[2].float()
+
+
+@pytest.mark.parametrize(("count", "size"), [(51, 1), (51, 2), (51, 7), (1, 3), (2, 28)])
+def test_the_closed_form_equals_autograd_in_float64(count: int, size: int) -> None:
+    given = inputs(count=count, size=size)
+    torch.testing.assert_close(closed_form(*given), plain(*given), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("count", "size"), [(51, 1), (51, 2), (51, 7), (1, 3), (2, 28)])
+def test_both_forms_equal_autograd_in_float32(form: Form, count: int, size: int) -> None:
+    given = single(inputs(count=count, size=size))
+    for ours, exact in zip(form(*given), plain(*given), strict=True):
+        scale = exact.abs().max().item()
+        torch.testing.assert_close(ours.double(), exact, rtol=1e-5, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("log_std", [-20.0, -8.0, 2.0])
+@pytest.mark.parametrize("away", [0.0, 1.0, 1000.0])
+def test_extreme_spreads_and_actions_stay_finite(form: Form, log_std: float, away: float) -> None:
+    mean, _, actions = single(inputs())
+    for part in form(mean, torch.full_like(mean, log_std), actions + away):
+        assert bool(part.isfinite().all())
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("log_std", [-2.0, -5.0, -8.0, -10.0, -20.0])
+@pytest.mark.parametrize("count", [1, 51])
+def test_a_confident_policy_that_is_wrong_is_still_told_the_way(
+    form: Form, log_std: float, count: int
+) -> None:
+    mean, spread = torch.zeros(1, 1), torch.full((1, 1), log_std)
+    loss, by_mean, by_log_std = form(mean, spread, torch.full((1, count, 1), 0.5))
+    # All actions are one, so L = z²/2 + log σ + log √2π with z = 0.5/σ; ∂μ: −z/σ, ∂log σ: 1 − z².
+    sigma = spread.double().exp()
+    z = 0.5 / sigma
+    assert loss.item() == pytest.approx((z * z / 2 + log_std + 0.9189385).item(), rel=1e-5)
+    assert by_mean.item() == pytest.approx((-z / sigma).item(), rel=1e-5)
+    assert by_log_std.item() == pytest.approx((1 - z * z).item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_confident_policies_far_from_their_counterfactuals_have_exact_gradients(form: Form) -> None:
+    mean, _, actions = single(inputs(size=1))
+    given = mean, torch.full_like(mean, -5.0), 0.1 * actions + 1
+    for ours, exact in zip(form(*given), plain(*given), strict=True):
+        scale = exact.abs().max().item()
+        torch.testing.assert_close(ours.double(), exact, rtol=0, atol=1e-5 * scale)
+
+
+def test_the_gradient_agrees_with_finite_differences() -> None:
+    mean, log_std, actions = inputs(states=4, count=9, size=2)
+    assert torch.autograd.gradcheck(
+        lambda m, s: gaussian_cross_entropy(m, s, actions),
+        (mean.requires_grad_(), log_std.requires_grad_()),
+        check_undefined_grad=False,  # the loss always has a gradient
+    )
+
+
+def test_the_gradient_of_each_state_is_weighted_by_what_comes_after() -> None:
+    mean, log_std, actions = inputs(states=3)
+    mean.requires_grad_()
+    loss = gaussian_cross_entropy(mean, log_std, actions)
+    (got,) = torch.autograd.grad((loss * torch.tensor([2.0, 0.0, -1.0])).sum(), mean)
+    exact = plain(mean, log_std, actions)[1]
+    torch.testing.assert_close(got, exact * torch.tensor([[2.0], [0.0], [-1.0]]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_map_over_networks_equals_a_loop_in_value_and_gradient(dtype: torch.dtype) -> None:
+    mean, log_std, actions = (
+        x.to(dtype).unflatten(0, (4, 5)) for x in inputs(states=20, count=11)
+    )
+    mean.requires_grad_()
+    mapped = torch.func.vmap(gaussian_cross_entropy)(mean, log_std, actions)
+    looped = torch.stack(
+        [gaussian_cross_entropy(mean[i], log_std[i], actions[i]) for i in range(4)]
+    )
+    torch.testing.assert_close(mapped, looped, rtol=1e-6, atol=1e-6)
+    (one,) = torch.autograd.grad(mapped.sum(), mean)
+    (other,) = torch.autograd.grad(looped.sum(), mean)
+    torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-6)
+
+
+def test_a_map_may_share_the_actions() -> None:
+    mean, log_std, actions = inputs(states=5)
+    means = torch.stack([mean, mean + 1])
+    mapped = torch.func.vmap(gaussian_cross_entropy, in_dims=(0, None, None))(
+        means, log_std, actions
+    )
+    torch.testing.assert_close(mapped[1], gaussian_cross_entropy(mean + 1, log_std, actions))
+
+
+@needs_numba
+def test_float32_on_the_cpu_takes_the_native_loop_and_float64_the_closed_form(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = []
+
+    def spy(*given: Tensor) -> Three:
+        seen.append(given[0].dtype)
+        return closed_form(*given)
+
+    monkeypatch.setattr(native, "evaluate", spy)
+    gaussian_cross_entropy(*inputs())
+    gaussian_cross_entropy(*single(inputs()))
+    assert seen == [torch.float32]
+
+
+def test_without_numba_the_closed_form_serves_float32_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "available", lambda: False)
+    given = single(inputs())
+    assert torch.equal(gaussian_cross_entropy(*given), closed_form(*given)[0])

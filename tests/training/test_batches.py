@@ -1,0 +1,79 @@
+"""Which pairs are seen when: epochs of shuffled pairs, a function of the step alone."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from counterbc.errors import DataError
+from counterbc.trained import Member
+from counterbc.training.batches import Batches
+from counterbc.training.networks import Networks, networks
+
+
+def nets(*lengths: int) -> Networks:
+    members = [Member(seed, (0.0,)) for seed in range(len(lengths))]
+    return networks(members, [torch.arange(n) for n in lengths], parts=1)
+
+
+def stream(batches: Batches, steps: int, net: int) -> list[int]:
+    return batches.block(0, steps)[0][:, net].flatten().tolist()
+
+
+@pytest.mark.parametrize(("lengths", "batch"), [((10,), 5), ((10,), 3), ((7, 12, 12), 5)])
+def test_every_epoch_visits_each_pair_once(lengths: tuple[int, ...], batch: int) -> None:
+    batches = Batches(nets(*lengths), batch)
+    for net, n in enumerate(lengths):
+        seen = stream(batches, 12 * max(lengths), net)
+        epochs = [seen[i : i + n] for i in range(0, len(seen) - n + 1, n)]
+        assert len(epochs) >= 10
+        assert all(sorted(epoch) == list(range(n)) for epoch in epochs)
+        assert epochs[0] != epochs[1] != epochs[2]
+
+
+def test_the_epoch_of_each_pair_is_counted_by_hand() -> None:
+    _, epoch = Batches(nets(4), 3).block(0, 3)
+    assert epoch.flatten().tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 2]
+
+
+def test_a_block_equals_its_single_steps() -> None:
+    batches = Batches(nets(7, 12), 5)
+    position, epoch = batches.block(4, 9)
+    assert position.shape == epoch.shape == (9, 2, 5)
+    for k in range(9):
+        one = batches.block(4 + k, 1)
+        assert torch.equal(one[0][0], position[k])
+        assert torch.equal(one[1][0], epoch[k])
+
+
+def test_a_training_that_goes_on_sees_what_it_would_have_seen() -> None:
+    whole = Batches(nets(11), 4).block(0, 20)[0]
+    assert torch.equal(Batches(nets(11), 4).block(13, 7)[0], whole[13:])
+
+
+def test_a_network_sees_the_same_alone_and_beside_a_longer_list() -> None:
+    alone, beside = Batches(nets(7), 5), Batches(nets(7, 30), 5)
+    assert stream(alone, 20, 0) == stream(beside, 20, 0)
+
+
+def test_seeds_shuffle_differently() -> None:
+    batches = Batches(nets(30, 30), 30)
+    assert stream(batches, 1, 0) != stream(batches, 1, 1)
+
+
+@pytest.mark.parametrize("n", [4, 11, 12])
+def test_parts_deal_out_all_pairs_and_differ_by_one_at_most(n: int) -> None:
+    dealt = networks([Member(0, (0.0,)), Member(1, (0.0,))], [torch.arange(n)] * 2, parts=4)
+    assert dealt.members.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    for member in range(2):
+        rows = range(4 * member, 4 * member + 4)
+        parts = [dealt.pairs[i, : dealt.lengths[i]].tolist() for i in rows]
+        assert sorted(sum(parts, [])) == list(range(n))
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    assert len(dealt.seeds.unique()) == 8
+    assert dealt.pairs[:4].tolist() != dealt.pairs[4:].tolist() or n == 4
+
+
+def test_more_parts_than_pairs_are_refused_with_both_numbers() -> None:
+    with pytest.raises(DataError, match="deals the pairs to 4 networks, but there are 3"):
+        networks([Member(0, (0.0,))], [torch.arange(3)], parts=4)

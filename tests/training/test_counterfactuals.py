@@ -1,0 +1,101 @@
+"""Counterfactuals kept in memory and computed again are the same numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from counterbc.feasible import Everywhere, Feasible, UnitBall, UnitBox
+from counterbc.supports import Ball, Box, Demonstrated, Metric, Support
+from counterbc.trained import Member
+from counterbc.training import counterfactuals as module
+from counterbc.training.counterfactuals import Counterfactuals
+from counterbc.training.networks import networks
+
+PAIRS, NETS = 9, 3
+
+
+def make(support: Support, feasible: Feasible, size: int = 2, **options: Any) -> Counterfactuals:
+    members = [Member(seed, (0.4,) * size) for seed in range(NETS)]
+    nets = networks(members, [torch.arange(PAIRS)] * NETS, parts=1)
+    generator = torch.Generator().manual_seed(0)
+    action = 2 * torch.rand(NETS, PAIRS, size, generator=generator) - 1
+    action[:, 0] = 1  # a corner
+    return Counterfactuals(support, feasible, nets, action, torch.full((NETS, size), 0.4), **options)
+
+
+def positions(*numbers: int) -> Tensor:
+    return torch.tensor(numbers).expand(NETS, len(numbers))
+
+
+def epoch(number: int, width: int) -> Tensor:
+    return torch.full((NETS, width), number)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+@pytest.mark.parametrize("feasible", [Everywhere(), UnitBox(), UnitBall()], ids=repr)
+@pytest.mark.parametrize("support", [Ball(), Box(), Metric()], ids=lambda s: type(s).__name__)
+def test_kept_equals_computed_again_bit_for_bit(
+    support: Support, feasible: Feasible, size: int
+) -> None:
+    kept, again = make(support, feasible, size), make(support, feasible, size, memory=0.0)
+    assert kept.kept is not None
+    assert again.kept is None
+    where = positions(5, 0, 8, 3)
+    first = kept.at(where, epoch(0, 4))
+    assert first.shape == (NETS, 4, 51, size)
+    assert torch.equal(first, again.at(where, epoch(0, 4)))
+    assert torch.equal(first, again.at(where, epoch(7, 4)))
+
+
+def test_the_chunks_in_which_memory_is_filled_do_not_matter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = make(Ball(), UnitBox())
+    monkeypatch.setattr(module, "_ROWS", 2000)
+    pieces = make(Ball(), UnitBox())
+    assert whole.kept is not None
+    assert pieces.kept is not None
+    assert torch.equal(whole.kept, pieces.kept)
+
+
+def test_resampling_changes_with_the_epoch_and_not_within_it() -> None:
+    drawn = make(Ball(), UnitBox(), resample=True)
+    assert drawn.kept is None
+    where = positions(2, 4)
+    first = drawn.at(where, epoch(0, 2))
+    assert torch.equal(first, drawn.at(where, epoch(0, 2)))
+    assert torch.equal(first[:, 1:], drawn.at(positions(4), epoch(0, 1)))
+    later = drawn.at(where, epoch(1, 2))
+    assert torch.equal(first[:, :, 0], later[:, :, 0])  # what was shown
+    assert not torch.isclose(first[:, :, 1:], later[:, :, 1:]).all(-1).any()
+
+
+def test_the_first_epoch_of_resampling_is_what_drawing_once_gives() -> None:
+    once, anew = make(Ball(), UnitBox()), make(Ball(), UnitBox(), resample=True)
+    assert torch.equal(once.at(positions(1), epoch(0, 1)), anew.at(positions(1), epoch(0, 1)))
+
+
+def test_seeds_and_pairs_have_counterfactuals_of_their_own() -> None:
+    placed = make(Ball(), Everywhere())
+    offset = placed.at(positions(1, 2), epoch(0, 2))[:, :, 1:] - placed.action[:, [1, 2]].unsqueeze(2)
+    flat = offset.flatten(0, 1)  # (NETS · 2, 50, 2)
+    for i in range(len(flat)):
+        for j in range(i):
+            assert not torch.isclose(flat[i], flat[j]).all(-1).any()
+
+
+def test_without_counterfactuals_only_what_was_shown_comes_back() -> None:
+    shown = make(Demonstrated(), UnitBox())
+    assert torch.equal(
+        shown.at(positions(3), epoch(0, 1)), shown.action[:, 3][:, None, None]
+    )
+
+
+def test_the_memory_limit_is_in_gib_and_counts_every_number() -> None:
+    size = NETS * PAIRS * 51 * 2 * 4 / 2**30
+    assert make(Ball(), UnitBox(), memory=size * 1.001).kept is not None
+    assert make(Ball(), UnitBox(), memory=size * 0.999).kept is None
