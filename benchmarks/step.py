@@ -104,7 +104,7 @@ def by_hand(members: int, batch: int) -> Steps:
             z = (a - mean.tanh()) * (-log_std).exp()
             loss = (0.5 * z.square() + log_std).sum(-1).mean(-1).sum()
             optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
 
     return run

@@ -17,7 +17,7 @@ Make = Callable[..., Demonstrations]
 Train = Callable[..., Policies]
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True)
 def _one_thread() -> Iterator[None]:
     """Tensors here are tiny: a second thread would only be waited for."""
     before = torch.get_num_threads()
@@ -63,6 +63,7 @@ def quick() -> Train:
     """`train` with a small network, few steps and no progress bar."""
 
     def run(demos: Any, method: Any = "bc", **options: Any) -> Policies:
-        return train(demos, method, **({"progress": False, "hidden": (8, 8), "steps": 20} | options))
+        small: dict[str, Any] = {"progress": False, "hidden": (8, 8), "steps": 20}
+        return train(demos, method, **(small | options))
 
     return run

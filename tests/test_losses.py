@@ -123,12 +123,13 @@ def test_counter_bc_with_zero_radius_equals_bc_in_loss_and_gradient(support: Sup
 
 @pytest.mark.parametrize("steps", [1, 50])
 @pytest.mark.parametrize("shape", ["ball", "box"])
+@pytest.mark.parametrize("limited", [True, False])
 def test_a_population_of_counter_bc_with_zero_radius_learns_what_bc_learns(
-    tiny: Demonstrations, quick: Train, steps: int, shape: str
+    tiny: Demonstrations, quick: Train, steps: int, shape: str, limited: bool
 ) -> None:
     options = {"seeds": 2, "steps": steps, "dtype": torch.float64}
     bc = quick(tiny, "bc", **options)
-    counter = quick(tiny, "counter-bc", radius=0.0, shape=shape, **options)
+    counter = quick(tiny, "counter-bc", radius=0.0, shape=shape, limited=limited, **options)
     assert bc.curve is not None
     assert counter.curve is not None
     torch.testing.assert_close(counter.curve.loss, bc.curve.loss, rtol=0, atol=1e-6)
@@ -137,13 +138,16 @@ def test_a_population_of_counter_bc_with_zero_radius_learns_what_bc_learns(
 
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+@pytest.mark.parametrize("feasible", ["keep", "project"])
+@pytest.mark.parametrize("limited", [True, False])
 def test_zero_radius_equals_bc_also_where_actions_lie_outside_their_bounds(
-    tiny: Demonstrations, quick: Train
+    tiny: Demonstrations, quick: Train, limited: bool, feasible: str
 ) -> None:
     wild = tiny.map_actions(lambda a: 2 * a)
     assert wild.infeasible.any()
-    bc = quick(wild, "bc", dtype=torch.float64)
-    counter = quick(wild, "counter-bc", radius=0.0, dtype=torch.float64)
+    options = {"feasible": feasible, "dtype": torch.float64}
+    bc = quick(wild, "bc", **options)
+    counter = quick(wild, "counter-bc", radius=0.0, limited=limited, **options)
     for name, value in bc.params.items():
         torch.testing.assert_close(counter.params[name], value, rtol=0, atol=1e-6)
 
@@ -167,7 +171,8 @@ def loss_of(method: Method, params: Params, batch: Batch, head: tuple[Tensor, Te
 
 def one_batch(**columns: Tensor) -> tuple[Batch, tuple[Tensor, Tensor], Tensor]:
     """A batch of 12 with a made-up head, and log π of its actions."""
-    batch = Batch(normal(12, 3), normal(12, 1, 2, seed=1), columns)
+    obs = normal(12, 3)
+    batch = Batch(obs=obs, state=obs, actions=normal(12, 1, 2, seed=1), columns=columns)
     head = (normal(12, 2, seed=2).requires_grad_(), 0.3 * normal(12, 2, seed=3))
     policy = torch.distributions.Normal(head[0], head[1].exp())
     return batch, head, policy.log_prob(batch.actions.squeeze(1)).sum(-1)
@@ -222,11 +227,14 @@ def test_bcnd_begins_as_bc_and_then_weights_by_the_previous_policies() -> None:
     weighting = METHODS["bcnd"].weighting
     batch, head, log_pi = one_batch()
     assert weighting.columns(None) == {}
-    assert loss_of(METHODS["bcnd"], {}, batch, head).item() == pytest.approx((-log_pi.mean()).item())
+    assert loss_of(METHODS["bcnd"], {}, batch, head).item() == pytest.approx(
+        (-log_pi.mean()).item()
+    )
     # Two pairs, two policies: one finds them 1 : 3, the other 1 : 1.
     previous = torch.tensor([[0.1, 0.5], [0.3, 0.5]]).log()
     (name,) = weighting.columns(previous)
-    pair = Batch(torch.zeros(2, 3), torch.zeros(2, 1, 2), {name: previous})
+    obs = torch.zeros(2, 3)
+    pair = Batch(obs=obs, state=obs, actions=torch.zeros(2, 1, 2), columns={name: previous})
     weights = weighting.weights({}, pair, torch.zeros(2, 1))
     assert weights.flatten().tolist() == pytest.approx([0.375, 0.625])
 
@@ -266,7 +274,8 @@ class Loop(nn.Module):
     def log_prob(self, obs: Tensor, actions: Tensor) -> Tensor:
         mean, log_std = self.net(obs).chunk(2, dim=-1)
         policy = torch.distributions.Normal(mean.unsqueeze(1), log_std.exp().unsqueeze(1))
-        return policy.log_prob(actions).sum(-1)
+        log_prob: Tensor = policy.log_prob(actions).sum(-1)
+        return log_prob
 
 
 def test_the_loss_alone_learns_a_function_in_plain_pytorch() -> None:

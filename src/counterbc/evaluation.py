@@ -81,7 +81,8 @@ def evaluate(
     bar = Progress(console=Console(stderr=True), disable=not progress, transient=True)
     with bar:
         task = bar.add_task(f"evaluating {policies.method}", total=shape[0] * shape[1])
-        for members, numbers in _chunks(shape, slots or _slots(name, env_kwargs)):
+        most = _slots(name, env_kwargs) if slots is None else slots
+        for members, numbers in _chunks(shape, most):
             part = policies[members]
             rollout = Rollout(part, name, numbers, env_kwargs, max_steps)
             got = rollout.run(act, seed)

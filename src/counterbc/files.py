@@ -39,7 +39,8 @@ def aside(path: Path) -> Iterator[Path]:
 
 def _unwritable(path: Path, error: OSError) -> FormatError:
     full = error.errno == errno.ENOSPC
-    reason = "the disk is full" if full else error.strerror or str(error)
+    text = " ".join((error.strerror or str(error)).split())
+    reason = "the disk is full" if full else text
     return FormatError(
         f"{path} could not be written ({reason}); check permissions and free space, "
         "or choose another folder"

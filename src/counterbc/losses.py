@@ -59,7 +59,7 @@ def counter_bc_loss(
             "expected (B, A) and (B, …)"
         )
     delta = torch.as_tensor(radius, dtype=action.dtype, device=action.device).expand_as(action)
-    if bool((delta < 0).any()):
+    if not bool((delta >= 0).all()):
         raise OptionError(f"radius is {radius}; it must be 0 or more")
     count = support.draws(action.shape[-1], feasible)
     device = generator.device if generator is not None else action.device

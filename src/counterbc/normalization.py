@@ -68,6 +68,10 @@ class Normalization:
         chosen = [members] if isinstance(members, int) else members
         return self.map(lambda x: x[chosen])
 
+    def key(self) -> bytes:
+        """Equal for equal scales."""
+        return b"".join(getattr(self, n).numpy().tobytes() for n in TENSORS)
+
     def obs(self, obs: Tensor) -> Tensor:
         """Observations as the policy reads them."""
         return (obs - _like(self.obs_mean, obs)) / _like(self.obs_scale, obs)

@@ -107,8 +107,14 @@ class _Convex(Support):
         return point
 
     def _start(self, action: Tensor, radius: Tensor, u: Tensor, feasible: Feasible) -> Tensor:
-        """A point of C(s, a) ∩ A: a itself, or its projection where that is within C(s, a)."""
-        return feasible.project(action).expand(*u.shape[:-1], action.shape[-1])
+        """A point of C(s, a) ∩ A: a draw with the dimensions that leave [-1, 1] mirrored, which is
+        exact in a corner; else a itself, or its projection where that is within C(s, a)."""
+        plain = feasible.project(action).expand(*u.shape[:-1], action.shape[-1])
+        if not self._plan(feasible)[0]:
+            return plain
+        offset = self._propose(radius, u[..., : self._numbers(action.shape[-1])])
+        mirrored = action + torch.where((action + offset).abs() > 1, -offset, offset)
+        return torch.where(feasible.contains(mirrored).unsqueeze(-1), mirrored, plain)
 
     def _walk(
         self, action: Tensor, radius: Tensor, point: Tensor, u: Tensor, feasible: Feasible
@@ -204,6 +210,8 @@ class Metric(Support):
         for k in reversed(range(15)):
             proposal = action + radius * tries[..., k, :]
             point = torch.where(inside(proposal), proposal, point)
+        # A is convex, so a point brought into A stays there on its way to a.
+        point = torch.where(inside(point), point, feasible.project(point))
         for _ in range(30):
             point = torch.where(inside(point), point, (point + action) / 2)
         return torch.where(inside(point), point, action)

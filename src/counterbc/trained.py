@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -72,7 +73,8 @@ class Policies:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: int | slice) -> Policies:
-        if isinstance(index, int):
+        if not isinstance(index, slice):
+            index = operator.index(index)
             if not -len(self) <= index < len(self):
                 raise IndexError(f"member {index} does not exist; there are 0 … {len(self) - 1}")
             index = slice(index % len(self), index % len(self) + 1)
@@ -192,9 +194,7 @@ class Acting:
             head = policy.head(params, obs)
             return policy.mean(head) if self.act == "mean" else policy.sample(head, u)
 
-        if len(window) == 1:  # vmap over one network is only overhead
-            return one({k: v[0] for k, v in p.params.items()}, window[0], u[0]).unsqueeze(0)
-        actions: Tensor = torch.func.vmap(one)(p.params, window, u)
+        actions: Tensor = (one if policy.stacks else torch.func.vmap(one))(p.params, window, u)
         return actions
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -9,14 +11,17 @@ import torch
 from torch import Tensor
 
 from counterbc.losses import cross_entropy
-from counterbc.policies import GaussianMLP, native
+from counterbc.policies import GaussianMLP, fused
 from counterbc.policies.fused import closed_form, gaussian_cross_entropy
 
 Three = tuple[Tensor, Tensor, Tensor]
 Form = Callable[[Tensor, Tensor, Tensor], Three]
 
-needs_numba = pytest.mark.skipif(not native.available(), reason="numba is not installed")
-FORMS = [closed_form, pytest.param(native.evaluate, marks=needs_numba)]
+
+pytest.importorskip("numba", reason="the native loop needs numba")
+from counterbc.policies import native  # noqa: E402
+
+FORMS = [closed_form, native.evaluate]
 
 
 def normal(*shape: int, seed: int = 0) -> Tensor:
@@ -37,7 +42,8 @@ def plain(mean: Tensor, log_std: Tensor, actions: Tensor) -> Three:
     """The loss of each state and its gradients, by autograd in float64."""
     mean, log_std = (x.double().detach().requires_grad_() for x in (mean, log_std))
     loss = cross_entropy(GaussianMLP().log_prob((mean, log_std), actions.double()))
-    return (loss.detach(), *torch.autograd.grad(loss.sum(), (mean, log_std)))
+    by_mean, by_log_std = torch.autograd.grad(loss.sum(), (mean, log_std))
+    return loss.detach(), by_mean, by_log_std
 
 
 def single(three: Three) -> Three:
@@ -112,31 +118,21 @@ def test_the_gradient_of_each_state_is_weighted_by_what_comes_after() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_a_map_over_networks_equals_a_loop_in_value_and_gradient(dtype: torch.dtype) -> None:
-    mean, log_std, actions = (
-        x.to(dtype).unflatten(0, (4, 5)) for x in inputs(states=20, count=11)
-    )
+def test_stacked_networks_equal_a_loop_in_value_and_gradient(dtype: torch.dtype) -> None:
+    mean, log_std, actions = (x.to(dtype).unflatten(0, (4, 5)) for x in inputs(states=20, count=11))
     mean.requires_grad_()
-    mapped = torch.func.vmap(gaussian_cross_entropy)(mean, log_std, actions)
+    stacked = gaussian_cross_entropy(mean, log_std, actions)
+    assert stacked.shape == (4, 5)
     looped = torch.stack(
         [gaussian_cross_entropy(mean[i], log_std[i], actions[i]) for i in range(4)]
     )
-    torch.testing.assert_close(mapped, looped, rtol=1e-6, atol=1e-6)
-    (one,) = torch.autograd.grad(mapped.sum(), mean)
-    (other,) = torch.autograd.grad(looped.sum(), mean)
+    torch.testing.assert_close(stacked, looped, rtol=1e-6, atol=1e-6)
+    direction = normal(4, 5, seed=7).to(dtype)
+    (one,) = torch.autograd.grad((stacked * direction).sum(), mean)
+    (other,) = torch.autograd.grad((looped * direction).sum(), mean)
     torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-6)
 
 
-def test_a_map_may_share_the_actions() -> None:
-    mean, log_std, actions = inputs(states=5)
-    means = torch.stack([mean, mean + 1])
-    mapped = torch.func.vmap(gaussian_cross_entropy, in_dims=(0, None, None))(
-        means, log_std, actions
-    )
-    torch.testing.assert_close(mapped[1], gaussian_cross_entropy(mean + 1, log_std, actions))
-
-
-@needs_numba
 def test_float32_on_the_cpu_takes_the_native_loop_and_float64_the_closed_form(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -153,6 +149,20 @@ def test_float32_on_the_cpu_takes_the_native_loop_and_float64_the_closed_form(
 
 
 def test_without_numba_the_closed_form_serves_float32_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "available", lambda: False)
+    monkeypatch.setattr(fused, "_native", lambda: None)
     given = single(inputs())
     assert torch.equal(gaussian_cross_entropy(*given), closed_form(*given)[0])
+
+
+def test_the_native_loop_leaves_torchs_threads_as_they_were() -> None:
+    """In a process of its own: numba's threads start once."""
+    script = (
+        "import torch; from counterbc.policies import native\n"
+        "torch.set_num_threads(1)\n"
+        "native.evaluate(torch.zeros(4, 2), torch.zeros(4, 2), torch.zeros(4, 3, 2))\n"
+        "print(torch.get_num_threads())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "1"

@@ -86,7 +86,9 @@ def test_the_mlp_is_a_plain_chain_of_layers() -> None:
     for name, activation in (("layer0", nn.ReLU()), ("layer1", nn.ReLU()), ("head", nn.Identity())):
         inputs, outputs = params[f"{name}.weight"].shape
         layer = nn.Linear(inputs, outputs, dtype=torch.float64)
-        layer.load_state_dict({"weight": params[f"{name}.weight"].T, "bias": params[f"{name}.bias"]})
+        layer.load_state_dict(
+            {"weight": params[f"{name}.weight"].T, "bias": params[f"{name}.bias"]}
+        )
         layers += [layer, activation]
     raw = nn.Sequential(*layers)(obs)
     mean, log_std = policy.head(params, obs)
@@ -127,15 +129,28 @@ def test_weights_are_a_function_of_the_generator(policy: Policy) -> None:
     assert not torch.equal(first["head.weight"], other["head.weight"])
 
 
-@pytest.mark.parametrize("policy", [GaussianMLP(hidden=(8, 8)), GaussianGRU(hidden=(8, 8))])
-def test_a_map_over_networks_equals_a_loop(policy: Policy) -> None:
+@pytest.mark.parametrize(
+    "policy",
+    [GaussianMLP(hidden=(8, 8)), GaussianMLP(hidden=(8,), history=3), GaussianGRU(hidden=(8, 8))],
+)
+def test_stacked_and_mapped_networks_equal_a_loop_in_value_and_gradient(policy: Policy) -> None:
     each = [double(policy.init(generator(s), 3, 2)) for s in range(4)]
-    stacked = {k: torch.stack([p[k] for p in each]) for k in each[0]}
-    obs = normal(4, 5, 3) if policy.history == 1 else normal(4, 5, policy.history, 3)
-    mapped = torch.func.vmap(policy.head)(stacked, obs)
-    for i in range(4):
-        alone = policy.head(each[i], obs[i])
-        torch.testing.assert_close((mapped[0][i], mapped[1][i]), alone, rtol=0, atol=1e-12)
+    stacked = {k: torch.stack([p[k] for p in each]).requires_grad_() for k in each[0]}
+    shape = (5, 3) if policy.history == 1 else (5, policy.history, 3)
+    obs, actions = normal(4, *shape), normal(4, 5, 6, 2, seed=1)
+
+    def loss(params: Params, obs: Tensor, actions: Tensor) -> Tensor:
+        return policy.log_prob(policy.head(params, obs), actions).square().sum((-1, -2))
+
+    looped = torch.stack(
+        [loss({k: v[i] for k, v in stacked.items()}, obs[i], actions[i]) for i in range(4)]
+    )
+    wanted = torch.autograd.grad(looped.sum(), list(stacked.values()))
+    for all_at_once in (loss, torch.func.vmap(loss)):
+        got = all_at_once(stacked, obs, actions)
+        torch.testing.assert_close(got, looped, rtol=1e-12, atol=0)
+        gradient = torch.autograd.grad(got.sum(), list(stacked.values()))
+        torch.testing.assert_close(gradient, wanted, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("hidden", [(), (0,), (8, -1)])

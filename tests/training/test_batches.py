@@ -68,7 +68,7 @@ def test_parts_deal_out_all_pairs_and_differ_by_one_at_most(n: int) -> None:
     for member in range(2):
         rows = range(4 * member, 4 * member + 4)
         parts = [dealt.pairs[i, : dealt.lengths[i]].tolist() for i in rows]
-        assert sorted(sum(parts, [])) == list(range(n))
+        assert sorted(pair for part in parts for pair in part) == list(range(n))
         assert max(map(len, parts)) - min(map(len, parts)) <= 1
     assert len(dealt.seeds.unique()) == 8
     assert dealt.pairs[:4].tolist() != dealt.pairs[4:].tolist() or n == 4

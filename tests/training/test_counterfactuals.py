@@ -20,19 +20,26 @@ PAIRS, NETS = 9, 3
 
 def make(support: Support, feasible: Feasible, size: int = 2, **options: Any) -> Counterfactuals:
     members = [Member(seed, (0.4,) * size) for seed in range(NETS)]
-    nets = networks(members, [torch.arange(PAIRS)] * NETS, parts=1)
+    # The pairs of network k are those of the store backwards from k, so positions are not pairs.
+    lists = [torch.arange(PAIRS).flip(0).roll(k) for k in range(NETS)]
+    nets = networks(members, lists, parts=1)
     generator = torch.Generator().manual_seed(0)
-    action = 2 * torch.rand(NETS, PAIRS, size, generator=generator) - 1
-    action[:, 0] = 1  # a corner
-    return Counterfactuals(support, feasible, nets, action, torch.full((NETS, size), 0.4), **options)
+    action = 2 * torch.rand(PAIRS, size, generator=generator) - 1
+    action[0] = 1  # a corner
+    return Counterfactuals(
+        support, feasible, nets, action, torch.full((NETS, size), 0.4), **options
+    )
 
 
-def positions(*numbers: int) -> Tensor:
-    return torch.tensor(numbers).expand(NETS, len(numbers))
+def at(drawn: Counterfactuals, *positions: int, epoch: int = 0) -> Tensor:
+    """C(s, a) at these positions of every network's list."""
+    position = torch.tensor(positions).expand(NETS, len(positions))
+    pairs = drawn.nets.pairs.gather(1, position)
+    return drawn.at(pairs, position, torch.full_like(position, epoch))
 
 
-def epoch(number: int, width: int) -> Tensor:
-    return torch.full((NETS, width), number)
+def shown(drawn: Counterfactuals, *positions: int) -> Tensor:
+    return drawn.action[drawn.nets.pairs[:, list(positions)]]
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])
@@ -44,18 +51,18 @@ def test_kept_equals_computed_again_bit_for_bit(
     kept, again = make(support, feasible, size), make(support, feasible, size, memory=0.0)
     assert kept.kept is not None
     assert again.kept is None
-    where = positions(5, 0, 8, 3)
-    first = kept.at(where, epoch(0, 4))
+    first = at(kept, 5, 0, 8, 3)
     assert first.shape == (NETS, 4, 51, size)
-    assert torch.equal(first, again.at(where, epoch(0, 4)))
-    assert torch.equal(first, again.at(where, epoch(7, 4)))
+    assert torch.equal(first[:, :, 0], shown(kept, 5, 0, 8, 3))
+    assert torch.equal(first, at(again, 5, 0, 8, 3))
+    assert torch.equal(first, at(again, 5, 0, 8, 3, epoch=7))
 
 
 def test_the_chunks_in_which_memory_is_filled_do_not_matter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = make(Ball(), UnitBox())
-    monkeypatch.setattr(module, "_ROWS", 2000)
+    monkeypatch.setattr(module, "_NUMBERS", 2000)
     pieces = make(Ball(), UnitBox())
     assert whole.kept is not None
     assert pieces.kept is not None
@@ -65,23 +72,22 @@ def test_the_chunks_in_which_memory_is_filled_do_not_matter(
 def test_resampling_changes_with_the_epoch_and_not_within_it() -> None:
     drawn = make(Ball(), UnitBox(), resample=True)
     assert drawn.kept is None
-    where = positions(2, 4)
-    first = drawn.at(where, epoch(0, 2))
-    assert torch.equal(first, drawn.at(where, epoch(0, 2)))
-    assert torch.equal(first[:, 1:], drawn.at(positions(4), epoch(0, 1)))
-    later = drawn.at(where, epoch(1, 2))
+    first = at(drawn, 2, 4)
+    assert torch.equal(first, at(drawn, 2, 4))
+    assert torch.equal(first[:, 1:], at(drawn, 4))
+    later = at(drawn, 2, 4, epoch=1)
     assert torch.equal(first[:, :, 0], later[:, :, 0])  # what was shown
     assert not torch.isclose(first[:, :, 1:], later[:, :, 1:]).all(-1).any()
 
 
 def test_the_first_epoch_of_resampling_is_what_drawing_once_gives() -> None:
     once, anew = make(Ball(), UnitBox()), make(Ball(), UnitBox(), resample=True)
-    assert torch.equal(once.at(positions(1), epoch(0, 1)), anew.at(positions(1), epoch(0, 1)))
+    assert torch.equal(at(once, 1), at(anew, 1))
 
 
 def test_seeds_and_pairs_have_counterfactuals_of_their_own() -> None:
     placed = make(Ball(), Everywhere())
-    offset = placed.at(positions(1, 2), epoch(0, 2))[:, :, 1:] - placed.action[:, [1, 2]].unsqueeze(2)
+    offset = at(placed, 1, 2)[:, :, 1:] - shown(placed, 1, 2).unsqueeze(2)
     flat = offset.flatten(0, 1)  # (NETS · 2, 50, 2)
     for i in range(len(flat)):
         for j in range(i):
@@ -89,10 +95,8 @@ def test_seeds_and_pairs_have_counterfactuals_of_their_own() -> None:
 
 
 def test_without_counterfactuals_only_what_was_shown_comes_back() -> None:
-    shown = make(Demonstrated(), UnitBox())
-    assert torch.equal(
-        shown.at(positions(3), epoch(0, 1)), shown.action[:, 3][:, None, None]
-    )
+    drawn = make(Demonstrated(), UnitBox())
+    assert torch.equal(at(drawn, 3), shown(drawn, 3).unsqueeze(2))
 
 
 def test_the_memory_limit_is_in_gib_and_counts_every_number() -> None:

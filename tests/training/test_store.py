@@ -19,17 +19,21 @@ def numbered(*lengths: int, first: int = 1) -> Demonstrations:
     return Demonstrations(tuple(episodes))
 
 
-def raw(rows: int = 1) -> Normalization:
-    zero, one = torch.zeros(rows, 1), torch.ones(rows, 1)
-    return Normalization(zero, one, -one, one)
+def scaled(mean: float = 0.0, scale: float = 1.0, bound: float = 1.0) -> Normalization:
+    one = torch.ones(1, 1)
+    return Normalization(mean * one, scale * one, -bound * one, bound * one)
+
+
+def stored(*datasets: Demonstrations) -> Store:
+    return Store.of([(d, scaled()) for d in datasets], torch.float32, project=False)[0]
 
 
 def window(store: Store, pair: int, history: int) -> list[float]:
-    return store.windows(torch.tensor([[pair]]), history, raw())[0, 0, :, 0].tolist()
+    return store.windows(torch.tensor([[pair]]), history)[0, 0, :, 0].tolist()
 
 
 def test_windows_stop_at_the_start_of_their_episode_with_zeros_before_it() -> None:
-    store, _ = Store.of([numbered(3, 6)], torch.float32)
+    store = stored(numbered(3, 6))
     assert window(store, 0, 5) == [0, 0, 0, 0, 1]
     assert window(store, 2, 5) == [0, 0, 1, 2, 3]
     assert window(store, 3, 5) == [0, 0, 0, 0, 4]
@@ -38,33 +42,33 @@ def test_windows_stop_at_the_start_of_their_episode_with_zeros_before_it() -> No
 
 
 def test_windows_do_not_cross_from_one_dataset_into_another() -> None:
-    store, begins = Store.of([numbered(3), numbered(2, first=11)], torch.float32)
-    assert begins == [0, 3]
+    store = stored(numbered(3), numbered(2, first=11))
     assert window(store, 3, 3) == [0, 0, 11]
     assert window(store, 4, 3) == [0, 11, 12]
 
 
 def test_what_lies_before_the_start_is_zero_in_the_units_of_the_policy() -> None:
-    store, _ = Store.of([numbered(3)], torch.float32)
-    scales = Normalization(
-        torch.full((1, 1), 5.0), torch.full((1, 1), 2.0), -torch.ones(1, 1), torch.ones(1, 1)
-    )
-    seen = store.windows(torch.tensor([[1]]), 3, scales)
-    assert seen.flatten().tolist() == [0, -2, -1.5]
+    store, _ = Store.of([(numbered(3), scaled(mean=5, scale=2))], torch.float32, project=False)
+    assert window(store, 1, 3) == [0, -2, -1.5]
 
 
-def test_each_network_reads_with_scales_of_its_own() -> None:
-    store, _ = Store.of([numbered(3)], torch.float32)
-    scales = Normalization(
-        torch.tensor([[0.0], [1.0]]), torch.ones(2, 1), -torch.ones(2, 1), torch.ones(2, 1)
-    )
-    pairs = torch.tensor([[0, 2], [0, 2]])
-    assert store.windows(pairs, 1, scales).squeeze(-1).tolist() == [[1, 3], [0, 2]]
-    assert store.windows(pairs, 2, scales)[1, 1].flatten().tolist() == [1, 2]
+def test_a_dataset_lies_in_the_store_in_each_of_its_scales() -> None:
+    pairs = [(numbered(3), scaled()), (numbered(3), scaled(mean=1))]
+    store, begins = Store.of(pairs, torch.float32, project=False)
+    assert begins == [0, 3]
+    assert store.obs.flatten().tolist() == [1, 2, 3, 0, 1, 2]
+    assert store.starts.tolist() == [0, 0, 0, 3, 3, 3]
+
+
+def test_actions_are_scaled_and_brought_into_their_set_only_where_asked() -> None:
+    shown = Demonstrations((Episode(obs=np.zeros((3, 1)), action=np.array([[-1], [2], [9]])),))
+    for project, wanted in ((False, [-0.25, 0.5, 2.25]), (True, [-0.25, 0.5, 1])):
+        store, _ = Store.of([(shown, scaled(bound=4))], torch.float32, project)
+        assert store.action.flatten().tolist() == wanted
 
 
 def test_without_history_there_is_no_window() -> None:
-    store, _ = Store.of([numbered(3)], torch.float64)
-    seen = store.windows(torch.tensor([[0, 1]]), 1, raw())
+    store, _ = Store.of([(numbered(3), scaled())], torch.float64, project=False)
+    seen = store.windows(torch.tensor([[0, 1]]), 1)
     assert seen.shape == (1, 2, 1)
-    assert store.obs.dtype == torch.float64
+    assert seen.dtype == torch.float64

@@ -79,7 +79,7 @@ class Train(Command):
             start=None if self.start is None else Policies.load(self.start),
             **self._changes(),
         )  # fmt: skip
-        said: Json = {"folder": str(self.out), "members": len(policies), **policies.config}
+        said: Json = {"folder": str(self.out), **policies.config}
         said["diverged"] = policies.names(policies.diverged)
         said["final_loss"] = _last(policies, "loss")
         shown: list[RenderableType] = [repr(policies)]

@@ -11,7 +11,9 @@ loop computes them (`native.py`); elsewhere `closed_form` below, which it must a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -26,28 +28,37 @@ def closed_form(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor,
     inverse = (-log_std).exp()
     z = (actions - mean.unsqueeze(1)).transpose(1, 2) * inverse.unsqueeze(2)  # (N, A, M)
     square = z.square()
-    constant = log_std.sum(1, keepdim=True) + mean.shape[1] * _HALF_LOG_2PI
-    log_pi = -0.5 * square.sum(1) - constant  # (N, M)
+    log_pi = -0.5 * square.sum(1)  # (N, M), without its constant
+    top = log_pi.amax(1, keepdim=True)
+    log_pi = log_pi - top  # else the 1 in ∂L/∂ℓ drowns where |ℓ| is large
     p = log_pi.softmax(1)
-    loss = -(p * log_pi).sum(1)
-    slope = -p * (log_pi + (loss + 1).unsqueeze(1))  # ∂L/∂ℓ: (N, M)
+    average = (p * log_pi).sum(1, keepdim=True)
+    constant = log_std.sum(1) + mean.shape[1] * _HALF_LOG_2PI
+    loss = constant - (top + average).squeeze(1)
+    slope = -p * (log_pi - average + 1)  # ∂L/∂ℓ: (N, M)
     column = slope.unsqueeze(2)
     d_mean = (z @ column).squeeze(2) * inverse
     d_log_std = (square @ column).squeeze(2) - slope.sum(1, keepdim=True)
     return loss, d_mean, d_log_std
 
 
-def _evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    if mean.device.type == "cpu" and mean.dtype == torch.float32:
-        from counterbc.policies import native
+@cache
+def _native() -> ModuleType | None:
+    try:
+        return import_module("counterbc.policies.native")
+    except ImportError:
+        return None
 
-        if native.available():
-            return native.evaluate(mean, log_std, actions)
-    return closed_form(mean, log_std, actions)
+
+def _evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    native = _native() if mean.device.type == "cpu" and mean.dtype == torch.float32 else None
+    evaluate = closed_form if native is None else native.evaluate
+    result: tuple[Tensor, Tensor, Tensor] = evaluate(mean, log_std, actions)
+    return result
 
 
 class _CrossEntropy(torch.autograd.Function):
-    """Saves the gradient that the forward pass already knows."""
+    """Saves the gradient that the forward pass already knows; rows are independent states."""
 
     @staticmethod
     def forward(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -55,10 +66,9 @@ class _CrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:
-        _, d_mean, d_log_std = output
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(d_mean, d_log_std)
-        ctx.save_for_backward(d_mean, d_log_std)
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.save_for_backward(*output[1:])
 
     @staticmethod
     @once_differentiable
@@ -71,18 +81,18 @@ class _CrossEntropy(torch.autograd.Function):
     def vmap(
         info: Any, in_dims: tuple[int | None, ...], *inputs: Tensor
     ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-        """States are independent, so P batches of B states are one batch of P·B states."""
-        stacked = [
-            x.unsqueeze(0).expand(info.batch_size, *x.shape) if d is None else x.movedim(d, 0)
+        """Rows being independent, P batches of B rows are one batch of P · B rows."""
+        rows = [
+            (x.expand(info.batch_size, *x.shape) if d is None else x.movedim(d, 0)).flatten(0, 1)
             for x, d in zip(inputs, in_dims, strict=True)
         ]
-        rows = _apply(*(x.flatten(0, 1) for x in stacked))
-        return tuple(x.unflatten(0, (info.batch_size, -1)) for x in rows), (0, 0, 0)
-
-
-_apply: Callable[..., tuple[Tensor, ...]] = _CrossEntropy.apply
+        out = _CrossEntropy.apply(*rows)  # type: ignore[no-untyped-call]  # torch's
+        return tuple(x.unflatten(0, (info.batch_size, -1)) for x in out), (0, 0, 0)
 
 
 def gaussian_cross_entropy(mean: Tensor, log_std: Tensor, actions: Tensor) -> Tensor:
-    """−Σ π̂ · log π of a Gaussian, eq. M4, for μ, log σ (B, A) and actions (B, M, A): (B,)."""
-    return _apply(mean, log_std, actions)[0]
+    """−Σ π̂ · log π of a Gaussian, eq. M4: μ, log σ (…, B, A), actions (…, B, M, A) → (…, B)."""
+    rows: Tensor = _CrossEntropy.apply(  # type: ignore[no-untyped-call]  # torch's
+        mean.flatten(0, -2), log_std.flatten(0, -2), actions.flatten(0, -3)
+    )[0]
+    return rows.view(mean.shape[:-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -19,6 +20,8 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 @dataclass(frozen=True)
 class Gaussian(Policy):
     """π(a|s) = N(a; μ(s), diag σ(s)²) with μ = tanh(…) and log σ clamped to [−20, 2]."""
+
+    stacks: ClassVar[bool] = True
 
     def _init_head(self, generator: torch.Generator, inputs: int, action_size: int) -> Params:
         return {

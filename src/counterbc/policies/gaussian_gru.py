@@ -42,8 +42,9 @@ class GaussianGRU(Gaussian):
         return params | self._init_head(generator, self.hidden[-1], action_size)
 
     def head(self, params: Params, obs: Tensor) -> tuple[Tensor, Tensor]:
-        flat = obs.transpose(0, 1).flatten(0, 1)  # (T · B, S)
+        obs = obs.unsqueeze(-2) if self.history == 1 else obs  # a history of one has no axis
+        flat = obs.transpose(-3, -2).flatten(-3, -2)  # (T · B, S)
         x = linear(flat, params["gru.input.weight"], params["gru.input.bias"])
-        x = x.unflatten(0, (self.history, -1))  # (T, B, 3H)
+        x = x.unflatten(-2, (self.history, -1))  # (T, B, 3H)
         h = gru(x, params["gru.state.weight"], params["gru.state.bias"])  # (B, H)
         return self._head(params, relu_chain(params, h, "layer", len(self.hidden) - 1))

@@ -22,5 +22,6 @@ class GaussianMLP(Gaussian):
         return params | self._init_head(generator, self.hidden[-1], action_size)
 
     def head(self, params: Params, obs: Tensor) -> tuple[Tensor, Tensor]:
-        x = relu_chain(params, obs.flatten(1), "layer", len(self.hidden))
+        flat = obs if self.history == 1 else obs.flatten(-2)
+        x = relu_chain(params, flat, "layer", len(self.hidden))
         return self._head(params, x)

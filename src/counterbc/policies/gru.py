@@ -1,15 +1,13 @@
-"""A GRU over a short window, with its gradient written out.
+"""A GRU over a short window.
 
     r = σ(x_r + U_r h)   z = σ(x_z + U_z h)   n = tanh(x_n + r (U_n h + b_n))   h' = (1 − z) n + z h
 
-where x = W s + b comes in, for all steps at once. Written out, the five steps of BC-RNN take a
-third of the time that autograd under vmap takes. All tensors carry a leading dimension of N
-networks: x (N, T, B, 3H), weight (N, H, 3H), bias (N, 1, 3H).
+where x = W s + b comes in, for all steps at once. For N stacked networks the gradient is written
+out, with x (N, T, B, 3H), weight (N, H, 3H), bias (N, 1, 3H); one network is left to autograd.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -61,41 +59,30 @@ def _backward(
 
 
 class _GRU(torch.autograd.Function):
-    """One network, or by the vmap rule N of them."""
+    """N networks at once."""
 
     @staticmethod
-    def forward(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         h, *rest = _forward(x, weight, bias)
-        return h[:, -1].clone(), h, *rest
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:
-        ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(*output[1:])
-        ctx.save_for_backward(*output[1:], inputs[1])
+        ctx.save_for_backward(h, *rest, weight)
+        return h[:, -1].clone()
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return _backward(grad, *ctx.saved_tensors)
-
-    @staticmethod
-    def vmap(
-        info: Any, in_dims: tuple[int | None, ...], *inputs: Tensor
-    ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-        """Under vmap each tensor has a leading one of its own, which the networks take."""
-        stacked = [
-            x.expand(info.batch_size, *x.shape[1:]) if d is None else x.movedim(d, 0).squeeze(1)
-            for x, d in zip(inputs, in_dims, strict=True)
-        ]
-        last, *rest = _apply(*stacked)
-        return tuple(x.unsqueeze(1) for x in (last, *rest)), (0,) * 5
-
-
-_apply: Callable[..., tuple[Tensor, ...]] = _GRU.apply
 
 
 def gru(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """The last state of one network: x (T, B, 3H), weight (H, 3H), bias (3H,) → (B, H)."""
-    h = _apply(x.unsqueeze(0), weight.unsqueeze(0), bias[None, None])[0]
-    return h.squeeze(0)
+    """The last state: x (T, B, 3H), weight (H, 3H), bias (3H,) → (B, H); or N of each in front."""
+    if x.ndim == 4:
+        stacked: Tensor = _GRU.apply(x, weight, bias.unsqueeze(1))  # type: ignore[no-untyped-call]
+        return stacked
+    units = weight.shape[0]
+    h = x.new_zeros(x.shape[1], units)
+    for step in x:
+        u = torch.addmm(bias, h, weight)
+        r, z = (step[:, : 2 * units] + u[:, : 2 * units]).sigmoid().chunk(2, dim=-1)
+        n = (step[:, 2 * units :] + r * u[:, 2 * units :]).tanh()
+        h = torch.lerp(n, h, z)
+    return h

@@ -1,69 +1,80 @@
 """The closed form of `fused.py` as one native loop over states, compiled by numba.
 
-Optional: `pip install 'counterbc[fast]'`. Compiled at first use and cached beside this file where
-that is writable.
+Optional: `pip install 'counterbc[fast]'`. Compiled at first use and kept beside this file where
+that is writable. Importing this module needs numba.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
+import numba
 import numpy as np
 import torch
+from numba import njit, prange
 from torch import Tensor
 
-_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+f, i32 = np.float32, np.int32
+ZERO, ONE, HALF, HALF_LOG_2PI = f(0), f(1), f(0.5), f(0.5 * math.log(2 * math.pi))
+LOG2E, LN2_HIGH, LN2_LOW = f(1.44269504), f(0.693359375), f(-2.12194440e-4)
+C3, C4, C5, C6 = f(0.16666667), f(0.041666485), f(0.0083333), f(0.0013998)
+LEAST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
+# No "nnan" or "ninf": a member that diverged must show it.
+FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
-@cache
-def available() -> bool:
-    """Whether numba can be imported."""
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return False
-    return True
+@njit(inline="always", fastmath=FAST)
+def exponentials(x: Any, bits: Any, powers: Any, out: Any) -> None:
+    """exp of x ≤ 0 to about 1e-7, as arithmetic that vectorizes; `powers` views `bits`."""
+    for m in range(len(x)):
+        clipped = max(x[m], LEAST)
+        k = np.floor(clipped * LOG2E + HALF)
+        r = clipped - k * LN2_HIGH - k * LN2_LOW
+        bits[m] = (i32(k) + BIAS) << SHIFT  # 2ᵏ
+        out[m] = ONE + r + r * r * (HALF + r * (C3 + r * (C4 + r * (C5 + r * C6))))
+    for m in range(len(x)):
+        out[m] *= powers[m]
 
 
-@cache
-def _kernel() -> Any:
-    from numba import njit, prange
-
-    constant = np.float32(_HALF_LOG_2PI)
-    one, half = np.float32(1), np.float32(0.5)
-
-    def rows(mean: Any, log_std: Any, actions: Any, loss: Any, d_mean: Any, d_log_std: Any) -> None:
-        states, size, count = actions.shape  # (N, A, M): samples last, so that loops vectorize
-        for i in prange(states):
-            log_pi = np.zeros(count, np.float32)
-            offset = np.float32(0)
+@njit(parallel=True, cache=True, fastmath=FAST)
+def kernel(
+    mean: Any, log_std: Any, actions: Any, loss: Any, d_mean: Any, d_log_std: Any, chunks: int
+) -> None:
+    """Actions come as (N, A, M): samples last, so that the loops over them vectorize."""
+    states, size, count = actions.shape
+    for chunk in prange(chunks):
+        log_pi, p = np.empty(count, np.float32), np.empty(count, np.float32)
+        bits = np.empty(count, np.int32)
+        powers = bits.view(np.float32)
+        for i in range(states * chunk // chunks, states * (chunk + 1) // chunks):
+            log_pi[:] = ZERO
+            offset = ZERO
             for d in range(size):
                 inverse, mu = np.exp(-log_std[i, d]), mean[i, d]
-                offset += log_std[i, d] + constant
+                offset += log_std[i, d] + HALF_LOG_2PI
                 for m in range(count):
                     z = (actions[i, d, m] - mu) * inverse
-                    log_pi[m] -= half * z * z
+                    log_pi[m] -= HALF * z * z
             top = log_pi[0]
             for m in range(count):
                 top = max(top, log_pi[m])
-            total, weighted = np.float32(0), np.float32(0)
-            p = np.empty(count, np.float32)
             for m in range(count):
-                p[m] = np.exp(log_pi[m] - top)
+                log_pi[m] -= top
+            exponentials(log_pi, bits, powers, p)
+            total, weighted = ZERO, ZERO
             for m in range(count):
                 total += p[m]
                 weighted += p[m] * log_pi[m]
-            value = offset - weighted / total
-            loss[i] = value
-            slopes = np.float32(0)
+            average = weighted / total
+            loss[i] = offset - top - average
+            slopes = ZERO
             for m in range(count):
-                p[m] *= -(log_pi[m] - offset + value + one) / total  # ∂L/∂ℓ
+                p[m] *= (average - log_pi[m] - ONE) / total  # ∂L/∂ℓ
                 slopes += p[m]
             for d in range(size):
                 inverse, mu = np.exp(-log_std[i, d]), mean[i, d]
-                first, second = np.float32(0), np.float32(0)
+                first, second = ZERO, ZERO
                 for m in range(count):
                     z = (actions[i, d, m] - mu) * inverse
                     first += p[m] * z
@@ -71,26 +82,24 @@ def _kernel() -> Any:
                 d_mean[i, d] = first * inverse
                 d_log_std[i, d] = second - slopes
 
-    return njit(parallel=True, cache=True, fastmath={"reassoc", "contract", "arcp", "nsz"})(rows)
-
 
 def evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """What `fused.closed_form` returns, for float32 tensors on the CPU."""
-    import numba
-
     most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at import
-    numba.set_num_threads(min(torch.get_num_threads(), most))
-    loss, d_mean, d_log_std = (
-        mean.new_empty(len(mean)),
-        torch.empty_like(mean),
-        torch.empty_like(mean),
-    )
-    _kernel()(
+    before = torch.get_num_threads()
+    threads = min(before, most)
+    numba.set_num_threads(threads)
+    loss = mean.new_empty(len(mean))
+    d_mean, d_log_std = torch.empty_like(mean), torch.empty_like(mean)
+    kernel(
         mean.detach().contiguous().numpy(),
         log_std.detach().contiguous().numpy(),
         actions.detach().transpose(1, 2).contiguous().numpy(),
         loss.numpy(),
         d_mean.numpy(),
         d_log_std.numpy(),
+        min(4 * threads, max(1, len(mean) // 16)),
     )
+    if torch.get_num_threads() != before:  # numba's OpenMP pool sets the count of the process
+        torch.set_num_threads(before)
     return loss, d_mean, d_log_std

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -19,8 +20,11 @@ class Policy(ABC):
     """A family of distributions over actions; θ is an argument, so one value serves any member.
 
     `head` is whatever a forward yields, e.g. (mean, log_std); everything else is computed from it.
+    Written for one network. Where all methods also take tensors with N networks in front, `stacks`
+    says so and the trainer calls them directly; else it maps them over the networks with vmap.
     """
 
+    stacks: ClassVar[bool] = False
     hidden: tuple[int, ...] = (64, 64)
     """Units of each hidden layer."""
     history: int = 1

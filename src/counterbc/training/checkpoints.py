@@ -16,7 +16,7 @@ from torch import Tensor
 from counterbc.errors import FormatError, unknown
 from counterbc.files import aside, check_free
 from counterbc.normalization import TENSORS, Normalization
-from counterbc.policies import POLICIES
+from counterbc.policies import POLICIES, Policy
 from counterbc.trained import Curve, Member, Policies
 
 FORMAT, VERSION = "counterbc-policies", 1
@@ -32,7 +32,7 @@ def save(policies: Policies, folder: Path) -> None:
 
 
 def _write(policies: Policies, folder: Path) -> None:
-    kind = next(name for name, cls in POLICIES.items() if type(policies.policy) is cls)
+    kind = policy_kind(policies.policy)
     config = {
         "format": FORMAT,
         "version": VERSION,
@@ -55,7 +55,22 @@ def _write(policies: Policies, folder: Path) -> None:
             curve["held_out"] = policies.curve.held_out
         tensors |= {f"curve/{k}": v for k, v in curve.items()}
     (folder / _CONFIG).write_text(json.dumps(config, indent=2) + "\n")
-    save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, folder / _MODEL)
+    _save_tensors(tensors, folder / _MODEL)
+
+
+def _save_tensors(tensors: dict[str, Tensor], path: Path) -> None:
+    try:
+        save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, path)
+    except SafetensorError as error:  # how safetensors reports a write that failed
+        raise OSError(str(error)) from error
+
+
+def policy_kind(policy: Policy) -> str:
+    """What a policy is called in a checkpoint."""
+    for name, kind in POLICIES.items():
+        if type(policy) is kind:
+            return name
+    raise unknown("policy", type(policy).__name__, [c.__name__ for c in POLICIES.values()])
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -122,6 +137,9 @@ def _build(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
     parts = int(config["parts"])
     if len(scales.obs_mean) != len(members) or not params:
         raise ValueError(f"{len(scales.obs_mean)} normalizations for {len(members)} members")
+    shapes = [tuple(getattr(scales, n).shape) for n in TENSORS]
+    if len(shapes[0]) != 2 or len(shapes[2]) != 2 or shapes[::2] != shapes[1::2]:
+        raise ValueError(f"the normalization has shapes {shapes}")
     fresh = policy.init(torch.Generator(), scales.obs_mean.shape[1], scales.action_low.shape[1])
     wanted = {k: (len(members) * parts, *v.shape) for k, v in fresh.items()}
     if wanted != {k: tuple(v.shape) for k, v in params.items()}:
@@ -147,7 +165,7 @@ def begin(folder: Path, config: dict[str, Any]) -> None:
 def save_state(folder: Path, state: dict[str, Tensor]) -> None:
     """What a stopped training needs, replaced as a whole."""
     with aside(folder / _TRAINING) as temporary:
-        save_file({k: v.detach().cpu().contiguous() for k, v in state.items()}, temporary)
+        _save_tensors(state, temporary)
 
 
 def load_state(folder: Path, config: dict[str, Any]) -> dict[str, Tensor] | None:

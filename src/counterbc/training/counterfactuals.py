@@ -10,7 +10,7 @@ from counterbc.feasible import Feasible
 from counterbc.supports import Support
 from counterbc.training.networks import Networks
 
-_ROWS = 1 << 22  # uniform numbers per chunk while filling the memory
+_NUMBERS = 1 << 22  # uniform numbers per chunk while filling the memory
 _EPOCH = 1 << 40  # above any position in a list
 
 
@@ -27,24 +27,26 @@ class Counterfactuals:
         resample: bool = False,
         memory: float = 2.0,
     ) -> None:
-        """`action` (N, n, A) and `radius` (N, A) are in the policy's units."""
+        """`action` (T, A) of all pairs and `radius` (N, A) are in the policy's units."""
         self.support, self.feasible, self.nets = support, feasible, nets
         self.action, self.radius, self.resample = action, radius, resample
-        self.numbers = support.draws(action.shape[-1], feasible)
-        size = action.numel() * action.element_size() * (1 + support.count)
-        keep = support.count > 0 and not resample and size <= memory * 2**30
+        self.numbers = support.draws(action.shape[1], feasible)
+        self.rows = torch.arange(len(radius), device=radius.device).unsqueeze(1)
+        numbers = nets.pairs.numel() * action.shape[1] * (1 + support.count)
+        fits = numbers * action.element_size() <= memory * 2**30
+        keep = support.count > 0 and not resample and fits
         self.kept = self._keep() if keep else None  # (N · n, A, M): samples last is faster
 
-    def at(self, position: Tensor, epoch: Tensor) -> Tensor:
-        """The actions of C(s, a) at positions (N, B) of each list: (N, B, M, A)."""
-        rows = torch.arange(len(position), device=position.device).unsqueeze(1)
-        if self.kept is not None:
-            flat = rows * self.action.shape[1] + position
-            return self.kept[flat].transpose(-1, -2)
-        return self._place(rows, position, epoch)
+    def at(self, pairs: Tensor, position: Tensor, epoch: Tensor) -> Tensor:
+        """The actions of C(s, a) at pairs (N, B), which stand at `position` of each list."""
+        if self.kept is None:
+            return self._place(self.rows, pairs, position, epoch)  # (N, B, M, A)
+        flat = self.rows * self.nets.pairs.shape[1] + position
+        kept = self.kept.index_select(0, flat.flatten())
+        return kept.view(*position.shape, *kept.shape[1:]).transpose(-1, -2)
 
-    def _place(self, rows: Tensor, position: Tensor, epoch: Tensor) -> Tensor:
-        action = self.action[rows, position]  # (N, B, A)
+    def _place(self, rows: Tensor, pairs: Tensor, position: Tensor, epoch: Tensor) -> Tensor:
+        action = self.action[pairs]  # (N, B, A)
         if self.support.count == 0:
             return action.unsqueeze(-2)
         index = position + epoch * _EPOCH if self.resample else position
@@ -58,13 +60,14 @@ class Counterfactuals:
         return placed.view(*action.shape[:2], *placed.shape[1:])
 
     def _keep(self) -> Tensor:
-        nets, pairs, size = self.action.shape
-        kept = self.action.new_empty(nets, pairs, size, 1 + self.support.count)
-        chunk = max(1, _ROWS // max(1, self.support.count * self.numbers))
-        rows = torch.arange(nets, device=kept.device).unsqueeze(1)
+        nets, pairs = self.nets.pairs.shape
+        size = self.action.shape[1]
+        kept = self.action.new_empty(nets * pairs, size, 1 + self.support.count)
+        chunk = max(1, _NUMBERS // (self.support.count * self.numbers))
         for begin in range(0, nets * pairs, chunk):
             flat = torch.arange(begin, min(begin + chunk, nets * pairs), device=kept.device)
             row, position = (flat // pairs).unsqueeze(1), (flat % pairs).unsqueeze(1)
-            placed = self._place(rows[row.squeeze(1)], position, torch.zeros_like(position))
-            kept.view(nets * pairs, size, -1)[flat] = placed.squeeze(1).transpose(-1, -2)
-        return kept.view(nets * pairs, size, -1)
+            chosen = self.nets.pairs[row, position]
+            placed = self._place(row, chosen, position, torch.zeros_like(position))
+            kept[begin : begin + chunk] = placed.squeeze(1).transpose(-1, -2)
+        return kept

@@ -139,7 +139,7 @@ class Loop:
             stepper.run(*self.batches.block(step, count))
             step += count
             done = round_ * steps + step
-            self._record(population, done)
+            self._record(population, done, step)
             if step == steps:
                 continue
             if interrupt.wished or time.monotonic() - self.saved_at > _SAVE_EVERY:
@@ -147,12 +147,12 @@ class Loop:
             if interrupt.wished:
                 raise KeyboardInterrupt(f"stopped at step {done} of {steps * self.method.rounds}")
 
-    def _record(self, population: Population, done: int) -> None:
+    def _record(self, population: Population, done: int, step: int) -> None:
         """The bar, members that went wrong, and now and then a point of the curve."""
         self.progress.update(done, population.loss)
         for net in torch.nonzero(~population.loss.isfinite()).flatten().tolist():
             self.bad_since.setdefault(net, done)
-        if done % self.every == 0 or done % self.settings.steps == 0:
+        if step % self.every == 0 or step == self.settings.steps:
             loss = population.loss.detach().cpu().clone()
             held_out = loss.new_empty(0)
             if self.held_out is not None:

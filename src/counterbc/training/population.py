@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
 from counterbc import draws
 from counterbc.methods import Method
-from counterbc.normalization import Normalization
 from counterbc.policies import Params
 from counterbc.training.adam import Adam
 from counterbc.training.counterfactuals import Counterfactuals
@@ -49,24 +46,24 @@ class View:
         self,
         store: Store,
         nets: Networks,
-        scales: Normalization,
         method: Method,
-        counterfactuals: Callable[[Tensor], Counterfactuals],
+        counterfactuals: Counterfactuals,
     ) -> None:
-        """`scales` has one row per network."""
-        self.store, self.nets, self.scales, self.method = store, nets, scales, method
-        self.action = scales.action(store.action[nets.pairs])  # (N, n, A)
-        self.counterfactuals = counterfactuals(self.action)
+        self.store, self.nets, self.method = store, nets, method
+        self.counterfactuals = counterfactuals
         self.columns: dict[str, Tensor] = {}  # (N, n, …) each
+        self.rows = torch.arange(len(nets.pairs), device=nets.pairs.device).unsqueeze(1)
 
     def batch(self, position: Tensor, epoch: Tensor) -> Batch:
         """The batch at positions (N, B) of each list, stacked over networks."""
         pairs = self.nets.pairs.gather(1, position)
-        rows = torch.arange(len(position), device=position.device).unsqueeze(1)
+        history = self.method.policy.history
+        obs = self.store.windows(pairs, history)
         return Batch(
-            obs=self.store.windows(pairs, self.method.policy.history, self.scales),
-            actions=self.counterfactuals.at(position, epoch),
-            columns={name: column[rows, position] for name, column in self.columns.items()},
+            obs=obs,
+            state=obs if history == 1 else obs[:, :, -1],
+            actions=self.counterfactuals.at(pairs, position, epoch),
+            columns={name: column[self.rows, position] for name, column in self.columns.items()},
         )
 
     def update_columns(self, params: Params | None, parts: int) -> None:
@@ -83,19 +80,20 @@ class View:
         """log π(a|s) of each network's pairs under every network of the same member."""
         policy, own = self.method.policy, policy_params(params)
         count, width = self.nets.pairs.shape
-        out = self.action.new_empty(count, width, parts)
+        out = self.store.action.new_empty(count, width, parts)
 
         def log_prob(params: Params, obs: Tensor, action: Tensor) -> Tensor:
             return policy.log_prob(policy.head(params, obs), action.unsqueeze(-2)).squeeze(-1)
 
+        judge_all = log_prob if policy.stacks else torch.func.vmap(log_prob)
         for begin in range(0, width, 4096):
             pairs = self.nets.pairs[:, begin : begin + 4096]
-            obs = self.store.windows(pairs, policy.history, self.scales)
-            action = self.action[:, begin : begin + 4096]
+            obs = self.store.windows(pairs, policy.history)
+            action = self.store.action[pairs]
             for k in range(parts):
                 judge = self.nets.members * parts + k
                 chosen = {name: value[judge] for name, value in own.items()}
-                out[:, begin : begin + 4096, k] = torch.func.vmap(log_prob)(chosen, obs, action)
+                out[:, begin : begin + 4096, k] = judge_all(chosen, obs, action)
         return out
 
 
@@ -107,28 +105,18 @@ class Population:
         self.params = {name: value.clone().requires_grad_() for name, value in params.items()}
         self.adam = Adam(list(self.params.values()), learning_rate)
         self.loss = view.store.obs.new_zeros(len(view.nets.pairs))  # (N,) of the last step
-        self._mapped = torch.func.vmap(self._one)
+        stacks = self.method.policy.stacks and self.method.weighting.stacks
+        self.losses = self._losses if stacks else torch.func.vmap(self._losses)
 
-    def _one(self, *tensors: Tensor) -> Tensor:
-        """The loss of one network; flat arguments, because vmap is slow on nested ones."""
-        named = iter(tensors)
-        params = {name: next(named) for name in self.params}
-        columns = {name: next(named) for name in self.view.columns}
-        batch = Batch(next(named), next(named), columns)
+    def _losses(self, params: Params, batch: Batch) -> Tensor:
+        """The loss of one network, or of every stacked network on its own batch: (N,)."""
         head = self.method.policy.head(split(params, _POLICY), batch.obs)
         weighting = self.method.weighting
         return weighting.loss(split(params, _WEIGHTING), batch, self.method.policy, head)
 
-    def losses(self, batch: Batch) -> Tensor:
-        """The loss of every network on its own batch: (N,)."""
-        loss: Tensor = self._mapped(
-            *self.params.values(), *batch.columns.values(), batch.obs, batch.actions
-        )
-        return loss
-
     def step(self, position: Tensor, epoch: Tensor) -> None:
         """One gradient step of every network."""
-        loss = self.losses(self.view.batch(position, epoch))
+        loss = self.losses(self.params, self.view.batch(position, epoch))
         self.adam.step(list(torch.autograd.grad(loss.sum(), self.adam.params)))
         self.loss.copy_(loss.detach())
 
@@ -137,7 +125,7 @@ class Population:
         """The loss of every network on pairs it does not learn from: (N,)."""
         width = min(most, int(view.nets.lengths.min()))
         position = torch.arange(width, device=self.loss.device).expand(len(self.loss), width)
-        return self.losses(view.batch(position, torch.zeros_like(position)))
+        return self.losses(self.params, view.batch(position, torch.zeros_like(position)))
 
     # Everything a stopped training needs to go on
 

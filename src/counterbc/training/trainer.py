@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import platform
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import torch
-from torch import Tensor
 
 import counterbc
 from counterbc.demonstrations import Demonstrations
-from counterbc.errors import DataError, Diverged, InfeasibleActions, OptionError
+from counterbc.errors import DataError, OptionError
 from counterbc.feasible import Everywhere, Feasible, feasible_set
+from counterbc.files import check_free
 from counterbc.methods import Method, find_method
 from counterbc.normalization import Normalization
 from counterbc.policies import Params
@@ -25,14 +24,21 @@ from counterbc.settings import Settings, settings_for
 from counterbc.supports import Demonstrated
 from counterbc.trained import Member, Policies
 from counterbc.training import checkpoints
+from counterbc.training.checks import (
+    Radius,
+    as_datasets,
+    check_needs,
+    fingerprint,
+    radius_of,
+    warn_diverged,
+    warn_infeasible,
+)
 from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.loop import Loop
 from counterbc.training.networks import networks
 from counterbc.training.population import View, initial, policy_params
 from counterbc.training.progress import Bar, Progress, Quiet
 from counterbc.training.store import Store
-
-Radius = float | Sequence[float]
 
 
 def train(
@@ -59,8 +65,8 @@ def train(
     """
     name, chosen = find_method(method)
     settings = settings_for(preset, **changes)
-    job = Job(_datasets(demos), name, settings.apply(chosen), settings, preset, start)
-    job.assign(seeds, radii)
+    job = Job(as_datasets(demos), name, settings.apply(chosen), settings, preset, start)
+    job.assign(seeds, radii, keep_radius="radius" not in changes)
     return job.run(
         torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu")),
         dtype,
@@ -70,22 +76,6 @@ def train(
         if isinstance(progress, bool)
         else progress,
     )
-
-
-def _datasets(demos: Demonstrations | Sequence[Demonstrations]) -> list[Demonstrations]:
-    datasets = [demos] if isinstance(demos, Demonstrations) else list(demos)
-    if not datasets:
-        raise DataError("no demonstrations were given; give one dataset, or one per seed")
-    first = datasets[0]
-    for other in datasets[1:]:
-        if (other.obs_shape, other.action_size) != (first.obs_shape, first.action_size):
-            raise DataError(
-                f"datasets differ: {first.obs_shape} → {first.action_size} dimensions against "
-                f"{other.obs_shape} → {other.action_size}; train them apart"
-            )
-        if other.action_set != first.action_set:
-            raise DataError("datasets differ in their action set; train them apart")
-    return datasets
 
 
 class Job:
@@ -106,12 +96,17 @@ class Job:
         if settings.held_out:
             halves = [d.split(settings.held_out, seed=0) for d in datasets]
             self.datasets, self.kept_apart = [h[0] for h in halves], [h[1] for h in halves]
-        _check_needs(self.datasets[0], method)
-        _warn_infeasible(self.datasets, settings)
+        check_needs(self.datasets[0], method)
+        warn_infeasible(self.datasets, settings)
 
-    def assign(self, seeds: int | Sequence[int], radii: Sequence[Radius] | None) -> None:
-        """Who the members are."""
-        given = list(range(seeds)) if isinstance(seeds, int) else [int(s) for s in seeds]
+    def assign(
+        self,
+        seeds: int | Sequence[int],
+        radii: Sequence[Radius] | None = None,
+        keep_radius: bool = False,
+    ) -> None:
+        """Who the members are; `keep_radius` leaves those of `start` theirs."""
+        given = [int(s) for s in (range(seeds) if isinstance(seeds, SupportsIndex) else seeds)]
         if self.start is not None:
             given = [m.seed for m in self.start.members]
         if not given:
@@ -122,19 +117,35 @@ class Job:
             )
         size = self.datasets[0].action_size
         uses_radius = not isinstance(self.method.support, Demonstrated)
-        widths = (
-            [_radius(r, size) for r in (radii or [self.settings.radius])] if uses_radius else []
-        )
+        asked = [self.settings.radius] if radii is None else radii
+        widths = [radius_of(r, size) for r in asked] if uses_radius else []
         prints = [d.fingerprint() for d in self.datasets]
         self.members = [
             Member(seed, radius, i % len(self.datasets), prints[i % len(self.datasets)])
             for radius in widths or [(0.0,) * size]
             for i, seed in enumerate(given)
         ]
-        if self.start is not None and len(self.members) != len(self.start):
-            raise OptionError(
-                f"start has {len(self.start)} members; {len(self.members)} were asked for"
+        if self.start is not None:
+            self._join(self.start, keep_radius and radii is None)
+
+    def _join(self, start: Policies, keep_radius: bool) -> None:
+        """Make the members go on where those of `start` stopped."""
+        if len(self.members) != len(start):
+            raise OptionError(f"start has {len(start)} members; {len(self.members)} were asked for")
+        if start.policy != self.method.policy or start.parts != self.method.parts:
+            raise OptionError("start was trained with another policy; use the same method")
+        sizes = (start.obs_size,), start.action_size
+        found = self.datasets[0].obs_shape, self.datasets[0].action_size
+        if sizes != found:
+            raise DataError(
+                f"start reads {sizes[0]} and gives {sizes[1]} dimensions; these data have "
+                f"{found[0]} and {found[1]}"
             )
+        if keep_radius:
+            self.members = [
+                replace(m, radius=s.radius)
+                for m, s in zip(self.members, start.members, strict=True)
+            ]
 
     def scales(self) -> Normalization:
         """The scales of each member: (P, …)."""
@@ -160,33 +171,21 @@ class Job:
         self, datasets: list[Demonstrations], device: torch.device, dtype: torch.dtype
     ) -> View:
         """The pairs of some datasets as each network's index list."""
-        store, begins = Store.of(datasets, dtype)
-        lists = [
-            torch.tensor(datasets[m.dataset].learned) + begins[m.dataset] for m in self.members
-        ]
-        nets = networks(self.members, lists, self.method.parts).to(device)
-        scales = self.scales().map(lambda x: x.to(device, dtype)[nets.members])
-        if self.settings.feasible == "project":
-            store = replace(store, action=self._projected(datasets, store.action))
+        # A pair lies in the store once for each way in which members scale it.
+        scales, s = self.scales(), self.settings
+        each = [scales[i] for i in range(len(self.members))]
+        keys = [(m.dataset, x.key()) for m, x in zip(self.members, each, strict=True)]
+        scaled = {k: (datasets[k[0]], x) for k, x in zip(keys, each, strict=True)}
+        store, begins = Store.of(list(scaled.values()), dtype, s.feasible == "project")
+        begin = dict(zip(scaled, begins, strict=True))
+        lists = [torch.tensor(datasets[k[0]].learned) + begin[k] for k in keys]
+        store, nets = store.to(device), networks(self.members, lists, self.method.parts).to(device)
         radius = torch.tensor([m.radius for m in self.members], device=device, dtype=dtype)
-
-        def counterfactuals(action: Tensor) -> Counterfactuals:
-            s = self.settings
-            return Counterfactuals(
-                self.method.support, self.feasible(), nets, action, radius[nets.members],
-                s.resample, s.memory,
-            )  # fmt: skip
-
-        return View(store.to(device), nets, scales, self.method, counterfactuals)
-
-    def _projected(self, datasets: list[Demonstrations], action: Tensor) -> Tensor:
-        scales, out, begin = self.scales(), action.clone(), 0
-        for i, data in enumerate(datasets):
-            row = next(k for k, m in enumerate(self.members) if m.dataset == i)
-            end = begin + len(data.action)
-            out[begin:end] = scales[row].project(action[None, begin:end])[0]
-            begin = end
-        return out
+        counterfactuals = Counterfactuals(
+            self.method.support, self.feasible(), nets, store.action, radius[nets.members],
+            s.resample, s.memory,
+        )  # fmt: skip
+        return View(store, nets, self.method, counterfactuals)
 
     def run(
         self,
@@ -198,19 +197,24 @@ class Job:
     ) -> Policies:
         config = self.config(device, dtype)
         state = None
+        going_on = resume and out is not None and out.exists()
         if out is not None:
-            if resume and out.exists():
+            checkpoints.policy_kind(self.method.policy)
+            if going_on:
                 state = checkpoints.load_state(out, config)
             else:
-                checkpoints.begin(out, config)
+                check_free(out)
         began = time.perf_counter()
         view = self.view(self.datasets, device, dtype)
         held_out = self.view(self.kept_apart, device, dtype) if self.kept_apart else None
+        if out is not None and not going_on:
+            checkpoints.begin(out, config)
         loop = Loop(view, held_out, self.settings, self.fresh, out, progress)
         params, curve = loop.run(state)
         policies = Policies(
             self.method.policy,
-            {k: v.detach().cpu() for k, v in policy_params(params).items()},
+            # Acting is float32, whatever the training was.
+            {k: v.detach().cpu().float() for k, v in policy_params(params).items()},
             self.scales(),
             tuple(self.members),
             self.method.parts,
@@ -218,7 +222,7 @@ class Job:
             {**config, "seconds": round(time.perf_counter() - began, 3)},
             curve,
         )
-        _warn_diverged(policies, loop.bad_since)
+        warn_diverged(policies, loop.bad_since)
         if out is not None:
             checkpoints.finish(policies, out)
         return policies
@@ -229,8 +233,6 @@ class Job:
         sizes = (view.store.obs.shape[1], view.store.action.shape[1])
         params = initial(self.method, view.nets, round_, *sizes)
         if self.start is not None:
-            if self.start.policy != self.method.policy or self.start.parts != self.method.parts:
-                raise OptionError("start was trained with another policy; use the same method")
             params |= {f"policy.{k}": v for k, v in self.start.params.items()}
         return {k: v.to(like) for k, v in params.items()}
 
@@ -259,56 +261,5 @@ class Job:
                 "numpy": np.__version__,
                 "python": platform.python_version(),
             },
-            "started_from": None if self.start is None else self.start.config.get("members"),
+            "started_from": None if self.start is None else fingerprint(self.start.params),
         }
-
-
-def _radius(radius: Radius, size: int) -> tuple[float, ...]:
-    values = (
-        (float(radius),) * size if isinstance(radius, (int, float)) else tuple(map(float, radius))
-    )
-    if len(values) != size:
-        raise OptionError(f"{len(values)} radii for {size} action dimensions; give 1 or {size}")
-    if not all(np.isfinite(v) and v >= 0 for v in values):
-        raise OptionError(f"radius is {radius}; it must be 0 or more (0 is plain behavior cloning)")
-    return values
-
-
-def _check_needs(demos: Demonstrations, method: Method) -> None:
-    has = {
-        "operators": bool(demos.operators),
-        "rewards": all(e.reward is not None for e in demos.episodes),
-    }
-    missing = [need for need in method.weighting.needs if not has.get(need, False)]
-    if missing:
-        raise DataError(
-            f"this method needs {' and '.join(missing)}, which these data do not record"
-        )
-
-
-def _warn_infeasible(datasets: list[Demonstrations], settings: Settings) -> None:
-    outside = sum(int(d.infeasible[d.learned].sum()) for d in datasets)
-    if outside:
-        total = sum(d.pairs for d in datasets)
-        done = "kept as they are" if settings.feasible == "keep" else "moved to the nearest bound"
-        warnings.warn(
-            f"{outside} of {total} actions lie outside the declared bounds; they are {done} "
-            "(feasible=project or keep decides)",
-            InfeasibleActions,
-            stacklevel=4,
-        )
-
-
-def _warn_diverged(policies: Policies, bad_since: dict[int, int]) -> None:
-    if not policies.diverged.any():
-        return
-    first: dict[int, int] = {}
-    for net, step in bad_since.items():
-        member = net // policies.parts
-        first[member] = min(step, first.get(member, step))
-    told = "; ".join(
-        f"member {i} ({m.name})" + (f" by step {first[i]}" if i in first else "")
-        for i, m in enumerate(policies.members)
-        if policies.diverged[i]
-    )
-    warnings.warn(f"diverged, the others are not affected: {told}", Diverged, stacklevel=4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -15,6 +16,8 @@ from counterbc.weightings.weighting import Batch, Weighting
 class PolicyLikelihood(Weighting):
     """R(s, a') = π̂_θ(a'|s), eq. M3; the gradient flows through it, as in Algorithm 1."""
 
+    stacks: ClassVar[bool] = True
+
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return restricted_policy(log_pi)
 
@@ -22,4 +25,4 @@ class PolicyLikelihood(Weighting):
         self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
     ) -> Tensor:
         """The same number as eq. M1 with these weights; a policy may know it in closed form."""
-        return policy.cross_entropy(head, batch.actions).mean()
+        return policy.cross_entropy(head, batch.actions).mean(-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -19,6 +20,8 @@ class PreviousPolicy(Weighting):
     normalized over the batch as the authors' code does.
     """
 
+    stacks: ClassVar[bool] = True
+
     def columns(self, previous: Tensor | None) -> dict[str, Tensor]:
         return {} if previous is None else {"log_pi_prev": previous}
 
@@ -26,4 +29,4 @@ class PreviousPolicy(Weighting):
         previous = batch.columns.get("log_pi_prev")  # (B, K)
         if previous is None:
             return log_pi.new_ones(()).expand_as(log_pi)
-        return previous.softmax(0).mean(1, keepdim=True).expand_as(log_pi)
+        return previous.softmax(-2).mean(-1, keepdim=True).expand_as(log_pi)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -20,14 +21,14 @@ class StateExpertise(Weighting):
     normalized score"; without one a free ρ ∈ [0, 1] would simply go to 0 wherever −log π > 0.
     """
 
+    stacks: ClassVar[bool] = True
     hidden: tuple[int, ...] = (64, 64)
 
     def init(self, generator: torch.Generator, obs_size: int) -> Params:
         return dense(generator, (obs_size, *self.hidden, 1), "rho")
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
-        obs = batch.obs if batch.obs.ndim == 2 else batch.obs[:, -1]
         last = len(self.hidden)
-        x = relu_chain(params, obs, "rho", last)
+        x = relu_chain(params, batch.state, "rho", last)
         rho = linear(x, params[f"rho{last}.weight"], params[f"rho{last}.bias"])  # (B, 1)
-        return rho.softmax(0).expand_as(log_pi)
+        return rho.softmax(-2).expand_as(log_pi)

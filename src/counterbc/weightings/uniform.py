@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 
-from counterbc.policies.policy import Params
+from counterbc.policies.policy import Params, Policy
 from counterbc.weightings.weighting import Batch, Weighting
 
 
@@ -14,5 +15,15 @@ from counterbc.weightings.weighting import Batch, Weighting
 class Uniform(Weighting):
     """R(s, a') = 1 / |C(s, a)|, which is 1 where C(s, a) = {a} (section 4.1)."""
 
+    stacks: ClassVar[bool] = True
+
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return log_pi.new_full((), 1 / log_pi.shape[-1]).expand_as(log_pi)
+
+    def loss(
+        self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
+    ) -> Tensor:
+        """Where C(s, a) = {a}, eq. M4 is eq. P6, and a policy may know it in closed form."""
+        if batch.actions.shape[-2] > 1:
+            return super().loss(params, batch, policy, head)
+        return policy.cross_entropy(head, batch.actions).mean(-1)

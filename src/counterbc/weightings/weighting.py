@@ -16,15 +16,17 @@ from counterbc.policies.policy import Params, Policy
 class Batch(NamedTuple):
     """What one step of one member sees."""
 
-    obs: Tensor  # (B, S), or (B, history, S)
+    obs: Tensor  # what the policy reads: (B, S), or (B, history, S)
+    state: Tensor  # (B, S)
     actions: Tensor  # (B, M, A), the demonstrated one first
     columns: dict[str, Tensor]  # per-pair constants, (B, …) each
 
 
 @dataclass(frozen=True)
 class Weighting(ABC):
-    """R(s, a') of eq. M1."""
+    """R(s, a') of eq. M1, written for one member; `stacks` as in `Policy`."""
 
+    stacks: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
     """What the data must have: 'operators', 'rewards', 'expert'."""
 
@@ -44,9 +46,9 @@ class Weighting(ABC):
         """Trainable parameters of its own."""
         return {}
 
-    def auxiliary(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
-        """A loss of its own, added to eq. M1."""
-        return log_pi.new_zeros(())
+    def auxiliary(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor | None:
+        """A loss of its own, added to eq. M1; None for none."""
+        return None
 
     def loss(
         self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
@@ -54,4 +56,6 @@ class Weighting(ABC):
         """Eq. M1 averaged over the batch, with the auxiliary loss: a scalar."""
         log_pi = policy.log_prob(head, batch.actions)
         weights = self.weights(params, batch, log_pi)
-        return generalized_loss(log_pi, weights).mean() + self.auxiliary(params, batch, log_pi)
+        loss = generalized_loss(log_pi, weights).mean(-1)
+        own = self.auxiliary(params, batch, log_pi)
+        return loss if own is None else loss + own

@@ -1,0 +1,6 @@
+"""python -m counterbc"""
+
+from counterbc.cli import run
+
+if __name__ == "__main__":
+    run()

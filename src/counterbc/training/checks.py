@@ -1,0 +1,96 @@
+"""What `train` is given, checked and made uniform before any work; and what it warns of."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from counterbc.demonstrations import Demonstrations
+from counterbc.errors import DataError, Diverged, InfeasibleActions, OptionError
+from counterbc.methods import Method
+from counterbc.policies import Params
+from counterbc.settings import Settings
+from counterbc.trained import Policies
+
+Radius = float | Sequence[float]
+
+
+def as_datasets(demos: Demonstrations | Sequence[Demonstrations]) -> list[Demonstrations]:
+    datasets = [demos] if isinstance(demos, Demonstrations) else list(demos)
+    if not datasets:
+        raise DataError("no demonstrations were given; give one dataset, or one per seed")
+    first = datasets[0]
+    for other in datasets[1:]:
+        if (other.obs_shape, other.action_size) != (first.obs_shape, first.action_size):
+            raise DataError(
+                f"datasets differ: {first.obs_shape} → {first.action_size} dimensions against "
+                f"{other.obs_shape} → {other.action_size}; train them apart"
+            )
+        if other.action_set != first.action_set:
+            raise DataError("datasets differ in their action set; train them apart")
+    return datasets
+
+
+def fingerprint(params: Params) -> str:
+    digest = hashlib.sha256()
+    for name, value in sorted(params.items()):
+        digest.update(name.encode() + value.contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def radius_of(radius: Radius, size: int) -> tuple[float, ...]:
+    try:
+        given = tuple(np.asarray(radius, dtype=float).reshape(-1).tolist())
+    except ValueError:
+        raise OptionError(
+            f"radius is {radius!r}; it must be a number, or one per action dimension"
+        ) from None
+    values = given * size if np.ndim(radius) == 0 else given
+    if len(values) != size:
+        raise OptionError(f"{len(values)} radii for {size} action dimensions; give 1 or {size}")
+    if not all(np.isfinite(v) and v >= 0 for v in values):
+        raise OptionError(f"radius is {radius}; it must be 0 or more (0 is plain behavior cloning)")
+    return values
+
+
+def check_needs(demos: Demonstrations, method: Method) -> None:
+    has = {
+        "operators": bool(demos.operators),
+        "rewards": all(e.reward is not None for e in demos.episodes),
+    }
+    missing = [need for need in method.weighting.needs if not has.get(need, False)]
+    if missing:
+        raise DataError(
+            f"this method needs {' and '.join(missing)}, which these data do not record"
+        )
+
+
+def warn_infeasible(datasets: list[Demonstrations], settings: Settings) -> None:
+    outside = sum(int(d.infeasible[d.learned].sum()) for d in datasets)
+    if outside:
+        total = sum(d.pairs for d in datasets)
+        done = "kept as they are" if settings.feasible == "keep" else "moved to the nearest bound"
+        warnings.warn(
+            f"{outside} of {total} actions lie outside the declared bounds; they are {done} "
+            "(feasible=project or keep decides)",
+            InfeasibleActions,
+            stacklevel=4,
+        )
+
+
+def warn_diverged(policies: Policies, bad_since: dict[int, int]) -> None:
+    if not policies.diverged.any():
+        return
+    first: dict[int, int] = {}
+    for net, step in bad_since.items():
+        member = net // policies.parts
+        first[member] = min(step, first.get(member, step))
+    told = "; ".join(
+        f"member {i} ({m.name})" + (f" by step {first[i]}" if i in first else "")
+        for i, m in enumerate(policies.members)
+        if policies.diverged[i]
+    )
+    warnings.warn(f"diverged, the others are not affected: {told}", Diverged, stacklevel=4)

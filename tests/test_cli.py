@@ -1,0 +1,230 @@
+"""What people type, and what they see."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from counterbc.cli import main
+
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of a command run in this process."""
+    status = main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def call_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    status, out, err = call(capsys, *arguments, "--json")
+    assert status == 0, err
+    said: dict[str, Any] = json.loads(out)
+    return said
+
+
+@pytest.fixture
+def demos(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    path = tmp_path / "shown.hdf5"
+    assert main(["demonstrate", "intersection", "--pairs", "60", "--out", str(path)]) == 0
+    capsys.readouterr()
+    return path
+
+
+def test_from_demonstrations_to_a_paired_comparison(
+    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = ("--steps", 30, "--seeds", 2)
+    bc, counter = tmp_path / "bc", tmp_path / "counter"
+    said = call_json(capsys, "train", demos, "--method", "bc", "--out", bc, *common)
+    assert len(said["members"]) == 2
+    said = call_json(capsys, "train", demos, "--radius", 0.3, "--out", counter, *common)
+    assert said["settings"]["radius"] == 0.3
+    film = tmp_path / "film.gif"
+    said = call_json(capsys, "evaluate", bc, counter, "--episodes", 5, "--video", film)
+    first, second = said["runs"]
+    assert np.shape(first["returns"]) == np.shape(second["returns"]) == (2, 5)
+    difference = np.mean(second["returns"]) - np.mean(first["returns"])
+    assert second["above_first"]["mean"] == pytest.approx(difference)
+    assert film.read_bytes().startswith(b"GIF8")
+    status, out, _ = call(capsys, "evaluate", bc, "--episodes", 5, "--act", "sample")
+    assert status == 0
+    assert "act=sample" in out
+
+
+def test_demonstrate_reports_the_demonstrations_beside_the_expert(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = call_json(
+        capsys, "demonstrate", "intersection", "--noise", "gaussian", "--sigma", 0.2,
+        "--pairs", 50, "--seed", 3, "--out", tmp_path / "d.hdf5",
+    )  # fmt: skip
+    assert said["pairs"] == 50
+    assert said["episodes"] == 3
+    assert 15 < said["expert_return"] < 16.5
+
+
+def test_inspect_shows_what_is_in_a_file(demos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = call_json(capsys, "inspect", demos)
+    assert (said["episodes"], said["pairs"], said["action_size"]) == (3, 60, 2)
+    assert [d["name"] for d in said["dimensions"]][-1] == "ego_dy"
+    assert said["actions_outside_bounds"] > 0
+    status, out, _ = call(capsys, "inspect", demos)
+    assert status == 0
+    assert "ego_x" in out
+
+
+def test_several_files_are_merged_and_name_the_operators(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("ann", "bob"):
+        main(["demonstrate", "intersection", "--pairs", "40", "--out", str(tmp_path / name)])
+    capsys.readouterr()
+    said = call_json(capsys, "inspect", tmp_path / "ann", tmp_path / "bob")
+    assert said["operators"] == {"ann": 2, "bob": 2}
+    out = tmp_path / "run"
+    said = call_json(
+        capsys, "train", tmp_path / "ann", tmp_path / "bob", "--operator", "bob", "--method", "bc",
+        "--steps", 3, "--out", out,
+    )  # fmt: skip
+    assert said["data"][0]["pairs"] == 40
+
+
+def test_held_out_training_draws_the_loss_curve(
+    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    said = call_json(capsys, "train", demos, "--steps", 20, "--held-out", 0.34, "--out", run)
+    assert len(said["held_out_loss"]) == 1
+    assert (run / "loss.png").stat().st_size > 1000
+    assert call(capsys, "evaluate", run, "--episodes", 2)[0] == 0
+
+
+def test_a_random_subset_of_pairs_can_be_learned_from(
+    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    said = call_json(
+        capsys, "train", demos, "--pairs", 25, "--method", "bc-rnn", "--steps", 3, "--out", run
+    )
+    assert said["data"][0]["pairs"] == 25
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("train", "{demos}", "--method", "dagger"), "unknown method 'dagger'.*counter-bc"),
+        (("train", "{demos}", "--preset", "ours"), "unknown preset 'ours'.*authors"),
+        (("train", "{demos}", "--radius", "-0.1"), "radius is -0.1"),
+        (("train", "{demos}", "--radius", "0.1", "0.2", "0.3"), "3 radii for 2 action dimensions"),
+        (("train", "{demos}", "--steps", "0"), "steps is 0"),
+        (("train", "{demos}", "--pairs", "61"), "cannot choose 61 of 60 pairs"),
+        (("train", "{demos}", "--operator", "eve"), "unknown operator 'eve'"),
+        (("train", "{demos}", "--out", "{demos}"), "already exists"),
+        (("train", "{demos}", "--out", "{tmp}/no/run"), "does not exist"),
+        (("train", "{tmp}/none.hdf5"), "none.hdf5"),
+        (("train",), "no demonstrations were given"),
+        (("inspect", "{tmp}"), "{tmp}"),
+        (("evaluate",), "no runs were given"),
+        (("evaluate", "{tmp}"), "config.json"),
+        (("demonstrate", "moon"), "unknown world 'moon'.*intersection"),
+        (("demonstrate", "intersection", "--noise", "pink"), "unknown noise 'pink'.*uniform"),
+        (("demonstrate", "intersection", "--sigma", "-1"), "sigma of uniform noise is -1"),
+        (("demonstrate", "intersection", "--pairs", "0"), "0 pairs"),
+        (("demonstrate", "intersection", "--out", "{demos}"), "already exists"),
+        (("demo", "--seeds", "1"), "2 runs or more"),
+        (("demo", "--noise", "pink"), "unknown noise 'pink'"),
+        (("demo", "--out", "{demos}"), "already exists"),
+    ],
+)
+def test_bad_input_is_one_clear_sentence_and_leaves_nothing_behind(
+    arguments: tuple[str, ...],
+    words: str,
+    demos: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    filled = [a.format(demos=demos, tmp=tmp_path) for a in arguments]
+    status, out, err = call(capsys, *filled)
+    assert status == 1
+    assert out == ""
+    assert re.search(words.format(demos=demos, tmp=tmp_path), err)
+    assert len([line for line in err.splitlines() if line.startswith("error:")]) == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_unknown_environment_is_refused(
+    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    call_json(capsys, "train", demos, "--method", "bc", "--steps", 2, "--out", run)
+    status, _, err = call(capsys, "evaluate", run, "--env", "mars")
+    assert status == 1
+    assert "unknown environment 'mars'" in err
+    status, _, err = call(capsys, "evaluate", run, "--env", "Pendulum-v1")
+    assert status == 1
+    assert "4 numbers" in err
+
+
+def test_warnings_and_bars_stay_off_stdout(demos: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "counterbc", "train", demos, "--steps", "5", "--json"]
+    done = subprocess.run(
+        [*map(str, command), "--out", str(tmp_path / "run")], capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["diverged"] == []
+    assert "actions lie outside the declared bounds" in done.stderr
+
+
+def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    command = [sys.executable, "-m", "counterbc", "train", str(demos), "--method", "bc"]
+    command += ["--steps", "100000", "--out", str(run)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not run.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(2.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert re.search(r"stopped at step \d+ of 100000; add --resume", err)
+    assert sorted(os.listdir(run)) == ["config.json", "training.safetensors"]
+
+
+def test_demo_writes_table_figure_and_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = call_json(capsys, "demo", "--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3)
+    folder = tmp_path / said["folder"]
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "demo.png", "demo.svg", "rows.parquet", "table.json",
+    ]  # fmt: skip
+    rows = pq.read_table(folder / "rows.parquet")
+    assert rows.num_rows == 5 * 2 * 2 * 3  # methods, ways of acting, runs, starts
+    assert json.loads(rows.schema.metadata[b"counterbc"])["comparison"]["pairs"] == 40
+    means = {(r["method"], r["act"]): r["mean"] for r in said["table"]}
+    frame = rows.to_pandas()
+    for (method, act), mean in means.items():
+        chosen = frame[(frame.method == method) & (frame.act == act)]
+        assert chosen["return"].mean() == pytest.approx(mean)
+    again = call_json(capsys, "demo", "--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3)
+    assert again["folder"] == "counterbc-demo-2"
+    assert again["table"] != []
+    assert [r["mean"] for r in again["table"]] == [r["mean"] for r in said["table"]]
