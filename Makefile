@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types bench venv clean
+.PHONY: demo test lint types bench bench-gpu venv clean
 
 demo: venv
 	@$(BIN)/counterbc demo
@@ -20,6 +20,9 @@ types: venv
 
 bench: venv
 	@$(BIN)/python benchmarks/step.py
+
+bench-gpu: venv
+	@$(BIN)/python benchmarks/gpu.py
 
 venv: .venv/.installed
 

@@ -18,9 +18,11 @@ from counterbc.demonstrators import NOISES, demonstrate, expert_return
 from counterbc.errors import unknown
 from counterbc.evaluation import Evaluation, compare, evaluate
 from counterbc.files import aside
+from counterbc.settings import settings_for
 from counterbc.studies.workers import Reported, run_all
 from counterbc.trained import ACTS, Act
 from counterbc.training import train
+from counterbc.training.checks import warn_infeasible
 from counterbc.training.progress import Progress
 
 
@@ -92,6 +94,8 @@ class Outcome:
 def run(comparison: Comparison) -> Outcome:
     """Demonstrate, train and evaluate; the methods side by side on the machine's cores."""
     datasets = demonstrations(comparison)
+    settings = settings_for(comparison.preset, **comparison.changes)
+    warn_infeasible(datasets, settings)
     found: dict[str, tuple[list[Evaluation], float]] = {}
     # The slow ones first, so that they do not run last and alone.
     order = sorted(comparison.methods, key=lambda m: m not in ("bcnd", "bc-rnn"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.queues import Queue
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from counterbc.errors import InfeasibleActions
 from counterbc.training.progress import bars, loss_text
 
 Result = TypeVar("Result")
@@ -41,6 +43,7 @@ def _begin(messages: Queue[Message | None], threads: int) -> None:
     global _messages
     _messages = messages
     torch.set_num_threads(threads)
+    warnings.simplefilter("ignore", InfeasibleActions)  # said once, by the parent
 
 
 def run_all(jobs: Mapping[str, Callable[[], Result]], done: Callable[[str, Result], None]) -> None:

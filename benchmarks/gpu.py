@@ -1,0 +1,86 @@
+"""How fast populations train on a GPU.
+
+    python benchmarks/gpu.py [--out benchmarks/results/gpu.json]
+
+Microseconds per model-step (one gradient step of one network) for populations of 50, 250 and 2000
+with 400 pairs and batch 40, as the difference between a long and a short training, so that set-up
+and capture do not count; the share of the device's measured float32 matrix-multiply peak; and the
+seconds to train 50 seeds of the paper's five methods at 100 … 1600 pairs, set-up included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+
+from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.errors import InfeasibleActions
+from counterbc.training import train
+
+METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
+
+
+def seconds(method: str, members: int, steps: int, pairs: int = 400) -> float:
+    """Of a whole training."""
+    demos = demonstrate("intersection", Uniform(0.5), pairs, 0)
+    began = time.perf_counter()
+    train(demos, method, seeds=members, steps=steps, device="cuda", progress=False)
+    return time.perf_counter() - began
+
+
+def per_model_step(method: str, members: int, repeats: int = 3) -> float:
+    """Microseconds, the median of some repeats."""
+    few, many = 500, 3500
+    difference = median(
+        seconds(method, members, many) - seconds(method, members, few) for _ in range(repeats)
+    )
+    return difference / (many - few) / members * 1e6
+
+
+def peak(size: int = 8192, repeats: int = 20) -> float:
+    """Float32 FLOP/s of large matrix products."""
+    a = torch.randn(size, size, device="cuda")
+    for _ in range(3):
+        a @ a
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    for _ in range(repeats):
+        a @ a
+    torch.cuda.synchronize()
+    return 2 * size**3 * repeats / (time.perf_counter() - began)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gpu.json"))
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", InfeasibleActions)
+    result: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
+    result["peak TFLOP/s, float32"] = round(peak() / 1e12, 1)
+    seconds("counter-bc", 2, 10)  # the first call loads libraries
+    flops = 3 * 2 * 40 * (4 * 64 + 64 * 64 + 64 * 4) - 2 * 40 * 4 * 64  # of a BC model-step
+    result["microseconds per model-step"] = {}
+    for members in (50, 250, 2000):
+        row = {m: round(per_model_step(m, members), 3) for m in ("bc", "counter-bc")}
+        row["ratio"] = round(row["counter-bc"] / row["bc"], 2)
+        row["share of peak, bc"] = round(flops / (row["bc"] * 1e-6) / peak(), 4)
+        result["microseconds per model-step"][members] = row
+        print(members, row, flush=True)
+    result["seconds for 50 seeds"] = {}
+    for pairs in (100, 200, 400, 800, 1600):
+        times = {m: round(seconds(m, 50, 10_000, pairs), 2) for m in METHODS}
+        result["seconds for 50 seeds"][pairs] = times | {"all": round(sum(times.values()), 2)}
+        print(pairs, result["seconds for 50 seeds"][pairs], flush=True)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
