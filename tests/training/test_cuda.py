@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -16,7 +18,7 @@ pytestmark = [
 PAPER = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 
 
-def trained(method: str, device: str, **options: object) -> Policies:
+def trained(method: str, device: str, **options: Any) -> Policies:
     demos = [demonstrate("intersection", Uniform(0.5), 60, seed) for seed in range(3)]
     return train(demos, method, seeds=3, device=device, progress=False, **options)
 
@@ -28,7 +30,7 @@ def difference(a: Policies, b: Policies) -> float:
 @pytest.mark.parametrize("method", PAPER)
 def test_a_training_on_the_gpu_agrees_with_one_on_the_cpu(method: str) -> None:
     assert method in METHODS
-    options = {"steps": 200, "dtype": torch.float64}
+    options: dict[str, Any] = {"steps": 200, "dtype": torch.float64}
     cpu, gpu = trained(method, "cpu", **options), trained(method, "cuda", **options)
     assert difference(cpu, gpu) < 1e-6  # stored as float32
     assert gpu.curve is not None
