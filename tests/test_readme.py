@@ -1,0 +1,41 @@
+"""Every example in the README runs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from counterbc.cli import main
+from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.settings import PRESETS
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+
+
+@pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(PRESETS, "default", replace(PRESETS["default"], steps=20))
+    demonstrate("intersection", Uniform(0.5), 60, seed=0).save("demos.hdf5")
+    names: dict[str, object] = {}
+    exec(re.findall(r"```python\n(.*?)```", README, re.S)[0], names)
+    assert np.shape(names["returns"]) == (10, 100)
+    assert np.shape(names["action"]) == (2,)
+    assert len(names["policies"]) == 10  # type: ignore[arg-type]  # what exec made
+
+
+@pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+def test_the_commands_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(PRESETS, "default", replace(PRESETS["default"], steps=20))
+    commands = re.findall(r"^    counterbc (.*?)(?:\s+#.*)?$", README, re.M)
+    assert len(commands) == 4
+    for command in sorted(commands, key=lambda c: not c.startswith("demonstrate")):
+        assert main(command.split()) == 0, command
+    assert {p.name for p in tmp_path.iterdir()} == {"demos.hdf5", "run", "film.gif"}
