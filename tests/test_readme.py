@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,11 +22,11 @@ def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(PRESETS, "default", replace(PRESETS["default"], steps=20))
     demonstrate("intersection", Uniform(0.5), 60, seed=0).save("demos.hdf5")
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec(re.findall(r"```python\n(.*?)```", README, re.S)[0], names)
     assert np.shape(names["returns"]) == (10, 100)
     assert np.shape(names["action"]) == (2,)
-    assert len(names["policies"]) == 10  # type: ignore[arg-type]  # what exec made
+    assert len(names["policies"]) == 10
 
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")

@@ -200,7 +200,7 @@ class Rollout:
         return np.asarray(obs)
 
     def _step(self, acting: Acting, obs: Array) -> tuple[Array, Array, Array]:
-        seen = torch.from_numpy(np.asarray(obs, dtype=np.float32)).unflatten(0, self.shape)
+        seen = torch.tensor(np.asarray(obs), dtype=torch.float32).unflatten(0, self.shape)
         action = acting.actions(seen).flatten(0, 1).numpy()  # (slots, A)
         action = np.clip(np.nan_to_num(action), self.low, self.high).astype(self.low.dtype)
         obs, reward, terminated, truncated, _ = self.env.step(action)

@@ -65,6 +65,8 @@ class Policies:
     config: dict[str, Any] = field(default_factory=dict)
     """What it was trained with: preset, settings, data, versions."""
     curve: Curve | None = None
+    weighting_params: Params = field(default_factory=dict)
+    """What the weighting learned beside the policy, e.g. ρ; stacked like `params`."""
 
     def __len__(self) -> int:
         return len(self.members)
@@ -89,6 +91,7 @@ class Policies:
         return replace(
             self,
             params={k: v[nets] for k, v in self.params.items()},
+            weighting_params={k: v[nets] for k, v in self.weighting_params.items()},
             scales=self.scales[chosen],
             members=tuple(self.members[i] for i in chosen),
             curve=curve,
@@ -215,7 +218,7 @@ class Actor:
             raise DataError(
                 f"obs has shape {obs.shape}; this policy reads ({self._acting.policies.obs_size},)"
             )
-        action = self._acting.actions(torch.from_numpy(obs)[None, None])[0, 0]
+        action = self._acting.actions(torch.tensor(obs)[None, None])[0, 0]
         return np.asarray(action.cpu().numpy(), dtype=np.float32)
 
 
