@@ -1,6 +1,6 @@
 """How fast populations train on a GPU.
 
-    python benchmarks/gpu.py [--out benchmarks/results/gpu.json]
+    python benchmarks/gpu.py [--out gpu.json]
 
 Microseconds per model-step (one gradient step of one network) for populations of 50, 250 and 2000
 with 400 pairs and batch 40, as the difference between a long and a short training, so that set-up
@@ -59,7 +59,7 @@ def peak(size: int = 8192, repeats: int = 20) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gpu.json"))
+    parser.add_argument("--out", type=Path, default=Path("gpu.json"))
     options = parser.parse_args()
     warnings.simplefilter("ignore", InfeasibleActions)
     result: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}

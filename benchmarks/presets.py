@@ -1,9 +1,10 @@
 """The paper's five methods under each preset, and what each of our choices costs.
 
-    python benchmarks/presets.py --seeds 50 [--device cuda] [--out benchmarks/results/presets.json]
+    python benchmarks/presets.py --seeds 50 [--device cuda] [--out presets.json]
 
 Intersection, uniform noise σ 0.5, 400 pairs, 100 starts per run, both ways of acting. A finished
-method is kept in the output file and not computed again, so a stopped run goes on where it was.
+method is kept in the output file and not computed again, so a stopped run goes on where it was;
+the rows behind docs/benchmarks.md are in benchmarks/results/presets.json.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from counterbc.errors import InfeasibleActions
+from counterbc.files import aside
 from counterbc.studies.comparison import Comparison, demonstrations, train_and_evaluate
 
 METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
@@ -43,11 +45,11 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=None)
     parser.add_argument("--device", default=None)
     parser.add_argument("--cases", nargs="*", default=list(CASES))
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/presets.json"))
+    parser.add_argument("--out", type=Path, default=Path("presets.json"))
     options = parser.parse_args()
     warnings.simplefilter("ignore", InfeasibleActions)
     rows = json.loads(options.out.read_text()) if options.out.exists() else []
-    finished = {(r["case"], r["method"], r["seeds"]) for r in rows}
+    finished = {(r["case"], r["method"], r["seeds"], r["steps"]) for r in rows}
     datasets = demonstrations(Comparison(seeds=options.seeds))
     for case in options.cases:
         preset, methods, changes = CASES[case]
@@ -57,17 +59,17 @@ def main() -> None:
             seeds=options.seeds, preset=preset, changes=changes, device=options.device
         )
         for method in methods:
-            if (case, method, options.seeds) in finished:
+            if (case, method, options.seeds, options.steps) in finished:
                 continue
             evaluations, seconds = train_and_evaluate(comparison, method, datasets)
             row: dict[str, Any] = {"case": case, "method": method, "seeds": options.seeds}
-            row |= {"seconds": seconds, "device": options.device or "cpu"}
+            row |= {"steps": options.steps, "seconds": seconds, "device": options.device}
             for e in evaluations:
                 row[e.act] = {"mean": e.interval.mean, "se": e.interval.se}
                 row[e.act]["runs"] = [round(float(x), 4) for x in e.returns.mean(1)]
             rows.append(row)
-            options.out.parent.mkdir(parents=True, exist_ok=True)
-            options.out.write_text(json.dumps(rows, indent=1) + "\n")
+            with aside(options.out) as temporary:
+                temporary.write_text(json.dumps(rows, indent=1) + "\n")
             print(markdown([row]).splitlines()[-1], flush=True)
     print(markdown(rows))
 

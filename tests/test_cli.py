@@ -128,8 +128,17 @@ def test_a_random_subset_of_pairs_can_be_learned_from(
         (("train", "{demos}", "--method", "dagger"), "unknown method 'dagger'.*counter-bc"),
         (("train", "{demos}", "--preset", "ours"), "unknown preset 'ours'.*authors"),
         (("train", "{demos}", "--radius", "-0.1"), "radius is -0.1"),
-        (("train", "{demos}", "--radius", "0.1", "0.2", "0.3"), "3 radii for 2 action dimensions"),
+        (
+            ("train", "{demos}", "--radius", "0.1", "--radius", "0.2", "--radius", "0"),
+            "3 radii for 2 action dimensions",
+        ),
         (("train", "{demos}", "--steps", "0"), "steps is 0"),
+        (("train", "{demos}", "--device", "tpu"), "unknown device 'tpu'|not supported"),
+        (("train", "{demos}", "--obs", "pixels"), "pixels"),
+        (("demonstrate", "intersection", "--seed", "-1"), "seed is -1"),
+        (("demo", "--radius", "-1"), "radius is -1"),
+        (("demo", "--episodes", "0"), "episodes is 0"),
+        (("demo", "--pairs", "3"), "pairs is 3"),
         (("train", "{demos}", "--pairs", "61"), "cannot choose 61 of 60 pairs"),
         (("train", "{demos}", "--operator", "eve"), "unknown operator 'eve'"),
         (("train", "{demos}", "--out", "{demos}"), "already exists"),
@@ -168,6 +177,59 @@ def test_bad_input_is_one_clear_sentence_and_leaves_nothing_behind(
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_json_has_null_where_there_is_no_number(
+    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        call_json(capsys, "train", demos, "--steps", 2, "--out", tmp_path / name)
+    runs = (tmp_path / "a", tmp_path / "b")
+    status, out, _ = call(capsys, "evaluate", *runs, "--episodes", 1, "--json")
+    assert status == 0
+    assert "NaN" not in out
+    first, second = json.loads(out)["runs"]
+    assert first["interval"]["low"] is None
+    assert second["above_first"]["p_bonferroni"] is None
+    assert call(capsys, "evaluate", *runs, "--episodes", 1)[1].rstrip().endswith("–")
+
+
+def test_runs_with_other_seeds_are_not_compared(
+    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seeds in (1, 2):
+        call_json(
+            capsys, "train", demos, "--steps", 2, "--seeds", seeds, "--out", tmp_path / f"{seeds}"
+        )
+    status, _, err = call(capsys, "evaluate", tmp_path / "1", tmp_path / "2")
+    assert status == 1
+    assert "same seeds" in err
+
+
+def test_ctrl_c_stops_the_demo_and_its_workers(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "counterbc", "demo", "--seeds", "2"],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(6.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "stopped"
+    assert list(tmp_path.iterdir()) == []
+    until = time.monotonic() + 10
+    while _alive(process.pid) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not _alive(process.pid)
+
+
+def _alive(group: int) -> bool:
+    """Whether anybody of a process group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_an_unknown_environment_is_refused(
     demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -203,7 +265,7 @@ def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert re.search(r"stopped at step \d+ of 100000; add --resume", err)
+    assert re.search(r"stopped at step \d+ of 100000; .*--resume", err)
     assert sorted(os.listdir(run)) == ["config.json", "training.safetensors"]
 
 

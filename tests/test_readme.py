@@ -23,10 +23,12 @@ def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(PRESETS, "default", replace(PRESETS["default"], steps=20))
     demonstrate("intersection", Uniform(0.5), 60, seed=0).save("demos.hdf5")
     names: dict[str, Any] = {}
-    exec(re.findall(r"```python\n(.*?)```", README, re.S)[0], names)
+    for block in re.findall(r"```python\n(.*?)```", README, re.S):
+        exec(block, names)
     assert np.shape(names["returns"]) == (10, 100)
     assert np.shape(names["action"]) == (2,)
     assert len(names["policies"]) == 10
+    assert float(names["loss"].detach()) < 2.0
 
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.measure import Measurement
 
 from counterbc.commands import COMMANDS
+from counterbc.commands.command import without_nan
 from counterbc.errors import CounterBCError
 
 
@@ -32,15 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CounterBCError as error:
         return _fail(f"error: {error}", 1)
     except KeyboardInterrupt as stopped:
-        again = "; add --resume to the same command to go on" if str(stopped) else ""
-        return _fail(f"{stopped or 'stopped'}{again}", 130)
+        return _fail(str(stopped) or "stopped", 130)
     _say(said, shown, command.json)
     return 0
 
 
 def _say(said: dict[str, Any], shown: list[Any], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(said, allow_nan=True))
+        print(json.dumps(without_nan(said), allow_nan=False))
         return
     for part in shown:
         if isinstance(part, str):

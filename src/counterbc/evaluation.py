@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from counterbc.intervals import Difference, Interval, mean_interval, paired_diff
 from counterbc.trained import Act, Acting, Policies
 
 Array = NDArray[Any]
+MakeEnv = Callable[[int], VectorEnv[Any, Any, Any]]
 SLOTS = 8192  # of a native vector environment
 SLOTS_ONE_BY_ONE = 64  # of environments stepped one after the other
 
@@ -36,6 +38,8 @@ class Evaluation:
     act: Act
     seed: int
     method: str
+    seeds: tuple[int, ...] = ()
+    """Of the members, on which their starts depend."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.asarray(self.returns, dtype=dtype)
@@ -55,7 +59,7 @@ class Evaluation:
 
 def evaluate(
     policies: Policies,
-    env: str | None = None,
+    env: str | MakeEnv | None = None,
     *,
     episodes: int = 100,
     act: Act = "mean",
@@ -65,15 +69,18 @@ def evaluate(
     progress: bool = True,
     **env_kwargs: Any,
 ) -> Evaluation:
-    """Every member in `episodes` episodes of a world or any gymnasium id.
+    """Every member in `episodes` episodes of a world, of any gymnasium id, or of any VectorEnv:
+    then `env` is a function that makes one of a given number of environments.
 
     Episode e of a member starts from a seed made of (seed, the member's seed, e), so members of
     other methods with the same seeds see the same starts. `env` defaults to the environment of the
     demonstrations. At most `slots` environments run at once.
     """
-    name = env or policies.config.get("env")
-    if name is None:
+    env = env or policies.config.get("env")
+    if env is None:
         raise OptionError("the demonstrations name no environment; say which one: env='…'")
+    name = env if isinstance(env, str) else getattr(env, "__name__", "an environment of one's own")
+    make: MakeEnv = (lambda n: make_vec(env, n, **env_kwargs)) if isinstance(env, str) else env
     if episodes < 1:
         raise OptionError(f"cannot evaluate {episodes} episodes; ask for 1 or more")
     shape = (len(policies), episodes)
@@ -81,23 +88,25 @@ def evaluate(
     bar = Progress(console=Console(stderr=True), disable=not progress, transient=True)
     with bar:
         task = bar.add_task(f"evaluating {policies.method}", total=shape[0] * shape[1])
-        most = _slots(name, env_kwargs) if slots is None else slots
+        most = _slots(make) if slots is None else slots
         for members, numbers in _chunks(shape, most):
             part = policies[members]
-            rollout = Rollout(part, name, numbers, env_kwargs, max_steps)
-            got = rollout.run(act, seed)
+            rollout = Rollout(part, make(len(part) * len(numbers)), name, numbers)
+            got = rollout.run(act, seed, max_steps)
             returns[members, numbers[0] : numbers[-1] + 1] = got[0]
             lengths[members, numbers[0] : numbers[-1] + 1] = got[1]
             bar.advance(task, len(part) * len(numbers))
     returns[policies.diverged] = np.nan
-    return Evaluation(returns, lengths, name, act, seed, policies.method)
+    seeds = tuple(m.seed for m in policies.members)
+    return Evaluation(returns, lengths, name, act, seed, policies.method, seeds)
 
 
 def compare(a: Evaluation, b: Evaluation) -> Difference:
     """How much a is above b where both saw the same starts: over members, else over episodes."""
-    if a.returns.shape != b.returns.shape or (a.seed, a.env) != (b.seed, b.env):
+    if a.returns.shape != b.returns.shape or (a.seed, a.env, a.seeds) != (b.seed, b.env, b.seeds):
         raise OptionError(
-            "only runs of as many members and episodes, from the same starts, compare"
+            f"{a.method} (seeds {list(a.seeds)}) and {b.method} (seeds {list(b.seeds)}) did not "
+            "see the same starts; train both with the same seeds and evaluate them alike"
         )
     if len(a.returns) > 1:
         return paired_difference(a.returns.mean(1), b.returns.mean(1))
@@ -112,9 +121,9 @@ def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]
     return [int(b) for b in bits]
 
 
-def _slots(env: str, env_kwargs: dict[str, Any]) -> int:
+def _slots(make: MakeEnv) -> int:
     """How many environments to run at once: many where they are stepped as arrays."""
-    probe = make_vec(env, 1, **env_kwargs)
+    probe = make(1)
     one_by_one = isinstance(
         probe.unwrapped, gymnasium.vector.SyncVectorEnv | gymnasium.vector.AsyncVectorEnv
     )
@@ -142,15 +151,13 @@ class Rollout:
     def __init__(
         self,
         policies: Policies,
-        env: str,
+        env: VectorEnv[Any, Any, Any],
+        name: str,
         episodes: list[int],
-        env_kwargs: dict[str, Any],
-        max_steps: int,
     ) -> None:
-        self.policies, self.episodes, self.max_steps = policies, episodes, max_steps
+        self.policies, self.episodes, self.env = policies, episodes, env
         self.shape = (len(policies), len(episodes))
-        self.env = make_vec(env, self.shape[0] * self.shape[1], **env_kwargs)
-        self._check(env)
+        self._check(name)
         self.mode = self.env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
 
     def _check(self, env: str) -> None:
@@ -167,14 +174,14 @@ class Rollout:
                 )
         self.low, self.high = action.low, action.high  # type: ignore[attr-defined]  # a Box, checked above
 
-    def run(self, act: Act, seed: int) -> tuple[Array, Array]:
+    def run(self, act: Act, seed: int, max_steps: int) -> tuple[Array, Array]:
         """Returns and lengths: (P, E) each."""
         acting = Acting(self.policies, self.episodes, act, seed)
         obs = self._reset(start_seeds(self.policies, self.episodes, seed))
         slots = self.env.num_envs
         returns, lengths = np.zeros(slots), np.zeros(slots, dtype=np.int64)
         going = np.ones(slots, dtype=bool)
-        for _ in range(self.max_steps):
+        for _ in range(max_steps):
             obs, reward, done = self._step(acting, obs)
             returns += np.where(going, reward, 0.0)
             lengths += going
@@ -186,7 +193,7 @@ class Rollout:
         self.env.close()
         if going.any():
             raise CounterBCError(
-                f"{int(going.sum())} episodes were not over after {self.max_steps} steps; "
+                f"{int(going.sum())} episodes were not over after {max_steps} steps; "
                 "raise max_steps, or give the environment a time limit"
             )
         return returns.reshape(self.shape), lengths.reshape(self.shape)

@@ -44,7 +44,7 @@ def counter_bc_loss(
     obs: Tensor,
     action: Tensor,
     radius: float | Tensor,
-    generator: torch.Generator | None = None,
+    generator: torch.Generator,
     support: Support = Ball(),  # noqa: B008 - a frozen value
     feasible: Feasible = Everywhere(),  # noqa: B008 - a frozen value
 ) -> Tensor:
@@ -62,8 +62,8 @@ def counter_bc_loss(
     if not bool((delta >= 0).all()):
         raise OptionError(f"radius is {radius}; it must be 0 or more")
     count = support.draws(action.shape[-1], feasible)
-    device = generator.device if generator is not None else action.device
-    u = torch.rand(len(action), support.count, count, generator=generator, device=device)
+    shape = (len(action), support.count, count)
+    u = torch.rand(shape, generator=generator, device=generator.device)
     u = u.to(action).clamp(1e-7, 1 - 1e-7)
     actions = support.place(action, delta, u, feasible)  # (B, M, A)
     log_pi = log_prob(obs, actions)

@@ -8,6 +8,9 @@ from counterbc.errors import OptionError, unknown
 from counterbc.policies import GaussianGRU, GaussianMLP, Policy
 from counterbc.supports import Ball, Demonstrated, Support
 from counterbc.weightings import (
+    Advantage,
+    Discriminator,
+    OperatorExpertise,
     PolicyLikelihood,
     PreviousPolicy,
     StateExpertise,
@@ -41,6 +44,9 @@ METHODS: dict[str, Method] = {
     "weighted-bc": Method(weighting=StateExpertise()),
     "bc-rnn": Method(policy=GaussianGRU()),
     "bcnd": Method(weighting=PreviousPolicy(), parts=4, rounds=3),
+    "ileed": Method(weighting=OperatorExpertise()),
+    "discriminator-bc": Method(weighting=Discriminator()),
+    "advantage-bc": Method(weighting=Advantage()),
 }
 
 

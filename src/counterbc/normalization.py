@@ -82,14 +82,14 @@ class Normalization:
 
     def restore(self, action: Tensor) -> Tensor:
         """The policy's actions in the user's units, brought into A."""
-        unit = action if self.scale_actions else self._unit(action)
-        unit = feasible_set(self.action_set).project(unit)
-        low, high = _like(self.action_low, unit), _like(self.action_high, unit)
-        return low + (unit + 1) / 2 * (high - low)
+        return self._from_unit(action if self.scale_actions else self._unit(action))
 
     def project(self, action: Tensor) -> Tensor:
         """Recorded actions, in the user's units, brought into A."""
-        unit = feasible_set(self.action_set).project(self._unit(action))
+        return self._from_unit(self._unit(action))
+
+    def _from_unit(self, unit: Tensor) -> Tensor:
+        unit = feasible_set(self.action_set).project(unit)
         low, high = _like(self.action_low, unit), _like(self.action_high, unit)
         return low + (unit + 1) / 2 * (high - low)
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
+
+import numpy as np
 
 from counterbc.errors import OptionError, unknown
 from counterbc.methods import Method
 from counterbc.supports import SUPPORTS, Demonstrated
+from counterbc.weightings import StateExpertise
 
 
 @dataclass(frozen=True)
 class Settings:
     """How to train; None leaves a thing as the method has it."""
 
-    radius: float = 0.4
-    """Δ of eq. M2, in units in which each action dimension spans [-1, 1]."""
+    radius: float | tuple[float, ...] = 0.4
+    """Δ of eq. M2, in units in which each action dimension spans [-1, 1]; or one per dimension."""
     shape: Literal["ball", "box"] | None = None
     """The shape of C(s, a)."""
     counterfactuals: int | None = None
@@ -42,11 +46,12 @@ class Settings:
     learning_rate: float = 1e-3
     held_out: float = 0.0
     """Share of the episodes kept apart for the held-out loss curve."""
-    memory: float = 2.0
+    memory: float = 1.0
     """GiB within which counterfactuals are kept; above it they are computed again each step."""
 
     def __post_init__(self) -> None:
         for name, ok, allowed in (
+            ("radius", _is_radius(self.radius), "0 or more"),
             ("shape", self.shape is None or self.shape in SUPPORTS, "ball or box"),
             ("counterfactuals", self.counterfactuals is None or self.counterfactuals >= 0, "≥ 0"),
             ("feasible", self.feasible in ("project", "keep"), "project or keep"),
@@ -64,14 +69,16 @@ class Settings:
         """The method with the shape, counterfactuals and layers asked for here."""
         support = method.support
         if not isinstance(support, Demonstrated):
-            if self.shape is not None:
-                support = SUPPORTS[self.shape](count=support.count)
+            if self.shape is not None and type(support) in SUPPORTS.values():
+                support = SUPPORTS[self.shape](count=support.count)  # a metric stays what it is
             if self.counterfactuals is not None:
                 support = replace(support, count=self.counterfactuals)
-        policy = method.policy
+        policy, weighting = method.policy, method.weighting
         if self.hidden is not None:
             policy = replace(policy, hidden=self.hidden)
-        return replace(method, support=support, policy=policy)
+            if isinstance(weighting, StateExpertise):
+                weighting = replace(weighting, hidden=self.hidden)
+        return replace(method, support=support, policy=policy, weighting=weighting)
 
     def batch_size(self, pairs: int) -> int:
         """Pairs per step for a network that learns from `pairs` pairs."""
@@ -79,6 +86,13 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _is_radius(radius: float | tuple[float, ...]) -> bool:
+    try:
+        return all(0 <= float(r) < math.inf for r in np.atleast_1d(radius))
+    except (TypeError, ValueError):
+        return False
 
 
 PRESETS: dict[str, Settings] = {

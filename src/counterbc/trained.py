@@ -22,6 +22,11 @@ Act = Literal["mean", "sample"]
 ACTS: tuple[Act, ...] = ("mean", "sample")
 
 
+def radius_text(radius: tuple[float, ...]) -> str:
+    """One number where all dimensions agree, else one per dimension."""
+    return "/".join(f"{r:g}" for r in (radius[:1] if len(set(radius)) == 1 else radius))
+
+
 @dataclass(frozen=True)
 class Member:
     """One end-to-end run."""
@@ -36,9 +41,7 @@ class Member:
 
     @property
     def name(self) -> str:
-        same = len(set(self.radius)) == 1
-        radius = f"{self.radius[0]:g}" if same else "/".join(f"{r:g}" for r in self.radius)
-        return f"seed {self.seed}, radius {radius}"
+        return f"seed {self.seed}, radius {radius_text(self.radius)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +117,7 @@ class Policies:
 
     def __repr__(self) -> str:
         radii = sorted({m.radius for m in self.members})
-        radius = ", ".join("/".join(f"{r:g}" for r in dict.fromkeys(rs)) for rs in radii)
+        radius = ", ".join(radius_text(r) for r in radii)
         origin = self.config.get("radius_from", "given")
         text = origin if origin == "not used" else f"{radius} ({origin})"
         kind = f"{type(self.policy).__name__}{self.policy.hidden}"
@@ -125,11 +128,21 @@ class Policies:
             f"  radius   {text}",
             f"  policy   {kind}: {self.obs_size} → {self.action_size}"
             + (f", reading {self.policy.history} observations" if self.policy.history > 1 else ""),
-            f"  actions  bounds {self.scales.bounds_from}, {self.scales.action_set}",
+            f"  actions  {self._bounds_text()}",
         ]
         if self.diverged.any():
             lines.append(f"  diverged {', '.join(self.names(self.diverged))}")
         return "\n".join(lines)
+
+    def _bounds_text(self) -> str:
+        low, high = self.scales.action_low[0].tolist(), self.scales.action_high[0].tolist()
+        each = [f"[{a:.4g}, {b:.4g}]" for a, b in zip(low, high, strict=True)]
+        text = each[0] + " each" if len(set(each)) == 1 and len(each) > 1 else " ".join(each)
+        if self.scales.action_set == "ball":
+            text += ", within the ball"
+        if self.scales.bounds_from == "data":
+            text += ": the data's 1–99 % range, as no bounds are declared; actions stay within it"
+        return text
 
     def names(self, chosen: NDArray[np.bool_]) -> list[str]:
         """The chosen members' names."""
@@ -208,7 +221,9 @@ class Actor:
         self._acting = acting
 
     def reset(self) -> None:
-        """Forget the episode so far."""
+        """Forget the episode so far; the next one takes its own chances."""
+        if self._acting.step:
+            self._acting.episodes += 1
         self._acting.reset()
 
     def act(self, obs: NDArray[Any]) -> NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +13,29 @@ from counterbc.envs import WORLDS, register
 from counterbc.errors import CounterBCError, FormatError, MissingExtra
 from counterbc.evaluation import start_seeds
 from counterbc.files import aside, check_free
-from counterbc.trained import Act, Policies
+from counterbc.trained import Act, Acting, Actor, Policies
+
+
+def check_video(path: Path) -> None:
+    """Refuse before any work what could not be written after it."""
+    check_free(path)
+    if path.suffix not in (".gif", ".mp4"):
+        raise FormatError(f"{path} ends in {path.suffix!r}; name the video .gif or .mp4")
+    if path.suffix == ".mp4" and find_spec("imageio") is None:
+        raise MissingExtra("imageio", "video", "writing .mp4")
 
 
 def film(
     policies: Policies, env: str, path: Path, act: Act = "mean", seed: int = 0, episodes: int = 3
 ) -> None:
     """The first member in the first starts of `evaluate`, as .gif, or .mp4 with the video extra."""
-    check_free(path)
-    if path.suffix not in (".gif", ".mp4"):
-        raise FormatError(f"{path} ends in {path.suffix!r}; name the video .gif or .mp4")
+    check_video(path)
     register()
     world = gymnasium.make(WORLDS[env].id if env in WORLDS else env, render_mode="rgb_array")
     one = policies[0]
     frames: list[Any] = []
-    for start in start_seeds(one, list(range(episodes)), seed):
-        actor = one.actor(act, seed)
+    for number, start in enumerate(start_seeds(one, list(range(episodes)), seed)):
+        actor = Actor(Acting(one, [number], act, seed))
         obs, _ = world.reset(seed=start)
         over = False
         while not over:
@@ -50,8 +58,6 @@ def _write(frames: list[Any], path: Path, rate: int) -> None:
         first, *rest = [Image.fromarray(f) for f in frames]
         first.save(path, save_all=True, append_images=rest, duration=1000 // rate, loop=0)
         return
-    try:
-        import imageio.v3 as imageio
-    except ImportError:
-        raise MissingExtra("imageio", "video", "writing .mp4") from None
+    import imageio.v3 as imageio
+
     imageio.imwrite(path, np.stack(frames), fps=rate, codec="libx264")

@@ -365,7 +365,7 @@ def test_the_number_of_counterfactuals_and_their_shape_are_used(
         ("bc", {"held_out": 1.0}, "held_out is 1.0; it must be at least 0 and below 1"),
         ("bc", {"feasible": "drop"}, "feasible is 'drop'; it must be project or keep"),
         ("bc", {"hidden": ()}, "give one positive width per layer"),
-        ("bc", {"seeds": 0}, "no seeds were given"),
+        ("bc", {"seeds": 0}, r"seeds is (0|\[\]); ask for 1 or more"),
         ("counter-bc", {"shape": "star"}, "shape is 'star'; it must be ball or box"),
         ("counter-bc", {"counterfactuals": -1}, "counterfactuals is -1"),
         ("counter-bc", {"radius": -0.1}, r"radius is -0.1; it must be 0 or more"),
@@ -593,6 +593,9 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
         ("bcnd", 7, {}),
         ("bcnd", 27, {}),
         ("bcnd", 47, {"held_out": 0.25}),
+        ("ileed", 7, {"held_out": 0.25}),
+        ("discriminator-bc", 7, {"held_out": 0.25}),
+        ("advantage-bc", 7, {"held_out": 0.25}),
     ],
 )
 def test_a_training_that_was_stopped_ends_with_the_bits_of_one_that_was_not(

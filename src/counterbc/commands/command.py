@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class Command(ABC):
         """Do it; what to say to machines, and what to people."""
 
 
-def read(paths: Sequence[Path]) -> Demonstrations:
+def read(paths: Sequence[Path], obs: Sequence[str] = ()) -> Demonstrations:
     """Several files as one dataset, the file naming the operator where none is recorded."""
     from counterbc.demonstrations import merge
     from counterbc.errors import OptionError
@@ -37,12 +38,21 @@ def read(paths: Sequence[Path]) -> Demonstrations:
 
     if not paths:
         raise OptionError("no demonstrations were given; name one file or more")
-    return merge([load(path) for path in paths])
+    return merge([load(path, obs or None) for path in paths])
 
 
-def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
+def without_nan(value: Any) -> Any:
+    """The same with null for numbers that JSON does not know."""
+    if isinstance(value, dict):
+        return {k: without_nan(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_nan(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """A table for people; the first column is text, the others numbers."""
-    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     for i, column in enumerate(columns):
         table.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
     for row in rows:

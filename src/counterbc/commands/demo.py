@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import Command, Json, plain_table
+from counterbc.commands.command import Command, Json, plain_table, without_nan
 
 if TYPE_CHECKING:
     from counterbc.studies.comparison import Outcome
@@ -22,11 +22,13 @@ class Demo(Command):
     seeds: int = 10
     """End-to-end runs, each with demonstrations of its own."""
     pairs: int = 400
+    """State-action pairs that each run learns from."""
     noise: str = "uniform"
     """How the teacher errs: uniform, gaussian or epsilon-greedy."""
     sigma: float = 0.5
     """How much the teacher errs, where actions span [-1, 1]."""
     episodes: int = 100
+    """Test starts of each run."""
     preset: str = "default"
     """default, paper (the paper's text) or authors (their released code)."""
     radius: float | None = None
@@ -60,7 +62,8 @@ class Demo(Command):
             folder.mkdir()
             comparison_figure(outcome, folder, "demo")
             outcome.write(folder / "rows.parquet")
-            (folder / "table.json").write_text(json.dumps(outcome.table(), indent=2) + "\n")
+            table = json.dumps(without_nan(outcome.table()), indent=2)
+            (folder / "table.json").write_text(table + "\n")
         said: Json = {
             "folder": str(out),
             "expert_return": outcome.expert,
@@ -89,7 +92,7 @@ def _tables(outcome: Outcome) -> list[RenderableType]:
             seconds = f"{outcome.seconds[method]:.0f} s"
             rows.append((method, str(evaluation.interval), gain, seconds))
         columns = ("method", "return [95 %]", "above BC [95 %]", "training")
-        shown += ["", plain_table(columns, rows, f"act={act}")]
+        shown += [f"\nact={act}", plain_table(columns, rows)]
     return shown
 
 

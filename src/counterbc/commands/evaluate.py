@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -32,14 +33,21 @@ class Evaluate(Command):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.errors import OptionError
         from counterbc.evaluation import compare, evaluate
-        from counterbc.files import check_free
         from counterbc.trained import Policies
+        from counterbc.video import check_video, film
 
         if not self.runs:
             raise OptionError("no runs were given; name one folder or more")
         if self.video is not None:
-            check_free(self.video)
+            check_video(self.video)
         runs = [Policies.load(folder) for folder in self.runs]
+        seeds = [[m.seed for m in p.members] for p in runs]
+        for folder, own in zip(self.runs, seeds, strict=True):
+            if own != seeds[0]:
+                raise OptionError(
+                    f"{self.runs[0]} has policies of seeds {seeds[0]}, {folder} of {own}; runs are "
+                    "compared pair by pair, so give runs with the same seeds"
+                )
         results = [
             evaluate(p, self.env, episodes=self.episodes, act=self.act, seed=self.seed)
             for p in runs
@@ -55,12 +63,15 @@ class Evaluate(Command):
                 "returns": result.returns.tolist(),
                 "lengths": result.lengths.tolist(),
             }
-            row = [str(folder), policies.method, str(len(policies)), str(result.interval)]
+            healthy = len(policies) - int(policies.diverged.sum())
+            count = str(healthy) if healthy == len(policies) else f"{healthy} of {len(policies)}"
+            row = [str(folder), policies.method, count, str(result.interval)]
             if others and result is not results[0]:
                 difference = compare(result, results[0])
-                p = min(1.0, difference.p * others)
+                known = math.isfinite(difference.p)
+                p = min(1.0, difference.p * others) if known else math.nan
                 entry["above_first"] = asdict(difference.interval) | {"p_bonferroni": p}
-                row += [str(difference.interval), f"{p:.2g}"]
+                row += [str(difference.interval), f"{p:.2g}" if known else "–"]
             elif others:
                 row += ["", ""]
             said["runs"].append(entry)
@@ -68,10 +79,8 @@ class Evaluate(Command):
         columns = ["run", "method", "policies", "return [95 %]"]
         columns += ["above the first run", "p (Bonferroni)"] if others else []
         title = f"{results[0].env}, act={self.act}, {self.episodes} episodes per policy"
-        shown: list[RenderableType] = [plain_table(columns, rows, title)]
+        shown: list[RenderableType] = [title, plain_table(columns, rows)]
         if self.video is not None:
-            from counterbc.video import film
-
             film(runs[0], results[0].env, self.video, self.act, self.seed)
             said["video"] = str(self.video)
             shown.append(f"Film: {self.video}")

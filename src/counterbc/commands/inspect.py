@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import RenderableType
-from tyro.conf import Positional
+from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import Command, Json, plain_table, read
 
@@ -21,9 +21,11 @@ class Inspect(Command):
 
     demos: Positional[tuple[Path, ...]]
     """Files of demonstrations; several are merged."""
+    obs: UseAppendAction[tuple[str, ...]] = ()
+    """Observation keys to read, one --obs each; by default all that are not images."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
-        demos = read(self.demos)
+        demos = read(self.demos, self.obs)
         lengths = [len(e) for e in demos.episodes]
         dimensions: list[dict[str, Any]] = []
         for kind, names, values in (
@@ -58,10 +60,11 @@ class Inspect(Command):
         }
         rows = [
             (f"{d['kind']} {d['name']}", *(f"{d[k]:.4g}" for k in ("min", "mean", "max", "std")))
-            for d in dimensions[:_MOST]
+            for kind in ("obs", "action")
+            for d in [d for d in dimensions if d["kind"] == kind][:_MOST]
         ]
         shown: list[RenderableType] = [repr(demos), ""]
         shown.append(plain_table(("dimension", "min", "mean", "max", "std"), rows))
-        if len(dimensions) > _MOST:
-            shown.append(f"… {len(dimensions) - _MOST} more dimensions with --json")
+        if len(dimensions) > len(rows):
+            shown.append(f"… {len(dimensions) - len(rows)} more dimensions with --json")
         return said, shown

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from rich.console import RenderableType
-from tyro.conf import Positional
+from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import Command, Json, read
 
@@ -19,12 +19,15 @@ class Train(Command):
     demos: Positional[tuple[Path, ...]]
     """Files of demonstrations; several are merged."""
     method: str = "counter-bc"
-    """counter-bc, bc, weighted-bc, bc-rnn or bcnd."""
-    radius: tuple[float, ...] | None = None
-    """Δ of the counterfactuals, where actions span [-1, 1]: one number, or one per action
-    dimension. By default the preset's: 0.4."""
-    seeds: int = 1
-    """How many policies are trained, with seeds 0, 1, …"""
+    """counter-bc, bc, weighted-bc, bc-rnn, bcnd; ileed, which needs operators; discriminator-bc,
+    which needs --expert; or advantage-bc, which needs rewards."""
+    radius: UseAppendAction[tuple[float, ...]] = ()
+    """Δ of the counterfactuals, where actions span [-1, 1]; give it once, or once per action
+    dimension. By default the preset's."""
+    obs: UseAppendAction[tuple[str, ...]] = ()
+    """Observation keys to read, one --obs each; by default all that are not images."""
+    seeds: int | None = None
+    """How many policies are trained, with seeds 0, 1, …; by default one."""
     preset: str = "default"
     """default, paper (the paper's text) or authors (their released code)."""
     out: Path = Path("run")
@@ -34,29 +37,35 @@ class Train(Command):
     start: Path | None = None
     """Continue from the policies in this folder, on these demonstrations."""
     steps: int | None = None
-    """Gradient steps; by default 10,000."""
+    """Gradient steps."""
     batch: int | None = None
-    """Pairs per step; by default a tenth of the pairs, at most 256."""
-    hidden: tuple[int, ...] | None = None
-    """Units of each hidden layer; by default 64 64."""
+    """Pairs per step; by default a tenth of the pairs."""
+    hidden: UseAppendAction[tuple[int, ...]] = ()
+    """Units of a hidden layer, one --hidden each."""
     shape: Literal["ball", "box"] | None = None
     """The shape of the counterfactual sets."""
     counterfactuals: int | None = None
-    """How many actions are drawn from each set; by default 50."""
+    """How many actions are drawn from each set."""
+    limited: bool | None = None
+    """Limit counterfactuals to the feasible actions, as the paper's text asks."""
     resample: bool = False
     """Draw counterfactuals anew each epoch instead of once."""
     feasible: Literal["keep", "project"] | None = None
     """What to do with recorded actions outside their bounds."""
     learning_rate: float | None = None
+    """Of Adam."""
     held_out: float = 0.0
     """Keep this share of the episodes apart and draw the loss on them as a curve."""
     pairs: int | None = None
     """Learn from a random subset of so many pairs (chosen with --pairs-seed)."""
     pairs_seed: int = 0
-    operator: tuple[str, ...] | None = None
-    """Learn from these operators only."""
+    """Chooses the subset of --pairs."""
+    operator: UseAppendAction[tuple[str, ...]] = ()
+    """Learn from these operators only, one --operator each."""
     mask: str | None = None
     """Learn from the episodes that this mask of the file names."""
+    expert: UseAppendAction[tuple[str, ...]] = ()
+    """Operators that are the expert subset, in place of a mask 'expert' of the file."""
     device: str | None = None
     """cpu or cuda; by default cuda where there is one."""
 
@@ -68,9 +77,12 @@ class Train(Command):
             from counterbc.files import check_free
 
             check_free(self.out)
-        demos = read(self.demos)
+        demos = read(self.demos, self.obs)
         if self.operator or self.mask:
-            demos = demos.subset(operator=self.operator, mask=self.mask)
+            demos = demos.subset(operator=self.operator or None, mask=self.mask)
+        if self.expert:
+            names = tuple(e.name for e in demos.subset(operator=self.expert).episodes)
+            demos = replace(demos, masks={**demos.masks, "expert": names})
         if self.pairs is not None:
             demos = demos.sample_pairs(self.pairs, self.pairs_seed)
         policies = train(
@@ -91,22 +103,20 @@ class Train(Command):
             assert policies.curve is not None
             files = loss_figure(policies.curve, title, self.out, "loss")
             shown.append(f"  loss     {files[0]}")
-        env = f" --env {demos.env}" if demos.env is None else ""
+        env = " --env ENVIRONMENT" if demos.env is None else ""
         shown.append(f"\nWritten to {self.out}. Next: counterbc evaluate {self.out}{env}")
         return said, shown
 
     def _changes(self) -> dict[str, Any]:
         """The settings that were given."""
-        radius: float | tuple[float, ...] | None = self.radius
-        if self.radius is not None and len(self.radius) == 1:
-            radius = self.radius[0]
         given = {
-            "radius": radius,
+            "radius": self.radius[0] if len(self.radius) == 1 else self.radius or None,
             "steps": self.steps,
             "batch": self.batch,
-            "hidden": self.hidden,
+            "hidden": self.hidden or None,
             "shape": self.shape,
             "counterfactuals": self.counterfactuals,
+            "limited": self.limited,
             "feasible": self.feasible,
             "learning_rate": self.learning_rate,
             "resample": self.resample or None,

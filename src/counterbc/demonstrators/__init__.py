@@ -37,6 +37,8 @@ def demonstrate(world: str, teacher: Teacher, pairs: int, seed: int) -> Demonstr
     """
     if pairs < 1:
         raise OptionError(f"cannot demonstrate {pairs} pairs; ask for 1 or more")
+    if not 0 <= seed < 2**63:
+        raise OptionError(f"seed is {seed}; it must be at least 0 and below 2⁶³")
     where = _world(world)
     rng = np.random.default_rng(_seeds(seed, "demonstration error", 0, 1))
     episodes: list[Episode] = []

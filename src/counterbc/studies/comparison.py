@@ -15,14 +15,16 @@ import pyarrow.parquet as pq
 
 from counterbc.demonstrations import Demonstrations
 from counterbc.demonstrators import NOISES, demonstrate, expert_return
-from counterbc.errors import unknown
+from counterbc.errors import OptionError, unknown
 from counterbc.evaluation import Evaluation, compare, evaluate
 from counterbc.files import aside
+from counterbc.methods import find_method
 from counterbc.settings import settings_for
 from counterbc.studies.workers import Reported, run_all
 from counterbc.trained import ACTS, Act
 from counterbc.training import train
 from counterbc.training.checks import warn_infeasible
+from counterbc.training.device import find_device
 from counterbc.training.progress import Progress
 
 
@@ -45,6 +47,18 @@ class Comparison:
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Settings` that differ from the preset's."""
     device: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse before any work what would be refused after some of it."""
+        if self.noise not in NOISES:
+            raise unknown("noise", self.noise, NOISES)
+        NOISES[self.noise](self.sigma)
+        settings_for(self.preset, **self.changes)
+        find_device(self.device)
+        parts = max(find_method(m)[1].parts for m in self.methods)
+        for name, least in (("pairs", parts), ("seeds", 1), ("episodes", 1)):
+            if getattr(self, name) < least:
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be {least} or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,15 +112,18 @@ def run(comparison: Comparison) -> Outcome:
     warn_infeasible(datasets, settings)
     found: dict[str, tuple[list[Evaluation], float]] = {}
     # The slow ones first, so that they do not run last and alone.
-    order = sorted(comparison.methods, key=lambda m: m not in ("bcnd", "bc-rnn"))
+    order = sorted(comparison.methods, key=_work, reverse=True)
     run_all({m: partial(_job, comparison, m, datasets) for m in order}, found.__setitem__)
     return outcome(comparison, datasets, found)
 
 
+def _work(name: str) -> int:
+    method = find_method(name)[1]
+    return method.parts * method.rounds * method.policy.history
+
+
 def demonstrations(comparison: Comparison) -> list[Demonstrations]:
     """One dataset per run."""
-    if comparison.noise not in NOISES:
-        raise unknown("noise", comparison.noise, NOISES)
     teacher = NOISES[comparison.noise](comparison.sigma)
     return [
         demonstrate(comparison.world, teacher, comparison.pairs, seed)

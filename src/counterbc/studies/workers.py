@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing.queues import Queue
 from typing import Any, TypeVar
 
@@ -42,6 +44,7 @@ class Reported:
 def _begin(messages: Queue[Message | None], threads: int) -> None:
     global _messages
     _messages = messages
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its workers
     torch.set_num_threads(threads)
     warnings.simplefilter("ignore", InfeasibleActions)  # said once, by the parent
 
@@ -52,7 +55,7 @@ def run_all(jobs: Mapping[str, Callable[[], Result]], done: Callable[[str, Resul
     A small population leaves a second core idle, so two of them at once take little more time than
     one. `done(name, result)` is called here as each finishes. Jobs report by `Reported(name)`.
     """
-    cores = os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     workers = min(len(jobs), cores)
     context = multiprocessing.get_context("spawn")
     messages: Queue[Message | None] = context.Queue()
@@ -62,14 +65,14 @@ def run_all(jobs: Mapping[str, Callable[[], Result]], done: Callable[[str, Resul
         with ProcessPoolExecutor(
             workers, context, initializer=_begin, initargs=(messages, max(1, cores // workers))
         ) as pool:
-            futures = {name: pool.submit(job) for name, job in jobs.items()}
+            names = {pool.submit(job): name for name, job in jobs.items()}
             try:
-                for name, future in futures.items():
-                    done(name, future.result())
+                for future in as_completed(names):
+                    done(names[future], future.result())
             except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                for process in list((pool._processes or {}).values()):
+                for process in list(pool._processes.values()):
                     process.terminate()
+                pool.shutdown(wait=False, cancel_futures=True)
                 raise
     finally:
         messages.put(None)

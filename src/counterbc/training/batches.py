@@ -19,6 +19,7 @@ class Batches:
     def __init__(self, nets: Networks, batch: int) -> None:
         self.nets, self.batch = nets, batch
         self.device = nets.pairs.device
+        self._last: tuple[Tensor, Tensor] | None = None  # epochs and their orders
 
     def block(self, first: int, steps: int) -> tuple[Tensor, Tensor]:
         """Positions and epochs for `steps` steps from step `first`: (steps, N, B) each."""
@@ -39,6 +40,11 @@ class Batches:
         """The shuffled positions of `epochs` epochs from each network's `start`: (N, E, n)."""
         width = self.nets.pairs.shape[1]
         epoch = start + torch.arange(epochs, device=self.device)  # (N, E)
+        if self._last is not None and torch.equal(self._last[0], epoch):
+            return self._last[1]  # large data take many blocks to see an epoch
+        self._last = None
         keys = draws.bits(self.nets.seeds[:, None], "order", epoch, width)  # (N, E, n)
         beyond = torch.arange(width, device=self.device) >= self.nets.lengths[:, None, None]
-        return keys.masked_fill(beyond, torch.iinfo(torch.int64).max).argsort(-1)
+        order = keys.masked_fill_(beyond, torch.iinfo(torch.int64).max).argsort(-1)
+        self._last = (epoch, order)
+        return order

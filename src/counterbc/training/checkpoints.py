@@ -48,6 +48,7 @@ def _write(policies: Policies, folder: Path) -> None:
         "config": policies.config,
     }
     tensors = {f"policy/{k}": v for k, v in policies.params.items()}
+    tensors |= {f"weighting/{k}": v for k, v in policies.weighting_params.items()}
     tensors |= {f"normalization/{n}": getattr(policies.scales, n) for n in TENSORS}
     if policies.curve is not None:
         curve = {"steps": policies.curve.steps, "loss": policies.curve.loss}
@@ -61,8 +62,15 @@ def _write(policies: Policies, folder: Path) -> None:
 def _save_tensors(tensors: dict[str, Tensor], path: Path) -> None:
     try:
         save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, path)
+        path.chmod(0o666 & ~_umask())  # safetensors writes files that only their owner reads
     except SafetensorError as error:  # how safetensors reports a write that failed
         raise OSError(str(error)) from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def policy_kind(policy: Policy) -> str:
@@ -113,7 +121,7 @@ def load(folder: Path) -> Policies:
     tensors = _read_tensors(folder / _MODEL)
     try:
         return _build(config, tensors)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, IndexError) as error:
         raise FormatError(
             f"{folder} is damaged: {type(error).__name__} {error}; train again"
         ) from None
@@ -132,7 +140,14 @@ def _build(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
     policy = POLICIES[kind](**options)
     named: dict[str, Any] = {n: tensors[f"normalization/{n}"] for n in TENSORS}
     scales = Normalization(**named, **config["normalization"])
-    members = tuple(Member(**{**m, "radius": tuple(m["radius"])}) for m in config["members"])
+    members = tuple(
+        Member(
+            int(m["seed"]), tuple(map(float, m["radius"])), int(m["dataset"]), str(m["fingerprint"])
+        )
+        for m in config["members"]
+    )
+    if not isinstance(config["config"], dict) or not isinstance(config["method"], str):
+        raise TypeError("config and method are not what they should be")
     curve, params = _part(tensors, "curve/"), _part(tensors, "policy/")
     parts = int(config["parts"])
     if len(scales.obs_mean) != len(members) or not params:
@@ -146,7 +161,7 @@ def _build(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
         raise ValueError("the parameters do not fit the policy")
     return Policies(
         policy, params, scales, members, parts, config["method"], config["config"],
-        Curve(**curve) if curve else None,
+        Curve(**curve) if curve else None, _part(tensors, "weighting/"),
     )  # fmt: skip
 
 

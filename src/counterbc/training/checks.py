@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from counterbc.demonstrations import Demonstrations
 from counterbc.errors import DataError, Diverged, InfeasibleActions, OptionError
@@ -16,10 +18,21 @@ from counterbc.settings import Settings
 from counterbc.trained import Policies
 
 Radius = float | Sequence[float]
+NEEDS = {
+    "operators": "operators (one named for every episode)",
+    "rewards": "rewards (one for every pair)",
+    "expert": "an expert subset (a mask named 'expert', or operators given by --expert)",
+}
 
 
 def as_datasets(demos: Demonstrations | Sequence[Demonstrations]) -> list[Demonstrations]:
     datasets = [demos] if isinstance(demos, Demonstrations) else list(demos)
+    for data in datasets:
+        if not isinstance(data, Demonstrations):
+            raise DataError(
+                f"demonstrations are given as {type(data).__name__}; load them first: "
+                "counterbc.load(path)"
+            )
     if not datasets:
         raise DataError("no demonstrations were given; give one dataset, or one per seed")
     first = datasets[0]
@@ -56,19 +69,58 @@ def radius_of(radius: Radius, size: int) -> tuple[float, ...]:
     return values
 
 
-def check_needs(demos: Demonstrations, method: Method) -> None:
+def check_needs(datasets: list[Demonstrations], method: Method) -> None:
+    """Refuse a method that asks for more than the data record."""
     has = {
-        "operators": bool(demos.operators),
-        "rewards": all(e.reward is not None for e in demos.episodes),
+        "operators": all(e.operator is not None for d in datasets for e in d.episodes),
+        "rewards": all(e.reward is not None for d in datasets for e in d.episodes),
+        "expert": all(expert_pairs(d).any() for d in datasets),
     }
-    missing = [need for need in method.weighting.needs if not has.get(need, False)]
+    missing = [NEEDS.get(n, n) for n in method.weighting.needs if not has.get(n, False)]
     if missing:
         raise DataError(
-            f"this method needs {' and '.join(missing)}, which these data do not record"
+            f"this method needs {' and '.join(missing)}, which these data do not record; "
+            "add them, or choose another method"
         )
 
 
+def expert_pairs(demos: Demonstrations) -> NDArray[np.bool_]:
+    """Whether each pair that is learned from lies in the mask 'expert': (pairs,)."""
+    names = set(demos.masks.get("expert", ()))
+    flags = np.concatenate([np.full(len(e), e.name in names) for e in demos.episodes])
+    chosen: NDArray[np.bool_] = flags[demos.learned]
+    return chosen
+
+
+def labels(datasets: list[Demonstrations], method: Method) -> dict[str, Any]:
+    """What a weighting knows beside the pairs, as far as the data's fingerprint leaves it open."""
+    said: dict[str, Any] = {}
+    if "operators" in method.weighting.needs:
+        said["operators"] = list(operator_names(datasets))
+    if "expert" in method.weighting.needs:
+        flags = [expert_pairs(d) for d in datasets]
+        prints = [hashlib.sha256(f.tobytes()).hexdigest()[:16] for f in flags]
+        said["expert"] = [
+            {"pairs": int(f.sum()), "fingerprint": p} for f, p in zip(flags, prints, strict=True)
+        ]
+    return said
+
+
+def operator_names(datasets: list[Demonstrations]) -> tuple[str, ...]:
+    """The operators 0, 1, … of a population, in order of first appearance."""
+    return tuple(dict.fromkeys(o for d in datasets for o in d.operators))
+
+
 def warn_infeasible(datasets: list[Demonstrations], settings: Settings) -> None:
+    """Say how many actions lie outside their bounds, or outside what a policy can reach."""
+    reach = max(float(np.abs(d.action[d.learned]).max()) for d in datasets)
+    if not settings.scale_actions and reach > 2:
+        warnings.warn(
+            f"actions reach {reach:.4g}, but unscaled a policy's mean reaches 1; use a preset that "
+            "scales actions (default or paper)",
+            InfeasibleActions,
+            stacklevel=4,
+        )
     outside = sum(int(d.infeasible[d.learned].sum()) for d in datasets)
     if outside:
         total = sum(d.pairs for d in datasets)

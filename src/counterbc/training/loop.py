@@ -145,7 +145,11 @@ class Loop:
             if interrupt.wished or time.monotonic() - self.saved_at > _SAVE_EVERY:
                 self._save(population, done)
             if interrupt.wished:
-                raise KeyboardInterrupt(f"stopped at step {done} of {steps * self.method.rounds}")
+                raise KeyboardInterrupt(self._stopped(done))
+
+    def _stopped(self, done: int) -> str:
+        again = "" if self.out is None else "; go on with the same options and --resume"
+        return f"stopped at step {done} of {self.settings.steps * self.method.rounds}{again}"
 
     def _record(self, population: Population, done: int, step: int) -> None:
         """The bar, members that went wrong, and now and then a point of the curve."""

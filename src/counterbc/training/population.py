@@ -12,17 +12,25 @@ from counterbc.training.adam import Adam
 from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.networks import Networks
 from counterbc.training.store import Store
-from counterbc.weightings import Batch
+from counterbc.weightings import Batch, Pairs
 
 _POLICY, _WEIGHTING = "policy.", "weighting."
 
 
-def initial(method: Method, nets: Networks, round_: int, obs_size: int, action_size: int) -> Params:
+def initial(
+    method: Method,
+    nets: Networks,
+    round_: int,
+    obs_size: int,
+    action_size: int,
+    operators: int = 0,
+) -> Params:
     """Fresh stacked parameters; each network's depend on its own seed and the round alone."""
     stacks: dict[str, list[Tensor]] = {}
     for seed in nets.seeds.tolist():
         own = method.policy.init(draws.generator(seed, f"policy {round_}"), obs_size, action_size)
-        rho = method.weighting.init(draws.generator(seed, f"weighting {round_}"), obs_size)
+        rho_generator = draws.generator(seed, f"weighting {round_}")
+        rho = method.weighting.init(rho_generator, obs_size, operators)
         for prefix, params in ((_POLICY, own), (_WEIGHTING, rho)):
             for name, value in params.items():
                 stacks.setdefault(prefix + name, []).append(value)
@@ -39,6 +47,15 @@ def policy_params(params: Params) -> Params:
     return split(params, _POLICY)
 
 
+def weighting_params(params: Params) -> Params:
+    """The part of stacked parameters that the weighting learned."""
+    return split(params, _WEIGHTING)
+
+
+def _stack(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {name: torch.stack([e[name] for e in each]) for name in each[0]}
+
+
 class View:
     """The pairs of each network, ready to be cut into batches: for training, or held out."""
 
@@ -51,6 +68,7 @@ class View:
     ) -> None:
         self.store, self.nets, self.method = store, nets, method
         self.counterfactuals = counterfactuals
+        self.fitted: Params = {}  # what the weighting learned before training, (N, …) each
         self.columns: dict[str, Tensor] = {}  # (N, n, …) each
         self.rows = torch.arange(len(nets.pairs), device=nets.pairs.device).unsqueeze(1)
 
@@ -66,14 +84,32 @@ class View:
             columns={name: column[self.rows, position] for name, column in self.columns.items()},
         )
 
+    def fit(self) -> None:
+        """What the weighting learns from each network's pairs before training."""
+        pairs, weighting = self._pairs(None), self.method.weighting
+        if weighting.stacks:
+            self.fitted = weighting.fit(pairs)
+        else:
+            self.fitted = _stack([weighting.fit(pairs.network(i)) for i in range(len(self.rows))])
+
     def update_columns(self, params: Params | None, parts: int) -> None:
         """The weighting's constants of every pair, given the round before (None: the first)."""
-        previous = None if params is None else self._previous(params, parts)  # (N, n, parts)
-        lists = [
-            self.method.weighting.columns(None if previous is None else previous[i])
-            for i in range(len(self.nets.pairs))
-        ]
-        self.columns = {name: torch.stack([c[name] for c in lists]) for name in lists[0]}
+        pairs = self._pairs(None if params is None else self._previous(params, parts))
+        weighting = self.method.weighting
+        if weighting.stacks:
+            columns = weighting.columns(pairs, self.fitted)
+        else:
+            columns = _stack([
+                weighting.columns(pairs.network(i), {k: v[i] for k, v in self.fitted.items()})
+                for i in range(len(self.rows))
+            ])  # fmt: skip
+        dtype = self.store.obs.dtype
+        self.columns = {k: v.to(dtype) if v.is_floating_point() else v for k, v in columns.items()}
+
+    def _pairs(self, previous: Tensor | None) -> Pairs:
+        """What the weighting may know, stacked over networks."""
+        table = {"state": self.store.obs, "action": self.store.action, **self.store.facts}
+        return Pairs(table, self.nets.pairs, self.nets.lengths, self.nets.seeds, previous)
 
     @torch.no_grad()
     def _previous(self, params: Params, parts: int) -> Tensor:

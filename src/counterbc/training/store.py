@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,13 +21,23 @@ class Store:
     obs: Tensor  # (T, S)
     action: Tensor  # (T, A)
     starts: Tensor  # (T,): the first pair of each pair's episode
+    facts: dict[str, Tensor] = field(default_factory=dict)
+    """(T,) each: what weightings know of a pair beside state and action."""
 
     @staticmethod
     def of(
-        datasets: list[tuple[Demonstrations, Normalization]], dtype: torch.dtype, project: bool
+        datasets: list[tuple[Demonstrations, Normalization]],
+        dtype: torch.dtype,
+        project: bool,
+        needs: Sequence[str] = (),
+        operators: Sequence[str] = (),
     ) -> tuple[Store, list[int]]:
-        """The store, and where each dataset begins in it; `project` brings actions into A."""
+        """The store, and where each dataset begins in it; `project` brings actions into A.
+
+        `needs` are a weighting's, `operators` the names that stand for operators 0, 1, …
+        """
         obs, action, starts, begins, total = [], [], [], [], 0
+        facts: dict[str, list[Tensor]] = {}
         for data, scales in datasets:
             own = scales.map(lambda x: x.to(dtype))
             begins.append(total)
@@ -32,11 +45,20 @@ class Store:
             shown = torch.tensor(data.action, dtype=dtype)[None]
             action.append(own.action(own.project(shown) if project else shown)[0])
             starts.append(torch.tensor(data.starts) + total)
+            for name, fact in _facts(data, own, needs, operators).items():
+                facts.setdefault(name, []).append(fact)
             total += len(starts[-1])
-        return Store(torch.cat(obs), torch.cat(action), torch.cat(starts)), begins
+        known = {name: torch.cat(each) for name, each in facts.items()}
+        return Store(torch.cat(obs), torch.cat(action), torch.cat(starts), known), begins
 
     def to(self, device: torch.device) -> Store:
-        return Store(self.obs.to(device), self.action.to(device), self.starts.to(device))
+        return replace(
+            self,
+            obs=self.obs.to(device),
+            action=self.action.to(device),
+            starts=self.starts.to(device),
+            facts={name: fact.to(device) for name, fact in self.facts.items()},
+        )
 
     def windows(self, pairs: Tensor, history: int) -> Tensor:
         """What a policy reads at pairs (N, B): (N, B, S), or (N, B, history, S).
@@ -49,3 +71,36 @@ class Store:
         index = pairs.unsqueeze(-1) - back  # (N, B, history)
         inside = index >= self.starts[pairs].unsqueeze(-1)
         return self.obs[index.clamp(min=0)] * inside.unsqueeze(-1)
+
+
+def _facts(
+    data: Demonstrations, scales: Normalization, needs: Sequence[str], operators: Sequence[str]
+) -> dict[str, Tensor]:
+    """The columns that `Pairs` promises beside state and action: (N,) each."""
+    lengths = np.array([len(e) for e in data.episodes])
+    like = scales.obs_mean
+    facts = {"log_volume": like.new_full((int(lengths.sum()),), _log_volume(scales))}
+    if "operators" in needs:
+        number = [operators.index(str(e.operator)) for e in data.episodes]
+        facts["operator"] = torch.tensor(np.repeat(number, lengths))
+    if "expert" in needs:
+        expert = [e.name in data.masks.get("expert", ()) for e in data.episodes]
+        facts["expert"] = torch.tensor(np.repeat(expert, lengths)).to(like)
+    if "rewards" in needs:
+        rewards = [e.reward for e in data.episodes if e.reward is not None]
+        to_go = np.concatenate([r[::-1].cumsum(dtype=np.float64)[::-1] for r in rewards])
+        facts["to_go"] = torch.tensor(to_go).to(like)
+        time = np.concatenate([np.arange(n) for n in lengths]) / lengths.max()
+        facts["time"] = torch.tensor(time).to(like)
+    return facts
+
+
+def _log_volume(scales: Normalization) -> float:
+    """log ∫_A da of one member's A in the units its policy works in."""
+    size = scales.action_low.shape[-1]
+    log_volume = size * math.log(2)
+    if scales.action_set == "ball":
+        log_volume = size / 2 * math.log(math.pi) - math.lgamma(size / 2 + 1)
+    if not scales.scale_actions:
+        log_volume += float(((scales.action_high - scales.action_low) / 2).log().sum())
+    return log_volume

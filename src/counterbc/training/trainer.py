@@ -29,14 +29,17 @@ from counterbc.training.checks import (
     as_datasets,
     check_needs,
     fingerprint,
+    labels,
+    operator_names,
     radius_of,
     warn_diverged,
     warn_infeasible,
 )
 from counterbc.training.counterfactuals import Counterfactuals
+from counterbc.training.device import find_device
 from counterbc.training.loop import Loop
 from counterbc.training.networks import networks
-from counterbc.training.population import View, initial, policy_params
+from counterbc.training.population import View, initial, policy_params, weighting_params
 from counterbc.training.progress import Bar, Progress, Quiet
 from counterbc.training.store import Store
 
@@ -45,7 +48,7 @@ def train(
     demos: Demonstrations | Sequence[Demonstrations],
     method: str | Method = "counter-bc",
     *,
-    seeds: int | Sequence[int] = 1,
+    seeds: int | Sequence[int] | None = None,
     radii: Sequence[Radius] | None = None,
     preset: str = "default",
     start: Policies | None = None,
@@ -58,17 +61,18 @@ def train(
 ) -> Policies:
     """Train seeds × radii members at once.
 
-    `demos` is one dataset for all seeds, or one dataset per seed. `changes` are fields of
-    `Settings`, e.g. radius=0.3 or steps=2000. `start` continues from trained policies, their scales
-    included, on new pairs. With `out` the run is written to that folder, checkpoints on the way;
-    `resume=True` finishes one that was stopped.
+    `demos` is one dataset for all seeds (by default one), or one dataset per seed. `changes` are
+    fields of `Settings`, e.g. radius=0.3 or steps=2000. `start` continues from trained policies,
+    their scales included, on new pairs. With `out` the run is written to that folder, checkpoints
+    on the way; `resume=True` finishes one that was stopped.
     """
     name, chosen = find_method(method)
+    where = find_device(device)
     settings = settings_for(preset, **changes)
     job = Job(as_datasets(demos), name, settings.apply(chosen), settings, preset, start)
     job.assign(seeds, radii, keep_radius="radius" not in changes)
     return job.run(
-        torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu")),
+        where,
         dtype,
         None if out is None else Path(out),
         resume,
@@ -96,21 +100,23 @@ class Job:
         if settings.held_out:
             halves = [d.split(settings.held_out, seed=0) for d in datasets]
             self.datasets, self.kept_apart = [h[0] for h in halves], [h[1] for h in halves]
-        check_needs(self.datasets[0], method)
+        self.operators = operator_names(self.datasets + self.kept_apart)
+        check_needs(self.datasets, method)
         warn_infeasible(self.datasets, settings)
 
     def assign(
         self,
-        seeds: int | Sequence[int],
+        seeds: int | Sequence[int] | None = None,
         radii: Sequence[Radius] | None = None,
         keep_radius: bool = False,
     ) -> None:
         """Who the members are; `keep_radius` leaves those of `start` theirs."""
+        if self.start is not None and seeds is None:
+            seeds = [m.seed for m in self.start.members]
+        seeds = 1 if seeds is None else seeds
         given = [int(s) for s in (range(seeds) if isinstance(seeds, SupportsIndex) else seeds)]
-        if self.start is not None:
-            given = [m.seed for m in self.start.members]
         if not given:
-            raise OptionError("no seeds were given; ask for 1 or more")
+            raise OptionError(f"seeds is {seeds}; ask for 1 or more")
         if len(self.datasets) not in (1, len(given)):
             raise DataError(
                 f"{len(self.datasets)} datasets for {len(given)} seeds; give one, or one per seed"
@@ -176,7 +182,10 @@ class Job:
         each = [scales[i] for i in range(len(self.members))]
         keys = [(m.dataset, x.key()) for m, x in zip(self.members, each, strict=True)]
         scaled = {k: (datasets[k[0]], x) for k, x in zip(keys, each, strict=True)}
-        store, begins = Store.of(list(scaled.values()), dtype, s.feasible == "project")
+        store, begins = Store.of(
+            list(scaled.values()), dtype, s.feasible == "project",
+            self.method.weighting.needs, self.operators,
+        )  # fmt: skip
         begin = dict(zip(scaled, begins, strict=True))
         lists = [torch.tensor(datasets[k[0]].learned) + begin[k] for k in keys]
         store, nets = store.to(device), networks(self.members, lists, self.method.parts).to(device)
@@ -207,20 +216,25 @@ class Job:
         began = time.perf_counter()
         view = self.view(self.datasets, device, dtype)
         held_out = self.view(self.kept_apart, device, dtype) if self.kept_apart else None
+        view.fit()
+        if held_out is not None:
+            held_out.fitted = view.fitted
         if out is not None and not going_on:
             checkpoints.begin(out, config)
         loop = Loop(view, held_out, self.settings, self.fresh, out, progress)
         params, curve = loop.run(state)
+        # Acting is float32, whatever the training was.
+        params = {k: v.detach().cpu().float() for k, v in params.items()}
         policies = Policies(
             self.method.policy,
-            # Acting is float32, whatever the training was.
-            {k: v.detach().cpu().float() for k, v in policy_params(params).items()},
+            policy_params(params),
             self.scales(),
             tuple(self.members),
             self.method.parts,
             self.name,
             {**config, "seconds": round(time.perf_counter() - began, 3)},
             curve,
+            weighting_params(params),
         )
         warn_diverged(policies, loop.bad_since)
         if out is not None:
@@ -230,7 +244,7 @@ class Job:
     def fresh(self, view: View, round_: int) -> Params:
         """The parameters that a round begins with."""
         like = view.store.obs
-        sizes = (view.store.obs.shape[1], view.store.action.shape[1])
+        sizes = (view.store.obs.shape[1], view.store.action.shape[1], len(self.operators))
         params = initial(self.method, view.nets, round_, *sizes)
         if self.start is not None:
             params |= {f"policy.{k}": v for k, v in self.start.params.items()}
@@ -250,6 +264,7 @@ class Job:
                 {"source": d.source, "fingerprint": d.fingerprint(), "pairs": d.pairs}
                 for d in self.datasets
             ],
+            **labels(self.datasets + self.kept_apart, self.method),
             "env": first.env,
             "obs_names": list(first.obs_names),
             "action_names": list(first.action_names),

@@ -1,9 +1,25 @@
 """R(s, a), one file each."""
 
+from counterbc.weightings.advantage import Advantage
+from counterbc.weightings.discriminator import Discriminator
+from counterbc.weightings.operator_expertise import OperatorExpertise, expertise
+from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.policy_likelihood import PolicyLikelihood
 from counterbc.weightings.previous_policy import PreviousPolicy
 from counterbc.weightings.state_expertise import StateExpertise
 from counterbc.weightings.uniform import Uniform
 from counterbc.weightings.weighting import Batch, Weighting
 
-__all__ = ["Batch", "PolicyLikelihood", "PreviousPolicy", "StateExpertise", "Uniform", "Weighting"]
+__all__ = [
+    "Advantage",
+    "Batch",
+    "Discriminator",
+    "OperatorExpertise",
+    "Pairs",
+    "PolicyLikelihood",
+    "PreviousPolicy",
+    "StateExpertise",
+    "Uniform",
+    "Weighting",
+    "expertise",
+]

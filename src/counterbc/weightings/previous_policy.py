@@ -8,6 +8,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from counterbc.policies.policy import Params
+from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.weighting import Batch, Weighting
 
 
@@ -22,8 +23,8 @@ class PreviousPolicy(Weighting):
 
     stacks: ClassVar[bool] = True
 
-    def columns(self, previous: Tensor | None) -> dict[str, Tensor]:
-        return {} if previous is None else {"log_pi_prev": previous}
+    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
+        return {} if pairs.previous is None else {"log_pi_prev": pairs.previous}
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         previous = batch.columns.get("log_pi_prev")  # (B, K)

@@ -24,7 +24,7 @@ class StateExpertise(Weighting):
     stacks: ClassVar[bool] = True
     hidden: tuple[int, ...] = (64, 64)
 
-    def init(self, generator: torch.Generator, obs_size: int) -> Params:
+    def init(self, generator: torch.Generator, obs_size: int, operators: int = 0) -> Params:
         return dense(generator, (obs_size, *self.hidden, 1), "rho")
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:

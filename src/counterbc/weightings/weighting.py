@@ -11,6 +11,7 @@ from torch import Tensor
 
 from counterbc.losses import generalized_loss
 from counterbc.policies.policy import Params, Policy
+from counterbc.weightings.pairs import Pairs
 
 
 class Batch(NamedTuple):
@@ -24,27 +25,34 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Weighting(ABC):
-    """R(s, a') of eq. M1, written for one member; `stacks` as in `Policy`."""
+    """R(s, a') of eq. M1, written for one member; `stacks` as in `Policy`.
+
+    In order: `fit` once before training, `columns` before each round, `init` at the start of each
+    round, then `weights` and `auxiliary` at every step. Only `weights` has no default.
+    """
 
     stacks: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
-    """What the data must have: 'operators', 'rewards', 'expert'."""
+    """What the data must have: 'operators', 'rewards', 'expert'; `Pairs` says what each brings."""
+
+    def fit(self, pairs: Pairs) -> Params:
+        """What is learned from the pairs once before training, e.g. a discriminator."""
+        return {}
+
+    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
+        """Constants of every pair, (n, …) each, computed before each round.
+
+        `fitted` is what `fit` gave, from the pairs learned from also where these are held out.
+        """
+        return {}
+
+    def init(self, generator: torch.Generator, obs_size: int, operators: int = 0) -> Params:
+        """Trainable parameters of its own."""
+        return {}
 
     @abstractmethod
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         """R of every action in the batch, given log π of each: (B, M)."""
-
-    def columns(self, previous: Tensor | None) -> dict[str, Tensor]:
-        """Constants of every pair, computed before each round.
-
-        `previous` is log π(a|s) of the demonstrated actions under the parts of the round before,
-        (n, parts), or None in the first round.
-        """
-        return {}
-
-    def init(self, generator: torch.Generator, obs_size: int) -> Params:
-        """Trainable parameters of its own."""
-        return {}
 
     def auxiliary(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor | None:
         """A loss of its own, added to eq. M1; None for none."""

@@ -1,0 +1,97 @@
+"""Advantage-filtered BC: what is left to earn, what is usual, and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.errors import DataError, OptionError
+from counterbc.normalization import Normalization
+from counterbc.trained import Policies
+from counterbc.training.store import Store
+from counterbc.weightings import Advantage, Pairs
+from counterbc.weightings.pretraining import Pretraining
+
+Make = Callable[..., Demonstrations]
+Train = Callable[..., Policies]
+
+
+def test_what_is_left_to_earn_stops_at_the_end_of_the_episode() -> None:
+    rewards = [[1.0, 2.0, 4.0], [8.0, 16.0]]
+    demos = Demonstrations(
+        tuple(Episode(np.ones((len(r), 1)), np.zeros((len(r), 1)), np.array(r)) for r in rewards)
+    )
+    scales = Normalization.fit(demos, False, True)
+    store, _ = Store.of([(demos, scales)], torch.float64, False, needs=("rewards",))
+    assert store.facts["to_go"].tolist() == [7, 6, 4, 24, 16]
+    assert store.facts["time"].tolist() == pytest.approx([0, 1 / 3, 2 / 3, 0, 1 / 3])
+    assert "operator" not in store.facts
+
+
+def pairs_of(count: int = 400, seed: int = 0) -> Pairs:
+    """What is left to earn is 3 s + 5 − 5 t, and one more or less by turns."""
+    rng = np.random.default_rng(seed)
+    state, time = rng.uniform(-1, 1, count), rng.uniform(0, 1, count)
+    luck = np.where(np.arange(count) % 2 == 0, 1.0, -1.0)
+    table = {
+        "state": torch.tensor(state)[:, None],
+        "action": torch.zeros(count, 1, dtype=torch.float64),
+        "time": torch.tensor(time),
+        "to_go": torch.tensor(3 * state + 5 - 5 * time + luck),
+    }
+    return Pairs(table, torch.arange(count), torch.tensor(count), torch.tensor(seed))
+
+
+def test_pairs_that_went_better_than_usual_at_their_state_and_time_are_kept() -> None:
+    pairs = pairs_of()
+    weighting = Advantage(network=Pretraining(steps=600, hidden=(16,)))
+    weight = weighting.columns(pairs, weighting.fit(pairs))["weight"]
+    assert set(weight.unique().tolist()) == {0.0, 1.0}
+    assert weight[::2].mean().item() > 0.97
+    assert weight[1::2].mean().item() < 0.03
+
+
+def test_the_exponential_form_keeps_all_of_what_is_better_and_some_of_what_is_worse() -> None:
+    pairs = pairs_of()
+    network = Pretraining(steps=600, hidden=(16,))
+    weighting = Advantage(form="exponential", network=network)
+    weight = weighting.columns(pairs, weighting.fit(pairs))["weight"]
+    assert weight[::2].mean().item() > 0.97
+    assert weight[1::2].mean().item() == pytest.approx(np.exp(-1), abs=0.05)
+    assert float(weight.max()) == 1
+
+
+def scaled(demos: Demonstrations, by: float) -> Demonstrations:
+    """The same with other rewards."""
+    rewards = [None if e.reward is None else by * e.reward for e in demos.episodes]
+    episodes = (replace(e, reward=r) for e, r in zip(demos.episodes, rewards, strict=True))
+    return replace(demos, episodes=tuple(episodes))
+
+
+def test_rewards_of_another_scale_filter_the_same(make_demos: Make, quick: Train) -> None:
+    demos = make_demos()
+    more = scaled(demos, 64)
+    one, other = (quick(d, "advantage-bc", dtype=torch.float64) for d in (demos, more))
+    for name, value in one.params.items():
+        torch.testing.assert_close(value, other.params[name], rtol=0, atol=1e-6)
+
+
+def test_equal_rewards_everywhere_do_no_harm(make_demos: Make, quick: Train) -> None:
+    same = scaled(make_demos(), 0)
+    assert not quick(same, "advantage-bc").diverged.any()
+
+
+def test_advantage_needs_rewards_and_knows_two_forms(make_demos: Make, quick: Train) -> None:
+    demos = make_demos()
+    first, *others = demos.episodes
+    with pytest.raises(DataError, match="this method needs rewards"):
+        quick(replace(demos, episodes=(replace(first, reward=None), *others)), "advantage-bc")
+    with pytest.raises(OptionError, match="unknown form 'soft'; allowed: binary, exponential"):
+        Advantage(form="soft")  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(OptionError, match="all must be 1 or more"):
+        Pretraining(steps=0)
