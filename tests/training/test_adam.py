@@ -40,3 +40,14 @@ def test_a_network_that_is_not_finite_leaves_the_others_alone() -> None:
     adam.step([torch.tensor([[float("nan")] * 3, [1.0, 1.0, 1.0]])])
     assert bool(parameter[0].isnan().all())
     torch.testing.assert_close(parameter[1], torch.full((3,), -0.1))
+
+
+def test_gradients_that_lie_otherwise_in_memory_are_taken_by_value() -> None:
+    first, second = (torch.ones(2, 3, requires_grad=True) for _ in range(2))
+    grad = torch.arange(6.0).view(2, 3)
+    ours, other = Adam([first], 0.1), Adam([second], 0.1)
+    for _ in range(3):
+        ours.step([grad.t().contiguous().t()])
+        other.step([grad])
+    assert torch.equal(first, second)
+    assert torch.equal(ours.first[0], other.first[0])

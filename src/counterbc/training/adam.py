@@ -25,6 +25,7 @@ class Adam:
     @torch.no_grad()
     def step(self, grads: list[Tensor]) -> None:
         self.count.add_(1)
+        grads = [g.contiguous() for g in grads]  # the kernel takes memory as it lies
         torch._fused_adam_(
             self.params, grads, self.first, self.second, [], self.counts,
             lr=self.learning_rate, beta1=_BETA_1, beta2=_BETA_2, weight_decay=0.0, eps=_EPSILON,
