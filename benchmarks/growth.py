@@ -67,15 +67,6 @@ def point(at: dict[str, int], device: str) -> dict[str, float]:
     }  # fmt: skip
 
 
-def slope(x: list[float], y: list[float]) -> tuple[float, float]:
-    """Least squares y = a + b x, weighted so that small and large x count alike."""
-    a, b = np.linalg.lstsq(
-        np.stack([np.ones(len(x)), np.array(x)], 1) / np.array(y)[:, None], np.ones(len(x)),
-        rcond=None,
-    )[0]  # fmt: skip
-    return float(a), float(b)
-
-
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     import matplotlib
 
@@ -86,14 +77,11 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     for column, axis in enumerate(AXES):
         mine = sorted((r for r in rows if r["axis"] == axis), key=lambda r: r["value"])
         x = [float(r["value"]) for r in mine]
-        for row, (key, factor, unit) in enumerate((("per step", 1e3, "ms"), ("GiB", 1.0, "GiB"))):
-            y = [r[key] * factor for r in mine]
-            a, b = slope(x, y)
+        for row, (key, factor) in enumerate((("per step", 1e3), ("GiB", 1.0))):
             panel = axes[row, column]
-            panel.loglog(x, y, "o", color="#D55E00", ms=4)
-            grid = np.geomspace(min(x), max(x), 100)
-            panel.loglog(grid, a + b * grid, color="0.5", lw=1)
-            panel.set_title(f"{a:.2g} + {b:.2g}·x {unit}", fontsize=8)
+            panel.plot(x, [r[key] * factor for r in mine], "o-", color="#D55E00", ms=4, lw=1)
+            panel.set_xscale("log")
+            panel.set_ylim(bottom=0)
             panel.grid(color="0.92")
         axes[1, column].set_xlabel(axis)
     axes[0, 0].set_ylabel("ms per step")
