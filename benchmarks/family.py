@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.demonstrations import Demonstrations, merge
+from counterbc.demonstrations import Demonstrations
 from counterbc.demonstrators import Uniform, demonstrate
 from counterbc.errors import InfeasibleActions
 from counterbc.evaluation import evaluate
 from counterbc.intervals import mean_interval, paired_difference
+from counterbc.merging import merge
 from counterbc.methods import METHODS, Method
 from counterbc.trained import ACTS, Policies
 from counterbc.training import train

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterbc.demonstrations import Array, Demonstrations, Episode, merge
+from counterbc.demonstrations import Array, Demonstrations, Episode
 from counterbc.errors import DataError, OptionError
+from counterbc.merging import merge
 
 
 def episode(length: int = 3, start: float = 0.0, **others: Any) -> Episode:

@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from counterbc.demonstrations import Demonstrations, Episode, merge
+    from counterbc.demonstrations import Demonstrations, Episode
     from counterbc.errors import CounterBCError
     from counterbc.evaluation import evaluate
     from counterbc.formats import load
     from counterbc.losses import counter_bc_loss, generalized_loss
+    from counterbc.merging import merge
     from counterbc.methods import METHODS, Method
     from counterbc.trained import Policies
     from counterbc.training import train
@@ -23,7 +24,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Demonstrations": "demonstrations",
     "Episode": "demonstrations",
-    "merge": "demonstrations",
+    "merge": "merging",
     "CounterBCError": "errors",
     "evaluate": "evaluation",
     "load": "formats",

@@ -12,9 +12,9 @@ import numpy as np
 
 from counterbc.episode import Array, Episode, check_agree, frozen
 from counterbc.errors import DataError, OptionError, unknown
-from counterbc.summary import bounds, shorten, summary
+from counterbc.summary import shorten, summary
 
-__all__ = ["ActionSet", "Array", "Demonstrations", "Episode", "merge"]
+__all__ = ["ActionSet", "Array", "Demonstrations", "Episode"]
 
 ActionSet = Literal["box", "ball"]
 
@@ -287,70 +287,3 @@ class Demonstrations:
         from counterbc.formats import robomimic
 
         robomimic.write(self, Path(path))
-
-
-def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
-    """One dataset of all episodes; where no operator is recorded the source's name stands for it.
-
-    Datasets must agree on shapes and bounds. Episodes are renamed demo_0, demo_1, … where names
-    collide, and masks follow them: a name that is absent from its own dataset is dropped, because
-    it could mean another dataset's episode here.
-    """
-    if not datasets:
-        raise DataError("nothing to merge; give at least one dataset")
-    if len(datasets) == 1:
-        return datasets[0]
-    first = datasets[0]
-    for other in datasets[1:]:
-        _check_alike(first, other)
-    names = [e.name for d in datasets for e in d.episodes]
-    rename = len(set(names)) < len(names)
-    episodes: list[Episode] = []
-    masks: dict[str, list[str]] = {}
-    selected: list[Array] = []
-    offset = 0
-    for data, operator in zip(datasets, _stand_ins(datasets), strict=True):
-        renamed = {}
-        for e in data.episodes:
-            name = f"demo_{len(episodes)}" if rename else e.name
-            renamed[e.name] = name
-            who = operator if e.operator is None else e.operator
-            episodes.append(replace(e, name=name, operator=who))
-        for mask, members in data.masks.items():
-            masks.setdefault(mask, []).extend(renamed[m] for m in members if m in renamed)
-        selected.append(data.learned + offset)
-        offset += data._total
-    return replace(
-        first,
-        episodes=tuple(episodes),
-        masks={m: tuple(dict.fromkeys(v)) for m, v in masks.items()},
-        rate=first.rate if len({d.rate for d in datasets}) == 1 else None,
-        source=" + ".join(d.source or "memory" for d in datasets),
-        selected=None if all(d.selected is None for d in datasets) else np.concatenate(selected),
-    )
-
-
-def _stand_ins(datasets: Sequence[Demonstrations]) -> list[str | None]:
-    """The file's name for each dataset without operators; its whole path where two share a name."""
-    stems = [Path(source).stem for source in {d.source for d in datasets}]
-    names: list[str | None] = []
-    for d in datasets:
-        stem = Path(d.source).stem
-        unknown_operator = bool(d.source) and not d.operators
-        names.append((stem if stems.count(stem) == 1 else d.source) if unknown_operator else None)
-    return names
-
-
-def _check_alike(a: Demonstrations, b: Demonstrations) -> None:
-    for what, left, right in (
-        ("observation shape", a.obs_shape, b.obs_shape),
-        ("observation keys", a.obs_keys, b.obs_keys),
-        ("action size", a.action_size, b.action_size),
-        ("action set", a.action_set, b.action_set),
-        ("action bounds", bounds(a), bounds(b)),
-    ):
-        if left != right:
-            raise DataError(
-                f"cannot merge {a.source or 'memory'} and {b.source or 'memory'}: "
-                f"{what} {left} against {right}"
-            )

@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from counterbc.cli import main
-from counterbc.demonstrations import Demonstrations, merge
+from counterbc.demonstrations import Demonstrations
 from counterbc.errors import DataError, FormatError
+from counterbc.merging import merge
 from counterbc.methods import METHODS
 from counterbc.settings import Settings
 from counterbc.trained import Policies

@@ -12,9 +12,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterbc.demonstrations import Demonstrations, merge
+from counterbc.demonstrations import Demonstrations
 from counterbc.errors import DataError, OptionError
 from counterbc.losses import generalized_loss
+from counterbc.merging import merge
 from counterbc.normalization import Normalization
 from counterbc.policies import Params
 from counterbc.trained import Policies

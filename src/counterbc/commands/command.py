@@ -32,9 +32,9 @@ class Command(ABC):
 
 def read(paths: Sequence[Path], obs: Sequence[str] = ()) -> Demonstrations:
     """Several files as one dataset, the file naming the operator where none is recorded."""
-    from counterbc.demonstrations import merge
     from counterbc.errors import OptionError
     from counterbc.formats import load
+    from counterbc.merging import merge
 
     if not paths:
         raise OptionError("no demonstrations were given; name one file or more")
