@@ -45,8 +45,7 @@ def population(method: str, members: int, batch: int) -> Steps:
     batches = Batches(view.nets, batch)
 
     def run(steps: int) -> None:
-        for position, epoch in zip(*batches.block(0, steps), strict=True):
-            trained.step(position, epoch)
+        trained.steps(*batches.block(0, steps))
 
     return run
 

@@ -25,3 +25,8 @@ class GaussianMLP(Gaussian):
         flat = obs if self.history == 1 else obs.flatten(-2)
         x = relu_chain(params, flat, "layer", len(self.hidden))
         return self._head(params, x)
+
+    def chain(self) -> tuple[str, ...]:
+        if type(self) is not GaussianMLP or self.history > 1:  # a subclass may compute otherwise
+            return ()
+        return (*(f"layer{i}" for i in range(len(self.hidden))), "head")

@@ -7,6 +7,8 @@ that is writable. Importing this module needs numba.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -37,69 +39,90 @@ def exponentials(x: Any, bits: Any, powers: Any, out: Any) -> None:
         out[m] *= powers[m]
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@njit(fastmath=FAST, error_model="numpy")
+def states(
+    mean: Any, log_std: Any, actions: Any, rows: Any, loss: Any, d_mean: Any, d_log_std: Any
+) -> None:
+    """L (B,), ∂L/∂μ and ∂L/∂log σ (B, A) of states whose C(s, a) are rows of actions (N, A, M).
+
+    Samples come last, so that the loops over them vectorize.
+    """
+    _, size, count = actions.shape
+    log_pi, p = np.empty(count, np.float32), np.empty(count, np.float32)
+    bits, inverse = np.empty(count, np.int32), np.empty(size, np.float32)
+    powers = bits.view(np.float32)
+    for i in range(len(rows)):
+        row = rows[i]
+        log_pi[:] = ZERO
+        offset = ZERO
+        for d in range(size):
+            scale, mu = math.exp(-log_std[i, d]), mean[i, d]
+            inverse[d] = scale
+            offset += log_std[i, d] + HALF_LOG_2PI
+            for m in range(count):
+                z = (actions[row, d, m] - mu) * scale
+                log_pi[m] -= HALF * z * z
+        top = log_pi[0]
+        for m in range(count):
+            top = max(top, log_pi[m])
+        for m in range(count):
+            log_pi[m] -= top
+        exponentials(log_pi, bits, powers, p)
+        total, weighted = ZERO, ZERO
+        for m in range(count):
+            total += p[m]
+            weighted += p[m] * log_pi[m]
+        average = weighted / total
+        loss[i] = offset - top - average
+        slopes = ZERO
+        for m in range(count):
+            p[m] *= (average - log_pi[m] - ONE) / total  # ∂L/∂ℓ
+            slopes += p[m]
+        for d in range(size):
+            scale, mu = inverse[d], mean[i, d]
+            first, second = ZERO, ZERO
+            for m in range(count):
+                z = (actions[row, d, m] - mu) * scale
+                first += p[m] * z
+                second += p[m] * z * z
+            d_mean[i, d] = first * scale
+            d_log_std[i, d] = second - slopes
+
+
+@njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
 def kernel(
     mean: Any, log_std: Any, actions: Any, loss: Any, d_mean: Any, d_log_std: Any, chunks: int
 ) -> None:
-    """Actions come as (N, A, M): samples last, so that the loops over them vectorize."""
-    states, size, count = actions.shape
     for chunk in prange(chunks):
-        log_pi, p = np.empty(count, np.float32), np.empty(count, np.float32)
-        bits = np.empty(count, np.int32)
-        powers = bits.view(np.float32)
-        for i in range(states * chunk // chunks, states * (chunk + 1) // chunks):
-            log_pi[:] = ZERO
-            offset = ZERO
-            for d in range(size):
-                inverse, mu = np.exp(-log_std[i, d]), mean[i, d]
-                offset += log_std[i, d] + HALF_LOG_2PI
-                for m in range(count):
-                    z = (actions[i, d, m] - mu) * inverse
-                    log_pi[m] -= HALF * z * z
-            top = log_pi[0]
-            for m in range(count):
-                top = max(top, log_pi[m])
-            for m in range(count):
-                log_pi[m] -= top
-            exponentials(log_pi, bits, powers, p)
-            total, weighted = ZERO, ZERO
-            for m in range(count):
-                total += p[m]
-                weighted += p[m] * log_pi[m]
-            average = weighted / total
-            loss[i] = offset - top - average
-            slopes = ZERO
-            for m in range(count):
-                p[m] *= (average - log_pi[m] - ONE) / total  # ∂L/∂ℓ
-                slopes += p[m]
-            for d in range(size):
-                inverse, mu = np.exp(-log_std[i, d]), mean[i, d]
-                first, second = ZERO, ZERO
-                for m in range(count):
-                    z = (actions[i, d, m] - mu) * inverse
-                    first += p[m] * z
-                    second += p[m] * z * z
-                d_mean[i, d] = first * inverse
-                d_log_std[i, d] = second - slopes
+        a, b = len(mean) * chunk // chunks, len(mean) * (chunk + 1) // chunks
+        rows = np.arange(a, b)
+        states(mean[a:b], log_std[a:b], actions, rows, loss[a:b], d_mean[a:b], d_log_std[a:b])
+
+
+@contextmanager
+def threads() -> Iterator[int]:
+    """As many threads for numba as torch has, and torch's left as they were."""
+    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at import
+    before = torch.get_num_threads()
+    count = min(before, most)
+    numba.set_num_threads(count)
+    yield count
+    if torch.get_num_threads() != before:  # numba's OpenMP pool sets the count of the process
+        torch.set_num_threads(before)
 
 
 def evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """What `fused.closed_form` returns, for float32 tensors on the CPU."""
-    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at import
-    before = torch.get_num_threads()
-    threads = min(before, most)
-    numba.set_num_threads(threads)
     loss = mean.new_empty(len(mean))
     d_mean, d_log_std = torch.empty_like(mean), torch.empty_like(mean)
-    kernel(
-        mean.detach().contiguous().numpy(),
-        log_std.detach().contiguous().numpy(),
-        actions.detach().transpose(1, 2).contiguous().numpy(),
-        loss.numpy(),
-        d_mean.numpy(),
-        d_log_std.numpy(),
-        min(4 * threads, max(1, len(mean) // 16)),
-    )
-    if torch.get_num_threads() != before:  # numba's OpenMP pool sets the count of the process
-        torch.set_num_threads(before)
+    with threads() as count:
+        kernel(
+            mean.detach().contiguous().numpy(),
+            log_std.detach().contiguous().numpy(),
+            actions.detach().transpose(1, 2).contiguous().numpy(),
+            loss.numpy(),
+            d_mean.numpy(),
+            d_log_std.numpy(),
+            min(4 * count, max(1, len(mean) // 16)),
+        )
     return loss, d_mean, d_log_std

@@ -56,6 +56,13 @@ class Policy(ABC):
     def sample(self, head: tuple[Tensor, ...], u: Tensor) -> Tensor:
         """An action by chance, a differentiable function of θ and uniform numbers u: (B, A)."""
 
+    def chain(self) -> tuple[str, ...]:
+        """Names of the layers, the head's last, where ReLU layers and a Gaussian head are all.
+
+        Such a policy can be trained by `training/native.py`; by default none is named.
+        """
+        return ()
+
     def cross_entropy(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
         """−Σ π̂ · log π over actions (B, M, A), eq. M4: (B,)."""
         return cross_entropy(self.log_prob(head, actions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-_BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 
 
 class Adam:
@@ -28,6 +28,6 @@ class Adam:
         grads = [g.contiguous() for g in grads]  # the kernel takes memory as it lies
         torch._fused_adam_(
             self.params, grads, self.first, self.second, [], self.counts,
-            lr=self.learning_rate, beta1=_BETA_1, beta2=_BETA_2, weight_decay=0.0, eps=_EPSILON,
+            lr=self.learning_rate, beta1=BETA_1, beta2=BETA_2, weight_decay=0.0, eps=EPSILON,
             amsgrad=False, maximize=False,
         )  # fmt: skip

@@ -35,8 +35,7 @@ class Stepper:
     def run(self, position: Tensor, epoch: Tensor) -> None:
         """A block of steps: (steps, N, B) each."""
         if not position.is_cuda:
-            for p, e in zip(position, epoch, strict=True):
-                self.population.step(p, e)
+            self.population.steps(position, epoch)
             return
         if self.graph is None:
             self._capture(position[0], epoch[0])

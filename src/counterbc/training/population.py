@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
 
@@ -13,6 +15,9 @@ from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.networks import Networks
 from counterbc.training.store import Store
 from counterbc.weightings import Batch, Pairs
+
+if TYPE_CHECKING:
+    from counterbc.training.native import NativeSteps
 
 _POLICY, _WEIGHTING = "policy.", "weighting."
 
@@ -143,6 +148,14 @@ class Population:
         self.loss = view.store.obs.new_zeros(len(view.nets.pairs))  # (N,) of the last step
         stacks = self.method.policy.stacks and self.method.weighting.stacks
         self.losses = self._losses if stacks else torch.func.vmap(self._losses)
+        self.native = self._native()  # None: by torch
+
+    def _native(self) -> NativeSteps | None:
+        try:
+            from counterbc.training.native import NativeSteps
+        except ImportError:  # no numba
+            return None
+        return NativeSteps.of(self.view, policy_params(self.params), self.adam, self.loss)
 
     def _losses(self, params: Params, batch: Batch) -> Tensor:
         """The loss of one network, or of every stacked network on its own batch: (N,)."""
@@ -150,8 +163,16 @@ class Population:
         weighting = self.method.weighting
         return weighting.loss(split(params, _WEIGHTING), batch, self.method.policy, head)
 
+    def steps(self, position: Tensor, epoch: Tensor) -> None:
+        """A block of steps: (steps, N, B) each."""
+        if self.native is not None:
+            self.native.run(position)
+            return
+        for p, e in zip(position, epoch, strict=True):
+            self.step(p, e)
+
     def step(self, position: Tensor, epoch: Tensor) -> None:
-        """One gradient step of every network."""
+        """One gradient step of every network, by torch."""
         loss = self.losses(self.params, self.view.batch(position, epoch))
         self.adam.step(list(torch.autograd.grad(loss.sum(), self.adam.params)))
         self.loss.copy_(loss.detach())

@@ -8,7 +8,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from counterbc.losses import restricted_policy
-from counterbc.policies.policy import Params, Policy
+from counterbc.policies.policy import Params
 from counterbc.weightings.weighting import Batch, Weighting
 
 
@@ -21,8 +21,5 @@ class PolicyLikelihood(Weighting):
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return restricted_policy(log_pi)
 
-    def loss(
-        self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
-    ) -> Tensor:
-        """The same number as eq. M1 with these weights; a policy may know it in closed form."""
-        return policy.cross_entropy(head, batch.actions).mean(-1)
+    def closed_form(self, actions: int) -> bool:
+        return True

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from counterbc.policies.policy import Params, Policy
+from counterbc.policies.policy import Params
 from counterbc.weightings.weighting import Batch, Weighting
 
 
@@ -20,10 +20,5 @@ class Uniform(Weighting):
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return log_pi.new_full((), 1 / log_pi.shape[-1]).expand_as(log_pi)
 
-    def loss(
-        self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
-    ) -> Tensor:
-        """Where C(s, a) = {a}, eq. M4 is eq. P6, and a policy may know it in closed form."""
-        if batch.actions.shape[-2] > 1:
-            return super().loss(params, batch, policy, head)
-        return policy.cross_entropy(head, batch.actions).mean(-1)
+    def closed_form(self, actions: int) -> bool:
+        return actions == 1  # where C(s, a) = {a}, eq. M4 is eq. P6

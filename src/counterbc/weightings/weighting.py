@@ -58,10 +58,19 @@ class Weighting(ABC):
         """A loss of its own, added to eq. M1; None for none."""
         return None
 
+    def closed_form(self, actions: int) -> bool:
+        """Whether eq. M1 with so many actions in C(s, a) is eq. M4, and nothing is added to it.
+
+        Then the policy's `cross_entropy` is the loss, which it may know in closed form.
+        """
+        return False
+
     def loss(
         self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
     ) -> Tensor:
         """Eq. M1 averaged over the batch, with the auxiliary loss: a scalar."""
+        if self.closed_form(batch.actions.shape[-2]):
+            return policy.cross_entropy(head, batch.actions).mean(-1)
         log_pi = policy.log_prob(head, batch.actions)
         weights = self.weights(params, batch, log_pi)
         loss = generalized_loss(log_pi, weights).mean(-1)
