@@ -42,8 +42,8 @@ def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
             color = COLORS.get(method, "#777777")
             axis.scatter([i + 0.18] * len(each), each, s=8, color=color, alpha=0.35, lw=0)
             axis.annotate(
-                f"{interval.mean:.1f}", (i, interval.high), (0, 3), textcoords="offset points",
-                ha="center", fontsize=7, color=color,
+                f"{interval.mean:.1f}", (i, interval.low), (0, -3), textcoords="offset points",
+                ha="center", va="top", fontsize=7, color=color,
             )  # fmt: skip
             axis.errorbar(
                 i, interval.mean, [[interval.mean - interval.low], [interval.high - interval.mean]],
