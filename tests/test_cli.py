@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -204,30 +205,38 @@ def test_runs_with_other_seeds_are_not_compared(
     assert "same seeds" in err
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
 def test_ctrl_c_stops_the_demo_and_its_workers(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "counterbc", "demo", "--seeds", "2"],
         cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    time.sleep(6.0)
+    _wait(lambda: _alive(process.pid) >= 3, 60)  # itself and its first workers
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.splitlines()[-1] == "stopped"
     assert list(tmp_path.iterdir()) == []
-    until = time.monotonic() + 10
-    while _alive(process.pid) and time.monotonic() < until:
+    assert _wait(lambda: _alive(process.pid) == 0, 20)
+
+
+def _wait(ready: Callable[[], bool], seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    while not ready() and time.monotonic() < until:
         time.sleep(0.1)
-    assert not _alive(process.pid)
+    return ready()
 
 
-def _alive(group: int) -> bool:
-    """Whether anybody of a process group is left."""
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def _alive(group: int) -> int:
+    """How many processes of a group are left, those that only wait to be counted not included."""
+    count = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        count += int(fields[2]) == group and fields[0] != "Z"
+    return count
 
 
 def test_an_unknown_environment_is_refused(

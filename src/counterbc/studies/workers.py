@@ -65,8 +65,8 @@ def run_all(jobs: Mapping[str, Callable[[], Result]], done: Callable[[str, Resul
         with ProcessPoolExecutor(
             workers, context, initializer=_begin, initargs=(messages, max(1, cores // workers))
         ) as pool:
-            names = {pool.submit(job): name for name, job in jobs.items()}
             try:
+                names = {pool.submit(job): name for name, job in jobs.items()}
                 for future in as_completed(names):
                     done(names[future], future.result())
             except BaseException:
