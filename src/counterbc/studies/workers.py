@@ -75,8 +75,9 @@ def run_all(jobs: Mapping[str, Callable[[], Result]], done: Callable[[str, Resul
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
     finally:
+        messages.cancel_join_thread()  # a worker stopped while it wrote may hold the queue's lock
         messages.put(None)
-        listener.join()
+        listener.join(timeout=5)
 
 
 def _show(messages: Queue[Message | None], names: list[str]) -> None:
