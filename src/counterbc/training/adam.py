@@ -9,7 +9,7 @@ BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 
 
 class Adam:
-    """torch's fused kernel without the bookkeeping of torch.optim, which costs as much as itself.
+    """torch's fused kernel without the bookkeeping of torch.optim, which weighs on small steps.
 
     A test holds it equal to `torch.optim.Adam`.
     """
