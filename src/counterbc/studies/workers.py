@@ -8,8 +8,9 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing.queues import Queue
 from typing import Any, TypeVar
 
@@ -44,7 +45,6 @@ class Reported:
 def _begin(messages: Queue[Message | None], threads: int) -> None:
     global _messages
     _messages = messages
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its workers
     torch.set_num_threads(threads)
     warnings.simplefilter("ignore", InfeasibleActions)  # said once, by the parent
 
@@ -66,7 +66,8 @@ def run_all(jobs: Mapping[str, Callable[[], Result]], done: Callable[[str, Resul
             workers, context, initializer=_begin, initargs=(messages, max(1, cores // workers))
         ) as pool:
             try:
-                names = {pool.submit(job): name for name, job in jobs.items()}
+                with _ctrl_c_waits():  # submitting starts the workers
+                    names = {pool.submit(job): name for name, job in jobs.items()}
                 for future in as_completed(names):
                     done(names[future], future.result())
             except BaseException:
@@ -78,6 +79,27 @@ def run_all(jobs: Mapping[str, Callable[[], Result]], done: Callable[[str, Resul
         messages.cancel_join_thread()  # a worker stopped while it wrote may hold the queue's lock
         messages.put(None)
         listener.join(timeout=5)
+
+
+@contextmanager
+def _ctrl_c_waits() -> Iterator[None]:
+    """Stop after the block, not in it: a worker that is only half started would die loudly.
+
+    Workers that start in the block never see Ctrl-C, which a terminal sends to them as well.
+    """
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _show(messages: Queue[Message | None], names: list[str]) -> None:
