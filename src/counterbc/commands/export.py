@@ -42,12 +42,12 @@ class Export(Command):
             "tolerance": TOLERANCE,
             **{k: v for k, v in asdict(parity).items() if k != "agrees"},
         }
-        left_out = f" ({parity.undecided} left to float32's rounding)" if parity.undecided else ""
+        undecided = f"; {parity.undecided} more are decided by rounding" if parity.undecided else ""
         shown: list[RenderableType] = [
             f"{policies.method}, member {self.member} ({policies.members[self.member].name}), "
             f"act={self.act}: obs {policies.obs_size} → action {policies.action_size}",
-            f"Largest difference to torch on {parity.inputs} inputs: "
-            f"{parity.difference:.2g}{left_out}",
+            f"Largest difference to torch: {parity.difference:.2g} in the action's units, on "
+            f"{parity.inputs} inputs{undecided}. Allowed: {TOLERANCE:g} of the action's range.",
             f"Written to {self.file}, {said['bytes'] / 1000:.0f} kB.",
         ]
         return said, shown
