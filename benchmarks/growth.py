@@ -5,7 +5,8 @@
 Counter-BC on made-up data of 23 observation dimensions, batch as by default. Every point is a
 process of its own, so that its peak memory is its own: resident memory on a CPU, allocated device
 memory on a GPU. Seconds per step leave set-up out. Finished points are kept in the output file; the
-picture is drawn beside it.
+picture is drawn beside it, with a line through the points that keep their counterfactuals and one
+through those that compute them again for each batch. The slopes of these lines are printed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +26,17 @@ import numpy as np
 import torch
 
 from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.settings import Settings
 from counterbc.training import train
 
 BASE = {"pairs": 10_000, "members": 10, "counterfactuals": 50, "action dimensions": 7}
 AXES = {
-    "pairs": [100, 1_000, 10_000, 100_000, 1_000_000],
-    "members": [1, 3, 10, 30, 100],
-    "counterfactuals": [10, 50, 200, 800],
+    "pairs": [100, 1_000, 10_000, 30_000, 70_000, 100_000, 300_000, 1_000_000],
+    "members": [1, 3, 10, 30, 70, 100, 200],
+    "counterfactuals": [10, 50, 200, 350, 400, 800],
     "action dimensions": [1, 2, 4, 7, 14, 28],
 }
+WHOLE_BATCH = 2_560  # pairs from which on the batch no longer grows
 
 
 def made_up(pairs: int, size: int) -> Demonstrations:
@@ -46,12 +51,18 @@ def made_up(pairs: int, size: int) -> Demonstrations:
     return Demonstrations(tuple(episodes), action_low=-np.ones(size), action_high=np.ones(size))
 
 
+def kept(at: dict[str, int]) -> bool:
+    """Whether the counterfactuals of all pairs and members stay in memory."""
+    numbers = at["pairs"] * at["members"] * (1 + at["counterfactuals"]) * at["action dimensions"]
+    return 4 * numbers <= Settings().memory * 2**30
+
+
 def point(at: dict[str, int], device: str) -> dict[str, float]:
     """Seconds of set-up, seconds per step, and peak GiB."""
     demos = made_up(at["pairs"], at["action dimensions"])
     options: dict[str, Any] = {"seeds": at["members"], "device": device, "progress": False}
     options |= {"counterfactuals": at["counterfactuals"], "feasible": "project"}
-    few, many = (20, 220) if device == "cpu" else (200, 2200)
+    few, many = (200, 2200) if device == "cuda" else (10, 210) if kept(at) else (5, 45)
     train(demos, "counter-bc", steps=2, **options)  # the first training loads libraries
     times = []
     for steps in (few, many):
@@ -67,6 +78,41 @@ def point(at: dict[str, int], device: str) -> dict[str, float]:
     }  # fmt: skip
 
 
+def lines(rows: list[dict[str, Any]], axis: str, key: str) -> Iterator[tuple[bool, Line]]:
+    """A straight line through each kind of points of an axis, where there are three or more."""
+    for keeps in (True, False):
+        x, y = [], []
+        for row in rows:
+            whole = axis != "pairs" or row["value"] >= WHOLE_BATCH
+            if row["axis"] == axis and whole and kept(BASE | {axis: row["value"]}) == keeps:
+                x.append(float(row["value"]))
+                y.append(row[key])
+        if len(x) > 2:
+            slope, start = np.polyfit(x, y, 1)
+            yield keeps, Line(slope, start, min(x), max(x), float(np.corrcoef(x, y)[0, 1] ** 2))
+
+
+@dataclass(frozen=True)
+class Line:
+    slope: float
+    start: float
+    first: float
+    last: float
+    explained: float  # R²
+
+
+def say(rows: list[dict[str, Any]]) -> None:
+    print("more per unit of           ms per step        MiB       R² of time, memory")
+    for axis in AXES:
+        both = zip(lines(rows, axis, "per step"), lines(rows, axis, "GiB"), strict=True)
+        for (keeps, time_line), (_, memory_line) in both:
+            name = f"{axis}, {'kept' if keeps else 'computed again'}"
+            print(
+                f"{name:32}{time_line.slope * 1e3:10.3g}{memory_line.slope * 2**10:12.3g}"
+                f"{time_line.explained:12.2f}, {memory_line.explained:.2f}"
+            )
+
+
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     import matplotlib
 
@@ -75,19 +121,28 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
 
     figure, axes = plt.subplots(2, len(AXES), figsize=(11, 4.6), sharex="col")
     for column, axis in enumerate(AXES):
-        mine = sorted((r for r in rows if r["axis"] == axis), key=lambda r: r["value"])
-        x = [float(r["value"]) for r in mine]
+        mine = [r for r in rows if r["axis"] == axis]
         for row, (key, factor) in enumerate((("per step", 1e3), ("GiB", 1.0))):
             panel = axes[row, column]
-            panel.plot(x, [r[key] * factor for r in mine], "o-", color="#D55E00", ms=4, lw=1)
+            for keeps, color in ((True, "#D55E00"), (False, "#0072B2")):
+                some = [r for r in mine if kept(BASE | {axis: r["value"]}) == keeps]
+                x, y = [r["value"] for r in some], [r[key] * factor for r in some]
+                label = "kept" if keeps else "computed again"
+                panel.plot(x, y, "o", color=color, ms=4, label=label)
+            for keeps, line in lines(rows, axis, key):
+                along = np.geomspace(line.first, line.last, 50)
+                color = "#D55E00" if keeps else "#0072B2"
+                panel.plot(along, (line.start + line.slope * along) * factor, color=color, lw=1)
             panel.set_xscale("log")
-            panel.set_ylim(bottom=0)
+            panel.set_yscale("log")
             panel.grid(color="0.92")
         axes[1, column].set_xlabel(axis)
+    axes[0, 0].legend(title="counterfactuals", fontsize=7, title_fontsize=7)
     axes[0, 0].set_ylabel("ms per step")
     axes[1, 0].set_ylabel("peak memory, GiB")
     fixed = ", ".join(f"{v:,} {k}" for k, v in BASE.items())
-    figure.suptitle(f"Counter-BC, {rows[0]['device']}; else {fixed}", fontsize=9)
+    where = "two CPU cores" if rows[0]["device"] == "cpu" else "one H200"
+    figure.suptitle(f"Counter-BC on {where}; else {fixed}; lines are straight", fontsize=9)
     figure.tight_layout()
     for kind in ("png", "svg"):
         figure.savefig(path.with_suffix(f".{kind}"), dpi=160)
@@ -97,6 +152,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=Path("growth-cpu.json"))
+    parser.add_argument("--draw", action="store_true", help="measure nothing more")
     parser.add_argument("--point", default=None, help="one point, as JSON; used by itself")
     options = parser.parse_args()
     if options.point is not None:
@@ -107,7 +163,7 @@ def main() -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     for axis, values in AXES.items():
         for value in values:
-            if (axis, value) in finished:
+            if (axis, value) in finished or options.draw:
                 continue
             command = [sys.executable, __file__, "--device", options.device]
             command += ["--point", json.dumps(BASE | {axis: value})]
@@ -116,6 +172,7 @@ def main() -> None:
             rows.append(row | json.loads(done.stdout.splitlines()[-1]))
             options.out.write_text(json.dumps(rows, indent=1) + "\n")
             print(rows[-1], flush=True)
+    say(rows)
     draw(rows, options.out)
 
 

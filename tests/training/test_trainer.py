@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianGRU, GaussianMLP, Params
 from counterbc.supports import Ball
 from counterbc.trained import Policies
+from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.loop import Loop
 from counterbc.training.population import Population
 from counterbc.weightings import Batch, Uniform, Weighting
@@ -765,3 +767,14 @@ def test_the_configuration_says_what_decided_the_result(tiny: Demonstrations, qu
     ]
     assert config["versions"]["torch"] == str(torch.__version__)
     assert config["dtype"] == "float32"
+
+
+def test_a_finished_training_frees_its_memory_at_once(tiny: Demonstrations, quick: Train) -> None:
+    quick(tiny, "counter-bc", steps=2)  # the first one may compile
+    gc.collect()
+    gc.disable()
+    try:
+        quick(tiny, "counter-bc", steps=2)
+        assert not [x for x in gc.get_objects() if isinstance(x, Population | Counterfactuals)]
+    finally:
+        gc.enable()

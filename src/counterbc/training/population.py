@@ -162,8 +162,6 @@ class Population:
         self.params = {name: value.clone().requires_grad_() for name, value in params.items()}
         self.adam = Adam(list(self.params.values()), learning_rate)
         self.loss = view.store.obs.new_zeros(len(view.nets.pairs))  # (N,) of the last step
-        stacks = self.method.policy.stacks and self.method.weighting.stacks
-        self.losses = self._losses if stacks else torch.func.vmap(self._losses)
         self.native = self._native()  # None: by torch
 
     def _native(self) -> NativeSteps | GpuSteps | None:
@@ -185,8 +183,15 @@ class Population:
             return None
         return steps(self.view, chain, self.adam, self.loss)
 
+    def losses(self, params: Params, batch: Batch) -> Tensor:
+        """The loss of every network on its own batch: (N,)."""
+        stacks = self.method.policy.stacks and self.method.weighting.stacks
+        each = self._losses if stacks else torch.func.vmap(self._losses)
+        result: Tensor = each(params, batch)
+        return result
+
     def _losses(self, params: Params, batch: Batch) -> Tensor:
-        """The loss of one network, or of every stacked network on its own batch: (N,)."""
+        """Of one network, or of all of them where policy and weighting take stacked ones."""
         head = self.method.policy.head(split(params, _POLICY), batch.obs)
         weighting = self.method.weighting
         return weighting.loss(split(params, _WEIGHTING), batch, self.method.policy, head)
