@@ -775,6 +775,7 @@ def test_a_finished_training_frees_its_memory_at_once(tiny: Demonstrations, quic
     gc.disable()
     try:
         quick(tiny, "counter-bc", steps=2)
-        assert not [x for x in gc.get_objects() if isinstance(x, Population | Counterfactuals)]
+        left = [x for x in gc.get_objects() if type(x) in (Population, Counterfactuals)]
+        assert left == []
     finally:
         gc.enable()
