@@ -96,7 +96,7 @@ def test_a_slot_that_ended_begins_again_with_the_next_step_and_the_others_go_on(
     np.testing.assert_array_equal(info["fallen"], [0.5, 0])
 
 
-@pytest.mark.parametrize("ahead", [2, 16])
+@pytest.mark.parametrize("ahead", [2, batched.AHEAD])
 def test_measures_and_early_ends_are_those_of_single_environments_over_many_resets(
     ahead: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
