@@ -156,6 +156,17 @@ def test_options_reach_the_dynamics_and_unknown_ones_are_refused_with_the_known(
             make(most=1.0)
 
 
+@pytest.mark.parametrize("steps", [3, 25])
+def test_the_limit_of_steps_can_be_changed_both_ways(steps: int) -> None:
+    single: Any = gymnasium.make(WORLDS["intersection"].id, max_episode_steps=steps)
+    several = make_vec("intersection", 2, max_episode_steps=steps)
+    single.reset(seed=0)
+    several.reset(seed=0)
+    for t in range(1, steps + 1):
+        assert single.step(np.zeros(2, np.float32))[3] == (t == steps)
+        assert (several.step(np.zeros((2, 2)))[3] == (t == steps)).all()
+
+
 @pytest.mark.parametrize("world", WORLDS)
 def test_gymnasium_finds_nothing_to_complain_about(world: str) -> None:
     with warnings.catch_warnings():

@@ -204,7 +204,8 @@ class BatchedEnv(_OfDynamics, gymnasium.Env[Array, Array]):
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         reward, ended = self._all.advance(np.asarray(action)[None])
-        over = bool(self._all.t[0] >= self.max_episode_steps)
+        # Made by gymnasium, an environment has a spec, and a wrapper that keeps the user's limit.
+        over = self.spec is None and bool(self._all.t[0] >= self.max_episode_steps)
         return self._all.obs[0], float(reward[0]), bool(ended[0]), over, self._info()
 
     def _info(self) -> dict[str, float]:
