@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +50,7 @@ class Falling(Dynamics):
         return super().observe(state[:, :1])
 
     def measure(self, state: Array) -> dict[str, Array]:
-        return {"fallen": state[:, 1].copy()}
+        return {"fallen": state[:, 1]}
 
     def draw(self, trail: Array) -> NDArray[np.uint8]:
         return np.full((2, 2, 3), len(trail), np.uint8)
@@ -131,6 +132,16 @@ def test_the_episodes_of_a_slot_differ_and_its_seed_brings_them_back() -> None:
         assert single.reset(seed=4 if i == 0 else None)[0] == row[0]
     env.reset(seed=[None, 9, None])
     assert env.reset(seed=[4, None, None])[0][0] == starts[0, 0]
+
+
+def test_what_a_step_gave_is_not_changed_by_what_comes_after() -> None:
+    env = FallVector(2)
+    env.reset(seed=0)
+    got = env.step(np.array([[0.25], [9.0]]))
+    before = copy.deepcopy(got)
+    env.step(np.array([[0.25], [9.0]]))
+    env.reset(seed=1)
+    np.testing.assert_equal(got, before)
 
 
 def test_without_a_seed_no_two_slots_start_alike() -> None:

@@ -69,6 +69,11 @@ def test_actions_beyond_1_push_no_harder() -> None:
     np.testing.assert_allclose(step(np.zeros(4), 0.5)[0], strongest / 2, atol=1e-12)
 
 
+def test_a_push_that_is_not_a_number_ends_the_episode() -> None:
+    lost = step(np.zeros(4), float("nan"))[0]
+    assert step(lost, 0.0)[2]
+
+
 def test_the_expert_solves_the_riccati_equation_of_the_linearized_step() -> None:
     A = np.stack([derivative(i) for i in range(4)], axis=1)
     B = derivative(4)[:, None]
@@ -119,10 +124,10 @@ def test_from_gentle_starts_no_demonstrator_falls(noise: str) -> None:
 
 
 def test_hard_demonstrations_are_as_short_as_the_papers_and_so_are_the_experts() -> None:
-    # Over 200,000 episodes 26.6 ± 0.1 and 28.7 ± 0.1; here the error is about 1.
+    # Over 50,000 episodes 26.5 ± 0.3 and 28.8 ± 0.3; here the error is about 1.
     demos = demonstrate("cartpole-hard", Uniform(0.5), pairs=100_000, seed=0)
     assert demos.mean_return == pytest.approx(26.6, abs=3)
-    assert expert_return("cartpole-hard", 4000, seed=0) == pytest.approx(28.7, abs=3)
+    assert expert_return("cartpole-hard", 4000, seed=0) == pytest.approx(28.8, abs=3)
 
 
 def test_the_hard_world_is_the_same_world_with_other_starts() -> None:

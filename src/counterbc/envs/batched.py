@@ -145,7 +145,8 @@ class Slots:
 
     @property
     def measured(self) -> dict[str, Array]:
-        return self.dynamics.measure(self.state)  # (N,) each
+        measured = self.dynamics.measure(self.state)
+        return {name: np.array(measured[name], float) for name in self.dynamics.measures}  # (N,)
 
     def frame(self, slot: int) -> NDArray[np.uint8] | None:
         return None if self.trails is None else self.dynamics.draw(np.array(self.trails[slot]))
@@ -174,9 +175,9 @@ class _OfDynamics:
 
     def _slots(self, count: int, render_mode: str | None, options: dict[str, Any]) -> Slots:
         allowed = [f.name for f in fields(self.dynamics)]  # type: ignore[arg-type]  # a dataclass
-        for name in options.keys() - allowed:
+        if strange := options.keys() - allowed:
             names = ["render_mode", "max_episode_steps", *allowed]
-            raise unknown(f"option of {type(self).__name__}", name, names)
+            raise unknown(f"option of {type(self).__name__}", min(strange), names)
         return Slots(self.dynamics(**options), count, render_mode)
 
 
