@@ -26,10 +26,14 @@ class World:
 
     id: str
     """What gymnasium calls it."""
+    entry: str
+    """Where its environment is, `module:Class`; the vector environment is `ClassVector` there."""
     expert: str
     """Where its expert is, `module:function`: obs (N, S), keys (N,) int64, step → action (N, A)."""
     steps: int
     """After how many steps an episode is truncated."""
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the environment that make this world of it."""
     teacher_kwargs: Mapping[str, Any] = field(default_factory=dict)
     """How the environment is made when a teacher, not a learner, acts in it."""
 
@@ -42,9 +46,23 @@ class World:
 WORLDS: dict[str, World] = {
     "intersection": World(
         id="counterbc/Intersection-v0",
+        entry="counterbc.envs.intersection:Intersection",
         expert="counterbc.envs.intersection:expert",
         steps=20,
         teacher_kwargs={"limit_actions": False},
+    ),
+    "cartpole": World(
+        id="counterbc/Cartpole-v0",
+        entry="counterbc.envs.cartpole:Cartpole",
+        expert="counterbc.envs.cartpole:expert",
+        steps=200,
+    ),
+    "cartpole-hard": World(
+        id="counterbc/CartpoleHard-v0",
+        entry="counterbc.envs.cartpole:Cartpole",
+        expert="counterbc.envs.cartpole:expert",
+        steps=200,
+        kwargs={"start_spread": 4.0},
     ),
 }
 
@@ -56,14 +74,15 @@ def register() -> None:
     """
     from gymnasium.envs import registration
 
-    world = WORLDS["intersection"]
-    if world.id not in registration.registry:
-        registration.register(
-            id=world.id,
-            entry_point="counterbc.envs.intersection:Intersection",
-            vector_entry_point="counterbc.envs.intersection:IntersectionVector",
-            max_episode_steps=world.steps,
-        )
+    for world in WORLDS.values():
+        if world.id not in registration.registry:
+            registration.register(
+                id=world.id,
+                entry_point=world.entry,
+                vector_entry_point=f"{world.entry}Vector",
+                max_episode_steps=world.steps,
+                kwargs=dict(world.kwargs),
+            )
 
 
 def make_vec(env: str, num_envs: int, **kwargs: Any) -> VectorEnv[Any, Any, Any]:

@@ -11,21 +11,15 @@ is the same alone and in a batch of any size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any
 
-import gymnasium
 import numpy as np
-import torch
 from gymnasium.spaces import Box
-from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from counterbc import draws
 from counterbc.envs import WORLDS
-from counterbc.errors import OptionError
+from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
 
 Array = NDArray[Any]
 
@@ -37,12 +31,6 @@ CANDIDATES = 100
 STEPS = WORLDS["intersection"].steps
 CHUNK = 1024
 """Slots searched at a time, so that memory does not grow with 100 candidates per slot."""
-
-OBS_NAMES = ("ego_x", "ego_y", "other_x", "other_y")
-ACTION_NAMES = ("ego_dx", "ego_dy")
-METADATA: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}
-OBS_SPACE = Box(-100.0, 100.0, (4,), np.float32)
-ACTION_SPACE = Box(-1.0, 1.0, (2,), np.float32)
 
 
 # The dynamics, for N interactions at once. Sums and roots are written out per coordinate: unlike
@@ -81,181 +69,15 @@ def _search(own: Array, other: Array, goal: Array, key: Array, purpose: str, t: 
     out = np.empty((len(own), 2))
     for i in range(0, len(own), CHUNK):
         part = slice(i, i + CHUNK)
-        u = _uniform(key[part], purpose, t[part], 2 * CANDIDATES).reshape(-1, 2, CANDIDATES)
+        u = uniform(key[part], purpose, t[part], 2 * CANDIDATES).reshape(-1, 2, CANDIDATES)
         out[part] = best_action(own[part], other[part], goal, u)
     return out  # (N, 2)
-
-
-def _uniform(key: Array, purpose: str, t: Array, count: int) -> Array:
-    u = draws.uniform(torch.from_numpy(key), purpose, torch.from_numpy(t), count)
-    return u.double().numpy()  # (N, count)
 
 
 def expert(obs: Array, key: Array, t: int) -> Array:
     """The ego's best of 100 candidates drawn for (key, t): (N, 4), (N,) int64 → (N, 2)."""
     state, at = obs.astype(np.float64), np.full(len(obs), t)
     return _search(state[:, :2], state[:, 2:], EGO_GOAL, key, "intersection ego", at)
-
-
-def start(key: Array) -> Array:
-    """The first state of the episodes with these keys: (N,) → (N, 4)."""
-    u = _uniform(key, "intersection start", np.zeros_like(key), 4)
-    return np.asarray(START_LOW + (START_HIGH - START_LOW) * u)
-
-
-def advance(state: Array, action: Array, key: Array, t: Array) -> tuple[Array, Array]:
-    """One step of both cars: the next state (N, 4) and the ego's reward (N,)."""
-    ego, other = state[:, :2], state[:, 2:]
-    answer = _search(other, ego, OTHER_GOAL, key, "intersection other", t)
-    reward = -cost(ego, other, EGO_GOAL, action)
-    return np.concatenate([ego + action, other + answer], axis=1), reward
-
-
-class _Interactions:
-    """The N interactions behind an environment: their keys, steps, states and trails."""
-
-    def __init__(self, count: int, limit_actions: bool, render_mode: str | None) -> None:
-        if render_mode not in (None, "rgb_array"):
-            raise OptionError(f"render_mode is {render_mode!r}; allowed: 'rgb_array', or None")
-        self.limit_actions = limit_actions
-        self.key = np.zeros(count, np.int64)  # (N,)
-        self.t = np.zeros(count, np.int64)  # (N,)
-        self.state = np.zeros((count, 4))  # (N, 4)
-        self.trails: list[list[Array]] | None = None
-        if render_mode is not None:
-            self.trails = [[] for _ in range(count)]
-
-    @property
-    def obs(self) -> Array:
-        return self.state.astype(np.float32)  # (N, 4)
-
-    def begin(self, slots: Array, generators: Sequence[np.random.Generator]) -> None:
-        """New episodes in these slots, one key each from the slot's own generator."""
-        self.key[slots] = [generators[i].integers(2**63 - 1) for i in slots]
-        self.t[slots] = 0
-        self.state[slots] = start(self.key[slots])
-        if self.trails is not None:
-            for i in slots:
-                self.trails[i] = [self.state[i].copy()]
-
-    def advance(self, action: Array) -> Array:
-        """Move all cars; the ego's rewards (N,)."""
-        action = np.asarray(action, np.float64)
-        if action.shape != (len(self.state), 2):
-            raise OptionError(f"actions have shape {action.shape}; expected {len(self.state), 2}")
-        if self.limit_actions:
-            action = limited(action)
-        self.state, reward = advance(self.state, action, self.key, self.t)
-        self.t += 1
-        if self.trails is not None:
-            for trail, state in zip(self.trails, self.state, strict=True):
-                trail.append(state)
-        return reward
-
-    def frame(self, slot: int) -> NDArray[np.uint8] | None:
-        return None if self.trails is None else draw(np.array(self.trails[slot]))
-
-
-class Intersection(gymnasium.Env[Array, Array]):
-    """One interaction of 20 steps; the action is the ego's displacement.
-
-    `limit_actions` scales actions into the unit disc before they are taken and paid for, as for
-    learners at test time; demonstrated actions are taken as they are.
-    """
-
-    metadata = METADATA
-    action_set: ClassVar[Literal["box", "ball"]] = "ball"
-    obs_names, action_names = OBS_NAMES, ACTION_NAMES
-
-    def __init__(
-        self,
-        render_mode: str | None = None,
-        limit_actions: bool = True,
-        max_episode_steps: int = STEPS,
-    ) -> None:
-        self.observation_space, self.action_space = OBS_SPACE, ACTION_SPACE
-        self.render_mode = render_mode
-        self.max_episode_steps = max_episode_steps
-        self._all = _Interactions(1, limit_actions, render_mode)
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
-        super().reset(seed=seed)
-        self._all.begin(np.array([0]), [self.np_random])
-        return self._all.obs[0], {}
-
-    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        reward = self._all.advance(np.asarray(action)[None])
-        over = bool(self._all.t[0] >= self.max_episode_steps)
-        return self._all.obs[0], float(reward[0]), False, over, {}
-
-    def render(self) -> Any:
-        return self._all.frame(0)
-
-
-class IntersectionVector(VectorEnv[Array, Array, Array]):
-    """N interactions; slot i repeats `Intersection` reset with the slot's seed, to the bit."""
-
-    metadata = METADATA | {"autoreset_mode": AutoresetMode.NEXT_STEP}
-    action_set: ClassVar[Literal["box", "ball"]] = "ball"
-    obs_names, action_names = OBS_NAMES, ACTION_NAMES
-
-    def __init__(
-        self,
-        num_envs: int = 1,
-        render_mode: str | None = None,
-        limit_actions: bool = True,
-        max_episode_steps: int = STEPS,
-    ) -> None:
-        self.num_envs = num_envs
-        self.render_mode = render_mode
-        self.max_episode_steps = max_episode_steps
-        self.single_observation_space, self.single_action_space = OBS_SPACE, ACTION_SPACE
-        self.observation_space = batch_space(OBS_SPACE, num_envs)
-        self.action_space = batch_space(ACTION_SPACE, num_envs)
-        self._all = _Interactions(num_envs, limit_actions, render_mode)
-        self._generators: list[np.random.Generator] = []
-        self._over = np.zeros(num_envs, bool)
-
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[Array, dict[str, Any]]:
-        self._seed(seed)
-        self._over[:] = False
-        self._all.begin(np.arange(self.num_envs), self._generators)
-        return self._all.obs, {}
-
-    def _seed(self, seed: int | Sequence[int | None] | None) -> None:
-        if isinstance(seed, (int, np.integer)):
-            seed = [int(seed) + i for i in range(self.num_envs)]
-        seeds = [None] * self.num_envs if seed is None else list(seed)
-        if len(seeds) != self.num_envs:
-            raise OptionError(f"{len(seeds)} seeds for {self.num_envs} slots; give one per slot")
-        keep = bool(self._generators)
-        self._generators = [
-            self._generators[i] if s is None and keep else seeding.np_random(s)[0]
-            for i, s in enumerate(seeds)
-        ]
-
-    def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
-        if not self._generators:
-            raise gymnasium.error.ResetNeeded("call reset() before step()")
-        again = np.flatnonzero(self._over)
-        reward = self._all.advance(actions)
-        if len(again):
-            self._all.begin(again, self._generators)
-            reward[again] = 0.0
-        self._over = self._all.t >= self.max_episode_steps
-        return self._all.obs, reward, np.zeros(self.num_envs, bool), self._over.copy(), {}
-
-    def render(self) -> tuple[Any, ...] | None:
-        if self.render_mode is None:
-            return None
-        return tuple(self._all.frame(i) for i in range(self.num_envs))
 
 
 # The picture: a top view of [-15, 15]², y up.
@@ -282,3 +104,46 @@ def draw(trail: Array) -> NDArray[np.uint8]:
             _disc(image, at, 0.2, color)
         _disc(image, trail[-1, columns], 0.7, color)
     return image
+
+
+@dataclass(frozen=True)
+class Crossing(Dynamics):
+    """The state is (ego x, y, other x, y); the action is the ego's displacement."""
+
+    limit_actions: bool = True
+    """Scale actions into the unit disc before they are taken and paid for, as for learners at test
+    time; demonstrated actions are taken as they are."""
+
+    steps = STEPS
+    fps = 10
+    obs_space = Box(-100.0, 100.0, (4,), np.float32)
+    action_space = Box(-1.0, 1.0, (2,), np.float32)
+    action_set = "ball"
+    obs_names = ("ego_x", "ego_y", "other_x", "other_y")
+    action_names = ("ego_dx", "ego_dy")
+
+    def start(self, key: Array) -> Array:
+        u = uniform(key, "intersection start", np.zeros_like(key), 4)
+        return np.asarray(START_LOW + (START_HIGH - START_LOW) * u)
+
+    def advance(
+        self, state: Array, action: Array, key: Array, t: Array
+    ) -> tuple[Array, Array, Array]:
+        ego, other = state[:, :2], state[:, 2:]
+        if self.limit_actions:
+            action = limited(action)
+        answer = _search(other, ego, OTHER_GOAL, key, "intersection other", t)
+        reward = -cost(ego, other, EGO_GOAL, action)
+        after = np.concatenate([ego + action, other + answer], axis=1)
+        return after, reward, np.zeros(len(state), bool)
+
+    def draw(self, trail: Array) -> NDArray[np.uint8]:
+        return draw(trail)
+
+
+class Intersection(BatchedEnv, dynamics=Crossing):
+    """One interaction of 20 steps."""
+
+
+class IntersectionVector(BatchedVectorEnv, dynamics=Crossing):
+    """N interactions."""
