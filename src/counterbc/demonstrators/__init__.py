@@ -1,20 +1,41 @@
 """Experts, the ways in which humans err, and the demonstrations that come of both."""
 
+from counterbc.demonstrators.crowd import Crowd
+from counterbc.demonstrators.devices import Joystick, Keyboard, WrongButtons
+from counterbc.demonstrators.fatigue import Fatigue
+from counterbc.demonstrators.human import Human
+from counterbc.demonstrators.motor import Bias, MotorNoise, Overshoot
 from counterbc.demonstrators.noise import NOISES, EpsilonGreedy, Gaussian, Uniform
+from counterbc.demonstrators.presets import TEACHERS, USUAL, find_teacher
 from counterbc.demonstrators.recording import Recorded, demonstrate, expert_return, record
 from counterbc.demonstrators.teacher import Chain, Erring, Takes, Teacher
+from counterbc.demonstrators.timing import Delay, Lapses
 
 __all__ = [
     "NOISES",
+    "TEACHERS",
+    "USUAL",
+    "Bias",
     "Chain",
+    "Crowd",
+    "Delay",
     "EpsilonGreedy",
     "Erring",
+    "Fatigue",
     "Gaussian",
+    "Human",
+    "Joystick",
+    "Keyboard",
+    "Lapses",
+    "MotorNoise",
+    "Overshoot",
     "Recorded",
     "Takes",
     "Teacher",
     "Uniform",
+    "WrongButtons",
     "demonstrate",
     "expert_return",
+    "find_teacher",
     "record",
 ]
