@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from counterbc.demonstrators import (
     TEACHERS,
     USUAL,
+    Chain,
     Crowd,
+    Delay,
     Fatigue,
     Gaussian,
     Human,
@@ -57,6 +59,12 @@ def test_each_operator_errs_as_its_own_teacher() -> None:
     error = errors(SIX, 600)
     for i, sigma in enumerate(SIGMAS):
         assert rms(error[i::6]) == pytest.approx(sigma / np.sqrt(3), rel=0.05)
+
+
+def test_operators_keep_their_names_within_a_chain_and_when_tired() -> None:
+    for teacher in (Chain((Delay(1), SIX, Keyboard())), Fatigue(SIX, during=1.0)):
+        assert [teacher.operator(k) for k in (0, 5, 6)] == ["sigma 0.05", "sigma 1", "sigma 0.05"]
+    assert Chain((Delay(1), Keyboard())).operator(0) is None
 
 
 def test_shares_are_episodes_in_a_turn() -> None:

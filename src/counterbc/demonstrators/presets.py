@@ -14,7 +14,7 @@ NOVICE = Human(
     device=Keyboard(), wrong=0.03, lapses=0.06,
 )  # fmt: skip
 TYPICAL = Human(
-    "typical", delay=0.6, overshoot=0.2, gain=0.2, floor=0.05, memory=0.6, tiring=0.1,
+    "typical", delay=0.7, overshoot=0.2, gain=0.2, floor=0.05, memory=0.6, tiring=0.1,
     device=Joystick(levels=4), wrong=0.01, lapses=0.03,
 )  # fmt: skip
 SKILLED = Human(
