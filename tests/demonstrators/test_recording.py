@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,9 +91,7 @@ def test_the_size_of_a_batch_changes_nothing(
 
 
 def test_short_episodes_fill_the_pairs_in_few_batches(short: str) -> None:
-    began = time.perf_counter()
     demos = demonstrate(short, TEACHERS["typical"], 400, seed=0)
-    assert time.perf_counter() - began < 5
     assert demos.pairs == 400
     lengths = [len(e) for e in demos.episodes]
     assert all(15 <= n <= 39 for n in lengths[:-1])

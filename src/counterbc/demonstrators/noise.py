@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,9 +27,9 @@ class _Noise(Teacher):
         error = self.errors(takes)
         return lambda action, t: action + error[t]
 
+    @abstractmethod
     def errors(self, takes: Takes) -> Array:
         """ε of every step: (T, N, A)."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         return f"{self.name} σ={self.sigma:g}"
