@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from counterbc.demonstrators import TEACHERS, Chain, Gaussian, Teacher, Uniform, demonstrate, record
 from counterbc.demonstrators import recording as module
-from counterbc.envs import WORLDS, World
+from counterbc.envs import WORLDS
 from counterbc.errors import OptionError
 
 Array = NDArray[Any]
@@ -52,10 +52,9 @@ class Short(VectorEnv[Array, Array, Array]):
         return self._obs(), actions[:, 0], self.t >= self.length, never, {}
 
 
-@dataclass(frozen=True)
-class ShortWorld(World):
-    def load_expert(self) -> Any:
-        return lambda obs, key, t: np.full((len(obs), 1), 5.0)
+def expert(obs: Array, key: Array, t: int) -> Array:
+    """Always the middle."""
+    return np.full((len(obs), 1), 5.0)
 
 
 @pytest.fixture
@@ -65,7 +64,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> str:
         "Short-v0",
         gymnasium.envs.registration.EnvSpec("Short-v0", vector_entry_point=f"{__name__}:Short"),
     )
-    monkeypatch.setitem(WORLDS, "short", ShortWorld("Short-v0", "none", 1000))
+    like = WORLDS["intersection"]
+    world = replace(like, id="Short-v0", expert=f"{__name__}:expert", steps=1000, teacher_kwargs={})
+    monkeypatch.setitem(WORLDS, "short", world)
     Short.steps_taken = 0
     return "short"
 
