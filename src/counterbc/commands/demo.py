@@ -23,10 +23,12 @@ class Demo(Command):
     """End-to-end runs, each with demonstrations of its own."""
     pairs: int = 400
     """State-action pairs that each run learns from."""
-    noise: str = "uniform"
-    """How the teacher errs: uniform, gaussian or epsilon-greedy."""
-    sigma: float = 0.5
-    """How much the teacher errs, where actions span [-1, 1]."""
+    noise: str | None = None
+    """How the teacher errs: uniform (the default), gaussian or epsilon-greedy."""
+    sigma: float | None = None
+    """How much the teacher errs, where actions span [-1, 1]; by default 0.5."""
+    teacher: str | None = None
+    """Instead of a noise, a model of a human: novice, typical, skilled, or a crowd."""
     episodes: int = 100
     """Test starts of each run."""
     preset: str = "default"
@@ -41,6 +43,7 @@ class Demo(Command):
     """A new folder for table, figure and rows; by default counterbc-demo or the next free name."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.demonstrators import find_teacher
         from counterbc.errors import OptionError
         from counterbc.files import aside, check_free
         from counterbc.studies.comparison import Comparison, run
@@ -54,8 +57,9 @@ class Demo(Command):
         changes = {k: v for k, v in given.items() if v is not None}
         outcome = run(
             Comparison(
-                noise=self.noise, sigma=self.sigma, pairs=self.pairs, seeds=self.seeds,
-                episodes=self.episodes, preset=self.preset, device=self.device, changes=changes,
+                teacher=find_teacher(self.teacher, self.noise, self.sigma), pairs=self.pairs,
+                seeds=self.seeds, episodes=self.episodes, preset=self.preset, device=self.device,
+                changes=changes,
             )
         )  # fmt: skip
         with aside(out) as folder:
@@ -78,7 +82,7 @@ def _tables(outcome: Outcome) -> list[RenderableType]:
 
     c = outcome.comparison
     shown: list[RenderableType] = [
-        f"Intersection, {c.seeds} runs: {c.pairs} pairs with {c.noise} noise σ = {c.sigma:g}, "
+        f"Intersection, {c.seeds} runs: {c.pairs} pairs, teacher {c.teacher}, "
         f"{c.episodes} test starts, preset {c.preset}.\n"
         f"Expert {outcome.expert:.2f}, demonstrations {outcome.demonstrated:.2f}."
     ]

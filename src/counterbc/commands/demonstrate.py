@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import tyro
 from rich.console import RenderableType
 from tyro.conf import Positional
 
 from counterbc.commands.command import Command, Json
+from counterbc.envs import WORLDS
 
 
 @dataclass(frozen=True)
 class Demonstrate(Command):
     """Record synthetic demonstrations in one of the worlds."""
 
-    world: Positional[str]
-    """intersection"""
-    noise: str = "uniform"
-    """How the teacher errs: uniform, gaussian or epsilon-greedy."""
-    sigma: float = 0.5
-    """How much the teacher errs, where actions span [-1, 1]."""
+    world: Annotated[Positional[str], tyro.conf.arg(help=", ".join(WORLDS))]
+    noise: str | None = None
+    """How the teacher errs: uniform (the default), gaussian or epsilon-greedy."""
+    sigma: float | None = None
+    """How much the teacher errs, where actions span [-1, 1]; by default 0.5."""
+    teacher: str | None = None
+    """Instead of a noise, a model of a human: novice, typical, skilled, or a crowd."""
     pairs: int = 400
     """How many state-action pairs are shown."""
     seed: int = 0
@@ -28,26 +32,28 @@ class Demonstrate(Command):
     """The file to write, in robomimic's layout."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
-        from counterbc.demonstrators import NOISES, demonstrate, expert_return
-        from counterbc.errors import unknown
+        from counterbc.demonstrators import demonstrate, expert_return, find_teacher
         from counterbc.files import check_free
 
         check_free(self.out)
-        if self.noise not in NOISES:
-            raise unknown("noise", self.noise, NOISES)
-        demos = demonstrate(self.world, NOISES[self.noise](self.sigma), self.pairs, self.seed)
+        teacher = find_teacher(self.teacher, self.noise, self.sigma)
+        demos = demonstrate(self.world, teacher, self.pairs, self.seed)
         expert = expert_return(self.world, 1000, 0)
         demos.save(self.out)
+        operators = len(demos.operators) or 1  # a teacher without a name
+        people = "1 operator" if operators == 1 else f"{operators} operators"
         said: Json = {
             "file": str(self.out),
             "episodes": len(demos),
             "pairs": demos.pairs,
+            "operators": operators,
             "mean_return": demos.mean_return,
             "expert_return": expert,
             "fingerprint": demos.fingerprint(),
         }
         text = (
-            f"{demos!r}\n  expert     {expert:.2f} on average, without errors\n\n"
+            f"{demos!r}\n\nShown by {people}, "
+            f"return {demos.mean_return:.2f}; the expert's, without errors, is {expert:.2f}.\n"
             f"Written to {self.out}. Next: counterbc train {self.out}"
         )
         return said, [text]

@@ -1,28 +1,19 @@
-"""Synthetic teachers that know the right action a* and show a = a* + ε (eq. P1)."""
+"""The paper's synthetic teachers, who know the right action a* and show a = a* + ε (eq. P1)."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterbc.demonstrators.teacher import Array, Erring, Takes, Teacher
 from counterbc.errors import OptionError
-
-Array = NDArray[Any]
-
-
-class Teacher(Protocol):
-    """How a demonstrator errs. `str(teacher)` names it in the data's source."""
-
-    def err(self, action: Array, rng: np.random.Generator) -> Array:
-        """What N teachers show, one step each, when they mean these actions: (N, A) → (N, A)."""
-        ...
 
 
 @dataclass(frozen=True)
-class _Noise:
+class _Noise(Teacher):
     sigma: float
     name: ClassVar[str]
     most: ClassVar[float] = np.inf
@@ -31,6 +22,14 @@ class _Noise:
         if not (np.isfinite(self.sigma) and 0 <= self.sigma <= self.most):
             allowed = "0 or more" if np.isinf(self.most) else f"0 to {self.most:g}"
             raise OptionError(f"sigma of {self.name} noise is {self.sigma}; allowed: {allowed}")
+
+    def begin(self, takes: Takes) -> Erring:
+        error = self.errors(takes)
+        return lambda action, t: action + error[t]
+
+    @abstractmethod
+    def errors(self, takes: Takes) -> Array:
+        """ε of every step: (T, N, A)."""
 
     def __str__(self) -> str:
         return f"{self.name} σ={self.sigma:g}"
@@ -42,8 +41,8 @@ class Uniform(_Noise):
 
     name: ClassVar[str] = "uniform"
 
-    def err(self, action: Array, rng: np.random.Generator) -> Array:
-        return action + rng.uniform(-self.sigma, self.sigma, action.shape)
+    def errors(self, takes: Takes) -> Array:
+        return self.sigma * (2 * takes.uniform("uniform noise", takes.size) - 1)
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class Gaussian(_Noise):
 
     name: ClassVar[str] = "gaussian"
 
-    def err(self, action: Array, rng: np.random.Generator) -> Array:
-        return action + rng.normal(0.0, self.sigma, action.shape)
+    def errors(self, takes: Takes) -> Array:
+        return self.sigma * takes.normal("gaussian noise", takes.size)
 
 
 @dataclass(frozen=True)
@@ -63,9 +62,10 @@ class EpsilonGreedy(_Noise):
     name: ClassVar[str] = "epsilon-greedy"
     most: ClassVar[float] = 1.0
 
-    def err(self, action: Array, rng: np.random.Generator) -> Array:
-        slips = rng.random((len(action), 1)) < self.sigma  # (N, 1)
-        return action + slips * rng.uniform(-self.sigma, self.sigma, action.shape)
+    def errors(self, takes: Takes) -> Array:
+        slips = takes.uniform("epsilon-greedy coin", 1) < self.sigma  # (T, N, 1)
+        error = self.sigma * (2 * takes.uniform("epsilon-greedy noise", takes.size) - 1)
+        return np.where(slips, error, 0.0)
 
 
 NOISES: dict[str, type[Uniform] | type[Gaussian] | type[EpsilonGreedy]] = {

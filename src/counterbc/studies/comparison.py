@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from counterbc.demonstrations import Demonstrations
-from counterbc.demonstrators import NOISES, demonstrate, expert_return
-from counterbc.errors import OptionError, unknown
+from counterbc.demonstrators import USUAL, Teacher, demonstrate, expert_return
+from counterbc.errors import OptionError
 from counterbc.evaluation import Evaluation, compare, evaluate
 from counterbc.files import aside
 from counterbc.methods import find_method
@@ -37,8 +37,7 @@ class Comparison:
     """
 
     world: str = "intersection"
-    noise: str = "uniform"
-    sigma: float = 0.5
+    teacher: Teacher = USUAL
     pairs: int = 400
     methods: tuple[str, ...] = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
     seeds: int = 10
@@ -50,9 +49,6 @@ class Comparison:
 
     def __post_init__(self) -> None:
         """Refuse before any work what would be refused after some of it."""
-        if self.noise not in NOISES:
-            raise unknown("noise", self.noise, NOISES)
-        NOISES[self.noise](self.sigma)
         settings_for(self.preset, **self.changes)
         find_device(self.device)
         parts = max(find_method(m)[1].parts for m in self.methods)
@@ -98,7 +94,8 @@ class Outcome:
             columns["episode"] += np.tile(np.arange(episodes), members).tolist()
             columns["return"] += e.returns.ravel().tolist()
             columns["length"] += e.lengths.ravel().tolist()
-        about = {"comparison": asdict(self.comparison), "expert": self.expert}
+        c = self.comparison
+        about = {"comparison": asdict(c) | {"teacher": str(c.teacher)}, "expert": self.expert}
         about |= {"demonstrated": self.demonstrated, "train_seconds": self.seconds}
         table = pa.table(columns).replace_schema_metadata({"counterbc": json.dumps(about)})
         with aside(path) as temporary:
@@ -124,11 +121,8 @@ def _work(name: str) -> int:
 
 def demonstrations(comparison: Comparison) -> list[Demonstrations]:
     """One dataset per run."""
-    teacher = NOISES[comparison.noise](comparison.sigma)
-    return [
-        demonstrate(comparison.world, teacher, comparison.pairs, seed)
-        for seed in range(comparison.seeds)
-    ]
+    c = comparison
+    return [demonstrate(c.world, c.teacher, c.pairs, seed) for seed in range(c.seeds)]
 
 
 def outcome(

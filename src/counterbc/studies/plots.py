@@ -60,7 +60,7 @@ def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
         axis.set_axisbelow(True)
     axes[0].set_ylabel("return per episode")
     figure.suptitle(
-        f"{c.world.capitalize()}: {c.pairs} pairs, {c.noise} noise σ = {c.sigma:g}, "
+        f"{c.world.capitalize()}: {c.pairs} pairs, teacher {c.teacher}, "
         f"{c.seeds} runs × {c.episodes} starts; dots are runs, bars 95 % intervals",
         fontsize=8,
     )

@@ -1,0 +1,91 @@
+"""A model of a human who demonstrates: all the ways to err, in the order in which they happen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+
+from counterbc import draws
+from counterbc.demonstrators.devices import Joystick, Keyboard, WrongButtons
+from counterbc.demonstrators.fatigue import Fatigue
+from counterbc.demonstrators.motor import Bias, MotorNoise, Overshoot
+from counterbc.demonstrators.teacher import Chain, Erring, Takes, Teacher
+from counterbc.demonstrators.timing import Delay, Lapses
+
+
+@dataclass(frozen=True)
+class Human(Teacher):
+    """Someone with these traits; not a human, and fitted to none.
+
+    They see and react late, move too far, are off to one side and unsteady, the more so the longer
+    it takes; a device passes their movement on; they hit wrong buttons and lose attention.
+    """
+
+    name: str
+    delay: float
+    """Steps from seeing to acting."""
+    overshoot: float
+    """Excess per change of action."""
+    gain: float
+    """Unsteadiness per unit of action."""
+    floor: float
+    """Unsteadiness at rest."""
+    memory: float
+    """Correlation of the unsteadiness of neighbouring steps."""
+    tiring: float
+    """Growth of the unsteadiness within an episode, and the same again over 50 episodes."""
+    device: Keyboard | Joystick
+    wrong: float
+    """Probability of a wrong button in a step, half of them swaps and half flips."""
+    lapses: float
+    """Probability in a step that attention is lost, for 1 to 3 steps."""
+    bias: float = 0.0
+    """How far a person can be off to one side."""
+    seed: int = 0
+    """Of what is drawn once for the person."""
+
+    @property
+    def chain(self) -> Chain:
+        """The same as its parts."""
+        unsteady = MotorNoise(self.gain, self.floor, self.memory)
+        return Chain(
+            (
+                Delay(self.delay),
+                Overshoot(self.overshoot),
+                Bias(self.bias, self.seed),
+                Fatigue(unsteady, during=self.tiring, after=self.tiring),
+                self.device,
+                WrongButtons(swap=self.wrong / 2, flip=self.wrong / 2),
+                Lapses(self.lapses),
+            )
+        )
+
+    def __post_init__(self) -> None:
+        _ = self.chain  # its parts refuse what is not allowed
+
+    def begin(self, takes: Takes) -> Erring:
+        return self.chain.begin(takes)
+
+    def someone_like(self, seed: int, name: str) -> Human:
+        """Another person of about this skill: traits drawn once, from the seed.
+
+        Delay, overshoot and unsteadiness are each 0.6 to 1.4 of this one's; the bias is up to 0.15
+        in each dimension; one in three has a keyboard, the others a joystick.
+        """
+        u = draws.uniform(torch.tensor(seed), "traits", torch.tensor(0), 4).tolist()
+        late, far, unsteady = (0.6 + 0.8 * v for v in u[:3])
+        return replace(
+            self,
+            name=name,
+            delay=self.delay * late,
+            overshoot=self.overshoot * far,
+            gain=self.gain * unsteady,
+            floor=self.floor * unsteady,
+            device=Keyboard() if u[3] < 1 / 3 else Joystick(),
+            bias=0.15,
+            seed=seed,
+        )
+
+    def __str__(self) -> str:
+        return self.name

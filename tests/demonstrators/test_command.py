@@ -1,0 +1,82 @@
+"""counterbc demonstrate and counterbc demo, with teachers by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from counterbc.cli import main
+from counterbc.demonstrators import NOISES, TEACHERS
+from counterbc.envs import WORLDS
+from counterbc.formats import load
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    assert main([*map(str, arguments), "--json"]) == 0
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return answer
+
+
+@pytest.mark.parametrize(("teacher", "operators"), [("typical", 1), ("crowd", 20)])
+def test_demonstrate_counts_the_operators_and_gives_both_returns(
+    teacher: str, operators: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "demos.hdf5"
+    answer = said(capsys, "demonstrate", "intersection", "--teacher", teacher, "--out", out)
+    assert answer["operators"] == operators
+    assert len(load(out).operators) == (20 if teacher == "crowd" else 0)
+    assert answer["mean_return"] == pytest.approx(load(out).mean_return)
+    assert main(["demonstrate", "intersection", "--teacher", teacher, "--out", f"{out}2"]) == 0
+    line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("Shown by"))
+    assert re.match(rf"Shown by {operators} operators?, return", line)
+    assert f"{answer['mean_return']:.2f}" in line
+    assert f"{answer['expert_return']:.2f}" in line
+
+
+@pytest.mark.parametrize("command", [("demonstrate", "intersection"), ("demo",)])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--teacher", "guru"), "unknown teacher 'guru'; allowed: novice, typical, skilled, crowd"),
+        (("--teacher", "novice", "--noise", "uniform"), "give a teacher, or a noise and a sigma"),
+        (("--teacher", "novice", "--sigma", "0.5"), "give a teacher, or a noise and a sigma"),
+        (("--noise", "pink"), "unknown noise 'pink'; allowed: uniform, gaussian, epsilon-greedy"),
+    ],
+)
+def test_what_cannot_be_taught_is_refused_in_one_sentence(
+    command: tuple[str, ...],
+    options: tuple[str, ...],
+    words: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*command, *options]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert words in err
+    assert len(err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_names_every_world_noise_and_teacher(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["demonstrate", "--help"])
+    words = set(re.findall(r"[\w-]+", capsys.readouterr().out))
+    assert {*WORLDS, *NOISES, *TEACHERS} <= words
+
+
+@pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+def test_the_demo_takes_a_teacher_and_writes_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ("--seeds", 2, "--pairs", 40, "--steps", 2, "--episodes", 2)
+    said(capsys, "demo", "--teacher", "typical", "--out", tmp_path / "demo", *few)
+    about = pq.read_table(tmp_path / "demo" / "rows.parquet").schema.metadata[b"counterbc"]
+    assert json.loads(about)["comparison"]["teacher"] == "typical"
