@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -196,3 +199,29 @@ def test_without_numba_torch_takes_every_step(
 ) -> None:
     monkeypatch.setitem(sys.modules, "counterbc.training.native", None)
     assert population(tiny).native is None
+
+
+def test_a_process_that_compiles_trains_to_the_same_bits_as_one_that_does_not(
+    tmp_path: Path,
+) -> None:
+    program = """if True:
+        import hashlib
+        import numpy as np
+        from counterbc import Demonstrations, Episode, train
+        rng = np.random.default_rng(0)
+        obs, action = rng.normal(size=(200, 4)), rng.uniform(-1, 1, (200, 2))
+        demos = Demonstrations((Episode(obs, action),))
+        trained = train(demos, "counter-bc", seeds=2, steps=500, progress=False)
+        every = b"".join(v.numpy().tobytes() for v in trained.params.values())
+        print(hashlib.sha256(every).hexdigest())
+    """
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    ]  # fmt: skip
+    assert any(tmp_path.rglob("*.nbc"))  # the first compiled, the second loaded
+    assert runs[0] == runs[1]

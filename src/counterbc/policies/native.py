@@ -24,9 +24,11 @@ C3, C4, C5, C6 = f(0.16666667), f(0.041666485), f(0.0083333), f(0.0013998)
 LEAST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
 # No "nnan" or "ninf": a member that diverged must show it.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
+# Else a process that compiles calls other machine code than one that loads what was compiled.
+INLINED: dict[str, Any] = {"fastmath": FAST, "error_model": "numpy", "forceinline": True}
 
 
-@njit(inline="always", fastmath=FAST)
+@njit(**INLINED)
 def exponentials(x: Any, bits: Any, powers: Any, out: Any) -> None:
     """exp of x ≤ 0 to about 1e-7, as arithmetic that vectorizes; `powers` views `bits`."""
     for m in range(len(x)):
@@ -39,7 +41,7 @@ def exponentials(x: Any, bits: Any, powers: Any, out: Any) -> None:
         out[m] *= powers[m]
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@njit(**INLINED)
 def states(
     mean: Any, log_std: Any, actions: Any, rows: Any, loss: Any, d_mean: Any, d_log_std: Any
 ) -> None:

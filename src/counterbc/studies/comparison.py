@@ -39,6 +39,9 @@ class Comparison:
     world: str = "intersection"
     teacher: Teacher = USUAL
     pairs: int = 400
+    pool: int = 0
+    """How many pairs are recorded, of which `pairs` are drawn at random, as the paper does; 0: just
+    `pairs` are recorded, one episode after the other."""
     methods: tuple[str, ...] = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
     seeds: int = 10
     episodes: int = 100
@@ -122,7 +125,8 @@ def _work(name: str) -> int:
 def demonstrations(comparison: Comparison) -> list[Demonstrations]:
     """One dataset per run."""
     c = comparison
-    return [demonstrate(c.world, c.teacher, c.pairs, seed) for seed in range(c.seeds)]
+    recorded = [demonstrate(c.world, c.teacher, c.pool or c.pairs, s) for s in range(c.seeds)]
+    return [d.sample_pairs(c.pairs, seed) if c.pool else d for seed, d in enumerate(recorded)]
 
 
 def outcome(
