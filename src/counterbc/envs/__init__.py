@@ -51,6 +51,12 @@ WORLDS: dict[str, World] = {
         steps=20,
         teacher_kwargs={"limit_actions": False},
     ),
+    "air-hockey": World(
+        id="counterbc/AirHockey-v0",
+        entry="counterbc.envs.air_hockey:AirHockey",
+        expert="counterbc.envs.air_hockey_expert:expert",
+        steps=600,
+    ),
 }
 
 
