@@ -51,7 +51,7 @@ def point(at: dict[str, int], device: str) -> dict[str, float]:
     demos = made_up(at["pairs"], at["action dimensions"])
     options: dict[str, Any] = {"seeds": at["members"], "device": device, "progress": False}
     options |= {"counterfactuals": at["counterfactuals"], "feasible": "project"}
-    few, many = (20, 220) if device == "cpu" else (200, 4200)
+    few, many = (20, 220) if device == "cpu" else (200, 2200)
     train(demos, "counter-bc", steps=2, **options)  # the first training loads libraries
     times = []
     for steps in (few, many):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from counterbc.demonstrations import Demonstrations, Episode
     from counterbc.errors import CounterBCError
     from counterbc.evaluation import evaluate
+    from counterbc.exporting import export
     from counterbc.formats import load
     from counterbc.losses import counter_bc_loss, generalized_loss
     from counterbc.merging import merge
@@ -27,6 +28,7 @@ _HOME = {
     "merge": "merging",
     "CounterBCError": "errors",
     "evaluate": "evaluation",
+    "export": "exporting",
     "load": "formats",
     "counter_bc_loss": "losses",
     "generalized_loss": "losses",
@@ -45,6 +47,7 @@ __all__ = [
     "__version__",
     "counter_bc_loss",
     "evaluate",
+    "export",
     "generalized_loss",
     "load",
     "merge",

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from counterbc import draws
 from counterbc.errors import DataError, OptionError, unknown
+from counterbc.forward import BODIES, Forward, Numpy
 from counterbc.normalization import Normalization
 from counterbc.policies import Params, Policy
 
@@ -201,16 +202,22 @@ class Acting:
         self.step += 1
         return p.scales.restore(each.unflatten(0, (-1, p.parts)).mean(1))
 
-    def _networks(self, window: Tensor) -> Tensor:
-        p, policy = self.policies, self.policies.policy
+    def chances(self) -> Tensor:
+        """The uniform numbers that decide the next sample: (N, E, A)."""
         index = self.episodes + (self.step << 32)
-        u = draws.uniform(self.seeds, "act", index, p.action_size).to(window)  # (N, E, A)
+        return draws.uniform(self.seeds, "act", index, self.policies.action_size)
 
-        def one(params: Params, obs: Tensor, u: Tensor) -> Tensor:
+    def _networks(self, window: Tensor) -> Tensor:
+        policy = self.policies.policy
+        chances = [self.chances().to(window)] if self.act == "sample" else []
+
+        def one(params: Params, obs: Tensor, u: Tensor | None = None) -> Tensor:
             head = policy.head(params, obs)
-            return policy.mean(head) if self.act == "mean" else policy.sample(head, u)
+            return policy.mean(head) if u is None else policy.sample(head, u)
 
-        actions: Tensor = (one if policy.stacks else torch.func.vmap(one))(p.params, window, u)
+        actions: Tensor = (one if policy.stacks else torch.func.vmap(one))(
+            self.policies.params, window, *chances
+        )
         return actions
 
 
@@ -219,12 +226,17 @@ class Actor:
 
     def __init__(self, acting: Acting) -> None:
         self._acting = acting
+        known = acting.act == "mean" and type(acting.policies.policy) in BODIES
+        self._forward = Forward(acting.policies, Numpy()) if known else None
+        self.reset()
 
     def reset(self) -> None:
         """Forget the episode so far; the next one takes its own chances."""
         if self._acting.step:
             self._acting.episodes += 1
         self._acting.reset()
+        p = self._acting.policies
+        self._window = np.zeros((1, p.policy.history, p.obs_size), np.float32)
 
     def act(self, obs: NDArray[Any]) -> NDArray[np.float32]:
         """The action (A,) at observation (S,)."""
@@ -233,8 +245,12 @@ class Actor:
             raise DataError(
                 f"obs has shape {obs.shape}; this policy reads ({self._acting.policies.obs_size},)"
             )
-        action = self._acting.actions(torch.tensor(obs)[None, None])[0, 0]
-        return np.asarray(action.cpu().numpy(), dtype=np.float32)
+        if self._forward is None:
+            action = self._acting.actions(torch.tensor(obs)[None, None])[0, 0]
+            return np.asarray(action.cpu().numpy(), dtype=np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # as torch does: inf and nan pass on
+            actions, self._window = self._forward.step(obs[None], self._window)
+        return np.asarray(actions[0])
 
 
 def _ranges(seeds: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""On a GPU: the same trainings, captured in a CUDA graph."""
+"""On a GPU: the same trainings, as one kernel or captured in a CUDA graph."""
 
 from __future__ import annotations
 
@@ -9,18 +9,64 @@ import torch
 
 from counterbc import METHODS, Policies, train
 from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.settings import Settings
+from counterbc.training.batches import Batches
+from counterbc.training.population import Population
+from counterbc.training.trainer import Job
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device"),
     pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions"),
 ]
 
+GpuSteps = pytest.importorskip(
+    "counterbc.training.gpu", reason="the GPU kernel needs Triton"
+).GpuSteps
 PAPER = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 
 
 def trained(method: str, device: str, **options: Any) -> Policies:
     demos = [demonstrate("intersection", Uniform(0.5), 60, seed) for seed in range(3)]
     return train(demos, method, seeds=3, device=device, progress=False, **options)
+
+
+def test_the_kernel_takes_the_common_case_and_torch_the_rest() -> None:
+    assert isinstance(population("counter-bc").native, GpuSteps)
+    assert isinstance(population("bc", hidden=(16, 32)).native, GpuSteps)
+    for method, changes in (
+        ("weighted-bc", {}), ("bc", {"hidden": (64,)}), ("bc", {"hidden": (64, 48)}),
+        ("bc", {"hidden": (128, 64)}), ("counter-bc", {"memory": 0.0}),
+    ):  # fmt: skip
+        assert population(method, **changes).native is None
+
+
+@pytest.mark.parametrize("method", ["bc", "counter-bc"])
+@pytest.mark.parametrize("batch", [10, 16, 37])
+@pytest.mark.parametrize("hidden", [(64, 64), (16, 32)])
+def test_fifty_steps_of_the_kernel_are_those_of_torch(
+    method: str, batch: int, hidden: tuple[int, int]
+) -> None:
+    ours, torchs = (population(method, hidden=hidden) for _ in range(2))
+    position, epoch = Batches(ours.view.nets, batch).block(0, 50)
+    ours.steps(position[:20], epoch[:20])  # a block goes on where the one before ended
+    ours.steps(position[20:], epoch[20:])
+    for p, e in zip(position, epoch, strict=True):
+        torchs.step(p, e)
+    for name, value in torchs.state().items():
+        torch.testing.assert_close(ours.state()[name], value, rtol=1e-5, atol=1e-5, msg=name)
+    torch.testing.assert_close(ours.loss, torchs.loss, rtol=1e-5, atol=1e-5)
+
+
+def population(method: str, **changes: Any) -> Population:
+    settings = Settings(**changes)
+    chosen = settings.apply(METHODS[method])
+    demos = demonstrate("intersection", Uniform(0.5), 60, 0)
+    job = Job([demos], "test", chosen, settings, "default", None)
+    job.assign(3, None)
+    view = job.view(job.datasets, torch.device("cuda"), torch.float32)
+    view.fit()
+    view.update_columns(None, chosen.parts)
+    return Population(view, job.fresh(view, 0), settings.learning_rate)
 
 
 def difference(a: Policies, b: Policies) -> float:

@@ -20,7 +20,9 @@ from counterbc.training.population import Population
 from counterbc.training.trainer import Job
 from counterbc.weightings import Batch, PolicyLikelihood, Uniform
 
-pytest.importorskip("numba", reason="the native steps need numba")
+NativeSteps = pytest.importorskip(
+    "counterbc.training.native", reason="the native steps need numba"
+).NativeSteps
 
 Make = Callable[..., Demonstrations]
 
@@ -71,7 +73,7 @@ def test_fifty_steps_are_those_of_torch(
 def test_batches_that_blocks_do_not_divide_are_summed_over_all_blocks(make_demos: Make) -> None:
     demos = make_demos(episodes=6, length=20)
     both = [population(demos, "counter-bc", hidden=(100, 120)) for _ in range(2)]
-    assert both[0].native is not None
+    assert isinstance(both[0].native, NativeSteps)
     assert both[0].native.rows == 16
     assert_same_training(*both, batch=37, steps=20)  # by 50, float32 has left float64 behind
 

@@ -4,6 +4,7 @@ from counterbc.commands.command import Command
 from counterbc.commands.demo import Demo
 from counterbc.commands.demonstrate import Demonstrate
 from counterbc.commands.evaluate import Evaluate
+from counterbc.commands.export import Export
 from counterbc.commands.inspect import Inspect
 from counterbc.commands.train import Train
 
@@ -13,6 +14,7 @@ COMMANDS: dict[str, type[Command]] = {
     "inspect": Inspect,
     "train": Train,
     "evaluate": Evaluate,
+    "export": Export,
 }
 
 __all__ = ["COMMANDS", "Command"]

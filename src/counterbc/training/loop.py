@@ -26,7 +26,7 @@ _BLOCK = 1 << 22  # pairs whose order is computed at once
 
 
 class Stepper:
-    """Runs steps; on CUDA the whole step is captured once and replayed."""
+    """Runs steps; torch's on CUDA are captured once and replayed."""
 
     def __init__(self, population: Population) -> None:
         self.population = population
@@ -34,7 +34,7 @@ class Stepper:
 
     def run(self, position: Tensor, epoch: Tensor) -> None:
         """A block of steps: (steps, N, B) each."""
-        if not position.is_cuda:
+        if self.population.native is not None or not position.is_cuda:
             self.population.steps(position, epoch)
             return
         if self.graph is None:

@@ -12,16 +12,13 @@ import math
 from typing import Any
 
 import numpy as np
-import torch
 from numba import njit, prange
 from torch import Tensor
 
-from counterbc.policies import Params
 from counterbc.policies.gaussian import LOG_STD_RANGE
 from counterbc.policies.native import FAST, ONE, ZERO, f, states, threads
 from counterbc.training import adam
 from counterbc.training.population import View
-from counterbc.weightings import Weighting
 
 LOW, HIGH = f(LOG_STD_RANGE[0]), f(LOG_STD_RANGE[1])
 BETA_1, BETA_2, EPSILON = adam.BETA_1, adam.BETA_2, f(adam.EPSILON)
@@ -183,24 +180,9 @@ class NativeSteps:
         self.rows = most_rows(params)
 
     @staticmethod
-    def of(view: View, params: Params, optimizer: adam.Adam, loss: Tensor) -> NativeSteps | None:
-        """These steps, or None where only torch can take them."""
-        method, counterfactuals = view.method, view.counterfactuals
-        count, weighting = method.support.count, method.weighting
-        chain = [
-            params[f"{x}.{part}"] for x in method.policy.chain() for part in ("weight", "bias")
-        ]
-        if (
-            loss.device.type == "cpu"
-            and loss.dtype == torch.float32
-            and len(chain) == len(optimizer.params)  # nothing else is learned
-            and type(weighting).loss is Weighting.loss
-            and weighting.closed_form(1 + count)
-            and (count == 0 or counterfactuals.kept is not None)
-            and most_rows(chain) >= _FEWEST
-        ):
-            return NativeSteps(view, chain, optimizer, loss)
-        return None
+    def fits(chain: list[Tensor]) -> bool:
+        """Whether the layers with these weights and biases are small enough to gain."""
+        return most_rows(chain) >= _FEWEST
 
     def run(self, position: Tensor) -> None:
         """Steps on the pairs at these positions: (steps, N, B)."""

@@ -14,9 +14,10 @@ from counterbc.training.adam import Adam
 from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.networks import Networks
 from counterbc.training.store import Store
-from counterbc.weightings import Batch, Pairs
+from counterbc.weightings import Batch, Pairs, Weighting
 
 if TYPE_CHECKING:
+    from counterbc.training.gpu import GpuSteps
     from counterbc.training.native import NativeSteps
 
 _POLICY, _WEIGHTING = "policy.", "weighting."
@@ -59,6 +60,21 @@ def weighting_params(params: Params) -> Params:
 
 def _stack(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {name: torch.stack([e[name] for e in each]) for name in each[0]}
+
+
+def _native_steps(device: str) -> type[NativeSteps] | type[GpuSteps] | None:
+    try:
+        if device == "cpu":
+            from counterbc.training.native import NativeSteps
+
+            return NativeSteps
+        if device == "cuda":
+            from counterbc.training.gpu import GpuSteps
+
+            return GpuSteps
+    except ImportError:  # no numba, or no Triton
+        pass
+    return None
 
 
 class View:
@@ -150,12 +166,24 @@ class Population:
         self.losses = self._losses if stacks else torch.func.vmap(self._losses)
         self.native = self._native()  # None: by torch
 
-    def _native(self) -> NativeSteps | None:
-        try:
-            from counterbc.training.native import NativeSteps
-        except ImportError:  # no numba
+    def _native(self) -> NativeSteps | GpuSteps | None:
+        """Steps as native code where the method has a closed form and the network fits."""
+        method, held = self.method, self.view.counterfactuals.kept
+        names = [f"{x}.{part}" for x in method.policy.chain() for part in ("weight", "bias")]
+        own = policy_params(self.params)
+        chain = [own[name] for name in names]
+        if (
+            self.loss.dtype != torch.float32
+            or len(chain) != len(self.params)  # something else is learned
+            or type(method.weighting).loss is not Weighting.loss
+            or not method.weighting.closed_form(1 + method.support.count)
+            or (method.support.count > 0 and held is None)
+        ):
             return None
-        return NativeSteps.of(self.view, policy_params(self.params), self.adam, self.loss)
+        steps = _native_steps(self.loss.device.type)
+        if steps is None or not steps.fits(chain):
+            return None
+        return steps(self.view, chain, self.adam, self.loss)
 
     def _losses(self, params: Params, batch: Batch) -> Tensor:
         """The loss of one network, or of every stacked network on its own batch: (N,)."""

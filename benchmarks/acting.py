@@ -1,0 +1,122 @@
+"""How long one action takes, and how long it takes until a run can act.
+
+    python benchmarks/acting.py [--calls 20000] [--json FILE]
+
+One core, one thread, one observation at a time. Wall time is what a robot waits; on a machine that
+others use too it includes their turns, so the thread's own time stands beside it. 4 observation and
+2 action dimensions, two hidden layers of 64.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.errors import InfeasibleActions
+from counterbc.exporting import export
+from counterbc.parity import Session
+from counterbc.trained import Acting, Policies
+from counterbc.training import train
+
+METHODS = ("bc", "bc-rnn", "bcnd")
+Act = Callable[[Any], Any]
+LOAD = "from counterbc.trained import Policies; Policies.load(sys.argv[1])[0].actor().act(obs)"
+
+
+def by_torch(policies: Policies) -> Act:
+    """What evaluation uses for whole populations, with one episode."""
+    acting = Acting(policies, [0], "mean", seed=0)
+    return lambda obs: acting.actions(torch.tensor(obs)[None, None])[0, 0].numpy()
+
+
+def by_file(policies: Policies, path: Path) -> Act:
+    """onnxruntime, called as docs/export.md does."""
+    export(policies, path)
+    file = Session(path, 1)
+    if policies.policy.history == 1:
+        run = file.session.run
+        return lambda obs: run(None, {"obs": obs[None]})[0][0]
+    return file.act
+
+
+def measure(act: Act, obs: Any) -> dict[str, dict[str, float]]:
+    """Microseconds per call, by the clock on the wall and by the thread's own."""
+    for o in obs[: max(100, len(obs) // 20)]:
+        act(o)
+    wall, own = np.empty(len(obs)), np.empty(len(obs))
+    for i, o in enumerate(obs):
+        began, own_began = time.perf_counter(), time.thread_time()
+        act(o)
+        own[i], wall[i] = time.thread_time() - own_began, time.perf_counter() - began
+    return {"wall": _percentiles(wall), "own": _percentiles(own)}
+
+
+def _percentiles(seconds: Any) -> dict[str, float]:
+    p50, p99, most = np.percentile(seconds, [50, 99, 100]) * 1e6
+    return {"p50": round(p50, 1), "p99": round(p99, 1), "max": round(most, 1)}
+
+
+def loading(policies: Policies, folder: Path, rounds: int = 5) -> dict[str, float]:
+    """Milliseconds to load a run in a process that has torch, and in a new one until it acted."""
+    policies.save(folder)
+    warm, cold = [], []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        Policies.load(folder)
+        warm.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        code = f"import sys, numpy; obs = numpy.zeros({policies.obs_size}); {LOAD}"
+        subprocess.run([sys.executable, "-c", code, str(folder)], check=True)
+        cold.append(time.perf_counter() - began)
+    times = {"load": warm, "new process to first action": cold}
+    return {k: round(1e3 * float(np.median(v)), 1) for k, v in times.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--calls", type=int, default=20_000)
+    parser.add_argument("--json", type=Path, default=None)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", InfeasibleActions)
+    torch.set_num_threads(1)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    demos = demonstrate("intersection", Uniform(0.5), 400, 0)
+    obs = demos.obs[np.arange(options.calls) % demos.pairs]
+    result: dict[str, Any] = {"calls": options.calls, "loading, ms": {}, "acting, µs": {}}
+    print(f"{'µs per action':24} {'p50':>8} {'p99':>8} {'max':>8}   own {'p50':>7} {'p99':>8}")
+    with tempfile.TemporaryDirectory() as folder:
+        for method in METHODS:
+            policies = train(demos, method, steps=1, progress=False)[0]
+            ways = {
+                "actor": policies.actor().act,
+                "onnxruntime": by_file(policies, Path(folder, f"{method}.onnx")),
+                "torch": by_torch(policies),
+            }
+            result["acting, µs"][method] = {k: measure(act, obs) for k, act in ways.items()}
+            for way, times in result["acting, µs"][method].items():
+                wall, own = times["wall"], times["own"]
+                numbers = " ".join(f"{wall[k]:8.1f}" for k in ("p50", "p99", "max"))
+                print(f"{method + ', ' + way:24} {numbers}   {own['p50']:11.1f} {own['p99']:8.1f}")
+            result["loading, ms"][method] = loading(policies, Path(folder, method))
+    for method, times in result["loading, ms"].items():
+        print(f"{method}: " + ", ".join(f"{k} {v} ms" for k, v in times.items()))
+    if options.json is not None:
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

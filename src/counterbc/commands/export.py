@@ -1,0 +1,53 @@
+"""counterbc export"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from rich.console import RenderableType
+from tyro.conf import Positional
+
+from counterbc.commands.command import Command, Json
+
+
+@dataclass(frozen=True)
+class Export(Command):
+    """Write one policy of a run as an ONNX file, which needs neither counterbc nor torch."""
+
+    folder: Positional[Path]
+    """The folder that counterbc train wrote."""
+    file: Positional[Path]
+    """The .onnx file to write."""
+    member: int = 0
+    """Which of the run's policies, counted from 0."""
+    act: Literal["mean", "sample"] = "mean"
+    """Give the policy's mean action, or a sample made from an input `noise`."""
+
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.exporting import export
+        from counterbc.parity import TOLERANCE
+        from counterbc.trained import Policies
+
+        policies = Policies.load(self.folder)
+        parity = export(policies, self.file, self.member, self.act)
+        said: Json = {
+            "file": str(self.file),
+            "bytes": self.file.stat().st_size,
+            "method": policies.method,
+            "member": self.member,
+            "act": self.act,
+            "history": policies.policy.history,
+            "tolerance": TOLERANCE,
+            **{k: v for k, v in asdict(parity).items() if k != "agrees"},
+        }
+        undecided = f"; {parity.undecided} more are decided by rounding" if parity.undecided else ""
+        shown: list[RenderableType] = [
+            f"{policies.method}, member {self.member} ({policies.members[self.member].name}), "
+            f"act={self.act}: obs {policies.obs_size} → action {policies.action_size}",
+            f"Largest difference to torch: {parity.difference:.2g} in the action's units, on "
+            f"{parity.inputs} inputs{undecided}. Allowed: {TOLERANCE:g} of the action's range.",
+            f"Written to {self.file}, {said['bytes'] / 1000:.0f} kB.",
+        ]
+        return said, shown
