@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +50,7 @@ class Falling(Dynamics):
         return super().observe(state[:, :1])
 
     def measure(self, state: Array) -> dict[str, Array]:
-        return {"fallen": state[:, 1].copy()}
+        return {"fallen": state[:, 1]}
 
     def draw(self, trail: Array) -> NDArray[np.uint8]:
         return np.full((2, 2, 3), len(trail), np.uint8)
@@ -96,7 +97,7 @@ def test_a_slot_that_ended_begins_again_with_the_next_step_and_the_others_go_on(
     np.testing.assert_array_equal(info["fallen"], [0.5, 0])
 
 
-@pytest.mark.parametrize("ahead", [2, 16])
+@pytest.mark.parametrize("ahead", [2, batched.AHEAD])
 def test_measures_and_early_ends_are_those_of_single_environments_over_many_resets(
     ahead: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +134,16 @@ def test_the_episodes_of_a_slot_differ_and_its_seed_brings_them_back() -> None:
     assert env.reset(seed=[4, None, None])[0][0] == starts[0, 0]
 
 
+def test_what_a_step_gave_is_not_changed_by_what_comes_after() -> None:
+    env = FallVector(2)
+    env.reset(seed=0)
+    got = env.step(np.array([[0.25], [9.0]]))
+    before = copy.deepcopy(got)
+    env.step(np.array([[0.25], [9.0]]))
+    env.reset(seed=1)
+    np.testing.assert_equal(got, before)
+
+
 def test_without_a_seed_no_two_slots_start_alike() -> None:
     starts = np.concatenate([FallVector(50).reset()[0], FallVector(50).reset()[0]])
     assert len(np.unique(starts)) == 100
@@ -154,6 +165,17 @@ def test_options_reach_the_dynamics_and_unknown_ones_are_refused_with_the_known(
         message = f"unknown option of {make.__name__} 'most'; allowed: .*, least"
         with pytest.raises(OptionError, match=message):
             make(most=1.0)
+
+
+@pytest.mark.parametrize("steps", [3, 25])
+def test_the_limit_of_steps_can_be_changed_both_ways(steps: int) -> None:
+    single: Any = gymnasium.make(WORLDS["intersection"].id, max_episode_steps=steps)
+    several = make_vec("intersection", 2, max_episode_steps=steps)
+    single.reset(seed=0)
+    several.reset(seed=0)
+    for t in range(1, steps + 1):
+        assert single.step(np.zeros(2, np.float32))[3] == (t == steps)
+        assert (several.step(np.zeros((2, 2)))[3] == (t == steps)).all()
 
 
 @pytest.mark.parametrize("world", WORLDS)

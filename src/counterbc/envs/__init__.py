@@ -51,6 +51,19 @@ WORLDS: dict[str, World] = {
         steps=20,
         teacher_kwargs={"limit_actions": False},
     ),
+    "cartpole": World(
+        id="counterbc/Cartpole-v0",
+        entry="counterbc.envs.cartpole:Cartpole",
+        expert="counterbc.envs.cartpole:expert",
+        steps=200,
+    ),
+    "cartpole-hard": World(
+        id="counterbc/CartpoleHard-v0",
+        entry="counterbc.envs.cartpole:Cartpole",
+        expert="counterbc.envs.cartpole:expert",
+        steps=200,
+        kwargs={"start_spread": 4.0},
+    ),
     "air-hockey": World(
         id="counterbc/AirHockey-v0",
         entry="counterbc.envs.air_hockey:AirHockey",

@@ -111,7 +111,7 @@ class Rally(Dynamics):
 
     def measure(self, state: Array) -> dict[str, Array]:
         """The paper's three; without a hit, the whole way and time."""
-        hits = state[:, HITS].copy()
+        hits = state[:, HITS]
         each = np.maximum(hits, 1.0)
         of = (hits, state[:, PATH] / each, state[:, TIME] / each)
         return dict(zip(self.measures, of, strict=True))

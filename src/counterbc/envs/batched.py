@@ -87,8 +87,8 @@ class Slots:
             raise OptionError(f"render_mode is {render_mode!r}; allowed: 'rgb_array', or None")
         self.dynamics = dynamics
         self.first = np.zeros(count, np.int64)  # (N,)
-        self.number = np.zeros(count, np.int64)  # (N,), episodes since the first
-        self.drawn = np.zeros(count, np.int64)  # (N,), the number up to which they are drawn
+        self.number = np.zeros(count, np.int64)  # (N,), of the next episode
+        self.drawn = np.zeros(count, np.int64)  # (N,), the number from which they are drawn ahead
         self.key = np.zeros(count, np.int64)  # (N,)
         self.t = np.zeros(count, np.int64)  # (N,)
         self.state = np.zeros((count, dynamics.start(self.key[:1]).shape[1]))  # (N, D)
@@ -99,31 +99,32 @@ class Slots:
     def seed(self, slots: Array, generators: Sequence[np.random.Generator]) -> None:
         """Make the next episode of these slots the first of their generators."""
         self.first[slots] = [g.integers(2**63 - 1) for g in generators]
-        self.number[slots] = -1
-        self.drawn[slots] = 0
+        self.number[slots] = 0
+        self._draw_ahead(1)
 
     def begin(self, slots: Array) -> None:
         """The next episodes of these slots."""
-        self.number[slots] += 1
-        if (self.number[slots] >= self.drawn[slots]).any():
-            self._draw_ahead()
-        at = self.number[slots] - self.drawn[slots] + len(self._keys)
+        number = self.number[slots]
+        at = number - self.drawn[slots]
+        if at.max() >= len(self._keys):
+            self._draw_ahead(AHEAD)
+            at = np.zeros_like(slots)
         self.key[slots] = self._keys[at, slots]
         self.state[slots] = self._starts[at, slots]
+        self.number[slots] = number + 1
         self.t[slots] = 0
         if self.trails is not None:
             for i in slots:
                 self.trails[i] = [self.state[i].copy()]
 
-    def _draw_ahead(self) -> None:
-        """The episodes from each slot's present one on: one of each, then more at a time."""
-        count = AHEAD if self.number.any() else 1
+    def _draw_ahead(self, count: int) -> None:
+        """Keys and first states of this many episodes of every slot, from its next one on."""
         number = self.number + np.arange(count)[:, None]  # (K, N)
         later = draws.bits(torch.from_numpy(self.first), "episode", torch.from_numpy(number), 1)
         self._keys = np.where(number == 0, self.first, later[..., 0].numpy())  # (K, N)
         starts = self.dynamics.start(self._keys.ravel())  # (K · N, D)
         self._starts = starts.reshape(count, len(self.first), -1)
-        self.drawn = self.number + count
+        self.drawn = self.number.copy()
 
     def advance(self, action: Array) -> tuple[Array, Array]:
         """One step of all episodes: rewards and whether they ended, (N,) each."""
@@ -144,7 +145,8 @@ class Slots:
 
     @property
     def measured(self) -> dict[str, Array]:
-        return self.dynamics.measure(self.state)  # (N,) each
+        measured = self.dynamics.measure(self.state)
+        return {name: np.array(measured[name], float) for name in self.dynamics.measures}  # (N,)
 
     def frame(self, slot: int) -> NDArray[np.uint8] | None:
         return None if self.trails is None else self.dynamics.draw(np.array(self.trails[slot]))
@@ -173,9 +175,9 @@ class _OfDynamics:
 
     def _slots(self, count: int, render_mode: str | None, options: dict[str, Any]) -> Slots:
         allowed = [f.name for f in fields(self.dynamics)]  # type: ignore[arg-type]  # a dataclass
-        for name in options.keys() - allowed:
+        if strange := options.keys() - allowed:
             names = ["render_mode", "max_episode_steps", *allowed]
-            raise unknown(f"option of {type(self).__name__}", name, names)
+            raise unknown(f"option of {type(self).__name__}", min(strange), names)
         return Slots(self.dynamics(**options), count, render_mode)
 
 
@@ -203,7 +205,8 @@ class BatchedEnv(_OfDynamics, gymnasium.Env[Array, Array]):
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         reward, ended = self._all.advance(np.asarray(action)[None])
-        over = bool(self._all.t[0] >= self.max_episode_steps)
+        # Made by gymnasium, an environment has a spec, and a wrapper that keeps the user's limit.
+        over = self.spec is None and bool(self._all.t[0] >= self.max_episode_steps)
         return self._all.obs[0], float(reward[0]), bool(ended[0]), over, self._info()
 
     def _info(self) -> dict[str, float]:
@@ -253,12 +256,13 @@ class BatchedVectorEnv(_OfDynamics, VectorEnv[Array, Array, Array]):
         if len(seeds) != self.num_envs:
             raise OptionError(f"{len(seeds)} seeds for {self.num_envs} slots; give one per slot")
         new = [i for i, s in enumerate(seeds) if s is not None or self._over is None]
-        self._all.seed(np.array(new, int), [seeding.np_random(seeds[i])[0] for i in new])
+        if new:
+            self._all.seed(np.array(new), [seeding.np_random(seeds[i])[0] for i in new])
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         if self._over is None:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        again = np.flatnonzero(self._over)
+        again = self._over.nonzero()[0]
         reward, ended = self._all.advance(actions)
         if len(again):
             self._all.begin(again)
