@@ -175,7 +175,8 @@ def wall_times(puck: Array, velocity: Array) -> Array:
     """When the puck would meet the wall it moves to, along each axis: (2, N)."""
     wall = np.where(velocity > 0, TABLE_HIGH, TABLE_LOW)
     never = np.full(velocity.shape, np.inf)
-    return np.asarray(np.divide(wall - puck, velocity, out=never, where=velocity != 0))
+    moves = np.abs(velocity) > 1e-12  # slower, it arrives nowhere in a step, and times overflow
+    return np.asarray(np.divide(wall - puck, velocity, out=never, where=moves))
 
 
 def paddle_time(apart: Array, w: Array) -> Array:
