@@ -37,9 +37,9 @@ def glide(
     seconds: float = DT,
 ) -> tuple[Array, Array]:
     """One puck, without friction: where it is and how it moves after some seconds."""
-    left = np.array([seconds])
-    at, after = table.glide(column(*puck), column(*velocity), column(*paddle), column(*u), left)
-    return at[:, 0], after[:, 0]
+    bodies = column(*puck, *velocity, *paddle, *u)
+    table.glide(bodies, np.array([seconds]))
+    return bodies[:2, 0], bodies[2:4, 0]
 
 
 def state(

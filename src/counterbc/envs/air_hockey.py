@@ -90,21 +90,22 @@ class Rally(Dynamics):
     def advance(
         self, state: Array, action: Array, key: Array, t: Array
     ) -> tuple[Array, Array, Array]:
+        # The numbers of a column lie together in what is returned; copies are of first states only.
         old = np.ascontiguousarray(state.T)  # (11, N)
         paddle, puck = old[AT_PADDLE], old[AT_PUCK]  # (2, N)
-        push = np.clip(action.T, -1.0, 1.0) * (TOP_SPEED * DT)
-        reached = np.clip(paddle + push, REACH_LOW, REACH_HIGH)
+        push = within(np.ascontiguousarray(action.T), -1.0, 1.0) * (TOP_SPEED * DT)
+        reached = within(paddle + push, REACH_LOW, REACH_HIGH)
         moved = reached - paddle
         # Half of the friction before and half after: the way of a puck that slides is then exact.
         velocity = slowed(old[AT_VELOCITY], DT / 2)
-        left = np.full(len(state), DT)
-        after, velocity = glide(puck, velocity, paddle, moved * RATE, left)
-        velocity = slowed(velocity, DT / 2)
+        bodies = np.concatenate([puck, velocity, paddle, moved * RATE])  # (8, N)
+        glide(bodies, np.full(len(state), DT))
+        after, velocity = bodies[:2], slowed(bodies[2:4], DT / 2)
         hit = (puck[0] <= CENTRE) & (after[0] > CENTRE)
         own = [old[HITS] + hit, old[PATH] + length(moved), old[TIME] + DT]
         new = np.concatenate([reached, after, puck, velocity, own])  # (11, N)
         rests = (velocity[0] == 0) & (velocity[1] == 0)
-        return np.ascontiguousarray(new.T), hit.astype(np.float64), rests & ~reachable(after)
+        return new.T, hit.astype(np.float64), rests & ~reachable(after)
 
     def observe(self, state: Array) -> Array:
         return state[:, :6].astype(np.float32, order="C")
@@ -134,6 +135,11 @@ class AirHockeyVector(BatchedVectorEnv, dynamics=Rally):
 # round the same whatever the shape.
 
 
+def within(a: Array, low: Any, high: Any) -> Array:
+    """np.clip, which takes longer to be called than to do its work here."""
+    return np.asarray(np.minimum(np.maximum(a, low), high))
+
+
 def length(a: Array) -> Array:
     """|a|: (2, N) → (N,)."""
     return np.asarray(np.sqrt(a[0] * a[0] + a[1] * a[1]))
@@ -147,28 +153,34 @@ def slowed(velocity: Array, seconds: float) -> Array:
 
 def reachable(puck: Array) -> Array:
     """Whether the paddle can touch a puck there: (2, N) → (N,)."""
-    return np.asarray(length(puck - np.clip(puck, REACH_LOW, REACH_HIGH)) < TOUCH)
+    return np.asarray(length(puck - within(puck, REACH_LOW, REACH_HIGH)) < TOUCH)
 
 
-def glide(
-    puck: Array, velocity: Array, paddle: Array, u: Array, left: Array
-) -> tuple[Array, Array]:
-    """The puck's position and velocity after `left` seconds (N,) beside a paddle of velocity u."""
-    to_wall = wall_times(puck, velocity)  # (2, N)
-    to_paddle = paddle_time(puck - paddle, velocity - u)  # (N,)
-    first = np.minimum(np.minimum(to_wall[0], to_wall[1]), to_paddle)
+def glide(bodies: Array, left: Array) -> None:
+    """Let `left` seconds (N,) pass for puck, velocity, paddle and its velocity: (8, N), in place.
+
+    All move to their first contact, or to the end; those in contact go on by themselves.
+    """
+    puck, velocity, paddle, u = bodies.reshape(4, 2, -1)
+    meeting = paddle_time(puck - paddle, velocity - u)
+    times = np.concatenate([wall_times(puck, velocity), meeting[None]])  # (3, N)
+    first = times.min(axis=0)
     seconds = np.minimum(first, left)
-    puck = np.clip(puck + velocity * seconds, TABLE_LOW, TABLE_HIGH)
+    puck[:] = within(puck + velocity * seconds, TABLE_LOW, TABLE_HIGH)
+    paddle += u * seconds
     some = np.flatnonzero(first < left)
     if len(some):
-        velocity = velocity.copy()
-        at, v, own = puck[:, some], velocity[:, some], u[:, some]
-        by = paddle[:, some] + own * seconds[some]
-        v = off_wall(v, to_wall[:, some] <= seconds[some])
-        v = np.where(to_paddle[some] <= seconds[some], off_paddle(at - by, v, own), v)
-        rest = left[some] - seconds[some]
-        puck[:, some], velocity[:, some] = glide(at, v, by, own, rest)
-    return puck, velocity
+        part, spent = bodies.take(some, axis=1), first[some]
+        bounce(part, times.take(some, axis=1) <= spent)
+        glide(part, left[some] - spent)
+        bodies[:, some] = part
+
+
+def bounce(bodies: Array, met: Array) -> None:
+    """What the contacts `met`, with the walls along each axis and the paddle, (3, N), change."""
+    puck, velocity, paddle, u = bodies.reshape(4, 2, -1)
+    velocity[:] = off_wall(velocity, met[:2])
+    velocity[:] = np.where(met[2], off_paddle(puck - paddle, velocity, u), velocity)
 
 
 def wall_times(puck: Array, velocity: Array) -> Array:
