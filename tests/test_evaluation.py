@@ -13,7 +13,7 @@ import pytest
 import torch
 from gymnasium.envs import registration
 from gymnasium.spaces import Box
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
 from counterbc.demonstrations import Demonstrations
@@ -47,6 +47,22 @@ class Countdown(gymnasium.Env[Array, Array]):
         self.left -= 1
         reward = self.start + float(action[0])
         return self._obs(), reward, self.left == 0, False, {}
+
+
+class Measured(Countdown):
+    """Also reports how many steps it took and, after odd numbers of them, what it paid."""
+
+    measures = ("steps", "paid_if_odd")
+
+    def reset(self, **options: Any) -> tuple[Array, dict[str, Any]]:
+        self.steps, self.paid = 0, 0.0
+        return super().reset(**options)[0], {"steps": 0, "paid_if_odd": 0.0}
+
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        obs, reward, over, _, _ = super().step(action)
+        self.steps, self.paid = self.steps + 1, self.paid + reward
+        odd = {"paid_if_odd": self.paid} if self.steps % 2 else {}
+        return obs, reward, over, False, {"steps": self.steps} | odd
 
 
 class Endless(Countdown):
@@ -145,6 +161,42 @@ def test_the_mode_of_autoreset_changes_nothing(counters: Policies) -> None:
     plain = returns(counters, "tests/Countdown-v0")
     for name in ("NextStep", "SameStep", "Disabled"):
         assert np.array_equal(returns(counters, f"tests/{name}-v0"), plain), name
+
+
+def _measured(mode: AutoresetMode) -> Callable[[int], SyncVectorEnv]:
+    return lambda slots: SyncVectorEnv([Measured] * slots, autoreset_mode=mode)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [*map(_measured, AutoresetMode), lambda slots: AsyncVectorEnv([Measured] * slots)],
+    ids=[*(mode.name for mode in AutoresetMode), "async"],
+)
+def test_measures_are_those_of_the_last_step_of_each_episode(
+    counters: Policies, make: Callable[[int], Any]
+) -> None:
+    got = evaluate(counters[:2], make, episodes=6, progress=False, slots=4)
+    assert list(got.measures) == ["steps", "paid_if_odd"]
+    assert np.array_equal(got.measures["steps"], got.lengths)
+    odd = got.lengths % 2 == 1
+    assert 0 < odd.sum() < odd.size
+    np.testing.assert_allclose(got.measures["paid_if_odd"][odd], got.returns[odd])
+    assert bool(np.isnan(got.measures["paid_if_odd"][~odd]).all())  # where none was reported
+
+
+def test_measures_have_intervals_as_returns_have(counters: Policies) -> None:
+    broken = replace(counters, params={k: v.clone() for k, v in counters.params.items()})
+    broken.params["head.bias"][1] = torch.nan
+    got = evaluate(broken, _measured(AutoresetMode.NEXT_STEP), episodes=4, progress=False)
+    interval = got.measure_intervals["steps"]
+    assert interval.n == 2  # the diverged member is left out
+    assert interval.mean == pytest.approx(got.lengths[[0, 2]].mean())
+    assert f"steps {interval}, " in repr(got)
+
+
+def test_an_environment_that_names_no_measures_has_none(counters: Policies) -> None:
+    got = evaluate(counters, "tests/Countdown-v0", episodes=2, progress=False)
+    assert got.measures == got.measure_intervals == {}
 
 
 def test_methods_with_the_same_seeds_see_the_same_starts(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium
 import numpy as np
 import torch
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import Progress
@@ -24,6 +24,7 @@ Array = NDArray[Any]
 MakeEnv = Callable[[int], VectorEnv[Any, Any, Any]]
 SLOTS = 8192  # of a native vector environment
 SLOTS_ONE_BY_ONE = 64  # of environments stepped one after the other
+OneByOne = SyncVectorEnv | AsyncVectorEnv
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,9 @@ class Evaluation:
     method: str
     seeds: tuple[int, ...] = ()
     """Of the members, on which their starts depend."""
+    measures: Mapping[str, Array] = field(default_factory=dict)
+    """What the environment measures besides rewards, at the last step of each episode: (members,
+    episodes) each, NaN like the returns and where none was reported."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.asarray(self.returns, dtype=dtype)
@@ -47,14 +51,25 @@ class Evaluation:
     @property
     def interval(self) -> Interval:
         """Mean return with its 95 % interval: over members, or over episodes of a single one."""
-        return mean_interval(self.returns.mean(1) if len(self.returns) > 1 else self.returns[0])
+        return _interval(self.returns)
+
+    @property
+    def measure_intervals(self) -> dict[str, Interval]:
+        """The same for each measure."""
+        return {name: _interval(values) for name, values in self.measures.items()}
 
     def __repr__(self) -> str:
         members, episodes = self.returns.shape
+        intervals = {"return": self.interval} | self.measure_intervals
+        said = "".join(f"{name} {interval}, " for name, interval in intervals.items())
         return (
-            f"Evaluation({self.method} in {self.env}, act={self.act}: return {self.interval}, "
+            f"Evaluation({self.method} in {self.env}, act={self.act}: {said}"
             f"{members} members × {episodes} episodes)"
         )
+
+
+def _interval(values: Array) -> Interval:
+    return mean_interval(values.mean(1) if len(values) > 1 else values[0])
 
 
 def evaluate(
@@ -85,6 +100,7 @@ def evaluate(
         raise OptionError(f"cannot evaluate {episodes} episodes; ask for 1 or more")
     shape = (len(policies), episodes)
     returns, lengths = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
+    measures: dict[str, Array] = {}
     bar = Progress(console=Console(stderr=True), disable=not progress, transient=True)
     with bar:
         task = bar.add_task(f"evaluating {policies.method}", total=shape[0] * shape[1])
@@ -93,12 +109,15 @@ def evaluate(
             part = policies[members]
             rollout = Rollout(part, make(len(part) * len(numbers)), name, numbers)
             got = rollout.run(act, seed, max_steps)
-            returns[members, numbers[0] : numbers[-1] + 1] = got[0]
-            lengths[members, numbers[0] : numbers[-1] + 1] = got[1]
+            here = members, slice(numbers[0], numbers[-1] + 1)
+            returns[here], lengths[here] = got[:2]
+            for measure, values in got[2].items():
+                measures.setdefault(measure, np.full(shape, np.nan))[here] = values
             bar.advance(task, len(part) * len(numbers))
-    returns[policies.diverged] = np.nan
+    for values in (returns, *measures.values()):
+        values[policies.diverged] = np.nan
     seeds = tuple(m.seed for m in policies.members)
-    return Evaluation(returns, lengths, name, act, seed, policies.method, seeds)
+    return Evaluation(returns, lengths, name, act, seed, policies.method, seeds, measures)
 
 
 def compare(a: Evaluation, b: Evaluation) -> Difference:
@@ -124,11 +143,18 @@ def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]
 def _slots(make: MakeEnv) -> int:
     """How many environments to run at once: many where they are stepped as arrays."""
     probe = make(1)
-    one_by_one = isinstance(
-        probe.unwrapped, gymnasium.vector.SyncVectorEnv | gymnasium.vector.AsyncVectorEnv
-    )
+    most = SLOTS_ONE_BY_ONE if isinstance(probe.unwrapped, OneByOne) else SLOTS
     probe.close()
-    return SLOTS_ONE_BY_ONE if one_by_one else SLOTS
+    return most
+
+
+def _measures(env: VectorEnv[Any, Any, Any]) -> tuple[str, ...]:
+    """What an environment names in `measures`, or the environments that it holds do."""
+    inner = env.unwrapped
+    if isinstance(inner, OneByOne) and all(inner.call("has_wrapper_attr", "measures")):
+        names: tuple[str, ...] = inner.get_attr("measures")[0]
+        return names
+    return tuple(getattr(inner, "measures", ()))
 
 
 def _chunks(shape: tuple[int, int], slots: int) -> list[tuple[slice, list[int]]]:
@@ -174,17 +200,19 @@ class Rollout:
                 )
         self.low, self.high = action.low, action.high  # type: ignore[attr-defined]  # a Box, checked above
 
-    def run(self, act: Act, seed: int, max_steps: int) -> tuple[Array, Array]:
-        """Returns and lengths: (P, E) each."""
+    def run(self, act: Act, seed: int, max_steps: int) -> tuple[Array, Array, dict[str, Array]]:
+        """Returns, lengths and measures: (P, E) each."""
         acting = Acting(self.policies, self.episodes, act, seed)
         obs = self._reset(start_seeds(self.policies, self.episodes, seed))
         slots = self.env.num_envs
         returns, lengths = np.zeros(slots), np.zeros(slots, dtype=np.int64)
+        measures = {name: np.full(slots, np.nan) for name in _measures(self.env)}
         going = np.ones(slots, dtype=bool)
         for _ in range(max_steps):
-            obs, reward, done = self._step(acting, obs)
+            obs, reward, done, info = self._step(acting, obs)
             returns += np.where(going, reward, 0.0)
             lengths += going
+            self._keep(measures, info, going & done)
             going &= ~done
             if not going.any():
                 break
@@ -196,7 +224,17 @@ class Rollout:
                 f"{int(going.sum())} episodes were not over after {max_steps} steps; "
                 "raise max_steps, or give the environment a time limit"
             )
-        return returns.reshape(self.shape), lengths.reshape(self.shape)
+        shaped = {name: values.reshape(self.shape) for name, values in measures.items()}
+        return returns.reshape(self.shape), lengths.reshape(self.shape), shaped
+
+    def _keep(self, measures: dict[str, Array], info: dict[str, Any], ended: Array) -> None:
+        """The measures of the slots that ended, from gymnasium's arrays with their masks."""
+        if self.mode == AutoresetMode.SAME_STEP:  # `info` itself is of the next episode then
+            info = info.get("final_info", {})
+        for name, values in measures.items():
+            known = ended & info.get(f"_{name}", name in info)
+            if known.any():
+                values[known] = np.asarray(info[name])[known]
 
     def _reset(self, seeds: list[int]) -> Array:
         env: VectorEnv[Any, Any, Any] = self.env
@@ -206,9 +244,9 @@ class Rollout:
             obs, _ = env.reset(seed=seeds[0])
         return np.asarray(obs)
 
-    def _step(self, acting: Acting, obs: Array) -> tuple[Array, Array, Array]:
+    def _step(self, acting: Acting, obs: Array) -> tuple[Array, Array, Array, dict[str, Any]]:
         seen = torch.tensor(np.asarray(obs), dtype=torch.float32).unflatten(0, self.shape)
         action = acting.actions(seen).flatten(0, 1).numpy()  # (slots, A)
         action = np.clip(np.nan_to_num(action), self.low, self.high).astype(self.low.dtype)
-        obs, reward, terminated, truncated, _ = self.env.step(action)
-        return obs, np.asarray(reward), np.asarray(terminated | truncated)
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        return obs, np.asarray(reward), np.asarray(terminated | truncated), info

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import RenderableType
 from tyro.conf import Positional
 
 from counterbc.commands.command import Command, Json, plain_table
+
+if TYPE_CHECKING:
+    from counterbc.evaluation import Evaluation
+    from counterbc.trained import Policies
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,7 @@ class Evaluate(Command):
     runs: Positional[tuple[Path, ...]]
     """Folders that counterbc train wrote."""
     env: str | None = None
-    """intersection, or any gymnasium id; by default the demonstrations' own environment."""
+    """A world, as intersection, or any gymnasium id; by default the demonstrations' own."""
     episodes: int = 100
     """Episodes per policy, from starts that all runs share."""
     act: Literal["mean", "sample"] = "mean"
@@ -32,7 +36,7 @@ class Evaluate(Command):
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.errors import OptionError
-        from counterbc.evaluation import compare, evaluate
+        from counterbc.evaluation import evaluate
         from counterbc.trained import Policies
         from counterbc.video import check_video, film
 
@@ -52,36 +56,50 @@ class Evaluate(Command):
             evaluate(p, self.env, episodes=self.episodes, act=self.act, seed=self.seed)
             for p in runs
         ]
-        said: Json = {"env": results[0].env, "act": self.act, "seed": self.seed, "runs": []}
-        rows = []
-        others = len(results) - 1
-        for folder, policies, result in zip(self.runs, runs, results, strict=True):
-            entry: dict[str, Any] = {
-                "folder": str(folder),
-                "method": policies.method,
-                "interval": asdict(result.interval),
-                "returns": result.returns.tolist(),
-                "lengths": result.lengths.tolist(),
-            }
-            healthy = len(policies) - int(policies.diverged.sum())
-            count = str(healthy) if healthy == len(policies) else f"{healthy} of {len(policies)}"
-            row = [str(folder), policies.method, count, str(result.interval)]
-            if others and result is not results[0]:
-                difference = compare(result, results[0])
-                known = math.isfinite(difference.p)
-                p = min(1.0, difference.p * others) if known else math.nan
-                entry["above_first"] = asdict(difference.interval) | {"p_bonferroni": p}
-                row += [str(difference.interval), f"{p:.2g}" if known else "–"]
-            elif others:
-                row += ["", ""]
-            said["runs"].append(entry)
-            rows.append(row)
-        columns = ["run", "method", "policies", "return [95 %]"]
-        columns += ["above the first run", "p (Bonferroni)"] if others else []
+        compared = [
+            self._entry(*run, results[0]) for run in zip(self.runs, runs, results, strict=True)
+        ]
+        said: Json = {"env": results[0].env, "act": self.act, "seed": self.seed}
+        said["runs"] = [entry for entry, _ in compared]
+        measured = [name.replace("_", " ") for name in results[0].measures]
+        columns = ["run", "method", "policies", "return [95 %]", *measured]
+        columns += ["above the first run", "p (Bonferroni)"] if len(runs) > 1 else []
         title = f"{results[0].env}, act={self.act}, {self.episodes} episodes per policy"
-        shown: list[RenderableType] = [title, plain_table(columns, rows)]
+        shown: list[RenderableType] = [title, plain_table(columns, [row for _, row in compared])]
         if self.video is not None:
             film(runs[0], results[0].env, self.video, self.act, self.seed)
             said["video"] = str(self.video)
             shown.append(f"Film: {self.video}")
         return said, shown
+
+    def _entry(
+        self, folder: Path, policies: Policies, result: Evaluation, first: Evaluation
+    ) -> tuple[Json, list[str]]:
+        """A run for machines, and its row for people."""
+        from counterbc.evaluation import compare
+
+        entry: Json = {
+            "folder": str(folder),
+            "method": policies.method,
+            "interval": asdict(result.interval),
+            "returns": result.returns.tolist(),
+            "lengths": result.lengths.tolist(),
+            "measures": {
+                name: {"interval": asdict(interval), "values": result.measures[name].tolist()}
+                for name, interval in result.measure_intervals.items()
+            },
+        }
+        healthy = len(policies) - int(policies.diverged.sum())
+        count = str(healthy) if healthy == len(policies) else f"{healthy} of {len(policies)}"
+        row = [str(folder), policies.method, count, str(result.interval)]
+        row += [str(interval) for interval in result.measure_intervals.values()]
+        others = len(self.runs) - 1
+        if others and result is not first:
+            difference = compare(result, first)
+            known = math.isfinite(difference.p)
+            p = min(1.0, difference.p * others) if known else math.nan
+            entry["above_first"] = asdict(difference.interval) | {"p_bonferroni": p}
+            row += [str(difference.interval), f"{p:.2g}" if known else "–"]
+        elif others:
+            row += ["", ""]
+        return entry, row

@@ -64,6 +64,12 @@ WORLDS: dict[str, World] = {
         steps=200,
         kwargs={"start_spread": 4.0},
     ),
+    "air-hockey": World(
+        id="counterbc/AirHockey-v0",
+        entry="counterbc.envs.air_hockey:AirHockey",
+        expert="counterbc.envs.air_hockey_expert:expert",
+        steps=600,
+    ),
 }
 
 
