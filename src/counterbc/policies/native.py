@@ -22,13 +22,12 @@ ZERO, ONE, HALF, HALF_LOG_2PI = f(0), f(1), f(0.5), f(0.5 * math.log(2 * math.pi
 LOG2E, LN2_HIGH, LN2_LOW = f(1.44269504), f(0.693359375), f(-2.12194440e-4)
 C3, C4, C5, C6 = f(0.16666667), f(0.041666485), f(0.0083333), f(0.0013998)
 LEAST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
-# No "nnan" or "ninf": a member that diverged must show it.
+# Functions are inlined, else a process that compiles calls other machine code than one that loads
+# what was compiled. No "nnan" or "ninf": a member that diverged must show it.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
-# Else a process that compiles calls other machine code than one that loads what was compiled.
-INLINED: dict[str, Any] = {"fastmath": FAST, "error_model": "numpy", "forceinline": True}
 
 
-@njit(**INLINED)
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def exponentials(x: Any, bits: Any, powers: Any, out: Any) -> None:
     """exp of x ≤ 0 to about 1e-7, as arithmetic that vectorizes; `powers` views `bits`."""
     for m in range(len(x)):
@@ -41,7 +40,7 @@ def exponentials(x: Any, bits: Any, powers: Any, out: Any) -> None:
         out[m] *= powers[m]
 
 
-@njit(**INLINED)
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def states(
     mean: Any, log_std: Any, actions: Any, rows: Any, loss: Any, d_mean: Any, d_log_std: Any
 ) -> None:

@@ -16,7 +16,7 @@ from numba import njit, prange
 from torch import Tensor
 
 from counterbc.policies.gaussian import LOG_STD_RANGE
-from counterbc.policies.native import FAST, INLINED, ONE, ZERO, f, states, threads
+from counterbc.policies.native import FAST, ONE, ZERO, f, states, threads
 from counterbc.training import adam
 from counterbc.training.population import View
 
@@ -27,12 +27,12 @@ _PRODUCT = 200_000  # multiplications per product; beyond 262144 OpenBLAS starts
 _FEWEST = 8  # rows per product; wider layers are left to torch, which is good at them
 
 
-@njit(**INLINED)
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def matrix(memory: Any, begin: int, rows: int, width: int) -> Any:
     return memory[begin : begin + rows * width].reshape(rows, width)
 
 
-@njit(**INLINED)
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def forward(x: Any, weight: Any, bias: Any, out: Any, relu: bool) -> None:
     np.dot(x, weight, out)
     for b in range(out.shape[0]):
@@ -41,7 +41,7 @@ def forward(x: Any, weight: Any, bias: Any, out: Any, relu: bool) -> None:
             out[b, j] = ZERO if relu and h <= ZERO else h  # NaN stays
 
 
-@njit(**INLINED)
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def losses(head: Any, grad: Any, actions: Any, rows: Any) -> np.float32:
     """Σ L over a block of states; `head` (B, 2 A) before tanh and clamp, `grad` by it."""
     size = actions.shape[1]
@@ -63,7 +63,7 @@ def losses(head: Any, grad: Any, actions: Any, rows: Any) -> np.float32:
     return total
 
 
-@njit(**INLINED)
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def add_product(x: Any, grad: Any, by_weight: Any, by_bias: Any, spare: Any, first: bool) -> None:
     """Add xᵀ grad and the sum of grad's rows; the first block overwrites what was there."""
     if first:
@@ -77,7 +77,7 @@ def add_product(x: Any, grad: Any, by_weight: Any, by_bias: Any, spare: Any, fir
             by_bias[j] += grad[b, j]
 
 
-@njit(**INLINED)
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def update(p: Any, grad: Any, first: Any, second: Any, size: Any, root: Any) -> None:
     """torch's fused Adam; `size` is lr / (1 − β₁ᵗ), `root` is √(1 − β₂ᵗ)."""
     for i in range(len(p)):
@@ -87,7 +87,7 @@ def update(p: Any, grad: Any, first: Any, second: Any, size: Any, root: Any) -> 
         p[i] -= size * first[i] / (math.sqrt(second[i]) / root + EPSILON)
 
 
-@njit(**INLINED)
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def train_one(
     n: int, position: Any, pairs: Any, obs: Any, actions: Any, kept: bool,
     params: Any, firsts: Any, seconds: Any, rate: float, count: int, block: int,

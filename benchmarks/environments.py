@@ -1,0 +1,85 @@
+"""Writes docs/environments.md: the worlds, their numbers and how they look.
+
+    python benchmarks/worlds.py --out benchmarks/results/worlds.json      # some minutes
+    python benchmarks/methods.py --out benchmarks/results/methods.json    # an hour on two cores
+    python benchmarks/environments.py                                     # the page, from both
+
+The frames are those of an expert's episode, made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterbc.envs import WORLDS, make_vec
+
+sys.path.insert(0, str(Path(__file__).parent))
+from methods import markdown  # noqa: E402  # the script beside this one
+
+ROOT = Path(__file__).parent.parent
+RESULTS, DOCS = ROOT / "benchmarks" / "results", ROOT / "docs"
+WHO = ("expert", "uniform", "gaussian", "epsilon-greedy", "novice", "typical", "skilled", "crowd")
+FRAMES = {"intersection": (1, 8, 19), "cartpole-hard": (1, 25, 60), "air-hockey": (1, 30, 90)}
+
+
+def frames(world: str, at: tuple[int, ...]) -> NDArray[np.uint8]:
+    """The expert at these steps, side by side."""
+    env: Any = make_vec(world, 1, render_mode="rgb_array")
+    expert, key = WORLDS[world].load_expert(), np.array([SEEDS[world]])
+    obs, _ = env.reset(seed=key.tolist())
+    shown = []
+    for t in range(max(at)):
+        obs, *_ = env.step(expert(obs, key, t).astype(np.float32))
+        if t + 1 in at:
+            shown.append(env.render()[0])
+    gap = np.full((len(shown[0]), 8, 3), 255, np.uint8)
+    return np.concatenate([part for frame in shown for part in (frame, gap)][:-1], axis=1)
+
+
+SEEDS = {"intersection": 3, "cartpole-hard": 1, "air-hockey": 0}
+
+
+def speed_table(speed: dict[str, Any]) -> str:
+    lines = ["| world | steps per second | time / Cartpole's | time / gymnasium's CartPole |"]
+    lines.append("|---|---|---|---|")
+    for name, row in speed.items():
+        ratios = [row[k] for k in ("time / Cartpole's", "time / gymnasium's CartPole")]
+        cells = [f"{middle:.2f} ({low:.2f} … {high:.2f})" for middle, low, high in ratios]
+        lines.append(f"| {name} | {row['steps per second']:,} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def return_table(returns: dict[str, Any]) -> str:
+    lines = ["| world | " + " | ".join(WHO) + " |", "|---" * (1 + len(WHO)) + "|"]
+    for name, rows in returns.items():
+        cells = [f"{rows[w]['return']:.1f} ± {rows[w]['error']:.1f}" for w in WHO]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    from PIL import Image
+
+    for world, at in FRAMES.items():
+        Image.fromarray(frames(world, at)).save(DOCS / "images" / f"{world}.png", optimize=True)
+    worlds = json.loads((RESULTS / "worlds.json").read_text())
+    methods = json.loads((RESULTS / "methods.json").read_text())
+    page = (Path(__file__).parent / "environments.md.in").read_text()
+    for name, text in (
+        ("speeds", speed_table(worlds["speed"])),
+        ("returns", return_table(worlds["returns"])),
+        ("spread", str(worlds["spread of the paper's return"])),
+        ("methods", markdown(methods)),
+    ):
+        page = page.replace(f"{{{name}}}", text)
+    (DOCS / "environments.md").write_text(page)
+
+
+if __name__ == "__main__":
+    main()
