@@ -275,7 +275,7 @@ def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path:
     while not run.exists() and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(2.0)
-    send(process.pid, signal.SIGINT)
+    os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
