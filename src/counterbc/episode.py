@@ -15,7 +15,13 @@ Array = NDArray[Any]
 
 
 def frozen(array: Any, dtype: Any, what: str) -> Array:
-    """A read-only copy as `dtype` (None: its own): nobody changes a dataset behind its back."""
+    """A read-only copy as `dtype` (None: its own): nobody changes a dataset behind its back.
+
+    An array that owns its numbers and is read-only already is taken as it is.
+    """
+    own = type(array) is np.ndarray and array.base is None and not array.flags.writeable
+    if own and dtype in (None, array.dtype):
+        return array  # type: ignore[no-any-return]  # `own` says that it is an array
     try:
         with np.errstate(over="ignore"):  # float64 beyond float32 becomes infinite, refused later
             out = np.array(array, dtype=dtype)
@@ -26,6 +32,9 @@ def frozen(array: Any, dtype: Any, what: str) -> Array:
 
 
 def check_finite(array: Array, what: str) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(array.sum()):  # cheap: a NaN or infinite value makes the sum so too
+            return
     bad = ~np.isfinite(array)
     if bad.any():
         row = int(np.argwhere(bad)[0][0])
@@ -54,10 +63,8 @@ class Episode:
 
     def __post_init__(self) -> None:
         where = f"episode {self.name!r}" if self.name else "an episode"
-        obs = frozen(self.obs, None, f"obs of {where}")
-        image = obs.ndim == 4 and obs.dtype == np.uint8
-        if not image:
-            obs = frozen(obs, np.float32, f"obs of {where}")
+        image = getattr(self.obs, "dtype", None) == np.uint8 and np.ndim(self.obs) == 4
+        obs = frozen(self.obs, np.uint8 if image else np.float32, f"obs of {where}")
         action = frozen(self.action, np.float32, f"action of {where}")
         if not image and (obs.ndim != 2 or obs.shape[1] == 0):
             raise DataError(
