@@ -26,6 +26,18 @@ def load_lines(path: Path) -> list[dict[str, Any]]:
     return [_parsed(line, dict, f"{path}, line {i}") for i, line in enumerate(lines, 1) if line]
 
 
+def dump(value: Any, path: Path) -> None:
+    """Write a value, readable to people."""
+    try:
+        text = json.dumps(value, indent=4)
+    except (TypeError, ValueError) as error:
+        raise FormatError(
+            f"{path.name} could not be written, JSON cannot hold it ({error}); "
+            "rename or remove what it names"
+        ) from None
+    path.write_text(text + "\n", "utf-8")
+
+
 def loads(text: Any, kind: type[T], where: str) -> T:
     """The value in a text that is part of some file."""
     if not isinstance(text, str):

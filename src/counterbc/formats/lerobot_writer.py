@@ -16,7 +16,7 @@ from counterbc.demonstrations import Demonstrations
 from counterbc.episode import Array
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
-from counterbc.formats import extras, lerobot_features, lerobot_stats
+from counterbc.formats import extras, json_files, lerobot_features, lerobot_stats
 from counterbc.formats.lerobot_features import Feature
 from counterbc.formats.parquet import Rolling
 from counterbc.formats.stream import Header, Recording, Stream
@@ -142,12 +142,12 @@ class _Writer:
         if self._rows:
             self._write_rows()
         meta, header = self._folder / "meta", self._header
-        _dump(self._info(), meta / "info.json")
+        json_files.dump(self._info(), meta / "info.json")
         stats = {n: {k: v.tolist() for k, v in s.items()} for n, s in self._stats.items()}
-        _dump(stats, meta / "stats.json")
+        json_files.dump(stats, meta / "stats.json")
         pq.write_table(_tasks_table(list(self._tasks)), meta / "tasks.parquet")
         own = {"obs_features": lerobot_features.obs_features(header)}
-        _dump(extras.of(header, self._about) | own, self._folder / EXTRAS)
+        json_files.dump(extras.of(header, self._about) | own, self._folder / EXTRAS)
         numbers = {about["name"]: i for i, about in enumerate(self._about)}
         masks = {
             mask: [numbers[name] for name in members if name in numbers]
@@ -155,9 +155,9 @@ class _Writer:
             if not mask.startswith(TASK)
         }
         if masks:
-            _dump({"masks": masks}, meta / "robomimic_masks.json")
+            json_files.dump({"masks": masks}, meta / "robomimic_masks.json")
         if header.env_args:
-            _dump(header.env_args, meta / "robomimic_env_args.json")
+            json_files.dump(header.env_args, meta / "robomimic_env_args.json")
         return self._unseen()
 
     def _info(self) -> dict[str, Any]:
@@ -220,14 +220,3 @@ def _tasks_table(tasks: Sequence[str]) -> pa.Table:
     }
     table = pa.table({"task_index": np.arange(len(tasks)), "task": pa.array(tasks, pa.string())})
     return table.replace_schema_metadata({"pandas": json.dumps(pandas)})
-
-
-def _dump(value: Any, path: Path) -> None:
-    try:
-        text = json.dumps(value, indent=4)
-    except (TypeError, ValueError) as error:
-        raise FormatError(
-            f"{path.name} could not be written, JSON cannot hold it ({error}); "
-            "rename or remove what it names"
-        ) from None
-    path.write_text(text + "\n")
