@@ -367,7 +367,7 @@ def test_a_file_without_demos_is_refused(tmp_path: Path) -> None:
     ("datasets", "sentence"),
     [
         ({"obs/state": np.zeros((2, 2))}, "'demo_1' has no actions; it has obs"),
-        ({"actions": np.zeros((2, 1))}, "'demo_1' has no obs/state; it has actions"),
+        ({"actions": np.zeros((2, 1))}, "'demo_1' has no obs; it has actions"),
         (demo(actions=np.zeros((3, 1))), "2 rows of obs/state but 3 actions"),
         (demo() | {"obs/state": np.zeros((2, 5))}, "has 5 numbers a row; the first demo has 2"),
         (demo(0), "episode 'demo_1' is empty"),

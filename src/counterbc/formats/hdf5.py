@@ -7,6 +7,7 @@ virtual datasets are refused. So is a dataset that claims far more than the file
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,21 +24,24 @@ _LARGE = 2**28  # bytes; below this a dataset is read whatever it was compressed
 _RATIO = 200  # what real recordings never reach when compressed, and made-up sizes do
 
 
-@contextmanager
-def guarded(path: Path) -> Iterator[None]:
-    """Turns whatever h5py raises on a damaged file into one sentence.
+class guarded:  # noqa: N801, it reads as a verb
+    """`with guarded(path)` turns whatever h5py raises on a damaged file into one sentence.
 
     h5py raises almost anything, so nothing but h5py's own calls belongs inside.
     """
-    try:
-        yield
-    except CounterBCError:
-        raise
-    except Exception as error:
-        raise FormatError(
-            f"{path} cannot be read, it may be cut short or damaged ({_reason(error)}); "
-            "copy or download it again"
-        ) from error
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, CounterBCError):
+            raise FormatError(
+                f"{self.path} cannot be read, it may be cut short or damaged ({_reason(error)}); "
+                "copy or download it again"
+            ) from error
 
 
 @contextmanager
@@ -82,71 +86,103 @@ def names(group: h5py.Group, path: Path) -> list[str]:
     return found
 
 
+def holds(group: h5py.Group, key: str, path: Path) -> bool:
+    """Whether something lies under `key`, such as obs/state; links are refused, not followed."""
+    encoded, end = key.encode(), 0
+    with guarded(path):
+        links = group.id.links
+        while end < len(encoded):
+            end = (encoded + b"/").index(b"/", end + 1)
+            if not links.exists(encoded[:end]):
+                return False
+            if links.get_info(encoded[:end]).type != h5py.h5l.TYPE_HARD:
+                raise FormatError(
+                    f"{path}: {text(encoded[:end])!r} in {base(group)!r} is a link, and links are "
+                    "not followed; copy what it points to into the file"
+                )
+    return True
+
+
 def member(group: h5py.Group, key: str, path: Path) -> h5py.Group | h5py.Dataset | None:
-    """What lies under `key`, such as obs/state, or None; links are never followed."""
-    found: Any = group
-    for name in key.split("/"):
-        with guarded(path):
-            encoded = name.encode()
-            if not isinstance(found, h5py.Group) or not found.id.links.exists(encoded):
-                return None
-            hard = found.id.links.get_info(encoded).type == h5py.h5l.TYPE_HARD
-            where, found = found, found[name] if hard else None
-        if not hard:
-            raise FormatError(
-                f"{path}: {name!r} in {base(where)!r} is a link, and links are not followed; "
-                "copy what it points to into the file"
-            )
+    """What lies under `key`, or None."""
+    if not holds(group, key, path):
+        return None
+    with guarded(path):
+        found = h5py.h5o.open(group.id, key.encode())
+        return h5py.Group(found) if isinstance(found, h5py.h5g.GroupID) else group[key]
+
+
+def is_group(group: h5py.Group, name: str, path: Path) -> bool:
+    """Whether a group lies under `name`, found out without opening it."""
+    if not holds(group, name, path):
+        return False
+    with guarded(path):
+        return bool(h5py.h5o.get_info(group.id, name.encode()).type == h5py.h5o.TYPE_GROUP)
+
+
+def subgroup(group: h5py.Group, key: str, path: Path) -> h5py.Group:
+    """A group that must be there."""
+    found = member(group, key, path)
+    if not isinstance(found, h5py.Group):
+        raise FormatError(f"{path}: {base(group)!r} has no {key}; it has {listed(group, path)}")
     return found
 
 
 def dataset(group: h5py.Group, key: str, path: Path) -> h5py.Dataset:
     """A dataset of numbers that lies in this file; anything else, objects above all, is refused."""
-    found = member(group, key, path)
-    if not isinstance(found, h5py.Dataset):
-        raise FormatError(f"{path}: {base(group)!r} has no {key}; it has {listed(group, path)}")
-    with guarded(path):
-        kind, dtype = found.dtype.kind, found.dtype
-    if kind not in "biuf":
-        raise FormatError(
-            f"{path}: {key} of {base(group)!r} holds values of type {dtype}; only numbers are read"
-        )
-    _check_storage(found, path)
-    return found
+    return h5py.Dataset(_dataset(group, key, path)[0])
 
 
 def numbers(group: h5py.Group, key: str, path: Path) -> Array:
-    found = dataset(group, key, path)
+    """All of a dataset."""
+    found, shape, dtype = _dataset(group, key, path)
     with guarded(path):
-        return np.asarray(found[()])
+        values = np.empty(shape, dtype)
+        found.read(h5py.h5s.ALL, h5py.h5s.ALL, values)
+        return values
 
 
 def strings(found: Any, what: str, path: Path) -> tuple[str, ...]:
     """A dataset of names."""
     with guarded(path):
         proper = isinstance(found, h5py.Dataset) and h5py.check_string_dtype(found.dtype)
-    if not proper:
-        raise FormatError(f"{path}: {what} is not a list of demo names; remove it")
-    _check_storage(found, path)
-    with guarded(path):
+        if not proper:
+            raise FormatError(f"{path}: {what} is not a list of demo names; remove it")
+        _check_storage(found.id, found.shape, found.dtype, path)
         return tuple(str(n) for n in np.ravel(found.asstr("utf-8")[()]))
 
 
-def _check_storage(found: h5py.Dataset, path: Path) -> None:
-    """Refuse data kept elsewhere, and a size that the bytes in this file cannot account for."""
+def _dataset(group: h5py.Group, key: str, path: Path) -> tuple[Any, tuple[int, ...], Any]:
+    """Its id, shape and type, without h5py's Python layer, which takes as long as reading."""
+    there = holds(group, key, path)
     with guarded(path):
-        made = found.id.get_create_plist()
-        elsewhere = made.get_layout() == h5py.h5d.VIRTUAL or made.get_external_count() > 0
-        size = found.id.get_type().get_size() * found.id.get_space().get_simple_extent_npoints()
-        stored = found.id.get_storage_size() if size > _LARGE else size
-    if elsewhere:
+        found = h5py.h5o.open(group.id, key.encode()) if there else None
+        if not isinstance(found, h5py.h5d.DatasetID):
+            raise FormatError(f"{path}: {base(group)!r} has no {key}; it has {listed(group, path)}")
+        shape, dtype = found.shape, found.dtype
+        if dtype.kind not in "biuf":
+            raise FormatError(
+                f"{path}: {key} of {base(group)!r} holds values of type {dtype}; "
+                "only numbers are read"
+            )
+        _check_storage(found, shape, dtype, path)
+        return found, shape, dtype
+
+
+def _check_storage(found: Any, shape: tuple[int, ...], dtype: Any, path: Path) -> None:
+    """Refuse data kept elsewhere, and a size that the bytes in this file cannot account for."""
+    if found.get_offset() is None:  # not one piece of this file: chunks, or elsewhere
+        made = found.get_create_plist()
+        if made.get_layout() == h5py.h5d.VIRTUAL or made.get_external_count() > 0:
+            raise FormatError(
+                f"{path}: {text(h5py.h5i.get_name(found))} is kept in another file; "
+                "copy its values into this one"
+            )
+    size = math.prod(shape) * dtype.itemsize
+    if size > _LARGE and size > _RATIO * found.get_storage_size():
         raise FormatError(
-            f"{path}: {found.name} is kept in another file; copy its values into this one"
-        )
-    if size > _RATIO * stored:
-        raise FormatError(
-            f"{path}: {found.name} claims {size / 1e9:,.1f} GB but only {stored / 1e9:,.3f} GB "
-            "are stored; give a file whose datasets are filled"
+            f"{path}: {text(h5py.h5i.get_name(found))} claims {size / 1e9:,.1f} GB but stores "
+            f"{found.get_storage_size() / 1e9:,.3f}; give a file whose datasets are filled"
         )
 
 
@@ -155,8 +191,14 @@ def _check_storage(found: h5py.Dataset, path: Path) -> None:
 
 def attribute(group: h5py.Group, key: str, path: Path, default: Any = None) -> Any:
     with guarded(path):
-        # .get would take an attribute that cannot be read for one that is absent
-        return group.attrs[key] if h5py.h5a.exists(group.id, key.encode()) else default
+        if not h5py.h5a.exists(group.id, key.encode()):
+            return default
+        found = h5py.h5a.open(group.id, key.encode())
+        if found.shape == () and found.dtype.kind in "biuf":
+            value = np.empty((), found.dtype)
+            found.read(value)
+            return value[()]
+        return group.attrs[key]
 
 
 def text_of(group: h5py.Group, key: str, path: Path) -> str | None:

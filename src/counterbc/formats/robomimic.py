@@ -144,9 +144,9 @@ def _read_demo(group: h5py.Group, file_name: str, layout: _Layout, path: Path) -
 def _read_obs(group: h5py.Group, name: str, length: int, layout: _Layout, path: Path) -> Array:
     """The chosen keys side by side, (T, S), or the one image."""
     joined = np.empty((0 if layout.image else length, sum(layout.widths)), np.float32)
-    end = 0
+    obs, end = hdf5.subgroup(group, "obs", path), 0
     for key, width in zip(layout.keys, layout.widths, strict=True):
-        part = numbers(group, f"obs/{key}", path)
+        part = numbers(obs, key, path)
         rows = len(part) if part.ndim else 0
         if rows != length:
             raise FormatError(
@@ -167,7 +167,7 @@ def _read_obs(group: h5py.Group, name: str, length: int, layout: _Layout, path: 
 
 
 def _optional(group: h5py.Group, key: str, path: Path) -> Array | None:
-    return None if member(group, key, path) is None else _kept(numbers(group, key, path))
+    return _kept(numbers(group, key, path)) if hdf5.holds(group, key, path) else None
 
 
 def _kept(array: Array) -> Array:
@@ -187,11 +187,12 @@ def _read_names(data: h5py.Group, path: Path) -> dict[str, str]:
     found = hdf5.names(data, path)
     numbers = {n: int(m[1]) for n in found if (m := DEMO.fullmatch(n))}
     ordered = sorted(found, key=lambda n: (n not in numbers, numbers.get(n, 0), n))
-    groups = {n: member(data, n, path) for n in ordered}
-    demos = {n: g for n, g in groups.items() if isinstance(g, h5py.Group)}
+    demos = [n for n in ordered if hdf5.is_group(data, n, path)]
     if not demos:
         raise FormatError(f"{path} has no demos in its group 'data'; record at least one")
-    return {n: text_of(g, "name", path) or n for n, g in demos.items()}
+    if hdf5.attribute(data, "written_by", path) is None:
+        return dict(zip(demos, demos, strict=True))
+    return {n: text_of(member(data, n, path), "name", path) or n for n in demos}
 
 
 def _choose_keys(group: h5py.Group, path: Path, wanted: Sequence[str] | None) -> list[str]:
