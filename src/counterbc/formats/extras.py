@@ -1,0 +1,104 @@
+"""What a format has no place for, as one JSON object that travels beside the data.
+
+written_by, action_low, action_high, action_set, action_names, obs_keys, obs_names, rate, masks
+episodes: name, operator, success, and reward: whether the data hold it, or the numbers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import counterbc
+from counterbc.errors import FormatError
+from counterbc.formats import json_files
+from counterbc.formats.stream import Header, Recording
+
+
+@dataclass(frozen=True)
+class Extras:
+    """The object, read and checked."""
+
+    header: dict[str, Any]
+    """Fields of a `Header`, observations apart, since a reader may choose among them."""
+    obs_keys: tuple[tuple[str, int], ...]
+    obs_names: tuple[str, ...]
+    episodes: list[dict[str, Any]]
+
+    def restored(self, recording: Recording, index: int) -> Recording:
+        """A recording with what is known about it; episodes that others added stay as they are."""
+        if index >= len(self.episodes):
+            return recording
+        known = self.episodes[index]
+        reward = known.get("reward")
+        return replace(
+            recording,
+            name=str(known.get("name", recording.name)),
+            operator=known.get("operator"),
+            success=known.get("success"),
+            reward=np.array(reward) if isinstance(reward, list)
+            else recording.reward if reward else None,
+        )  # fmt: skip
+
+
+def of(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any]:
+    """The object for a dataset whose episodes were described by `about`."""
+    low, high = header.action_low, header.action_high
+    return {
+        "written_by": f"counterbc {counterbc.__version__}",
+        "action_low": None if low is None else low.tolist(),
+        "action_high": None if high is None else high.tolist(),
+        "action_set": header.action_set,
+        "action_names": header.action_names,
+        "obs_keys": header.obs_keys,
+        "obs_names": header.obs_names,
+        "rate": header.rate,
+        "masks": header.masks,
+        "episodes": episodes,
+    }
+
+
+def about(recording: Recording, reward_held: bool) -> dict[str, Any]:
+    """What to remember of one episode; its rewards too, where the data have no place for them."""
+    reward: Any = recording.reward is not None
+    if recording.reward is not None and not reward_held:
+        reward = recording.reward.tolist()
+    kept = {"operator": recording.operator, "success": recording.success, "reward": reward}
+    return {"name": recording.name} | {k: v for k, v in kept.items() if v is not None}
+
+
+def read(values: Mapping[str, Any], where: str) -> Extras:
+    """Check the object; it may have been edited by hand."""
+    pairs = json_files.entry(values, "obs_keys", list, where)
+    if not all(isinstance(p, list) and [type(x) for x in p] == [str, int] for p in pairs):
+        raise FormatError(f"{where}: obs_keys are {pairs!r:.60}; expected [name, width] pairs")
+    masks = json_files.entry(values, "masks", dict, where)
+    episodes = json_files.entry(values, "episodes", list, where)
+    if not all(isinstance(e, dict) for e in episodes):
+        raise FormatError(f"{where}: episodes are not all objects; repair or remove them")
+    bounds = {k: values.get(k) for k in ("action_low", "action_high")}
+    if not all(b is None or isinstance(b, list) for b in bounds.values()):
+        raise FormatError(f"{where}: action bounds are {bounds!r:.60}; expected two lists, or null")
+    return Extras(
+        header={
+            **{k: None if b is None else np.array(b, np.float32) for k, b in bounds.items()},
+            "action_set": json_files.entry(values, "action_set", str, where),
+            "action_names": texts(values, "action_names", where),
+            "rate": None if values.get("rate") is None else json_files.rate(values, "rate", where),
+            "masks": {m: texts(masks, m, where) for m in masks},
+        },
+        obs_keys=tuple((key, width) for key, width in pairs),
+        obs_names=texts(values, "obs_names", where),
+        episodes=episodes,
+    )
+
+
+def texts(values: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    """A list of texts under `key`."""
+    found = json_files.entry(values, key, list, where)
+    if not all(isinstance(text, str) for text in found):
+        raise FormatError(f"{where}: {key} is {found!r:.60}; expected a list of texts; repair it")
+    return tuple(found)
