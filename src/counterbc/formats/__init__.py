@@ -32,10 +32,12 @@ FORMATS = {
     "d4rl": "flat",
     "npz": "npz",
     "csv": "table",
+    "lerobot": "lerobot",
+    "minari": "minari",
 }
 """The module of each format, in the order in which they are tried; imported when needed."""
 
-_WRITABLE = ("robomimic", "npz")
+_WRITABLE = ("robomimic", "lerobot", "minari", "npz")
 _SUFFIXES = {".hdf5": "robomimic", ".h5": "robomimic", ".npz": "npz"}
 
 

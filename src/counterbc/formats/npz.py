@@ -10,17 +10,17 @@ taken at its word. Nothing is ever unpickled, and arrays are read row by row.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from counterbc.demonstrations import Demonstrations
 from counterbc.episode import Array
 from counterbc.errors import FormatError
+from counterbc.formats import extras, json_files
+from counterbc.formats.extras import Extras
 from counterbc.formats.guard import guarded
 from counterbc.formats.npz_members import Members
 from counterbc.formats.npz_writer import write
@@ -49,43 +49,44 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     path = Path(path)
     with Members(path) as members:
         shape, total = members.shape("obs"), _check_rows(members)
-        known = _read_known(members)
-        episodes = _read_episodes(members, total, known.get("episodes"))
-        fields = _header_fields(known, path)
-        fields.setdefault("obs_keys", () if len(shape) > 2 else (("state", shape[-1]),))
-        if len(shape) == 1:
-            fields["obs_keys"] = (("state", 1),)
-        left_out = tuple(n for n in members.names if n not in _READ)
-        header = Header(**fields, source=str(path), left_out=left_out)
-    return Stream(header, _recordings(path, episodes)).choose(obs)
+        image, width = len(shape) > 2, 1 if len(shape) == 1 else shape[-1]
+        header = Header(
+            obs_keys=() if image else (("state", width),),
+            source=str(path),
+            left_out=tuple(n for n in members.names if n not in _READ),
+        )
+        known = None
+        if "counterbc" in members.names:
+            known, header = _read_known(members, header)
+        episodes = _read_episodes(members, total)
+    recordings = _recordings(path, episodes)
+    if known is not None:
+        recordings = (known.restored(r, i) for i, r in enumerate(recordings))
+    return Stream(header, recordings).choose(obs)
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What is known of an episode beside its rows."""
+class _Place:
+    """An episode's rows, and what is known beside them."""
 
     length: int
     name: str
-    operator: str | None = None
-    success: bool | None = None
-    rewarded: bool = True
+    operator: str | None
 
 
-def _recordings(path: Path, episodes: Sequence[_Told]) -> Iterator[Recording]:
+def _recordings(path: Path, episodes: Sequence[_Place]) -> Iterator[Recording]:
     with Members(path) as members:
         obs, action = members.rows("obs"), members.rows("action")
         reward = members.rows("reward") if "reward" in members.names else None
         selected = members.rows("selected") if "selected" in members.names else None
-        for told in episodes:
-            rewards = None if reward is None else reward.take(told.length)
+        for place in episodes:
             yield Recording(
-                obs=column(obs.take(told.length)),
-                action=column(action.take(told.length)),
-                reward=rewards if told.rewarded else None,
-                operator=told.operator,
-                success=told.success,
-                name=told.name,
-                selected=None if selected is None else selected.take(told.length),
+                obs=column(obs.take(place.length)),
+                action=column(action.take(place.length)),
+                reward=None if reward is None else reward.take(place.length),
+                operator=place.operator,
+                name=place.name,
+                selected=None if selected is None else selected.take(place.length),
             )
 
 
@@ -102,7 +103,7 @@ def _check_rows(members: Members) -> int:
     return total
 
 
-def _read_episodes(members: Members, total: int, known: Any) -> list[_Told]:
+def _read_episodes(members: Members, total: int) -> list[_Place]:
     if "episode_ends" in members.names:
         what = f"{members.path}: episode_ends"
         lengths = lengths_from_ends(members.array("episode_ends"), total, what)
@@ -111,11 +112,8 @@ def _read_episodes(members: Members, total: int, known: Any) -> list[_Told]:
         names, lengths = runs(members.array("episode"), f"{members.path}: episode")
     else:
         names, lengths = ["demo_0"], np.array([total])
-    if known is not None:
-        return _told_by_us(known, lengths, members.path)
     operators = _read_operators(members, lengths, total)
-    both = zip(lengths.tolist(), names, operators, strict=True)
-    return [_Told(length, name, operator) for length, name, operator in both]
+    return [_Place(*one) for one in zip(lengths.tolist(), names, operators, strict=True)]
 
 
 def _read_operators(members: Members, lengths: Array, total: int) -> list[str | None]:
@@ -139,58 +137,13 @@ def _read_operators(members: Members, lengths: Array, total: int) -> list[str | 
     return [o or None for o in texts]
 
 
-# What our writer adds
-
-
-def _read_known(members: Members) -> dict[str, Any]:
-    if "counterbc" not in members.names:
-        return {}
-    try:
-        known = json.loads(str(members.array("counterbc")[()]))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{members.path}: counterbc is not JSON ({error}); remove it") from None
-    if not isinstance(known, dict):
-        raise FormatError(f"{members.path}: counterbc is not a JSON object; remove it")
-    return known
-
-
-def _told_by_us(known: Any, lengths: Array, path: Path) -> list[_Told]:
-    kinds = ((str,), (str, type(None)), (bool, type(None)), (bool,))
-    proper = isinstance(known, list) and len(known) == len(lengths)
-    for entry in known if proper else ():
-        proper &= isinstance(entry, list) and len(entry) == len(kinds)
-        proper = proper and all(isinstance(e, k) for e, k in zip(entry, kinds, strict=True))
-    if not proper:
-        raise FormatError(
-            f"{path}: counterbc does not tell of {len(lengths)} episodes their name, operator, "
-            "success and whether they were rewarded; remove it"
-        )
-    return [_Told(n, *entry) for n, entry in zip(lengths.tolist(), known, strict=True)]
-
-
-def _header_fields(known: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The fields of a header, from JSON's lists to tuples, each of its kind."""
-    kinds = {
-        "action_low": list, "action_high": list, "action_set": str, "action_names": list,
-        "obs_names": list, "obs_keys": list, "rate": float, "env_args": dict, "masks": dict,
-    }  # fmt: skip
-    fields = {k: v for k, v in known.items() if k in kinds and v is not None}
-    try:
-        for key, value in fields.items():
-            if not isinstance(value, kinds[key]):
-                raise TypeError(f"{key} is {value!r:.40}")
-        for key in ("action_names", "obs_names"):
-            fields[key] = tuple(map(_as_text, fields.get(key, ())))
-        if "obs_keys" in fields:
-            fields["obs_keys"] = tuple((_as_text(k), int(w)) for k, w in fields["obs_keys"])
-        masks = fields.get("masks", {})
-        fields["masks"] = {m: tuple(map(_as_text, names)) for m, names in masks.items()}
-    except (TypeError, ValueError) as error:
-        raise FormatError(f"{path}: counterbc is not as we write it ({error}); remove it") from None
-    return fields
-
-
-def _as_text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} is no name")
-    return value
+def _read_known(members: Members, header: Header) -> tuple[Extras, Header]:
+    """What our writer added, and the header with it."""
+    where = f"{members.path}: counterbc"
+    values = json_files.loads(str(members.array("counterbc")[()]), dict, where)
+    known = extras.read(values, where)
+    env_args = json_files.entry(values, "env_args", dict, where)
+    keys = known.obs_keys or header.obs_keys
+    return known, replace(
+        header, **known.header, obs_keys=keys, obs_names=known.obs_names, env_args=env_args
+    )

@@ -45,7 +45,7 @@ class Members:
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Its shape, of one dimension or more."""
-        stream, shape, _, _ = self._opened(name)
+        stream, shape, _, _ = self._opened(name, "biufUS" if name == "episode" else "biuf")
         stream.close()
         if not shape:
             raise FormatError(f"{self.path}: {name} is a single number; expected one row per pair")

@@ -16,6 +16,7 @@ from counterbc.demonstrations import Demonstrations
 from counterbc.episode import Array
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
+from counterbc.formats import extras
 from counterbc.formats.stream import Header, Recording, Stream
 
 
@@ -29,15 +30,15 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
             told, lengths = [], []
             for r in stream.recordings:
                 _add(columns, r)
-                told.append((r.name, r.operator, r.success, r.reward is not None))
+                told.append(extras.about(r, reward_held=True))
                 lengths.append(len(r.action))
         with zipfile.ZipFile(temporary, "w") as archive:
             for column in columns.values():
                 if column.rows:
                     column.copy_to(archive)
             _put(archive, "episode_ends", np.cumsum(lengths))
-            if any(operator is not None for _, operator, _, _ in told):
-                _put(archive, "operator", np.array([o or "" for _, o, _, _ in told]))
+            if any("operator" in t for t in told):
+                _put(archive, "operator", np.array([t.get("operator", "") for t in told]))
             _put(archive, "counterbc", np.array(_dumped(stream.header, told)))
     return []
 
@@ -101,24 +102,9 @@ def _put(archive: zipfile.ZipFile, name: str, values: Array) -> None:
         np.lib.format.write_array(out, values, allow_pickle=False)
 
 
-def _dumped(header: Header, told: list[tuple[Any, ...]]) -> str:
-    bounds = {
-        key: None if value is None else [float(x) for x in value]
-        for key, value in (("action_low", header.action_low), ("action_high", header.action_high))
-    }
-    known = {
-        **bounds,
-        "action_set": header.action_set,
-        "action_names": header.action_names,
-        "obs_names": header.obs_names,
-        "obs_keys": header.obs_keys or None,
-        "rate": None if header.rate is None else float(header.rate),
-        "env_args": dict(header.env_args),
-        "masks": dict(header.masks),
-        "episodes": told,
-    }
+def _dumped(header: Header, told: list[dict[str, Any]]) -> str:
     try:
-        return json.dumps(known)
+        return json.dumps(extras.of(header, told) | {"env_args": dict(header.env_args)})
     except (TypeError, ValueError) as error:
         raise FormatError(
             f"env_args cannot be written as JSON ({error}); rename or remove what is in the way"

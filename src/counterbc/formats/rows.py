@@ -20,20 +20,20 @@ class Rows:
         """`read(start, stop)` gives rows, asked for in order; `row` is the bytes of one."""
         self._read, self._total = read, shape[0]
         self._block = max(1, _BLOCK // max(row, 1))
-        self._rest: Array | None = None
-        self._at = 0
+        self._rest, self._at = read(0, 0), 0
 
     def take(self, count: int) -> Array:
-        """The next `count` rows; a vector is a column."""
-        parts = []
-        while count > 0:
-            if self._rest is None or not len(self._rest):
-                stop = min(self._total, self._at + max(self._block, count))
-                self._rest = self._read(self._at, stop)
-                self._at = stop
-            parts.append(self._rest[:count])
-            self._rest = self._rest[count:]
-            count -= len(parts[-1])
+        """The next `count` rows, of which there must be so many."""
+        parts = [self._rest[:count]]
+        self._rest = self._rest[count:]
+        missing = count - len(parts[0])
+        while missing > 0:
+            stop = min(self._total, self._at + max(self._block, missing))
+            block = self._read(self._at, stop)
+            self._at = stop
+            parts.append(block[:missing])
+            self._rest = block[missing:]
+            missing -= len(parts[-1])
         return np.concatenate(parts)
 
 
