@@ -13,7 +13,7 @@ from counterbc.errors import FormatError, OptionError, unknown
 if TYPE_CHECKING:
     from counterbc.formats.stream import Stream
 
-__all__ = ["FORMATS", "detect", "load", "open_stream", "save"]
+__all__ = ["FORMATS", "detect", "format_to_write", "load", "open_stream", "save"]
 
 
 class Format(Protocol):
@@ -67,6 +67,11 @@ def save(
     The format is told by `format` or by the ending of `path`.
     """
     path = Path(path)
+    return cast(Writable, _module(format_to_write(path, format))).write(data, path)
+
+
+def format_to_write(path: Path, format: str | None = None) -> str:
+    """The format that is named, or that the ending of `path` tells."""
     name = format or _SUFFIXES.get(path.suffix.lower())
     if name is None:
         endings = ", ".join(f"{s} ({f})" for s, f in _SUFFIXES.items())
@@ -76,7 +81,7 @@ def save(
         )
     if name not in _WRITABLE:
         raise unknown("format to write", name, _WRITABLE)
-    return cast(Writable, _module(name)).write(data, path)
+    return name
 
 
 def detect(path: Path) -> str:

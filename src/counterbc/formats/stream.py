@@ -106,14 +106,7 @@ class Stream:
             for recording in self.recordings:
                 episodes.append(recording.episode())
                 chosen.append(recording.selected)
-            selected = None
-            if any(c is not None for c in chosen):
-                whole = [
-                    np.ones(len(e), bool) if c is None else c.astype(bool)
-                    for e, c in zip(episodes, chosen, strict=True)
-                ]
-                selected = np.flatnonzero(np.concatenate(whole))
-            return self.header.joined(episodes, selected)
+            return self.header.joined(episodes, selection([len(e) for e in episodes], chosen))
 
     def checked(self) -> Stream:
         """The same with all names filled in, each episode checked as it passes."""
@@ -164,8 +157,28 @@ class Stream:
         masks = self.header.masks
         if mask not in masks:
             raise unknown("mask", mask, masks or ("there are none",))
-        members = set(masks[mask])
-        return Stream(self.header, (r for r in self.recordings if r.name in members))
+        return Stream(self.header, self._members(mask))
+
+    def _members(self, mask: str) -> Iterator[Recording]:
+        members, found = set(self.header.masks[mask]), False
+        for r in self.recordings:
+            if r.name in members:
+                found = True
+                yield r
+        if not found:
+            raise DataError(
+                f"{self.header.source}: none of its episodes is in the mask {mask!r}; "
+                "choose another mask"
+            )
+
+
+def selection(lengths: Sequence[int], chosen: Sequence[Array | None]) -> Array | None:
+    """Indices of the pairs that are learned from; None where no recording says."""
+    if all(c is None for c in chosen):
+        return None
+    both = zip(lengths, chosen, strict=True)
+    whole = [np.ones(n, bool) if c is None else c.astype(bool) for n, c in both]
+    return np.flatnonzero(np.concatenate(whole))
 
 
 def _recordings(demos: Demonstrations) -> Iterator[Recording]:
