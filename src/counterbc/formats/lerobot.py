@@ -15,6 +15,7 @@ where a converter from robomimic left them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from os.path import isfile  # False, not an error, where a folder may not be read
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ __all__ = ["read", "recognizes", "stream", "write"]
 
 def recognizes(path: Path) -> bool:
     """A folder with meta/info.json."""
-    return (path / "meta" / "info.json").is_file()
+    return isfile(path / "meta" / "info.json")
 
 
 def read(path: str | Path, obs: Sequence[str] | None = None) -> Demonstrations:
@@ -58,9 +59,7 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     root = Path(path)
     info = lerobot_info.read(root)
     places = lerobot_places.find(info)
-    known, keys = (
-        _own(info) if (root / EXTRAS).is_file() else (None, lerobot_keys.of_features(info))
-    )
+    known, keys = _own(info) if isfile(root / EXTRAS) else (None, lerobot_keys.of_features(info))
     picked = lerobot_keys.chosen(keys, obs, info)
     left = tuple(
         f"{k.name} ({k.feature.dtype})" for k in keys if k.feature.camera and k not in picked
@@ -125,7 +124,7 @@ def _robomimic_masks(info: Info, episodes: int) -> dict[str, tuple[str, ...]]:
 
 def _beside(info: Info, name: str) -> dict[str, Any]:
     path = info.root / "meta" / name
-    return json_files.load(path, dict) if path.is_file() else {}
+    return json_files.load(path, dict) if isfile(path) else {}
 
 
 def _actions(info: Info) -> list[Feature]:
