@@ -90,7 +90,7 @@ def _header(
     fields: dict[str, Any] = {
         "action_names": tuple(n for f in _actions(info) for n in lerobot_keys.names(f)),
         "rate": info.fps,
-        "masks": _task_masks(places) | _robomimic_masks(info, len(places)),
+        "masks": _task_masks(places) | _robomimic_masks(info),
     } | (known.header if known else {})
     return Header(
         obs_keys=tuple((k.name, k.width) for k in vectors),
@@ -110,11 +110,11 @@ def _task_masks(places: Sequence[Place]) -> dict[str, tuple[str, ...]]:
     return masks
 
 
-def _robomimic_masks(info: Info, episodes: int) -> dict[str, tuple[str, ...]]:
+def _robomimic_masks(info: Info) -> dict[str, tuple[str, ...]]:
     """Subsets that a converter from robomimic wrote, as numbers of episodes."""
     path = info.root / "meta" / "robomimic_masks.json"
-    masks = _beside(info, path.name).get("masks", {})
-    for name, members in masks.items() if isinstance(masks, dict) else [("masks", masks)]:
+    masks = json_files.entry({"masks": {}} | _beside(info, path.name), "masks", dict, path)
+    for name, members in masks.items():
         if not isinstance(members, list) or not all(isinstance(m, int) for m in members):
             raise FormatError(
                 f"{path}: {name!r:.60} is not a list of episodes; repair or remove it"

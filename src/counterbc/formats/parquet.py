@@ -29,6 +29,8 @@ def opened(path: Path) -> Iterator[pq.ParquetFile]:
             yield file
     except FileNotFoundError:
         raise FormatError(f"{path} is missing; copy or download the dataset again") from None
+    except PermissionError:
+        raise FormatError(f"{path} may not be read; check its permissions") from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).split("\n")[0].strip()
         raise FormatError(
