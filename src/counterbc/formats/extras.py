@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import counterbc
+from counterbc.episode import Array
 from counterbc.errors import FormatError
 from counterbc.formats import json_files
 from counterbc.formats.stream import Header, Recording
@@ -39,7 +40,7 @@ class Extras:
             name=str(known.get("name", recording.name)),
             operator=known.get("operator"),
             success=known.get("success"),
-            reward=np.array(reward) if isinstance(reward, list)
+            reward=np.array(reward, np.float32) if isinstance(reward, list)
             else recording.reward if reward else None,
         )  # fmt: skip
 
@@ -77,14 +78,11 @@ def read(values: Mapping[str, Any], where: str) -> Extras:
         raise FormatError(f"{where}: obs_keys are {pairs!r:.60}; expected [name, width] pairs")
     masks = json_files.entry(values, "masks", dict, where)
     episodes = json_files.entry(values, "episodes", list, where)
-    if not all(isinstance(e, dict) for e in episodes):
-        raise FormatError(f"{where}: episodes are not all objects; repair or remove them")
-    bounds = {k: values.get(k) for k in ("action_low", "action_high")}
-    if not all(b is None or isinstance(b, list) for b in bounds.values()):
-        raise FormatError(f"{where}: action bounds are {bounds!r:.60}; expected two lists, or null")
+    for episode in episodes:
+        _check_episode(episode, where)
     return Extras(
         header={
-            **{k: None if b is None else np.array(b, np.float32) for k, b in bounds.items()},
+            **{k: _numbers(values, k, where) for k in ("action_low", "action_high")},
             "action_set": json_files.entry(values, "action_set", str, where),
             "action_names": texts(values, "action_names", where),
             "rate": None if values.get("rate") is None else json_files.rate(values, "rate", where),
@@ -94,6 +92,26 @@ def read(values: Mapping[str, Any], where: str) -> Extras:
         obs_names=texts(values, "obs_names", where),
         episodes=episodes,
     )
+
+
+def _check_episode(episode: Any, where: str) -> None:
+    if not isinstance(episode, dict):
+        raise FormatError(f"{where}: episodes are not all objects; repair or remove them")
+    for key, kind in (("name", str), ("operator", str), ("success", bool)):
+        if key in episode:
+            json_files.entry(episode, key, kind, where)
+    if isinstance(episode.get("reward"), list):
+        _numbers(episode, "reward", where)
+
+
+def _numbers(values: Mapping[str, Any], key: str, where: str) -> Array | None:
+    """A list of numbers under `key`, or None."""
+    if values.get(key) is None:
+        return None
+    try:
+        return np.array(json_files.entry(values, key, list, where), np.float32)
+    except (TypeError, ValueError):
+        raise FormatError(f"{where}: {key} is not a list of numbers; repair or remove it") from None
 
 
 def texts(values: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:

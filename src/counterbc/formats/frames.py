@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 from collections.abc import Iterable, Sequence
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def film(
     path: Path, begin: float, count: int, fps: float, shape: Sequence[int], where: str
 ) -> Array:
     """`count` frames of a film from second `begin` on: (T, H, W, 3)."""
-    if not path.is_file():
+    if not isfile(path):
         raise FormatError(f"{path} is missing; download the films, or choose other observations")
     av = _library("av", "av", where)
     frames: list[Array] = []

@@ -71,7 +71,13 @@ def rate(values: Mapping[str, Any], key: str, where: Path | str) -> float:
     return float(value)
 
 
-_WORDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text", int: "a whole number"}
+_WORDS: dict[type, str] = {
+    dict: "an object",
+    bool: "true or false",
+    list: "a list",
+    str: "a text",
+    int: "a whole number",
+}
 
 
 def _text(path: Path) -> str:
@@ -81,10 +87,10 @@ def _text(path: Path) -> str:
         return path.read_text("utf-8")
     except FileNotFoundError:
         raise FormatError(f"{path} is missing; copy or download the dataset again") from None
+    except PermissionError:
+        raise FormatError(f"{path} may not be read; check its permissions") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(
-            f"{path} cannot be read ({error}); check it and its permissions"
-        ) from None
+        raise FormatError(f"{path} cannot be read ({error}); download it again") from None
 
 
 def _parsed(text: str, kind: type[T], where: Path | str) -> T:

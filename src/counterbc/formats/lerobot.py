@@ -15,6 +15,7 @@ where a converter from robomimic left them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from os.path import isfile  # False, not an error, where a folder may not be read
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ __all__ = ["read", "recognizes", "stream", "write"]
 
 def recognizes(path: Path) -> bool:
     """A folder with meta/info.json."""
-    return (path / "meta" / "info.json").is_file()
+    return isfile(path / "meta" / "info.json")
 
 
 def read(path: str | Path, obs: Sequence[str] | None = None) -> Demonstrations:
@@ -58,9 +59,7 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     root = Path(path)
     info = lerobot_info.read(root)
     places = lerobot_places.find(info)
-    known, keys = (
-        _own(info) if (root / EXTRAS).is_file() else (None, lerobot_keys.of_features(info))
-    )
+    known, keys = _own(info) if isfile(root / EXTRAS) else (None, lerobot_keys.of_features(info))
     picked = lerobot_keys.chosen(keys, obs, info)
     left = tuple(
         f"{k.name} ({k.feature.dtype})" for k in keys if k.feature.camera and k not in picked
@@ -91,7 +90,7 @@ def _header(
     fields: dict[str, Any] = {
         "action_names": tuple(n for f in _actions(info) for n in lerobot_keys.names(f)),
         "rate": info.fps,
-        "masks": _task_masks(places) | _robomimic_masks(info, len(places)),
+        "masks": _task_masks(places) | _robomimic_masks(info),
     } | (known.header if known else {})
     return Header(
         obs_keys=tuple((k.name, k.width) for k in vectors),
@@ -111,11 +110,11 @@ def _task_masks(places: Sequence[Place]) -> dict[str, tuple[str, ...]]:
     return masks
 
 
-def _robomimic_masks(info: Info, episodes: int) -> dict[str, tuple[str, ...]]:
+def _robomimic_masks(info: Info) -> dict[str, tuple[str, ...]]:
     """Subsets that a converter from robomimic wrote, as numbers of episodes."""
     path = info.root / "meta" / "robomimic_masks.json"
-    masks = _beside(info, path.name).get("masks", {})
-    for name, members in masks.items() if isinstance(masks, dict) else [("masks", masks)]:
+    masks = json_files.entry({"masks": {}} | _beside(info, path.name), "masks", dict, path)
+    for name, members in masks.items():
         if not isinstance(members, list) or not all(isinstance(m, int) for m in members):
             raise FormatError(
                 f"{path}: {name!r:.60} is not a list of episodes; repair or remove it"
@@ -125,7 +124,7 @@ def _robomimic_masks(info: Info, episodes: int) -> dict[str, tuple[str, ...]]:
 
 def _beside(info: Info, name: str) -> dict[str, Any]:
     path = info.root / "meta" / name
-    return json_files.load(path, dict) if path.is_file() else {}
+    return json_files.load(path, dict) if isfile(path) else {}
 
 
 def _actions(info: Info) -> list[Feature]:

@@ -78,6 +78,7 @@ class _Writer:
         """Write one episode."""
         tasks = list(dict.fromkeys(self._asked.get(recording.name, [self._task()])))
         for task in tasks:
+            _check_text(task)
             self._tasks.setdefault(task, len(self._tasks))
         values = self._values(recording, self._tasks[tasks[0]])
         chunk, file = self._data.place()
@@ -202,6 +203,13 @@ class _Writer:
                 "next.success is written as false there"
             )
         return said
+
+
+def _check_text(task: str) -> None:
+    try:
+        task.encode()
+    except UnicodeEncodeError:
+        raise FormatError(f"the task {task!r} is no proper text; rename its mask") from None
 
 
 def _tasks_table(tasks: Sequence[str]) -> pa.Table:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from os.path import isfile  # False, not an error, where a folder may not be read
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ _STORES = ("hdf5", "arrow", "parquet")
 def recognizes(path: Path) -> bool:
     """A folder with main_data.hdf5, or with metadata.json that tells a data format and spaces."""
     folder = _folder(path)
-    if (folder / minari_sources.MAIN).is_file():
+    if isfile(folder / minari_sources.MAIN):
         return True
     try:
         about = json_files.load(folder / "metadata.json", dict)
@@ -72,9 +73,9 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
 
 def _folder(path: Path) -> Path:
     """Where metadata.json lies: here, in data/, or beside the file that was named."""
-    if path.name == minari_sources.MAIN and path.is_file():
+    if path.name == minari_sources.MAIN and isfile(path):
         return path.parent
-    return path if (path / "metadata.json").is_file() else path / "data"
+    return path if isfile(path / "metadata.json") else path / "data"
 
 
 @dataclass(frozen=True)

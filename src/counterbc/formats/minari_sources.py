@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
 from typing import Protocol
 
@@ -49,7 +50,7 @@ def of_hdf5(root: Path, episodes: int) -> Iterator[Source]:
 class _Group:
     def __init__(self, group: h5py.Group, path: Path) -> None:
         self._group, self._path = group, path
-        self.steps = len(hdf5.numbers(group, "rewards", path))
+        self.steps = len(np.atleast_1d(hdf5.numbers(group, "rewards", path)))
 
     def values(self, section: str, leaf: Leaf) -> Array:
         parts = [f"_index_{p}" if isinstance(p, int) else p for p in leaf.path]
@@ -61,8 +62,8 @@ class _Group:
             return frames.decoded(stored[: self.steps], leaf.shape, where)
         found = hdf5.numbers(self._group, key, self._path)
         _check_rows(len(found) if found.ndim else 0, self.steps + extra, where)
-        if found[0].size != leaf.width:
-            raise FormatError(f"{where} has {found[0].size} numbers a row; its space {leaf.width}")
+        if (width := prod(found.shape[1:])) != leaf.width:
+            raise FormatError(f"{where} has {width} numbers a row; its space {leaf.width}")
         return _shaped(found[: self.steps], leaf)
 
     def _encoded(self, key: str) -> list[bytes] | None:
@@ -90,13 +91,15 @@ def of_arrow(root: Path, episodes: int, kind: str) -> Iterator[Source]:
         folder = root / str(i)
         about = folder / "metadata.json"
         steps = json_files.count(json_files.load(about, dict), "total_steps", about)
-        files = sorted(
-            p for p in folder.iterdir() if p.suffix in (".arrow", ".feather", ".parquet")
-        )
+        files = sorted(folder.glob(f"*.{kind}"))
         if not files:
             raise FormatError(f"{folder} has no {kind} file; copy or download the dataset again")
         tables = [_table(file, kind, steps + 1) for file in files]
-        yield _Table(pa.concat_tables(tables), folder, steps)
+        try:
+            whole = pa.concat_tables(tables)
+        except pa.ArrowException as error:
+            raise _damaged(folder, error) from error
+        yield _Table(whole, folder, steps)
 
 
 def _table(path: Path, kind: str, most: int) -> pa.Table:
@@ -105,8 +108,10 @@ def _table(path: Path, kind: str, most: int) -> pa.Table:
             raise FormatError(f"{path} has {rows} rows; its metadata.json says {most}")
         return parquet.table(path)
     try:
-        with pa.memory_map(str(path)) as source:
-            return pa.ipc.open_file(source).read_all()
+        with pa.OSFile(str(path)) as source:
+            table = pa.ipc.open_file(source).read_all()
+        table.validate(full=True)  # Arrow believes what a file says of itself unless asked
+        return table
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _damaged(path, error) from error
 

@@ -24,11 +24,13 @@ _DENSE = 64  # rows in a byte: recorded numbers never come near it, made-up ones
 @contextmanager
 def opened(path: Path) -> Iterator[pq.ParquetFile]:
     """A Parquet file to read; whatever is wrong with it is said in one sentence."""
-    if not path.is_file():
-        raise FormatError(f"{path} is missing; copy or download the dataset again")
     try:
         with path.open("rb") as source, pq.ParquetFile(source, pre_buffer=False) as file:
             yield file
+    except FileNotFoundError:
+        raise FormatError(f"{path} is missing; copy or download the dataset again") from None
+    except PermissionError:
+        raise FormatError(f"{path} may not be read; check its permissions") from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).split("\n")[0].strip()
         raise FormatError(
