@@ -7,7 +7,7 @@ from typing import Any
 
 from counterbc.errors import CounterBCError, FormatError
 
-_LARGE = 2**28  # bytes; below this anything is read, whatever it was compressed to
+LARGE = 2**28  # bytes; below this anything is read, whatever it was compressed to
 _RATIO = 200  # what real recordings never reach when compressed, and made-up sizes do
 
 
@@ -46,7 +46,7 @@ def check_there(path: Path) -> None:
 
 def check_size(what: str, size: int, stored: int) -> None:
     """Refuse what claims far more bytes than are there for it."""
-    if size > _LARGE and size > _RATIO * stored:
+    if size > LARGE and size > _RATIO * stored:
         raise FormatError(
             f"{what} claims {size / 1e9:,.1f} GB but stores {stored / 1e9:,.3f}; "
             "give a file whose arrays are filled"

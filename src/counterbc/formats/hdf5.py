@@ -19,7 +19,7 @@ import numpy as np
 from counterbc.episode import Array
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
-from counterbc.formats.guard import check_size, guarded, reason
+from counterbc.formats.guard import LARGE, check_size, guarded, reason
 
 
 @contextmanager
@@ -55,13 +55,16 @@ def created(path: Path) -> Iterator[h5py.File]:
 
 
 def names(group: h5py.Group, path: Path) -> list[str]:
-    """What a group holds, sorted; names that could be mistaken for another place are refused."""
+    """What a group holds, sorted; links are refused, and names that could mean another place."""
+    found: dict[bytes, int] = {}
     with guarded(path):
-        found = sorted(group)
-    for name in found:
-        if name in (".", "..") or not _is_text(name):
+        group.id.links.iterate(lambda name, info: found.update({name: info.type}), info=True)
+    for name, kind in found.items():
+        if kind != h5py.h5l.TYPE_HARD:
+            raise _link(group, name, path)
+        if name in (b".", b"..") or not _is_text(name):
             raise FormatError(f"{path}: {name!r} in {base(group)!r} is no proper name; rename it")
-    return found
+    return sorted(name.decode() for name in found)
 
 
 def holds(group: h5py.Group, key: str, path: Path) -> bool:
@@ -74,11 +77,15 @@ def holds(group: h5py.Group, key: str, path: Path) -> bool:
             if not links.exists(encoded[:end]):
                 return False
             if links.get_info(encoded[:end]).type != h5py.h5l.TYPE_HARD:
-                raise FormatError(
-                    f"{path}: {text(encoded[:end])!r} in {base(group)!r} is a link, and links are "
-                    "not followed; copy what it points to into the file"
-                )
+                raise _link(group, encoded[:end], path)
     return True
+
+
+def _link(group: h5py.Group, name: bytes, path: Path) -> FormatError:
+    return FormatError(
+        f"{path}: {text(name)!r} in {base(group)!r} is a link, and links are not followed; "
+        "copy what it points to into the file"
+    )
 
 
 def member(group: h5py.Group, key: str, path: Path) -> h5py.Group | h5py.Dataset | None:
@@ -98,23 +105,32 @@ def is_group(group: h5py.Group, name: str, path: Path) -> bool:
         return bool(h5py.h5o.get_info(group.id, name.encode()).type == h5py.h5o.TYPE_GROUP)
 
 
-def subgroup(group: h5py.Group, key: str, path: Path) -> h5py.Group:
+# In these `known` says that the key is one of `names`, so that it is there and no link. To look
+# every name up again, or to go through h5py's Python layer, takes as long as reading a short episode.
+
+
+def subgroup(group: h5py.Group, key: str, path: Path, known: bool = False) -> h5py.Group:
     """A group that must be there."""
-    found = member(group, key, path)
-    if not isinstance(found, h5py.Group):
+    there = known or holds(group, key, path)
+    with guarded(path):
+        found = h5py.h5o.open(group.id, key.encode()) if there else None
+    if not isinstance(found, h5py.h5g.GroupID):
         raise FormatError(f"{path}: {base(group)!r} has no {key}; it has {listed(group, path)}")
-    return found
+    return h5py.Group(found)
 
 
 def dataset(group: h5py.Group, key: str, path: Path) -> h5py.Dataset:
     """A dataset of numbers that lies in this file; anything else, objects above all, is refused."""
-    return h5py.Dataset(_dataset(group, key, path)[0])
-
-
-def numbers(group: h5py.Group, key: str, path: Path) -> Array:
-    """All of a dataset."""
-    found, shape, dtype = _dataset(group, key, path)
+    there = holds(group, key, path)
     with guarded(path):
+        return h5py.Dataset(_dataset(group, key, path, there)[0])
+
+
+def numbers(group: h5py.Group, key: str, path: Path, known: bool = False) -> Array:
+    """All of a dataset."""
+    there = known or holds(group, key, path)
+    with guarded(path):
+        found, shape, dtype = _dataset(group, key, path, there)
         values = np.empty(shape, dtype)
         found.read(h5py.h5s.ALL, h5py.h5s.ALL, values)
         return values
@@ -130,21 +146,20 @@ def strings(found: Any, what: str, path: Path) -> tuple[str, ...]:
         return tuple(str(n) for n in np.ravel(found.asstr("utf-8")[()]))
 
 
-def _dataset(group: h5py.Group, key: str, path: Path) -> tuple[Any, tuple[int, ...], Any]:
-    """Its id, shape and type, without h5py's Python layer, which takes as long as reading."""
-    there = holds(group, key, path)
-    with guarded(path):
-        found = h5py.h5o.open(group.id, key.encode()) if there else None
-        if not isinstance(found, h5py.h5d.DatasetID):
-            raise FormatError(f"{path}: {base(group)!r} has no {key}; it has {listed(group, path)}")
-        shape, dtype = found.shape, found.dtype
-        if dtype.kind not in "biuf":
-            raise FormatError(
-                f"{path}: {key} of {base(group)!r} holds values of type {dtype}; "
-                "only numbers are read"
-            )
-        _check_storage(found, key, shape, dtype, path)
-        return found, shape, dtype
+def _dataset(
+    group: h5py.Group, key: str, path: Path, there: bool
+) -> tuple[Any, tuple[int, ...], Any]:
+    """Its id, shape and type."""
+    found = h5py.h5o.open(group.id, key.encode()) if there else None
+    if not isinstance(found, h5py.h5d.DatasetID):
+        raise FormatError(f"{path}: {base(group)!r} has no {key}; it has {listed(group, path)}")
+    shape, dtype = found.shape, found.dtype
+    if dtype.kind not in "biuf":
+        raise FormatError(
+            f"{path}: {key} of {base(group)!r} holds values of type {dtype}; only numbers are read"
+        )
+    _check_storage(found, key, shape, dtype, path)
+    return found, shape, dtype
 
 
 def _check_storage(found: Any, name: str, shape: tuple[int, ...], dtype: Any, path: Path) -> None:
@@ -155,7 +170,9 @@ def _check_storage(found: Any, name: str, shape: tuple[int, ...], dtype: Any, pa
             raise FormatError(
                 f"{path}: {name} is kept in another file; copy its values into this one"
             )
-    check_size(f"{path}: {name}", math.prod(shape) * dtype.itemsize, found.get_storage_size())
+    size = math.prod(shape) * dtype.itemsize
+    if size > LARGE:
+        check_size(f"{path}: {name}", size, found.get_storage_size())
 
 
 # Attributes

@@ -12,6 +12,7 @@ in any other file bounds, rate and operators are read from robomimic's own conve
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,10 +62,19 @@ def read(path: str | Path, obs: Sequence[str] | None = None) -> Demonstrations:
 
 def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     """The same, demo by demo."""
-    path = Path(path)
+    parts = _parts(Path(path), obs)
+    return Stream(next(parts), parts)
+
+
+def _parts(path: Path, obs: Sequence[str] | None) -> Iterator[Any]:
+    """The header, then each recording; opening the file takes as long as ten short demos."""
     with hdf5.opened(path) as file:
         layout = _layout(file, path, obs)
-    return Stream(layout.header, _recordings(path, layout))
+        yield layout.header
+        data = hdf5.subgroup(file, "data", path)
+        for name in layout.names:
+            demo = hdf5.subgroup(data, name, path, known=True)
+            yield _read_demo(demo, name, layout, path)
 
 
 @dataclass(frozen=True)
@@ -114,15 +124,8 @@ def _layout(file: h5py.File, path: Path, wanted: Sequence[str] | None) -> _Layou
     return _Layout(header, names, keys, widths, image, operators)
 
 
-def _recordings(path: Path, layout: _Layout) -> Iterator[Recording]:
-    with hdf5.opened(path) as file:
-        data = member(file, "data", path)
-        for name in layout.names:
-            yield _read_demo(member(data, name, path), name, layout, path)
-
-
 def _read_demo(group: h5py.Group, file_name: str, layout: _Layout, path: Path) -> Recording:
-    name = layout.names[file_name]
+    name, there = layout.names[file_name], hdf5.names(group, path)
     action = numbers(group, "actions", path)
     count = hdf5.number_of(group, "num_samples", path)
     if count is not None and count != len(action):
@@ -131,23 +134,27 @@ def _read_demo(group: h5py.Group, file_name: str, layout: _Layout, path: Path) -
             "repair its attribute num_samples"
         )
     operator, success = text_of(group, "operator", path), hdf5.number_of(group, "success", path)
-    return Recording(
-        obs=_read_obs(group, name, len(action), layout, path),
-        action=_kept(action),
-        reward=_optional(group, "rewards", path),
-        operator=layout.operators.get(file_name) if operator is None else operator,
-        success=None if success is None else bool(success),
-        name=name,
-        selected=_optional(group, "selected", path),
-    )
+    extra = {k: numbers(group, k, path, known=True) for k in ("rewards", "selected") if k in there}
+    with np.errstate(over="ignore"):  # beyond 32 bits is infinite, which is reported as such
+        return Recording(
+            obs=_read_obs(group, name, len(action), layout, path),
+            action=_kept(action),
+            reward=_kept(extra["rewards"]) if "rewards" in extra else None,
+            operator=layout.operators.get(file_name) if operator is None else operator,
+            success=None if success is None else bool(success),
+            name=name,
+            selected=extra.get("selected"),
+        )
 
 
 def _read_obs(group: h5py.Group, name: str, length: int, layout: _Layout, path: Path) -> Array:
     """The chosen keys side by side, (T, S), or the one image."""
+    obs = hdf5.subgroup(group, "obs", path)
+    there = hdf5.names(obs, path)
     joined = np.empty((0 if layout.image else length, sum(layout.widths)), np.float32)
-    obs, end = hdf5.subgroup(group, "obs", path), 0
+    end = 0
     for key, width in zip(layout.keys, layout.widths, strict=True):
-        part = numbers(obs, key, path)
+        part = numbers(obs, key, path, known=key in there)
         rows = len(part) if part.ndim else 0
         if rows != length:
             raise FormatError(
@@ -161,21 +168,15 @@ def _read_obs(group: h5py.Group, name: str, length: int, layout: _Layout, path: 
             )
         if layout.image:
             return _kept(part)
-        with np.errstate(over="ignore"):  # becomes infinite, which is reported as such
-            joined[:, end : end + width] = part.reshape(length, width)
+        joined[:, end : end + width] = part.reshape(length, width)
         end += width
     return _kept(joined)
-
-
-def _optional(group: h5py.Group, key: str, path: Path) -> Array | None:
-    return _kept(numbers(group, key, path)) if hdf5.holds(group, key, path) else None
 
 
 def _kept(array: Array) -> Array:
     """As an `Episode` holds it, so that it need not copy: read-only, float32 unless an image."""
     if array.dtype == np.float64:
-        with np.errstate(over="ignore"):
-            array = array.astype(np.float32)
+        array = array.astype(np.float32)
     array.setflags(write=False)
     return array
 
@@ -188,7 +189,7 @@ def _read_names(data: h5py.Group, path: Path) -> dict[str, str]:
     found = hdf5.names(data, path)
     numbers = {n: int(m[1]) for n in found if (m := DEMO.fullmatch(n))}
     ordered = sorted(found, key=lambda n: (n not in numbers, numbers.get(n, 0), n))
-    demos = [n for n in ordered if hdf5.is_group(data, n, path)]
+    demos = [n for n in ordered if n in numbers or hdf5.is_group(data, n, path)]
     if not demos:
         raise FormatError(f"{path} has no demos in its group 'data'; record at least one")
     if hdf5.attribute(data, "written_by", path) is None:
@@ -324,4 +325,4 @@ def _is_image(values: Any) -> bool:
 
 def _width(values: Any) -> int:
     """How many numbers a row holds."""
-    return int(np.prod(values.shape[1:], dtype=int))
+    return math.prod(values.shape[1:])
