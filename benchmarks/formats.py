@@ -5,7 +5,7 @@
 
 Speed is processor time, the quickest of several rounds in which both take turns: the machine may be
 shared. The bare loop reads the same datasets into arrays and does nothing else with them. Memory is
-the peak of a process of its own for each command and file, above that of `counterbc --help`.
+the peak of a process of its own for each command and file, Python and its libraries included.
 """
 
 from __future__ import annotations
@@ -84,15 +84,20 @@ def speed(data: Path | None) -> list[dict[str, Any]]:
     return rows
 
 
+PEAK = """
+import sys
+from pathlib import Path
+from counterbc.cli import main
+assert main(sys.argv[1:]) == 0
+print(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
+"""
+
+
 def peak(*arguments: object) -> float:
-    """MB that a command took at its peak."""
-    code = "import sys; from counterbc.cli import main; main(sys.argv[1:])"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.DEVNULL
-    )
-    _, status, used = os.wait4(process.pid, 0)
-    assert status == 0, arguments
-    return used.ru_maxrss / 1000
+    """MB that a command took at its peak, in a process of its own (Linux)."""
+    command = [sys.executable, "-c", PEAK, *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return int(done.stdout.split()[-1]) / 1000
 
 
 def memory() -> list[dict[str, Any]]:
@@ -104,6 +109,7 @@ def memory() -> list[dict[str, Any]]:
             generate(source, pairs)
             size = source.stat().st_size / 1e6
             rows.append({"command": "inspect", "file MB": size, "peak MB": peak("inspect", source)})
+            print(rows[-1], flush=True)
             for to in ("robomimic", "npz", "lerobot", "minari"):
                 out = folder / f"{pairs}-{to}"
                 used = peak("convert", source, out, "--to", to)

@@ -32,6 +32,7 @@ def opened(path: Path) -> Iterator[h5py.File]:
         if not h5py.is_hdf5(path):
             raise FormatError(f"{path} is not an HDF5 file; give one in robomimic's layout")
         file = h5py.File(path, "r")
+        _bound_cache(file)
     try:
         yield file
     finally:
@@ -46,9 +47,18 @@ def created(path: Path) -> Iterator[h5py.File]:
     with aside(path) as temporary:
         try:
             with h5py.File(temporary, "x") as file:
+                _bound_cache(file)
                 yield file
         except RuntimeError as error:  # how h5py reports a disk that fills up while it closes
             raise OSError(reason(error)) from error
+
+
+def _bound_cache(file: h5py.File) -> None:
+    """Keep HDF5 from remembering the descriptions of ten thousand demos, hundreds of megabytes."""
+    config = file.id.get_mdc_config()
+    config.set_initial_size, config.initial_size = True, 2**20
+    config.min_size, config.max_size = 2**20, 2**21
+    file.id.set_mdc_config(config)
 
 
 # Groups and datasets
@@ -106,7 +116,7 @@ def is_group(group: h5py.Group, name: str, path: Path) -> bool:
 
 
 # In these `known` says that the key is one of `names`, so that it is there and no link. To look
-# every name up again, or to go through h5py's Python layer, takes as long as reading a short episode.
+# every name up again, or to go through h5py's Python layer, takes as long as reading an episode.
 
 
 def subgroup(group: h5py.Group, key: str, path: Path, known: bool = False) -> h5py.Group:
