@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,14 @@ def check_finite(array: Array, what: str) -> None:
             f"{what} has {int(bad.sum())} values that are NaN or infinite, the first in row {row}; "
             "remove or repair those rows"
         )
+
+
+def digest(obs: Array, action: Array, reward: Array | None) -> bytes:
+    """A hash of an episode's arrays."""
+    hashed = hashlib.sha256(repr((obs.shape, str(obs.dtype), action.shape)).encode())
+    for values in (obs, action, reward):
+        hashed.update(b"" if values is None else np.ascontiguousarray(values).data)
+    return hashed.digest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +104,10 @@ class Episode:
             raise DataError(f"reward of {where} has shape {reward.shape}; expected ({len(self)},)")
         check_finite(reward, f"reward of {where}")
         return reward
+
+    def digest(self) -> bytes:
+        """A hash of its arrays."""
+        return digest(self.obs, self.action, self.reward)
 
     def __len__(self) -> int:
         return len(self.action)

@@ -17,31 +17,9 @@ import h5py
 import numpy as np
 
 from counterbc.episode import Array
-from counterbc.errors import CounterBCError, FormatError
+from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
-
-_LARGE = 2**28  # bytes; below this a dataset is read whatever it was compressed to
-_RATIO = 200  # what real recordings never reach when compressed, and made-up sizes do
-
-
-class guarded:  # noqa: N801, it reads as a verb
-    """`with guarded(path)` turns whatever h5py raises on a damaged file into one sentence.
-
-    h5py raises almost anything, so nothing but h5py's own calls belongs inside.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, Exception) and not isinstance(error, CounterBCError):
-            raise FormatError(
-                f"{self.path} cannot be read, it may be cut short or damaged ({_reason(error)}); "
-                "copy or download it again"
-            ) from error
+from counterbc.formats.guard import check_size, guarded, reason
 
 
 @contextmanager
@@ -70,7 +48,7 @@ def created(path: Path) -> Iterator[h5py.File]:
             with h5py.File(temporary, "x") as file:
                 yield file
         except RuntimeError as error:  # how h5py reports a disk that fills up while it closes
-            raise OSError(_reason(error)) from error
+            raise OSError(reason(error)) from error
 
 
 # Groups and datasets
@@ -148,7 +126,7 @@ def strings(found: Any, what: str, path: Path) -> tuple[str, ...]:
         proper = isinstance(found, h5py.Dataset) and h5py.check_string_dtype(found.dtype)
         if not proper:
             raise FormatError(f"{path}: {what} is not a list of demo names; remove it")
-        _check_storage(found.id, found.shape, found.dtype, path)
+        _check_storage(found.id, what, found.shape, found.dtype, path)
         return tuple(str(n) for n in np.ravel(found.asstr("utf-8")[()]))
 
 
@@ -165,25 +143,19 @@ def _dataset(group: h5py.Group, key: str, path: Path) -> tuple[Any, tuple[int, .
                 f"{path}: {key} of {base(group)!r} holds values of type {dtype}; "
                 "only numbers are read"
             )
-        _check_storage(found, shape, dtype, path)
+        _check_storage(found, key, shape, dtype, path)
         return found, shape, dtype
 
 
-def _check_storage(found: Any, shape: tuple[int, ...], dtype: Any, path: Path) -> None:
+def _check_storage(found: Any, name: str, shape: tuple[int, ...], dtype: Any, path: Path) -> None:
     """Refuse data kept elsewhere, and a size that the bytes in this file cannot account for."""
     if found.get_offset() is None:  # not one piece of this file: chunks, or elsewhere
         made = found.get_create_plist()
         if made.get_layout() == h5py.h5d.VIRTUAL or made.get_external_count() > 0:
             raise FormatError(
-                f"{path}: {text(h5py.h5i.get_name(found))} is kept in another file; "
-                "copy its values into this one"
+                f"{path}: {name} is kept in another file; copy its values into this one"
             )
-    size = math.prod(shape) * dtype.itemsize
-    if size > _LARGE and size > _RATIO * found.get_storage_size():
-        raise FormatError(
-            f"{path}: {text(h5py.h5i.get_name(found))} claims {size / 1e9:,.1f} GB but stores "
-            f"{found.get_storage_size() / 1e9:,.3f}; give a file whose datasets are filled"
-        )
+    check_size(f"{path}: {name}", math.prod(shape) * dtype.itemsize, found.get_storage_size())
 
 
 # Attributes
@@ -260,7 +232,3 @@ def _is_text(value: str | bytes) -> bool:
     except UnicodeError:
         return False
     return True
-
-
-def _reason(error: BaseException) -> str:
-    return str(error).strip("'\"").split("\n")[0]

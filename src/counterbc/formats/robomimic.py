@@ -26,6 +26,7 @@ from counterbc.demonstrations import Demonstrations
 from counterbc.episode import Array
 from counterbc.errors import AbsentEpisodes, FormatError
 from counterbc.formats import hdf5
+from counterbc.formats.guard import guarded
 from counterbc.formats.hdf5 import base, dataset, from_json, listed, member, numbers, text_of
 from counterbc.formats.robomimic_writer import DEMO, write
 from counterbc.formats.stream import Header, Recording, Stream
@@ -308,7 +309,7 @@ def _left_out(
     known = _READ | (set() if foreign else _OURS | {"dones"})
     out = [f"obs/{k}" for k in hdf5.names(first["obs"], path) if k not in keys]
     out += [k for k in hdf5.names(first, path) if k not in known]
-    with hdf5.guarded(path):
+    with guarded(path):
         attributes = sorted({*data.attrs, *first.attrs} - known)
     read = [dataset(first, k, path) for k in ("actions", *(f"obs/{k}" for k in keys))]
     wide = any(d.dtype.kind != "u" and d.dtype.itemsize > 4 for d in read)

@@ -2,7 +2,7 @@
 
 A format module gives
 
-    recognizes(path) -> bool                        by content, cheaply; never raises on odd files
+    recognizes(path) -> bool                        by content, cheaply; raises where it is damaged
     stream(path, obs=None) -> Stream                to read; `obs` chooses keys, in that order
     write(data, path) -> list[str]                  where it can; what could not be carried over
 
@@ -14,7 +14,7 @@ the file, so that `inspect` can report what is wrong with them; `Stream.checked`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -23,7 +23,7 @@ import numpy as np
 
 from counterbc.demonstrations import ActionSet, Demonstrations
 from counterbc.episode import Array, Episode, check_agree
-from counterbc.errors import DataError, unknown
+from counterbc.errors import DataError, FormatError, unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,14 +106,7 @@ class Stream:
             for recording in self.recordings:
                 episodes.append(recording.episode())
                 chosen.append(recording.selected)
-            selected = None
-            if any(c is not None for c in chosen):
-                whole = [
-                    np.ones(len(e), bool) if c is None else c.astype(bool)
-                    for e, c in zip(episodes, chosen, strict=True)
-                ]
-                selected = np.flatnonzero(np.concatenate(whole))
-            return self.header.joined(episodes, selected)
+            return self.header.joined(episodes, selection([len(e) for e in episodes], chosen))
 
     def checked(self) -> Stream:
         """The same with all names filled in, each episode checked as it passes."""
@@ -139,6 +132,24 @@ class Stream:
                 names.add(episode.name)
                 yield _filled(named, episode)
 
+    def choose(self, obs: Sequence[str] | None) -> Stream:
+        """The same with these observation keys only, in this order; all of them for None."""
+        if obs is None:
+            return self
+        header, at, places = self.header, 0, {}
+        for key, width in header.obs_keys:
+            places[key] = range(at, at + width)
+            at += width
+        for key in obs:
+            if key not in places:
+                allowed = ", ".join(places) or "none can be chosen here"
+                raise FormatError(f"{header.source} has no obs {key}; allowed: {allowed}")
+        columns = [i for key in obs for i in places[key]]
+        names = [header.obs_names[i] for i in columns] if header.obs_names else []
+        keys = tuple((key, len(places[key])) for key in obs)
+        chosen = replace(header, obs_keys=keys, obs_names=tuple(names))
+        return Stream(chosen, (replace(r, obs=r.obs[:, columns]) for r in self.recordings))
+
     def subset(self, mask: str | None) -> Stream:
         """The episodes that a mask names; all of them for None."""
         if mask is None:
@@ -146,8 +157,28 @@ class Stream:
         masks = self.header.masks
         if mask not in masks:
             raise unknown("mask", mask, masks or ("there are none",))
-        members = set(masks[mask])
-        return Stream(self.header, (r for r in self.recordings if r.name in members))
+        return Stream(self.header, self._members(mask))
+
+    def _members(self, mask: str) -> Iterator[Recording]:
+        members, found = set(self.header.masks[mask]), False
+        for r in self.recordings:
+            if r.name in members:
+                found = True
+                yield r
+        if not found:
+            raise DataError(
+                f"{self.header.source}: none of its episodes is in the mask {mask!r}; "
+                "choose another mask"
+            )
+
+
+def selection(lengths: Sequence[int], chosen: Sequence[Array | None]) -> Array | None:
+    """Indices of the pairs that are learned from; None where no recording says."""
+    if all(c is None for c in chosen):
+        return None
+    both = zip(lengths, chosen, strict=True)
+    whole = [np.ones(n, bool) if c is None else c.astype(bool) for n, c in both]
+    return np.flatnonzero(np.concatenate(whole))
 
 
 def _recordings(demos: Demonstrations) -> Iterator[Recording]:
