@@ -221,6 +221,14 @@ def test_parts_are_chosen_by_name_and_not_joined_with_images(tmp_path: Path) -> 
             minari.read(root, obs=wish)
 
 
+def test_jpeg_images_of_one_length_are_read_from_the_table_that_they_make(tmp_path: Path) -> None:
+    rows = np.stack([np.frombuffer(jpeg(7), np.uint8)] * 3)
+    root = made(tmp_path, observation_space=json.dumps(CAMERA), total_episodes=1, total_steps=2)
+    values = {"observations": rows, "actions": np.zeros((2, 2)), "rewards": np.zeros(2)}
+    write_hdf5(root / "data", [values])
+    assert np.array_equal(minari.read(root).obs, np.full((2, 32, 40, 3), 7))
+
+
 def test_images_that_were_not_compressed_are_read_as_they_are(tmp_path: Path) -> None:
     frames = np.random.default_rng(0).integers(0, 256, (4, 32, 40, 3), dtype=np.uint8)
     space = json.dumps(CAMERA)

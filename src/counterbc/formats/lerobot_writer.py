@@ -80,7 +80,7 @@ class _Writer:
         chunk, file = self._data.place()
         arrays = [lerobot_features.array(values[n], f) for n, f in self._features.items()]
         self._data.write(pa.table(arrays, list(self._features)))
-        stats = {n: lerobot_features.stats(values[n], f) for n, f in self._features.items()}
+        stats = lerobot_features.stats(values, self._features)
         start, length = self._frames, len(recording.action)
         self._frames += length
         self._rows.append(
