@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from counterbc.demonstrations import Demonstrations
 from counterbc.errors import FormatError, OptionError, unknown
+from counterbc.formats.guard import check_there
 
 if TYPE_CHECKING:
     from counterbc.formats.stream import Stream
@@ -56,6 +57,7 @@ def open_stream(
 ) -> Stream:
     """The same, episode by episode, for data larger than memory."""
     path = Path(path)
+    check_there(path)
     return _module(format or detect(path)).stream(path, obs)
 
 
@@ -86,8 +88,7 @@ def format_to_write(path: Path, format: str | None = None) -> str:
 
 def detect(path: Path) -> str:
     """The name of the format of what lies at `path`, found by its content."""
-    if not path.exists():
-        raise FormatError(f"{path} does not exist; give the path of a file or folder")
+    check_there(path)
     for name in FORMATS:
         if _module(name).recognizes(path):
             return name

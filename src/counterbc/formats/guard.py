@@ -25,12 +25,23 @@ class guarded:  # noqa: N801, it reads as a verb
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, PermissionError):
-            raise FormatError(f"{self.path} may not be read; ask for its permission") from error
+            raise FormatError(
+                f"{self.path} may not be read; ask its owner for permission"
+            ) from error
         if isinstance(error, Exception) and not isinstance(error, CounterBCError):
             raise FormatError(
                 f"{self.path} cannot be read, it may be cut short or damaged ({reason(error)}); "
                 "copy or download it again"
             ) from error
+
+
+def check_there(path: Path) -> None:
+    """Refuse a path that is not there, or may not be read."""
+    with guarded(path):
+        if not path.exists():
+            raise FormatError(f"{path} does not exist; give the path of a file or folder")
+        if path.is_file():
+            path.open("rb").close()
 
 
 def check_size(what: str, size: int, stored: int) -> None:
