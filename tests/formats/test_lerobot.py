@@ -171,6 +171,15 @@ def test_observations_are_chosen_by_their_whole_or_their_short_names(tmp_path: P
         lerobot.read(root, obs=[])
 
 
+def test_numbers_with_three_dimensions_are_read_only_when_they_are_chosen(tmp_path: Path) -> None:
+    depth = {"dtype": "float32", "shape": [1, 2, 2], "names": None}
+    extra = [{"observation.depth": pa.array([[[[1.0, 2.0], [3.0, 4.0]]]] * n)} for n in LENGTHS]
+    root = foreign(tmp_path, FEATURES | {"observation.depth": depth}, extra)
+    assert lerobot.read(root).obs_shape == (9,)
+    assert lerobot.stream(root).header.left_out == ("observation.depth (float32)",)
+    assert lerobot.read(root, obs=["depth"]).obs[0].tolist() == [1, 2, 3, 4]
+
+
 def test_an_action_in_parts_is_joined(tmp_path: Path) -> None:
     features = {k: v for k, v in FEATURES.items() if k != "action"}
     arm = {"dtype": "float32", "shape": [1], "names": ["arm"]}

@@ -62,7 +62,7 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     known, keys = _own(info) if isfile(root / EXTRAS) else (None, lerobot_keys.of_features(info))
     picked = lerobot_keys.chosen(keys, obs, info)
     left = tuple(
-        f"{k.name} ({k.feature.dtype})" for k in keys if k.feature.camera and k not in picked
+        f"{k.name} ({k.feature.dtype})" for k in keys if not k.feature.vector and k not in picked
     )
     header = _header(info, places, known, picked, left)
     return Stream(header, _recordings(info, places, known, picked))

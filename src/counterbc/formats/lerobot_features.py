@@ -17,6 +17,7 @@ from counterbc.episode import Array
 from counterbc.errors import FormatError
 from counterbc.formats import frames, lerobot_stats
 from counterbc.formats.lerobot_keys import ENVIRONMENT, STATE
+from counterbc.formats.lerobot_stats import Stats
 from counterbc.formats.stream import Header, Recording
 
 Feature = dict[str, Any]
@@ -108,9 +109,17 @@ def array(values: Array, about: Feature) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(flat, kind.value_type), type=kind)
 
 
-def stats(values: Array, about: Feature) -> lerobot_stats.Stats:
-    image = about["dtype"] == "image"
-    return lerobot_stats.of_pixels(values) if image else lerobot_stats.of_numbers(values)
+def stats(values: dict[str, Array], features: dict[str, Feature]) -> dict[str, Stats]:
+    """The statistics of one episode's columns; all numbers in one go, which is far quicker."""
+    images = [name for name, about in features.items() if about["dtype"] == "image"]
+    found = {name: lerobot_stats.of_pixels(values[name]) for name in images}
+    numeric = [name for name in features if name not in found]
+    joined = np.concatenate([values[n] for n in numeric], axis=1, dtype=np.float64)
+    whole, end = lerobot_stats.of_numbers(joined), 0
+    for name in numeric:
+        start, end = end, end + values[name].shape[1]
+        found[name] = {k: v if k == "count" else v[start:end] for k, v in whole.items()}
+    return found
 
 
 def episodes_schema(features: dict[str, Feature]) -> pa.Schema:

@@ -37,6 +37,11 @@ class Feature:
     def numeric(self) -> bool:
         return not self.camera and self.dtype != "string"
 
+    @property
+    def vector(self) -> bool:
+        """Numbers to learn from without being asked for: no pictures kept as numbers."""
+        return self.numeric and len(self.shape) < 3
+
 
 @dataclass(frozen=True)
 class Info:

@@ -59,7 +59,7 @@ def chosen(keys: Sequence[Key], wanted: Sequence[str] | None, info: Info) -> lis
             f"{info.path}: no feature is an observation; it has {', '.join(info.features)}; "
             "observations are called observation.state, observation.…"
         )
-    picked = [k for k in keys if not k.feature.camera] or list(keys)
+    picked = [k for k in keys if k.feature.vector] or list(keys)
     if wanted is not None:
         picked = [_found(keys, name, info) for name in wanted]
     if not picked or (len(picked) > 1 and any(k.feature.camera for k in picked)):

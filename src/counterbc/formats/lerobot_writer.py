@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +37,11 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
     judged = isinstance(data, Demonstrations) and any(e.success is not None for e in data.episodes)
     passing = Stream.of(data).checked()
     with aside(path) as folder, ExitStack() as stack:
-        writer: _Writer | None = None
-        for recording in passing.recordings:
-            if writer is None:
-                columns = lerobot_features.of(passing.header, recording, rewarded, judged)
-                writer = _Writer(folder, passing.header, columns, stack)
+        first = next(passing.recordings)  # there is one, or `checked` would have refused
+        features = lerobot_features.of(passing.header, first, rewarded, judged)
+        writer = _Writer(folder, passing.header, features, stack)
+        for recording in chain([first], passing.recordings):
             writer.add(recording)
-        if writer is None:
-            raise FormatError(
-                f"{path} could not be written, there is no episode; give at least one"
-            )
         return writer.finish()
 
 
@@ -84,7 +80,7 @@ class _Writer:
         chunk, file = self._data.place()
         arrays = [lerobot_features.array(values[n], f) for n, f in self._features.items()]
         self._data.write(pa.table(arrays, list(self._features)))
-        stats = {n: lerobot_features.stats(values[n], f) for n, f in self._features.items()}
+        stats = lerobot_features.stats(values, self._features)
         start, length = self._frames, len(recording.action)
         self._frames += length
         self._rows.append(

@@ -13,7 +13,7 @@ infos/success is success. The object `counterbc` in metadata.json keeps what has
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os.path import isfile  # False, not an error, where a folder may not be read
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,9 @@ def _space(about: dict[str, Any], key: str, where: Path) -> list[Leaf]:
 
 def _keys(leaves: Sequence[Leaf], known: Extras | None, where: Path) -> list[_Key]:
     """The parts of the observation, with the names they had before they were written here."""
-    if known is None or not known.obs_keys:
+    if known is not None and not known.obs_keys and len(leaves) == 1:
+        return [_Key(leaves[0].name, replace(leaves[0], pixels=True), ())]
+    if known is None:
         return [_Key(leaf.name, leaf, _numbered(leaf.name, leaf)) for leaf in leaves]
     if [w for _, w in known.obs_keys] != [leaf.width for leaf in leaves]:
         raise FormatError(f"{where}: counterbc's obs_keys do not fit the space; remove counterbc")

@@ -14,6 +14,7 @@ import pyarrow as pa
 from counterbc.episode import Array
 from counterbc.errors import FormatError
 from counterbc.formats import frames, hdf5, json_files, parquet
+from counterbc.formats.guard import guarded
 from counterbc.formats.minari_spaces import Leaf
 
 MAIN = "main_data.hdf5"
@@ -72,10 +73,8 @@ class _Group:
         if not isinstance(found, h5py.Dataset):
             return None
         if found.ndim == 1 and h5py.check_vlen_dtype(found.dtype) == np.uint8:
-            try:
+            with guarded(self._path):
                 return [row.tobytes() for row in found[()]]
-            except (OSError, RuntimeError, ValueError) as error:
-                raise _damaged(self._path, error) from error
         if found.ndim == 2 and found.dtype == np.uint8:
             return [row.tobytes() for row in hdf5.numbers(self._group, key, self._path)]
         return None
@@ -95,10 +94,8 @@ def of_arrow(root: Path, episodes: int, kind: str) -> Iterator[Source]:
         if not files:
             raise FormatError(f"{folder} has no {kind} file; copy or download the dataset again")
         tables = [_table(file, kind, steps + 1) for file in files]
-        try:
+        with guarded(folder):
             whole = pa.concat_tables(tables)
-        except pa.ArrowException as error:
-            raise _damaged(folder, error) from error
         yield _Table(whole, folder, steps)
 
 
@@ -107,13 +104,11 @@ def _table(path: Path, kind: str, most: int) -> pa.Table:
         if (rows := parquet.count(path)) > most:
             raise FormatError(f"{path} has {rows} rows; its metadata.json says {most}")
         return parquet.table(path)
-    try:
+    with guarded(path):
         with pa.OSFile(str(path)) as source:
             table = pa.ipc.open_file(source).read_all()
         table.validate(full=True)  # Arrow believes what a file says of itself unless asked
         return table
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _damaged(path, error) from error
 
 
 class _Table:
@@ -148,14 +143,6 @@ class _Table:
                 return None
             column = column.field(name)
         return column
-
-
-def _damaged(path: Path, error: Exception) -> FormatError:
-    reason = str(error).split("\n")[0]
-    return FormatError(
-        f"{path} cannot be read, it may be cut short or damaged ({reason}); "
-        "copy or download it again"
-    )
 
 
 def _check_rows(found: int, expected: int, where: str) -> None:

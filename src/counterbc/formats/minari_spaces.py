@@ -29,6 +29,8 @@ class Leaf:
     dtype: str
     low: Array
     high: Array
+    pixels: bool = False
+    """Known to be an image, whatever its size."""
 
     @property
     def name(self) -> str:
@@ -44,8 +46,8 @@ class Leaf:
 
     @property
     def image(self) -> bool:
-        """What Minari takes for an image, and stores as JPEG unless told otherwise."""
-        return (
+        """Also what Minari takes for an image, and stores as JPEG unless told otherwise."""
+        return self.pixels or (
             (self.kind, self.dtype) == ("Box", "uint8")
             and len(self.shape) in (2, 3)
             and min(self.shape[:2]) >= _SMALLEST

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from counterbc.formats.stream import Header, Recording, Stream
 
 _ID = re.compile(r"[-_\w]+-v\d+", re.ASCII)
 _PLAIN = re.compile(r"\w[\w.\- ]*")
-_VERSION = "0.5.0"  # the first with this layout; later ones read it
+_VERSION = "0.5.0"  # of this layout; later versions read it
 _IMAGE_VERSION = "0.5.4"  # the first that is told not to expect JPEG
 
 
@@ -28,35 +29,41 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
     path = Path(path)
     check_free(path)
     passing = Stream.of(data).checked()
-    about: list[dict[str, Any]] = []
-    steps = 0
+    header = passing.header
     with aside(path) as temporary:
         folder = temporary / "data"
         folder.mkdir(parents=True)
-        names = _names(passing.header)
-        shapes: tuple[Any, ...] = ()
-        try:
-            with h5py.File(folder / "main_data.hdf5", "x", track_order=True) as file:
-                for i, recording in enumerate(passing.recordings):
-                    _write_episode(
-                        file.create_group(f"episode_{i}"), recording, passing.header, names
-                    )
-                    about.append(extras.about(recording, reward_held=True))
-                    steps += len(recording.action)
-                    shapes = recording.obs.shape[1:], recording.action.shape[1]
-        except RuntimeError as error:  # how h5py reports a disk that fills up while it closes
-            raise OSError(str(error)) from error
+        about, steps, spaces = _write_data(folder / "main_data.hdf5", passing)
         size = (folder / "main_data.hdf5").stat().st_size
+        spec = header.env_args.get("env_spec")
         metadata = {
             "dataset_id": path.name if _ID.fullmatch(path.name) else "demonstrations-v0",
             "total_episodes": len(about),
             "total_steps": steps,
             "dataset_size": round(size / 1e6, 1),
-            **_described(passing.header, names, *shapes),
-            "counterbc": extras.of(passing.header, about) | {"env_args": passing.header.env_args},
+            **({"env_spec": spec} if isinstance(spec, str) else {}),
+            **spaces,
+            "counterbc": extras.of(header, about) | {"env_args": header.env_args},
         }
         json_files.dump(metadata, folder / "metadata.json")
-    return _unseen(passing.header, about)
+    return _unseen(header, about)
+
+
+def _write_data(path: Path, passing: Stream) -> tuple[list[dict[str, Any]], int, dict[str, Any]]:
+    """Write the episodes; what to remember of each, how many steps, and how they are stored."""
+    about: list[dict[str, Any]] = []
+    steps, names = 0, _names(passing.header)
+    first = next(passing.recordings)  # there is one, or `checked` would have refused
+    try:
+        with h5py.File(path, "x", track_order=True) as file:
+            for i, recording in enumerate(chain([first], passing.recordings)):
+                group = file.create_group(f"episode_{i}")
+                _write_episode(group, recording, passing.header, names)
+                about.append(extras.about(recording, reward_held=True))
+                steps += len(recording.action)
+    except RuntimeError as error:  # how h5py reports a disk that fills up while it closes
+        raise OSError(str(error)) from error
+    return about, steps, _spaces(passing.header, names, first)
 
 
 def _names(header: Header) -> list[str]:
@@ -66,24 +73,20 @@ def _names(header: Header) -> list[str]:
     return keys if plain else [f"part_{i}" for i in range(len(keys))]
 
 
-def _described(
-    header: Header, names: list[str], obs_shape: tuple[int, ...], action_size: int
-) -> dict[str, Any]:
-    """Data format, spaces and environment."""
-    image = len(obs_shape) > 1
+def _spaces(header: Header, names: list[str], first: Recording) -> dict[str, Any]:
+    """Data format and spaces."""
+    image = first.obs.ndim > 2
     parts = [box([width], -np.inf, np.inf) for _, width in header.obs_keys]
-    observation = box(obs_shape, 0, 255, "uint8") if image else parts[0]
+    observation = box(first.obs.shape[1:], 0, 255, "uint8") if image else parts[0]
     if len(parts) > 1:
         observation = {"type": "Dict", "subspaces": dict(zip(names, parts, strict=True))}
     low = -np.inf if header.action_low is None else header.action_low
     high = np.inf if header.action_high is None else header.action_high
-    spec = header.env_args.get("env_spec")
     return {
         "data_format": "hdf5",
         "jpeg_encoding": False,  # which would lose detail
         "observation_space": json.dumps(observation),
-        "action_space": json.dumps(box([action_size], low, high)),
-        **({"env_spec": spec} if isinstance(spec, str) else {}),
+        "action_space": json.dumps(box(first.action.shape[1:], low, high)),
         "minari_version": _IMAGE_VERSION if image else _VERSION,
     }
 

@@ -92,26 +92,34 @@ def _check_footer(
         )
     if rows > _MANY and rows > _DENSE * (size := path.stat().st_size):
         raise FormatError(f"{path} claims {rows} rows in {size} bytes; no recording is so dense")
-    first, groups = 0, range(file.metadata.num_row_groups)
-    wanted = dict(widths)
-    for field in file.schema_arrow:
-        width = wanted.pop(field.name, None)
-        if width is not None:
-            values = sum(file.metadata.row_group(g).column(first).num_values for g in groups)
-            if values != rows * width:
-                raise _ragged(path, field.name, f"{values} numbers in {rows} rows", width)
-        first += _leaves(field.type)
-    if wanted:
+    missing = [name for name in widths if name not in file.schema_arrow.names]
+    if missing:
         raise FormatError(
-            f"{path} has no column {next(iter(wanted))}; "
-            f"it has {', '.join(file.schema_arrow.names)}"
+            f"{path} has no column {missing[0]}; it has {', '.join(file.schema_arrow.names)}"
         )
+    for name, width in widths.items():
+        if width is not None and (values := _count_values(file, name)) != rows * width:
+            raise _ragged(path, name, f"{values} numbers in {rows} rows", width)
+
+
+def _count_values(file: pq.ParquetFile, name: str) -> int:
+    """How many numbers a column holds, as the footer says."""
+    place = file.schema_arrow.names.index(name)
+    first = sum(_leaves(file.schema_arrow.field(i).type) for i in range(place))
+    total = 0
+    for group in range(file.metadata.num_row_groups):
+        # pyarrow ends the process where a damaged footer is asked for a column that was not opened.
+        next(file.iter_batches(1, [group], [name], use_threads=False), None)
+        total += file.metadata.row_group(group).column(first).num_values
+    return total
 
 
 def _leaves(kind: pa.DataType) -> int:
     """How many columns of numbers Parquet keeps for a type."""
     if isinstance(kind, pa.BaseExtensionType):
         return _leaves(kind.storage_type)
+    if pa.types.is_map(kind):
+        return _leaves(kind.key_type) + _leaves(kind.item_type)
     if pa.types.is_struct(kind):
         return sum(_leaves(kind.field(i).type) for i in range(kind.num_fields))
     return _leaves(kind.value_type) if _is_list(kind) else 1
