@@ -87,6 +87,26 @@ def test_inspect_gives_the_fingerprint_of_the_dataset_in_memory(
 
 
 @needs_data
+@pytest.mark.parametrize(
+    ("name", "episodes", "pairs"),
+    [
+        ("pusht_human_206.hdf5", 206, 25650),
+        ("pusht_other_goal_151.hdf5", 151, 24644),
+        ("adroit_door_human_25.hdf5", 25, 6729),
+        ("fixtures/robomimic_ph_lift_low_dim_excerpt.hdf5", 2, 117),
+        ("fixtures/robomimic_mg_can_low_dim_excerpt.hdf5", 2, 300),
+        ("fixtures/lerobot_v21_g1", 100, 35965),
+    ],
+)
+def test_inspect_finds_what_the_makers_of_real_data_say(
+    name: str, episodes: int, pairs: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = call_json(capsys, "inspect", Path(DATA or "") / name)
+    assert (said["episodes"], said["pairs"]) == (episodes, pairs)
+    assert said["fingerprint"] == load(Path(DATA or "") / name).fingerprint()
+
+
+@needs_data
 def test_the_multi_human_excerpt_reports_masks_operators_and_its_one_demo(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -190,14 +190,8 @@ def _check_storage(found: Any, name: str, shape: tuple[int, ...], dtype: Any, pa
 
 def attribute(group: h5py.Group, key: str, path: Path, default: Any = None) -> Any:
     with guarded(path):
-        if not h5py.h5a.exists(group.id, key.encode()):
-            return default
-        found = h5py.h5a.open(group.id, key.encode())
-        if found.shape == () and found.dtype.kind in "biuf":
-            value = np.empty((), found.dtype)
-            found.read(value)
-            return value[()]
-        return group.attrs[key]
+        # .get would take an attribute that cannot be read for one that is absent
+        return group.attrs[key] if h5py.h5a.exists(group.id, key.encode()) else default
 
 
 def text_of(group: h5py.Group, key: str, path: Path) -> str | None:
@@ -212,9 +206,16 @@ def text_of(group: h5py.Group, key: str, path: Path) -> str | None:
 
 def number_of(group: h5py.Group, key: str, path: Path) -> float | None:
     """An attribute as a number, also one that was written as text; None where it is absent."""
-    value = attribute(group, key, path)
+    value: Any = np.empty(())
+    with guarded(path):
+        if not h5py.h5a.exists(group.id, key.encode()):
+            return None
+        try:  # straight from HDF5, which takes a fifth of the time
+            h5py.h5a.open(group.id, key.encode()).read(value, h5py.h5t.NATIVE_DOUBLE)
+        except (OSError, TypeError, ValueError):  # a truth value, a text, a list
+            value = group.attrs[key]
     try:
-        return None if value is None else float(value)
+        return float(value)
     except (TypeError, ValueError):
         raise FormatError(
             f"{path}: attribute {key} of {base(group)!r} is {value!r}; expected a number"
