@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
+from rich.progress import Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
     from counterbc.demonstrations import Demonstrations
-    from counterbc.formats.stream import Stream
+    from counterbc.formats.stream import Recording, Stream
 
 Json = dict[str, Any]
 
@@ -46,7 +48,19 @@ def streams(
     if not paths:
         raise OptionError("no demonstrations were given; name one file or more")
     for path in paths:
-        yield open_stream(path, obs or None, format=format).subset(mask)
+        stream = open_stream(path, obs or None, format=format).subset(mask)
+        yield replace(stream, recordings=_watched(stream.recordings, path.name))
+
+
+def _watched(recordings: Iterator[Recording], title: str) -> Iterator[Recording]:
+    """The same, counted on stderr where people watch."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed} episodes"))
+    console, watched = Console(stderr=True), sys.stderr.isatty()
+    with Progress(*columns, console=console, transient=True, disable=not watched) as bar:
+        task = bar.add_task(title, total=None)
+        for recording in recordings:
+            yield recording
+            bar.advance(task)
 
 
 def read(

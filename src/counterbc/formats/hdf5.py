@@ -30,7 +30,7 @@ def opened(path: Path) -> Iterator[h5py.File]:
     with guarded(path):
         path.open("rb").close()  # h5py calls a file that may not be read "not HDF5"
         if not h5py.is_hdf5(path):
-            raise FormatError(f"{path} is not an HDF5 file; give one in robomimic's layout")
+            raise FormatError(f"{path} is not an HDF5 file; give the path of one")
         file = h5py.File(path, "r")
         _bound_cache(file)
     try:
