@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from counterbc.envs import WORLDS, make_vec
 
-sys.path.insert(0, str(Path(__file__).parent))
-from methods import markdown  # noqa: E402  # the script beside this one
-
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+from benchmarks.methods import markdown  # noqa: E402  # the script beside this one
+
 RESULTS, DOCS = ROOT / "benchmarks" / "results", ROOT / "docs"
 WHO = ("expert", "uniform", "gaussian", "epsilon-greedy", "novice", "typical", "skilled", "crowd")
 FRAMES = {"intersection": (1, 8, 19), "cartpole-hard": (1, 25, 60), "air-hockey": (1, 30, 90)}
+SEEDS = {"intersection": 3, "cartpole-hard": 1, "air-hockey": 0}
 
 
 def frames(world: str, at: tuple[int, ...]) -> NDArray[np.uint8]:
@@ -40,9 +41,6 @@ def frames(world: str, at: tuple[int, ...]) -> NDArray[np.uint8]:
             shown.append(env.render()[0])
     gap = np.full((len(shown[0]), 8, 3), 255, np.uint8)
     return np.concatenate([part for frame in shown for part in (frame, gap)][:-1], axis=1)
-
-
-SEEDS = {"intersection": 3, "cartpole-hard": 1, "air-hockey": 0}
 
 
 def speed_table(speed: dict[str, Any]) -> str:
