@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,16 @@ def read_theirs(library: str, folder: Path) -> None:
         compare(f"their {answer.stem}: obs", demos.obs, expected["obs"], float(expected["within"]))
         compare(f"their {answer.stem}: action", demos.action, expected["action"])
         print(f"  their {answer.stem}: {len(demos)} episodes, {demos.pairs} pairs")
+
+
+def read_ours(folder: Path) -> None:
+    """How long we take to read what robomimic was just timed on."""
+    from counterbc.formats import robomimic
+
+    for path in sorted(folder.glob("*.hdf5")):
+        began = time.perf_counter()
+        robomimic.read(path)
+        print(f"  {path.stem}: read by counterbc in {time.perf_counter() - began:.2f} s")
 
 
 def compare(what: str, found: Any, expected: Any, within: float = 0.0) -> None:
@@ -283,11 +294,13 @@ def inside_robomimic(folder: Path) -> None:
         expected = dict(np.load(answer))
         keys = expected["keys"].tolist()
         utils.initialize_obs_utils_with_obs_specs({"obs": {"low_dim": keys, "rgb": []}})
+        began = time.perf_counter()
         found = dataset.SequenceDataset(
             str(folder / f"{answer.stem}.hdf5"), obs_keys=keys, dataset_keys=["actions", "dones"],
             hdf5_cache_mode="all", load_next_obs=False,
         )  # fmt: skip
-        print(f"  {answer.stem}: {found.n_demos} demos, {len(found)} sequences")
+        seconds = time.perf_counter() - began
+        print(f"  {answer.stem}: {found.n_demos} demos, {len(found)} sequences, in {seconds:.2f} s")
         compare(f"{answer.stem}: demos", found.n_demos, len(expected["lengths"]))
         items = [found[i] for i in range(len(found))]
         obs = np.concatenate([np.concatenate([i["obs"][k] for k in keys], axis=1) for i in items])
@@ -320,6 +333,8 @@ def check(library: str, folder: Path) -> None:
         [python, __file__, "--inside", library, str(shared)], check=True, env=variables
     )  # fmt: skip
     read_theirs(library, shared)
+    if library == "robomimic":
+        read_ours(shared)
     print(f"{library}: all as written")
 
 

@@ -280,7 +280,10 @@ class Demonstrations:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write robomimic HDF5; refuses a path that exists."""
-        from counterbc.formats import robomimic
+        """Write robomimic HDF5, or npz where `path` ends so; refuses a path that exists.
 
-        robomimic.write(self, Path(path))
+        `counterbc.formats.save` writes the other formats.
+        """
+        from counterbc.formats import save
+
+        save(self, path, format="npz" if Path(path).suffix.lower() == ".npz" else "robomimic")

@@ -14,7 +14,7 @@ import pytest
 
 from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.errors import AbsentEpisodes, DataError, FormatError
-from counterbc.formats import load, robomimic, robomimic_writer
+from counterbc.formats import detect, load, robomimic, robomimic_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
 DATA = os.environ.get("COUNTERBC_DATA")
@@ -387,8 +387,6 @@ def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(tmp_path: Path) 
 @pytest.mark.parametrize(
     "fields",
     [
-        {"masks": {"a/b": ()}},
-        {"masks": {"": ()}},
         {"masks": {"a": ("demo\0",)}},
         {"masks": {"a\0": ()}},
         {"obs_keys": (("a/b", 3),)},
@@ -404,3 +402,20 @@ def test_names_that_hdf5_cannot_hold_are_refused(tmp_path: Path, fields: dict[st
     with pytest.raises(FormatError, match="rename"):
         small(**fields).save(tmp_path / "demos.hdf5")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("mask", ["task: red/blue", "", ".", "..", "a/b/../c"])
+def test_masks_of_any_name_read_back(mask: str, tmp_path: Path, tiny: Demonstrations) -> None:
+    masks = {mask: (tiny.episodes[0].name,), "other": ()}
+    replace(tiny, masks=masks).save(tmp_path / "d.hdf5")
+    assert load(tmp_path / "d.hdf5").masks == masks
+    with h5py.File(tmp_path / "d.hdf5") as file:
+        assert len(file["mask"]) == 2
+
+
+def test_a_dataset_is_saved_as_npz_where_the_path_says_so(
+    tmp_path: Path, tiny: Demonstrations
+) -> None:
+    tiny.save(tmp_path / "d.npz")
+    assert detect(tmp_path / "d.npz") == "npz"
+    assert load(tmp_path / "d.npz").fingerprint() == tiny.fingerprint()

@@ -175,9 +175,11 @@ def _read_masks(
     group = member(file, "mask", path)
     if not isinstance(group, h5py.Group):
         return {}
-    masks = {
-        m: hdf5.strings(member(group, m, path), f"mask/{m}", path) for m in hdf5.names(group, path)
-    }
+    masks = {}
+    for m in hdf5.names(group, path):
+        found = member(group, m, path)
+        members = hdf5.strings(found, f"mask/{m}", path)
+        masks[hdf5.text_of(found, "name", path) or m] = members
     absent = {n for members in masks.values() for n in members} - set(demos)
     if absent:
         warnings.warn(

@@ -23,9 +23,9 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
     """Write a file that reads back unchanged, all of it or nothing; nothing is ever lost in it."""
     stream = Stream.of(data).checked()
     header = stream.header
-    _check_names([*header.masks, *(key for key, _ in header.obs_keys)])
-    for members in header.masks.values():
-        _check_texts(members)
+    _check_names([key for key, _ in header.obs_keys])
+    for mask, members in header.masks.items():
+        _check_texts([mask, *members])
     env_args = _dumped(header)
     with hdf5.created(Path(path)) as file:
         group = file.create_group("data")
@@ -37,10 +37,18 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
             total += len(recording.action)
         group.attrs["total"] = total
         for mask, members in header.masks.items():
-            encoded = [names.in_file.get(m, m).encode() for m in members]
-            width = max(map(len, encoded), default=0)
-            file[f"mask/{mask}"] = np.array(encoded, dtype=f"S{max(width, 1)}")
+            _write_mask(file, mask, [names.in_file.get(m, m).encode() for m in members])
     return []
+
+
+def _write_mask(file: h5py.File, mask: str, members: Sequence[bytes]) -> None:
+    """A mask whose name cannot be one in HDF5 gets a similar one, and its own as an attribute."""
+    plain = mask not in ("", ".", "..") and "/" not in mask
+    key = "mask/" + (mask if plain else f"“{mask.replace('/', '|')}”")
+    width = max(map(len, members), default=0)
+    file[key] = np.array(members, dtype=f"S{max(width, 1)}")
+    if not plain:
+        file[key].attrs["name"] = mask
 
 
 def _write_header(data: h5py.Group, header: Header, env_args: str) -> None:
@@ -103,7 +111,7 @@ class _Names:
 def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if name in ("", ".", "..") or "/" in name:
-            raise FormatError(f"{name!r} cannot be a name in an HDF5 file; rename that mask or key")
+            raise FormatError(f"{name!r} cannot be a name in an HDF5 file; rename that key")
     _check_texts(names)
 
 
