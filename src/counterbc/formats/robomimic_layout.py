@@ -179,7 +179,8 @@ def _read_masks(
     for m in hdf5.names(group, path):
         found = member(group, m, path)
         members = hdf5.strings(found, f"mask/{m}", path)
-        masks[hdf5.text_of(found, "name", path) or m] = members
+        own = hdf5.text_of(found, "name", path)
+        masks[m if own is None else own] = members
     absent = {n for members in masks.values() for n in members} - set(demos)
     if absent:
         warnings.warn(
