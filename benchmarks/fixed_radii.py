@@ -77,7 +77,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     heads = ["world", "teacher", "RMS meant", "RMS error", "slope", *(f"Δ {r}" for r in radii)]
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for row in rows:
-        numbers = [f"{row[k]:.2f}" for k in ("rms meant", "rms error", "slope")]
+        numbers = [f"{row[k]:.2f}".replace("-", "−") for k in ("rms meant", "rms error", "slope")]
         cells = [f"{row[r]['mean']:.1f} ± {row[r]['se']:.1f}" for r in radii]
         lines.append("| " + " | ".join([row["world"], row["teacher"], *numbers, *cells]) + " |")
     return "\n".join(lines)
