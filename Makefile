@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types bench bench-gpu venv clean
+.PHONY: demo test lint types bench bench-gpu environments venv clean
 
 demo: venv
 	@$(BIN)/counterbc demo
@@ -21,8 +21,14 @@ types: venv
 bench: venv
 	@$(BIN)/python benchmarks/step.py
 
+environments: venv
+	@$(BIN)/python benchmarks/worlds.py --out benchmarks/results/worlds.json
+	@$(BIN)/python benchmarks/methods.py --out benchmarks/results/methods.json
+	@$(BIN)/python benchmarks/fixed_radii.py --out benchmarks/results/fixed-radii.json
+	@$(BIN)/python benchmarks/environments.py
+
 bench-gpu: venv
-	@$(BIN)/python benchmarks/gpu.py
+	@$(BIN)/python benchmarks/gpu.py --out benchmarks/results/gpu.json
 
 venv: .venv/.installed
 

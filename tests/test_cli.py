@@ -74,7 +74,7 @@ def test_demonstrate_reports_the_demonstrations_beside_the_expert(
     )  # fmt: skip
     assert said["pairs"] == 50
     assert said["episodes"] == 3
-    assert 15 < said["expert_return"] < 16.5
+    assert said["expert_return"] > said["mean_return"]
 
 
 def test_inspect_shows_what_is_in_a_file(demos: Path, capsys: pytest.CaptureFixture[str]) -> None:

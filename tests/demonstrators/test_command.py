@@ -80,3 +80,13 @@ def test_the_demo_takes_a_teacher_and_writes_its_name(
     said(capsys, "demo", "--teacher", "typical", "--out", tmp_path / "demo", *few)
     about = pq.read_table(tmp_path / "demo" / "rows.parquet").schema.metadata[b"counterbc"]
     assert json.loads(about)["comparison"]["teacher"] == "typical"
+
+
+def test_the_return_is_that_of_whole_episodes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "d.hdf5"
+    assert main(["demonstrate", "cartpole", "--pairs", "300", "--out", str(out), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["mean_return"] == said["expert_return"] == 200  # nobody falls from gentle starts
+    assert load(out).mean_return == 150  # of 200 and the 100 that were kept of the second

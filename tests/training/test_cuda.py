@@ -40,6 +40,17 @@ def test_the_kernel_takes_the_common_case_and_torch_the_rest() -> None:
         assert population(method, **changes).native is None
 
 
+def test_large_batches_of_few_networks_and_many_counterfactuals_are_left_to_torch() -> None:
+    few, many = (population("counter-bc", counterfactuals=m).native for m in (50, 600))
+    assert few is not None
+    assert many is not None
+    shapes = {(1, 3, 40): True, (1, 3, 256): False, (1, 64, 256): True}
+    for shape, pays in shapes.items():
+        position = torch.zeros(shape, dtype=torch.int64)
+        assert few.pays(position) == pays
+        assert not many.pays(position)
+
+
 @pytest.mark.parametrize("method", ["bc", "counter-bc"])
 @pytest.mark.parametrize("batch", [10, 16, 37])
 @pytest.mark.parametrize("hidden", [(64, 64), (16, 32)])

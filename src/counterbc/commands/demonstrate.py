@@ -32,13 +32,17 @@ class Demonstrate(Command):
     """The file to write, in robomimic's layout."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
-        from counterbc.demonstrators import demonstrate, expert_return, find_teacher
+        from counterbc.demonstrators import Chain, demonstrate, find_teacher, returns
         from counterbc.files import check_free
+        from counterbc.intervals import mean_interval
 
         check_free(self.out)
         teacher = find_teacher(self.teacher, self.noise, self.sigma)
         demos = demonstrate(self.world, teacher, self.pairs, self.seed)
-        expert = expert_return(self.world, 1000, 0)
+        earned, expert = (
+            mean_interval(returns(self.world, who, len(demos), self.seed))
+            for who in (teacher, Chain(()))
+        )
         demos.save(self.out)
         operators = len(demos.operators) or 1  # a teacher without a name
         people = "1 operator" if operators == 1 else f"{operators} operators"
@@ -47,13 +51,17 @@ class Demonstrate(Command):
             "episodes": len(demos),
             "pairs": demos.pairs,
             "operators": operators,
-            "mean_return": demos.mean_return,
-            "expert_return": expert,
+            "mean_return": earned.mean,
+            "mean_return_se": earned.se,
+            "expert_return": expert.mean,
+            "expert_return_se": expert.se,
             "fingerprint": demos.fingerprint(),
         }
         text = (
             f"{demos!r}\n\nShown by {people}, "
-            f"return {demos.mean_return:.2f}; the expert's, without errors, is {expert:.2f}.\n"
+            f"return {earned.mean:.2f} ± {earned.se:.2f} in whole episodes; "
+            f"the expert's, without errors from the same starts: {expert.mean:.2f} "
+            f"± {expert.se:.2f}.\n"
             f"Written to {self.out}. Next: counterbc train {self.out}"
         )
         return said, [text]

@@ -7,7 +7,7 @@ from counterbc.demonstrators.human import Human
 from counterbc.demonstrators.motor import Bias, MotorNoise, Overshoot
 from counterbc.demonstrators.noise import NOISES, EpsilonGreedy, Gaussian, Uniform
 from counterbc.demonstrators.presets import TEACHERS, USUAL, find_teacher
-from counterbc.demonstrators.recording import Recorded, demonstrate, expert_return, record
+from counterbc.demonstrators.recording import Recorded, demonstrate, expert_return, record, returns
 from counterbc.demonstrators.teacher import Chain, Erring, Takes, Teacher
 from counterbc.demonstrators.timing import Delay, Lapses
 
@@ -38,4 +38,5 @@ __all__ = [
     "expert_return",
     "find_teacher",
     "record",
+    "returns",
 ]

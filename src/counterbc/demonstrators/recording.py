@@ -67,6 +67,20 @@ def record(world: str, teacher: Teacher, episodes: int, seed: int) -> list[Recor
     return _roll(env, where, teacher, _keys(seed, number), number)
 
 
+def returns(world: str, teacher: Teacher, episodes: int, seed: int) -> Array:
+    """Of the first episodes of these demonstrations, played to their end: (episodes,).
+
+    A dataset's own last episode may be cut short where it has pairs to spare.
+    """
+    where, found = _world(world), []
+    for first in range(0, episodes, SLOTS):
+        number = np.arange(first, min(first + SLOTS, episodes))
+        env = make_vec(world, len(number), **where.teacher_kwargs)
+        shown = _roll(env, where, teacher, _keys(seed, number), number)
+        found += [e.reward.sum() for e, _ in shown if e.reward is not None]
+    return np.array(found, np.float64)
+
+
 def expert_return(world: str, episodes: int, seed: int) -> float:
     """The mean return of the world's expert, without error, from starts seed, seed + 1, …"""
     if episodes < 1:

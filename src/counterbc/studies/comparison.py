@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from counterbc.demonstrations import Demonstrations
-from counterbc.demonstrators import USUAL, Teacher, demonstrate, expert_return
+from counterbc.demonstrators import USUAL, Teacher, demonstrate, expert_return, returns
 from counterbc.errors import OptionError
 from counterbc.evaluation import Evaluation, compare, evaluate
 from counterbc.files import aside
@@ -135,7 +135,8 @@ def outcome(
     found: Mapping[str, tuple[list[Evaluation], float]],
 ) -> Outcome:
     """Everything together, with the two returns that bound a learner's."""
-    shown = [d.mean_return for d in datasets if d.mean_return is not None]
+    c = comparison
+    shown = [returns(c.world, c.teacher, len(d), seed).mean() for seed, d in enumerate(datasets)]
     return Outcome(
         comparison,
         {(m, e.act): e for m in comparison.methods for e in found[m][0]},

@@ -11,6 +11,7 @@ from counterbc.supports import Support
 from counterbc.training.networks import Networks
 
 _NUMBERS = 1 << 22  # uniform numbers per chunk while filling the memory
+_CACHED = 1 << 18  # and while computing them again for a step
 _EPOCH = 1 << 40  # above any position in a list
 
 
@@ -40,10 +41,20 @@ class Counterfactuals:
     def at(self, pairs: Tensor, position: Tensor, epoch: Tensor) -> Tensor:
         """The actions of C(s, a) at pairs (N, B), which stand at `position` of each list."""
         if self.kept is None:
-            return self._place(self.rows, pairs, position, epoch)  # (N, B, M, A)
+            return self._again(pairs, position, epoch)
         flat = self.rows * self.nets.pairs.shape[1] + position
         kept = self.kept.index_select(0, flat.flatten())
         return kept.view(*position.shape, *kept.shape[1:]).transpose(-1, -2)
+
+    def _again(self, pairs: Tensor, position: Tensor, epoch: Tensor) -> Tensor:
+        """(N, B, M, A); on a CPU some networks at a time, since its caches are small."""
+        each = pairs.shape[1] * self.support.count * self.numbers
+        chunk = max(1, _CACHED // max(each, 1)) if pairs.device.type == "cpu" else len(pairs)
+        parts = [
+            self._place(*(x[i : i + chunk] for x in (self.rows, pairs, position, epoch)))
+            for i in range(0, len(pairs), chunk)
+        ]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def _place(self, rows: Tensor, pairs: Tensor, position: Tensor, epoch: Tensor) -> Tensor:
         action = self.action[pairs]  # (N, B, A)

@@ -28,6 +28,8 @@ _ROWS = 16
 _WARPS = 4
 _LEAST = 16  # the smallest side of a product
 _WIDEST, _MOST = 64, 32  # units of a layer and of the head; more do not stay on the chip
+_SAMPLES = 512  # nor do more counterfactuals
+_BATCH, _MANY = 128, 64  # a program walks through its batch: a large one needs many programs
 
 LOW, HIGH = tl.constexpr(LOG_STD_RANGE[0]), tl.constexpr(LOG_STD_RANGE[1])
 HALF_LOG_2PI = tl.constexpr(0.5 * math.log(2 * math.pi))
@@ -209,6 +211,11 @@ class GpuSteps:
         hidden = chain[0].shape[-1], chain[2].shape[-1]
         narrow = max(chain[0].shape[-2], *hidden) <= _WIDEST and chain[4].shape[-1] <= _MOST
         return narrow and all(w == _rounded(w) for w in hidden)
+
+    def pays(self, position: Tensor) -> bool:
+        """Whether this is faster than a graph of torch's steps, by how it went on an H200."""
+        _, networks, batch = position.shape
+        return self.sizes["M"] <= _SAMPLES and (batch <= _BATCH or networks >= _MANY)
 
     def run(self, position: Tensor) -> None:
         """Steps on the pairs at these positions: (steps, N, B)."""

@@ -34,7 +34,8 @@ class Stepper:
 
     def run(self, position: Tensor, epoch: Tensor) -> None:
         """A block of steps: (steps, N, B) each."""
-        if self.population.native is not None or not position.is_cuda:
+        native = self.population.native
+        if not position.is_cuda or (native is not None and native.pays(position)):
             self.population.steps(position, epoch)
             return
         if self.graph is None:

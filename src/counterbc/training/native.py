@@ -184,6 +184,9 @@ class NativeSteps:
         """Whether the layers with these weights and biases are small enough to gain."""
         return most_rows(chain) >= _FEWEST
 
+    def pays(self, position: Tensor) -> bool:
+        return True
+
     def run(self, position: Tensor) -> None:
         """Steps on the pairs at these positions: (steps, N, B)."""
         batch = position.shape[2]
