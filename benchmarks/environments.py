@@ -63,6 +63,10 @@ def return_table(returns: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def late(row: dict[str, float]) -> str:
+    return f"{row['return']:.1f} ± {row['error']:.1f}"
+
+
 def measure_table(rows: list[dict[str, Any]]) -> str:
     """What air hockey reports beside hits, with mean actions."""
     mine = [r for r in rows if r["measures"] and r["act"] == "mean"]
@@ -94,6 +98,7 @@ def main() -> None:
         ("speeds", speed_table(worlds["speed"])),
         ("returns", return_table(worlds["returns"])),
         ("spread", str(worlds["spread of the paper's return"])),
+        *((f"late{n}", late(worlds["delays"][f"cartpole, 0.{n} s late"])) for n in (1, 2)),
         ("methods", markdown(methods)),
         ("measures", measure_table(methods)),
         ("radii", radii_table(radii)),

@@ -24,13 +24,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from counterbc.demonstrators import NOISES, TEACHERS, Takes, Teacher, Uniform
+from counterbc.demonstrators import NOISES, TEACHERS, Delay, Takes, Teacher, Uniform
+from counterbc.demonstrators import returns as returns_of
 from counterbc.envs import WORLDS, make_vec
+from counterbc.intervals import mean_interval
 
 Array = NDArray[Any]
 TURN = 0.1  # seconds, about; long enough for many resets of every slot
 THEIRS = "gymnasium's CartPole-v1"
 SIGMA = 0.5
+RATES = {"cartpole": 50, "air-hockey": 20}  # steps a second
 CHUNK = 2000
 PAPER_RETURN = 26.6  # of synthetic demonstrations in Cartpole
 SPREADS = (0.2, 0.5, 1.0, 2.0)
@@ -143,7 +146,17 @@ def all_returns(episodes: int) -> dict[str, Any]:
         show_returns(name, table[name])
     spread = spread_of(PAPER_RETURN, episodes)
     print(f"uniform noise returns {PAPER_RETURN} from starts ±{spread}")
-    return {"returns": table, "spread of the paper's return": spread}
+    return {"returns": table, "spread of the paper's return": spread, "delays": delays()}
+
+
+def delays(episodes: int = 1000) -> dict[str, Any]:
+    """What the expert earns when it acts on what it meant some time ago, and errs in nothing else."""
+    rows: dict[str, Any] = {}
+    for world, rate in RATES.items():
+        for seconds in (0.1, 0.2):
+            earned = mean_interval(returns_of(world, Delay(seconds * rate), episodes, seed=0))
+            rows[f"{world}, {seconds:g} s late"] = {"return": earned.mean, "error": earned.se}
+    return rows
 
 
 def show_speeds(table: dict[str, Any]) -> None:
