@@ -150,7 +150,7 @@ def all_returns(episodes: int) -> dict[str, Any]:
 
 
 def delays(episodes: int = 1000) -> dict[str, Any]:
-    """What the expert earns when it acts on what it meant some time ago and errs in nothing else."""
+    """What an expert earns that acts on what it meant some time ago and errs in nothing else."""
     rows: dict[str, Any] = {}
     for world, rate in RATES.items():
         for seconds in (0.1, 0.2):
