@@ -166,7 +166,8 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     axes[1, 0].set_ylabel("peak memory, GiB")
     fixed = ", ".join(f"{v:,} {k}" for k, v in BASE.items())
     where = "two CPU cores" if rows[0]["device"] == "cpu" else "one H200"
-    figure.suptitle(f"Counter-BC on {where}; else {fixed}; fitted lines are straight, the axes logarithmic", fontsize=9)
+    note = "fitted lines are straight, the axes logarithmic"
+    figure.suptitle(f"Counter-BC on {where}; else {fixed}; {note}", fontsize=9)
     figure.tight_layout()
     for kind in ("png", "svg"):
         figure.savefig(path.with_suffix(f".{kind}"), dpi=160)
