@@ -47,7 +47,7 @@ class Search:
     folds: int = 5
     repeats: int = 1
     """How often the folds are dealt anew, each time with other starting weights."""
-    steps: int = 2000
+    steps: int = 3000
     """Gradient steps of each policy; fewer where the training itself has fewer."""
     pairs: int = 2000
     """Of more pairs than these, so many are drawn at random."""
