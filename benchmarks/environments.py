@@ -2,7 +2,8 @@
 
     python benchmarks/worlds.py --out benchmarks/results/worlds.json      # some minutes
     python benchmarks/methods.py --out benchmarks/results/methods.json    # an hour on two cores
-    python benchmarks/environments.py                                     # the page, from both
+    python benchmarks/fixed_radii.py --out benchmarks/results/fixed-radii.json    # ten minutes
+    python benchmarks/environments.py                                     # the page, from these
 
 The frames are those of an expert's episode, made anew.
 """
@@ -19,13 +20,15 @@ from numpy.typing import NDArray
 
 from counterbc.envs import WORLDS, make_vec
 
-sys.path.insert(0, str(Path(__file__).parent))
-from methods import markdown  # noqa: E402  # the script beside this one
-
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+from benchmarks.fixed_radii import markdown as radii_table  # noqa: E402  # scripts beside this one
+from benchmarks.methods import markdown  # noqa: E402
+
 RESULTS, DOCS = ROOT / "benchmarks" / "results", ROOT / "docs"
 WHO = ("expert", "uniform", "gaussian", "epsilon-greedy", "novice", "typical", "skilled", "crowd")
 FRAMES = {"intersection": (1, 8, 19), "cartpole-hard": (1, 25, 60), "air-hockey": (1, 30, 90)}
+SEEDS = {"intersection": 3, "cartpole-hard": 1, "air-hockey": 0}
 
 
 def frames(world: str, at: tuple[int, ...]) -> NDArray[np.uint8]:
@@ -40,9 +43,6 @@ def frames(world: str, at: tuple[int, ...]) -> NDArray[np.uint8]:
             shown.append(env.render()[0])
     gap = np.full((len(shown[0]), 8, 3), 255, np.uint8)
     return np.concatenate([part for frame in shown for part in (frame, gap)][:-1], axis=1)
-
-
-SEEDS = {"intersection": 3, "cartpole-hard": 1, "air-hockey": 0}
 
 
 def speed_table(speed: dict[str, Any]) -> str:
@@ -63,6 +63,24 @@ def return_table(returns: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def measure_table(rows: list[dict[str, Any]]) -> str:
+    """What air hockey reports beside hits, with mean actions."""
+    mine = [r for r in rows if r["measures"] and r["act"] == "mean"]
+    methods = list(dict.fromkeys(r["method"] for r in mine))
+    lines = ["| teacher | pairs | measure | " + " | ".join(methods) + " |"]
+    lines.append("|---" * (3 + len(methods)) + "|")
+    for teacher, pairs in dict.fromkeys((r["teacher"], r["pairs"]) for r in mine):
+        for name in ("distance_per_hit", "time_per_hit"):
+            found = {
+                r["method"]: r["measures"][name]
+                for r in mine
+                if (r["teacher"], r["pairs"]) == (teacher, pairs)
+            }
+            cells = [f"{found[m]['mean']:.2f} ± {found[m]['se']:.2f}" for m in methods]
+            lines.append(f"| {teacher} | {pairs} | {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     from PIL import Image
 
@@ -70,12 +88,16 @@ def main() -> None:
         Image.fromarray(frames(world, at)).save(DOCS / "images" / f"{world}.png", optimize=True)
     worlds = json.loads((RESULTS / "worlds.json").read_text())
     methods = json.loads((RESULTS / "methods.json").read_text())
+    radii = json.loads((RESULTS / "fixed-radii.json").read_text())
     page = (Path(__file__).parent / "environments.md.in").read_text()
     for name, text in (
         ("speeds", speed_table(worlds["speed"])),
         ("returns", return_table(worlds["returns"])),
         ("spread", str(worlds["spread of the paper's return"])),
         ("methods", markdown(methods)),
+        ("measures", measure_table(methods)),
+        ("radii", radii_table(radii)),
+        ("hard", f"{worlds['returns']['cartpole-hard']['expert']['return']:.1f}"),
     ):
         page = page.replace(f"{{{name}}}", text)
     (DOCS / "environments.md").write_text(page)

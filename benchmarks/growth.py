@@ -4,9 +4,10 @@
 
 Counter-BC on made-up data of 23 observation dimensions, batch as by default. Every point is a
 process of its own, so that its peak memory is its own: resident memory on a CPU, allocated device
-memory on a GPU. Seconds per step leave set-up out. Finished points are kept in the output file; the
-picture is drawn beside it, with a line through the points that keep their counterfactuals and one
-through those that compute them again for each batch. The slopes of these lines are printed.
+memory on a GPU. Seconds per step are medians over blocks of steps. Finished points are kept in the
+output file; the picture is drawn beside it, with a line through the points that keep their
+counterfactuals and one through those that compute them again for each batch. The slopes of these
+lines are printed.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.settings import Settings
@@ -57,24 +61,39 @@ def kept(at: dict[str, int]) -> bool:
     return 4 * numbers <= Settings().memory * 2**30
 
 
+class Clock:
+    """Notes when each block of steps ends."""
+
+    def start(self, done: int, total: int) -> None:
+        self.at = [(done, time.perf_counter())]
+
+    def update(self, done: int, loss: Tensor) -> None:
+        self.at.append((done, time.perf_counter()))
+
+    def stop(self) -> None: ...
+
+    @property
+    def per_step(self) -> float:
+        """The median over blocks but the first, which may compile."""
+        blocks = pairwise(self.at[1:])
+        return median((t - before) / (done - first) for (first, before), (done, t) in blocks)
+
+
 def point(at: dict[str, int], device: str) -> dict[str, float]:
     """Seconds of set-up, seconds per step, and peak GiB."""
     demos = made_up(at["pairs"], at["action dimensions"])
-    options: dict[str, Any] = {"seeds": at["members"], "device": device, "progress": False}
+    options: dict[str, Any] = {"seeds": at["members"], "device": device}
     options |= {"counterfactuals": at["counterfactuals"], "feasible": "project"}
-    few, many = (200, 2200) if device == "cuda" else (10, 210) if kept(at) else (5, 45)
-    train(demos, "counter-bc", steps=2, **options)  # the first training loads libraries
-    times = []
-    for steps in (few, many):
-        began = time.perf_counter()
-        train(demos, "counter-bc", steps=steps, **options)
-        times.append(time.perf_counter() - began)
-    per_step = (times[1] - times[0]) / (many - few)
+    train(demos, "counter-bc", steps=2, progress=False, **options)  # the first loads libraries
+    clock, began = Clock(), time.perf_counter()
+    steps = 2000 if device == "cuda" else 300 if kept(at) else 50
+    train(demos, "counter-bc", steps=steps, progress=clock, **options)
+    seconds = time.perf_counter() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     if device == "cuda":
         memory = torch.cuda.max_memory_allocated() / 2**30
     return {
-        "set-up": times[0] - few * per_step, "per step": per_step, "GiB": memory,
+        "set-up": seconds - steps * clock.per_step, "per step": clock.per_step, "GiB": memory,
     }  # fmt: skip
 
 

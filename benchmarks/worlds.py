@@ -31,6 +31,7 @@ Array = NDArray[Any]
 TURN = 0.1  # seconds, about; long enough for many resets of every slot
 THEIRS = "gymnasium's CartPole-v1"
 SIGMA = 0.5
+CHUNK = 2000
 PAPER_RETURN = 26.6  # of synthetic demonstrations in Cartpole
 SPREADS = (0.2, 0.5, 1.0, 2.0)
 
@@ -78,14 +79,24 @@ def _speed(seconds: dict[str, list[float]], name: str, slots: int) -> dict[str, 
 def lengths_and_returns(
     world: str, teacher: Teacher, episodes: int, **kwargs: Any
 ) -> tuple[Array, Array]:
-    """Of the first episode of each slot: (episodes,) each."""
+    """Of the first episode of each slot: (episodes,) each; some at a time, to bound memory."""
+    parts = [
+        rolled(world, teacher, np.arange(i, min(i + CHUNK, episodes)), **kwargs)
+        for i in range(0, episodes, CHUNK)
+    ]
+    length, total = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return length, total
+
+
+def rolled(world: str, teacher: Teacher, key: Array, **kwargs: Any) -> tuple[Array, Array]:
+    """The episodes that start from these seeds."""
     where = WORLDS[world]
-    env: Any = make_vec(world, episodes, **(dict(where.teacher_kwargs) | kwargs))
-    expert, key = where.load_expert(), np.arange(episodes)
-    show = teacher.begin(Takes(key, key, env.single_action_space.shape[0], where.steps))
-    obs, _ = env.reset(seed=0)
-    going = np.ones(episodes, bool)
-    length, total = np.zeros(episodes), np.zeros(episodes)
+    env: Any = make_vec(world, len(key), **(dict(where.teacher_kwargs) | kwargs))
+    expert, size = where.load_expert(), env.single_action_space.shape[0]
+    show = teacher.begin(Takes(key, key, size, where.steps))
+    obs, _ = env.reset(seed=key.tolist())
+    going = np.ones(len(key), bool)
+    length, total = np.zeros(len(key)), np.zeros(len(key))
     for t in range(where.steps):
         obs, reward, terminated, truncated, _ = env.step(show(expert(obs, key, t), t))
         length += going

@@ -1,6 +1,7 @@
 """The commands, one file each: a frozen dataclass whose fields are its options."""
 
 from counterbc.commands.command import Command
+from counterbc.commands.convert import Convert
 from counterbc.commands.demo import Demo
 from counterbc.commands.demonstrate import Demonstrate
 from counterbc.commands.evaluate import Evaluate
@@ -13,6 +14,7 @@ COMMANDS: dict[str, type[Command]] = {
     "demo": Demo,
     "demonstrate": Demonstrate,
     "inspect": Inspect,
+    "convert": Convert,
     "radius": Radius,
     "train": Train,
     "evaluate": Evaluate,

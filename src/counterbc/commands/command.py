@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
+from rich.progress import Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
     from counterbc.demonstrations import Demonstrations
+    from counterbc.formats.stream import Recording, Stream
 
 Json = dict[str, Any]
 
@@ -29,16 +32,45 @@ class Command(ABC):
     def run(self) -> tuple[Json, list[RenderableType]]:
         """Do it; what to say to machines, and what to people."""
 
+    def status(self, said: Json) -> int:
+        """The exit status after what was said."""
+        return 0
 
-def read(paths: Sequence[Path], obs: Sequence[str] = ()) -> Demonstrations:
-    """Several files as one dataset, the file naming the operator where none is recorded."""
+
+def streams(
+    paths: Sequence[Path], obs: Sequence[str] = (), mask: str | None = None,
+    format: str | None = None,
+) -> Iterator[Stream]:  # fmt: skip
+    """The files episode by episode, in whatever format they are."""
     from counterbc.errors import OptionError
-    from counterbc.formats import load
-    from counterbc.merging import merge
+    from counterbc.formats import open_stream
 
     if not paths:
         raise OptionError("no demonstrations were given; name one file or more")
-    return merge([load(path, obs or None) for path in paths])
+    for path in paths:
+        stream = open_stream(path, obs or None, format=format).subset(mask)
+        yield replace(stream, recordings=_watched(stream.recordings, path.name))
+
+
+def _watched(recordings: Iterator[Recording], title: str) -> Iterator[Recording]:
+    """The same, counted on stderr where people watch."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed} episodes"))
+    console, watched = Console(stderr=True), sys.stderr.isatty()
+    with Progress(*columns, console=console, transient=True, disable=not watched) as bar:
+        task = bar.add_task(title, total=None)
+        for recording in recordings:
+            yield recording
+            bar.advance(task)
+
+
+def read(
+    paths: Sequence[Path], obs: Sequence[str] = (), mask: str | None = None,
+    format: str | None = None,
+) -> Demonstrations:  # fmt: skip
+    """Several files as one dataset, the file naming the operator where none is recorded."""
+    from counterbc.merging import merge
+
+    return merge([s.demonstrations() for s in streams(paths, obs, mask, format)])
 
 
 def without_nan(value: Any) -> Any:

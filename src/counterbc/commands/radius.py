@@ -20,9 +20,11 @@ class Radius(Command):
     """Choose Δ from the data: the radius that best predicts actions not learned from."""
 
     demos: Positional[tuple[Path, ...]]
-    """Files of demonstrations; several are merged."""
+    """Files or folders of demonstrations; several are merged."""
     obs: UseAppendAction[tuple[str, ...]] = ()
     """Observation keys to read, one --obs each; by default all that are not images."""
+    format: str | None = None
+    """robomimic, d4rl, npz, csv, lerobot or minari; by default found out."""
     per_dimension: bool = False
     """Also show the radius that each action dimension would choose for itself."""
     plot: Path | None = None
@@ -53,7 +55,7 @@ class Radius(Command):
         if self.plot is not None:
             check_kind(self.plot)
             check_free(self.plot)
-        search, demos = self._search(), read(self.demos, self.obs)
+        search, demos = self._search(), read(self.demos, self.obs, format=self.format)
         choice = choose_radius(
             demos, self.method, search=search, preset=self.preset, device=self.device
         )
