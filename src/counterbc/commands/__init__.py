@@ -7,6 +7,7 @@ from counterbc.commands.demonstrate import Demonstrate
 from counterbc.commands.evaluate import Evaluate
 from counterbc.commands.export import Export
 from counterbc.commands.inspect import Inspect
+from counterbc.commands.radius import Radius
 from counterbc.commands.train import Train
 
 COMMANDS: dict[str, type[Command]] = {
@@ -14,6 +15,7 @@ COMMANDS: dict[str, type[Command]] = {
     "demonstrate": Demonstrate,
     "inspect": Inspect,
     "convert": Convert,
+    "radius": Radius,
     "train": Train,
     "evaluate": Evaluate,
     "export": Export,
