@@ -19,7 +19,7 @@ from counterbc.errors import CounterBCError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status is 0, 1 for an error that was explained, 130 for Ctrl-C."""
+    """Run one command; the status is its own, 1 for an error that was explained, 130 for Ctrl-C."""
     command = tyro.extras.subcommand_cli_from_dict(
         dict(COMMANDS),
         prog="counterbc",
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stopped:
         return _fail(str(stopped) or "stopped", 130)
     _say(said, shown, command.json)
-    return 0
+    return command.status(said)
 
 
 def _say(said: dict[str, Any], shown: list[Any], as_json: bool) -> None:

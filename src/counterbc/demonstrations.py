@@ -187,10 +187,7 @@ class Demonstrations:
         """A hash of what is learned from: data, bounds and selection; names do not count."""
         digest = hashlib.sha256()
         for e in self.episodes:
-            digest.update(repr((e.obs.shape, str(e.obs.dtype), e.action.shape)).encode())
-            digest.update(e.obs.tobytes() + e.action.tobytes())
-            digest.update(b"" if e.reward is None else e.reward.tobytes())
-            digest.update(repr((e.operator, e.success)).encode())
+            digest.update(e.digest() + repr((e.operator, e.success)).encode())
         for part in (self.action_low, self.action_high, self.selected):
             digest.update(b"-" if part is None else part.tobytes())
         digest.update(self.action_set.encode())

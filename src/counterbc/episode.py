@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +17,13 @@ Array = NDArray[Any]
 
 
 def frozen(array: Any, dtype: Any, what: str) -> Array:
-    """A read-only copy as `dtype` (None: its own): nobody changes a dataset behind its back."""
+    """A read-only copy as `dtype` (None: its own): nobody changes a dataset behind its back.
+
+    An array that owns its numbers and is read-only already is taken as it is.
+    """
+    own = type(array) is np.ndarray and array.base is None and not array.flags.writeable
+    if own and dtype in (None, array.dtype):
+        return array  # type: ignore[no-any-return]  # `own` says that it is an array
     try:
         with np.errstate(over="ignore"):  # float64 beyond float32 becomes infinite, refused later
             out = np.array(array, dtype=dtype)
@@ -26,6 +34,9 @@ def frozen(array: Any, dtype: Any, what: str) -> Array:
 
 
 def check_finite(array: Array, what: str) -> None:
+    flat = array.ravel()
+    if math.isfinite(np.dot(flat, flat)):  # cheap: a NaN or infinite value makes this one so too
+        return
     bad = ~np.isfinite(array)
     if bad.any():
         row = int(np.argwhere(bad)[0][0])
@@ -33,6 +44,14 @@ def check_finite(array: Array, what: str) -> None:
             f"{what} has {int(bad.sum())} values that are NaN or infinite, the first in row {row}; "
             "remove or repair those rows"
         )
+
+
+def digest(obs: Array, action: Array, reward: Array | None) -> bytes:
+    """A hash of an episode's arrays."""
+    hashed = hashlib.sha256(repr((obs.shape, str(obs.dtype), action.shape)).encode())
+    for values in (obs, action, reward):
+        hashed.update(b"" if values is None else np.ascontiguousarray(values).data)
+    return hashed.digest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +73,8 @@ class Episode:
 
     def __post_init__(self) -> None:
         where = f"episode {self.name!r}" if self.name else "an episode"
-        obs = frozen(self.obs, None, f"obs of {where}")
-        image = obs.ndim == 4 and obs.dtype == np.uint8
-        if not image:
-            obs = frozen(obs, np.float32, f"obs of {where}")
+        image = getattr(self.obs, "dtype", None) == np.uint8 and np.ndim(self.obs) == 4
+        obs = frozen(self.obs, np.uint8 if image else np.float32, f"obs of {where}")
         action = frozen(self.action, np.float32, f"action of {where}")
         if not image and (obs.ndim != 2 or obs.shape[1] == 0):
             raise DataError(
@@ -73,7 +90,8 @@ class Episode:
             )
         if len(obs) == 0:
             raise DataError(f"{where} is empty; remove it, or record at least one pair")
-        check_finite(obs, f"obs of {where}")
+        if not image:
+            check_finite(obs, f"obs of {where}")
         check_finite(action, f"action of {where}")
         object.__setattr__(self, "obs", obs)
         object.__setattr__(self, "action", action)
@@ -88,6 +106,10 @@ class Episode:
             raise DataError(f"reward of {where} has shape {reward.shape}; expected ({len(self)},)")
         check_finite(reward, f"reward of {where}")
         return reward
+
+    def digest(self) -> bytes:
+        """A hash of its arrays."""
+        return digest(self.obs, self.action, self.reward)
 
     def __len__(self) -> int:
         return len(self.action)

@@ -35,6 +35,10 @@ class InfeasibleActions(UserWarning):
     """Recorded actions lie outside the declared bounds; training goes on."""
 
 
+class AbsentEpisodes(UserWarning):
+    """Masks of a file name episodes that it does not hold; they are passed over."""
+
+
 class Diverged(UserWarning):
     """Members of a population whose loss is no longer finite."""
 

@@ -26,14 +26,15 @@ def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
         return datasets[0]
     first = datasets[0]
     for other in datasets[1:]:
-        _check_alike(first, other)
+        check_alike(first, other)
     names = [e.name for d in datasets for e in d.episodes]
     rename = len(set(names)) < len(names)
     episodes: list[Episode] = []
     masks: dict[str, list[str]] = {}
     selected: list[Array] = []
     offset = 0
-    for data, operator in zip(datasets, _stand_ins(datasets), strict=True):
+    whose = stand_ins([d.source for d in datasets], [bool(d.operators) for d in datasets])
+    for data, operator in zip(datasets, whose, strict=True):
         renamed = {}
         for e in data.episodes:
             name = f"demo_{len(episodes)}" if rename else e.name
@@ -54,18 +55,19 @@ def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
     )
 
 
-def _stand_ins(datasets: Sequence[Demonstrations]) -> list[str | None]:
+def stand_ins(sources: Sequence[str], named: Sequence[bool]) -> list[str | None]:
     """The file's name for each dataset without operators; its whole path where two share a name."""
-    stems = [Path(source).stem for source in {d.source for d in datasets}]
+    stems = [Path(source).stem for source in set(sources)]
     names: list[str | None] = []
-    for d in datasets:
-        stem = Path(d.source).stem
-        unknown_operator = bool(d.source) and not d.operators
-        names.append((stem if stems.count(stem) == 1 else d.source) if unknown_operator else None)
+    for source, known in zip(sources, named, strict=True):
+        stem = Path(source).stem
+        own = stem if stems.count(stem) == 1 else source
+        names.append(own if source and not known else None)
     return names
 
 
-def _check_alike(a: Demonstrations, b: Demonstrations) -> None:
+def check_alike(a: Demonstrations, b: Demonstrations) -> None:
+    """Refuse to merge what differs in shapes, keys or bounds."""
     for what, left, right in (
         ("observation shape", a.obs_shape, b.obs_shape),
         ("observation keys", a.obs_keys, b.obs_keys),

@@ -1,6 +1,7 @@
 """The commands, one file each: a frozen dataclass whose fields are its options."""
 
 from counterbc.commands.command import Command
+from counterbc.commands.convert import Convert
 from counterbc.commands.demo import Demo
 from counterbc.commands.demonstrate import Demonstrate
 from counterbc.commands.evaluate import Evaluate
@@ -12,6 +13,7 @@ COMMANDS: dict[str, type[Command]] = {
     "demo": Demo,
     "demonstrate": Demonstrate,
     "inspect": Inspect,
+    "convert": Convert,
     "train": Train,
     "evaluate": Evaluate,
     "export": Export,

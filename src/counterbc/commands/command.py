@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from counterbc.demonstrations import Demonstrations
+    from counterbc.formats.stream import Stream
 
 Json = dict[str, Any]
 
@@ -29,16 +30,33 @@ class Command(ABC):
     def run(self) -> tuple[Json, list[RenderableType]]:
         """Do it; what to say to machines, and what to people."""
 
+    def status(self, said: Json) -> int:
+        """The exit status after what was said."""
+        return 0
 
-def read(paths: Sequence[Path], obs: Sequence[str] = ()) -> Demonstrations:
-    """Several files as one dataset, the file naming the operator where none is recorded."""
+
+def streams(
+    paths: Sequence[Path], obs: Sequence[str] = (), mask: str | None = None,
+    format: str | None = None,
+) -> Iterator[Stream]:  # fmt: skip
+    """The files episode by episode, in whatever format they are."""
     from counterbc.errors import OptionError
-    from counterbc.formats import load
-    from counterbc.merging import merge
+    from counterbc.formats import open_stream
 
     if not paths:
         raise OptionError("no demonstrations were given; name one file or more")
-    return merge([load(path, obs or None) for path in paths])
+    for path in paths:
+        yield open_stream(path, obs or None, format=format).subset(mask)
+
+
+def read(
+    paths: Sequence[Path], obs: Sequence[str] = (), mask: str | None = None,
+    format: str | None = None,
+) -> Demonstrations:  # fmt: skip
+    """Several files as one dataset, the file naming the operator where none is recorded."""
+    from counterbc.merging import merge
+
+    return merge([s.demonstrations() for s in streams(paths, obs, mask, format)])
 
 
 def without_nan(value: Any) -> Any:

@@ -17,7 +17,7 @@ class Train(Command):
     """Train policies from demonstrations, all seeds at once."""
 
     demos: Positional[tuple[Path, ...]]
-    """Files of demonstrations; several are merged."""
+    """Files or folders of demonstrations; several are merged."""
     method: str = "counter-bc"
     """counter-bc, bc, weighted-bc, bc-rnn, bcnd; ileed, which needs operators; discriminator-bc,
     which needs --expert; or advantage-bc, which needs rewards."""
@@ -26,6 +26,8 @@ class Train(Command):
     dimension. By default the preset's."""
     obs: UseAppendAction[tuple[str, ...]] = ()
     """Observation keys to read, one --obs each; by default all that are not images."""
+    format: str | None = None
+    """robomimic, d4rl, npz, csv, lerobot or minari; by default found out."""
     seeds: int | None = None
     """How many policies are trained, with seeds 0, 1, …; by default one."""
     preset: str = "default"
@@ -77,7 +79,7 @@ class Train(Command):
             from counterbc.files import check_free
 
             check_free(self.out)
-        demos = read(self.demos, self.obs)
+        demos = read(self.demos, self.obs, format=self.format)
         if self.operator or self.mask:
             demos = demos.subset(operator=self.operator or None, mask=self.mask)
         if self.expert:

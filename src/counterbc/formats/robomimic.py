@@ -12,9 +12,11 @@ in any other file bounds, rate and operators are read from robomimic's own conve
 
 from __future__ import annotations
 
-import json
+import math
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,31 @@ import h5py
 import numpy as np
 
 from counterbc.demonstrations import Demonstrations
-from counterbc.episode import Array, Episode
-from counterbc.errors import FormatError
+from counterbc.episode import Array
+from counterbc.errors import AbsentEpisodes, FormatError
 from counterbc.formats import hdf5
-from counterbc.formats.hdf5 import base, dataset, from_json, listed, numbers, text
+from counterbc.formats.guard import guarded
+from counterbc.formats.hdf5 import base, dataset, from_json, listed, member, numbers, text_of
+from counterbc.formats.robomimic_writer import DEMO, write
+from counterbc.formats.stream import Header, Recording, Stream
+
+__all__ = ["read", "recognizes", "stream", "write"]
 
 _ROBOSUITE = 1  # the `type` of env_args whose actions live in [-1, 1]
 _OPERATOR_MASK = re.compile(r"(worse|okay|better)_operator_[12]")
-_DEMO = re.compile(r"demo_(0|[1-9][0-9]*)")
+_READ = {"actions", "rewards", "obs", "selected", "total", "env_args", "num_samples"}
+_OURS = {
+    "written_by", "action_low", "action_high", "action_set", "action_names", "obs_names",
+    "obs_keys", "rate", "name", "operator", "success",
+}  # fmt: skip
+
+
+def recognizes(path: Path) -> bool:
+    """An HDF5 file with a group `data`."""
+    if not path.is_file() or not h5py.is_hdf5(path):
+        return False
+    with hdf5.opened(path) as file:
+        return isinstance(member(file, "data", path), h5py.Group)
 
 
 def read(path: str | Path, obs: Sequence[str] | None = None) -> Demonstrations:
@@ -38,100 +57,160 @@ def read(path: str | Path, obs: Sequence[str] | None = None) -> Demonstrations:
     Without `obs`, all low-dimensional keys are joined in sorted order and images are left out; a
     file with one image key and nothing else is read as images.
     """
-    path = Path(path)
+    return stream(path, obs).demonstrations()
+
+
+def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
+    """The same, demo by demo."""
+    parts = _parts(Path(path), obs)
+    return Stream(next(parts), parts)
+
+
+def _parts(path: Path, obs: Sequence[str] | None) -> Iterator[Any]:
+    """The header, then each recording; opening the file takes as long as ten short demos."""
     with hdf5.opened(path) as file:
-        return _read_file(file, path, obs)
+        layout = _layout(file, path, obs)
+        yield layout.header
+        data = hdf5.subgroup(file, "data", path)
+        for name in layout.names:
+            demo = hdf5.subgroup(data, name, path, known=True)
+            yield _read_demo(demo, name, layout, path)
 
 
-def _read_file(file: h5py.File, path: Path, wanted: Sequence[str] | None) -> Demonstrations:
-    data = file.get("data")
+@dataclass(frozen=True)
+class _Layout:
+    """What is needed to read any one demo."""
+
+    header: Header
+    names: Mapping[str, str]
+    """The name of each demo, by its name in the file, in order of reading."""
+    keys: Sequence[str]
+    widths: Sequence[int]
+    image: bool
+    operators: Mapping[str, str]
+
+
+def _layout(file: h5py.File, path: Path, wanted: Sequence[str] | None) -> _Layout:
+    data = member(file, "data", path)
     if not isinstance(data, h5py.Group):
         raise FormatError(
-            f"{path} has no group 'data', it has {listed(file)}; "
+            f"{path} has no group 'data', it has {listed(file, path)}; "
             "robomimic files keep their demos in data/demo_0, data/demo_1, …"
         )
-    groups = [data[name] for name in _ordered(data) if isinstance(data[name], h5py.Group)]
-    if not groups:
-        raise FormatError(f"{path} has no demos in its group 'data'; record at least one")
-    foreign = "written_by" not in data.attrs
-    names = {base(g): text(g.attrs.get("name", base(g))) for g in groups}
-    masks = _read_masks(file, path)
-    keys = _choose_keys(groups[0], path, wanted)
-    known_keys = from_json(data, "obs_keys", path, [])
-    if wanted is None and {k for k, _ in known_keys} == set(keys):
-        keys = [k for k, _ in known_keys]
-    widths = [_width(dataset(groups[0], f"obs/{key}", path)) for key in keys]
+    names = _read_names(data, path)
+    masks = _read_masks(file, names, path)
+    first = member(data, next(iter(names)), path)
+    keys = _choose_keys(first, path, wanted)
+    known_keys = _read_known_keys(data, path)
+    if wanted is None and set(known_keys) == set(keys):
+        keys = list(known_keys)
+    found = [dataset(first, f"obs/{key}", path) for key in keys]
+    image, widths = _is_image(found[0]), [_width(d) for d in found]
+    foreign = hdf5.attribute(data, "written_by", path) is None
     operators = _mask_operators(masks) if foreign else {}
-    episodes = [_read_demo(g, names[base(g)], keys, widths, operators, path) for g in groups]
-    image = episodes[0].obs.ndim > 2
     env_args = from_json(data, "env_args", path, {})
-    return Demonstrations(
-        episodes=tuple(episodes),
-        **_read_bounds(data, env_args, foreign, episodes[0].action.shape[1]),
-        action_names=tuple(from_json(data, "action_names", path, [])),
+    header = Header(
+        **_read_bounds(data, env_args, foreign, _width(dataset(first, "actions", path)), path),
+        action_names=_read_list(data, "action_names", path),
         obs_names=() if image else _read_obs_names(data, known_keys, keys, path),
         obs_keys=() if image else tuple(zip(keys, widths, strict=True)),
-        rate=_read_rate(data, env_args, foreign),
+        rate=_read_rate(data, env_args, foreign, path),
         env_args=env_args,
         masks={m: tuple(names.get(n, n) for n in members) for m, members in masks.items()},
         source=str(path),
-        selected=_read_selected(groups, episodes, path),
+        operators=tuple(dict.fromkeys(operators.values())),
+        left_out=_left_out(data, first, keys, foreign, path),
     )
+    return _Layout(header, names, keys, widths, image, operators)
 
 
-def _read_demo(
-    group: h5py.Group,
-    name: str,
-    keys: Sequence[str],
-    widths: Sequence[int],
-    operators: Mapping[str, str],
-    path: Path,
-) -> Episode:
+def _read_demo(group: h5py.Group, file_name: str, layout: _Layout, path: Path) -> Recording:
+    name, there = layout.names[file_name], hdf5.names(group, path)
     action = numbers(group, "actions", path)
-    parts = [numbers(group, f"obs/{key}", path) for key in keys]
-    for key, width, part in zip(keys, widths, parts, strict=True):
-        if len(part) != len(action):
+    count = hdf5.number_of(group, "num_samples", path)
+    if count is not None and count != len(action):
+        raise FormatError(
+            f"{path}: demo {name!r} says it has {count:g} samples but holds {len(action)} actions; "
+            "repair its attribute num_samples"
+        )
+    operator, success = text_of(group, "operator", path), hdf5.number_of(group, "success", path)
+    extra = {k: numbers(group, k, path, known=True) for k in ("rewards", "selected") if k in there}
+    with np.errstate(over="ignore"):  # beyond 32 bits is infinite, which is reported as such
+        return Recording(
+            obs=_read_obs(group, name, len(action), layout, path),
+            action=_kept(action),
+            reward=_kept(extra["rewards"]) if "rewards" in extra else None,
+            operator=layout.operators.get(file_name) if operator is None else operator,
+            success=None if success is None else bool(success),
+            name=name,
+            selected=extra.get("selected"),
+        )
+
+
+def _read_obs(group: h5py.Group, name: str, length: int, layout: _Layout, path: Path) -> Array:
+    """The chosen keys side by side, (T, S), or the one image."""
+    obs = hdf5.subgroup(group, "obs", path)
+    there = hdf5.names(obs, path)
+    joined = np.empty((0 if layout.image else length, sum(layout.widths)), np.float32)
+    end = 0
+    for key, width in zip(layout.keys, layout.widths, strict=True):
+        part = numbers(obs, key, path, known=key in there)
+        rows = len(part) if part.ndim else 0
+        if rows != length:
             raise FormatError(
-                f"{path}: demo {name!r} has {len(part)} rows of obs/{key} but {len(action)} actions"
-                "; each action needs the state at which it was shown"
+                f"{path}: demo {name!r} has {rows} rows of obs/{key} but {length} actions; "
+                "each action needs the state at which it was shown"
             )
-        if not _is_image(part) and _width(part) != width:
+        if _is_image(part) != layout.image or (not layout.image and _width(part) != width):
             raise FormatError(
                 f"{path}: obs/{key} of demo {name!r} has {_width(part)} numbers a row; "
                 f"the first demo has {width}; all must agree"
             )
-    count = group.attrs.get("num_samples", len(action))
-    if int(count) != len(action):
-        raise FormatError(
-            f"{path}: demo {name!r} says it has {count} samples but holds {len(action)} actions; "
-            "repair its attribute num_samples"
-        )
-    operator, success = group.attrs.get("operator"), group.attrs.get("success")
-    image = _is_image(parts[0])
-    flat = [p.reshape(len(p), w) for p, w in zip(parts, widths, strict=True) if not image]
-    return Episode(
-        obs=parts[0] if image else np.concatenate(flat, axis=1),
-        action=action,
-        reward=numbers(group, "rewards", path) if "rewards" in group else None,
-        operator=operators.get(base(group)) if operator is None else text(operator),
-        success=None if success is None else bool(success),
-        name=name,
-    )
+        if layout.image:
+            return _kept(part)
+        joined[:, end : end + width] = part.reshape(length, width)
+        end += width
+    return _kept(joined)
+
+
+def _kept(array: Array) -> Array:
+    """As an `Episode` holds it, so that it need not copy: read-only, float32 unless an image."""
+    if array.dtype == np.float64:
+        array = array.astype(np.float32)
+    array.setflags(write=False)
+    return array
+
+
+# The parts of the header
+
+
+def _read_names(data: h5py.Group, path: Path) -> dict[str, str]:
+    """demo_2 before demo_10; other names after them, by name."""
+    found = hdf5.names(data, path)
+    numbers = {n: int(m[1]) for n in found if (m := DEMO.fullmatch(n))}
+    ordered = sorted(found, key=lambda n: (n not in numbers, numbers.get(n, 0), n))
+    demos = [n for n in ordered if n in numbers or hdf5.is_group(data, n, path)]
+    if not demos:
+        raise FormatError(f"{path} has no demos in its group 'data'; record at least one")
+    if hdf5.attribute(data, "written_by", path) is None:
+        return dict(zip(demos, demos, strict=True))
+    return {n: text_of(member(data, n, path), "name", path) or n for n in demos}
 
 
 def _choose_keys(group: h5py.Group, path: Path, wanted: Sequence[str] | None) -> list[str]:
     """The observation keys to read: the wanted ones, or all that are vectors, or the one image."""
-    found = group.get("obs")
-    keys = sorted(found) if isinstance(found, h5py.Group) else []
+    found = member(group, "obs", path)
+    keys = hdf5.names(found, path) if isinstance(found, h5py.Group) else []
     if not keys:
         raise FormatError(
-            f"{path}: demo {base(group)!r} has no observations, it has {listed(group)}; "
+            f"{path}: demo {base(group)!r} has no observations, it has {listed(group, path)}; "
             "make them from its states with robomimic's dataset_states_to_obs.py"
         )
+    allowed = ", ".join(keys)
     if wanted is not None:
         for key in wanted:
             if key not in keys:
-                raise FormatError(f"{path} has no obs/{key}; allowed: {', '.join(keys)}")
+                raise FormatError(f"{path} has no obs/{key}; allowed: {allowed}")
         keys = list(wanted)
     images = [k for k in keys if _is_image(dataset(group, f"obs/{k}", path))]
     vectors = [k for k in keys if k not in images]
@@ -141,49 +220,80 @@ def _choose_keys(group: h5py.Group, path: Path, wanted: Sequence[str] | None) ->
         )
     if not keys or (not vectors and len(images) > 1):
         raise FormatError(
-            f"{path} has several kinds of observations and none was chosen; "
-            f"name one of {', '.join(sorted(found))} with robomimic.read(path, obs=[…])"
+            f"{path} has several kinds of observations and none was chosen; name one of {allowed} "
+            "with --obs, or robomimic.read(path, obs=[…])"
         )
     return vectors or images
 
 
 def _read_bounds(
-    data: h5py.Group, env_args: Mapping[str, Any], foreign: bool, width: int
+    data: h5py.Group, env_args: Mapping[str, Any], foreign: bool, width: int, path: Path
 ) -> dict[str, Any]:
-    if "action_low" in data.attrs and "action_high" in data.attrs:
-        found = {k: np.asarray(data.attrs[k]) for k in ("action_low", "action_high")}
-        return {**found, "action_set": text(data.attrs.get("action_set", "box"))}
+    low, high = (hdf5.attribute(data, k, path) for k in ("action_low", "action_high"))
+    if low is not None and high is not None:
+        action_set = text_of(data, "action_set", path) or "box"
+        return {"action_low": low, "action_high": high, "action_set": action_set}
     if foreign and env_args.get("type") == _ROBOSUITE:
         return {"action_low": -np.ones(width), "action_high": np.ones(width)}
     return {}
 
 
-def _read_rate(data: h5py.Group, env_args: Mapping[str, Any], foreign: bool) -> float | None:
-    if "rate" in data.attrs:
-        return float(data.attrs["rate"])
+def _read_rate(
+    data: h5py.Group, env_args: Mapping[str, Any], foreign: bool, path: Path
+) -> float | None:
+    own = hdf5.number_of(data, "rate", path)
+    if own is not None:
+        return own
     kwargs = env_args.get("env_kwargs")
     rate = kwargs.get("control_freq") if foreign and isinstance(kwargs, dict) else None
-    return float(rate) if isinstance(rate, int | float) and rate > 0 else None
+    return float(rate) if isinstance(rate, int | float) and 0 < rate < 1e9 else None
+
+
+def _read_list(data: h5py.Group, key: str, path: Path) -> tuple[str, ...]:
+    values = from_json(data, key, path, [])
+    if not all(isinstance(v, str) for v in values):
+        raise FormatError(f"{path}: attribute {key} is not a list of names; repair it")
+    return tuple(values)
+
+
+def _read_known_keys(data: h5py.Group, path: Path) -> dict[str, int]:
+    """The recorded width of each observation key."""
+    pairs = from_json(data, "obs_keys", path, [])
+    for p in pairs:
+        if not (isinstance(p, list) and [type(x) for x in p] == [str, int]):
+            raise FormatError(f"{path}: attribute obs_keys holds {p}; expected a name and a width")
+    return dict(pairs)
 
 
 def _read_obs_names(
-    data: h5py.Group, known: Sequence[tuple[str, int]], keys: Sequence[str], path: Path
+    data: h5py.Group, known: Mapping[str, int], keys: Sequence[str], path: Path
 ) -> tuple[str, ...]:
     """The recorded names of the chosen keys' dimensions; empty where they are not all recorded."""
-    names = from_json(data, "obs_names", path, [])
-    if not set(keys) <= {k for k, _ in known} or len(names) != sum(w for _, w in known):
+    names = _read_list(data, "obs_names", path)
+    if not set(keys) <= set(known) or len(names) != sum(known.values()):
         return ()
-    ends = np.cumsum([w for _, w in known])
-    of_key = {k: names[end - w : end] for (k, w), end in zip(known, ends, strict=True)}
+    ends = np.cumsum(list(known.values()))
+    of_key = {k: names[end - w : end] for (k, w), end in zip(known.items(), ends, strict=True)}
     return tuple(name for key in keys for name in of_key[key])
 
 
-def _read_masks(file: h5py.File, path: Path) -> dict[str, tuple[str, ...]]:
-    masks = {}
-    for name, members in file["mask"].items() if "mask" in file else ():
-        if not isinstance(members, h5py.Dataset) or not h5py.check_string_dtype(members.dtype):
-            raise FormatError(f"{path}: mask/{name} is not a list of demo names; remove it")
-        masks[name] = tuple(str(n) for n in np.atleast_1d(members.asstr("utf-8")[()]))
+def _read_masks(
+    file: h5py.File, demos: Mapping[str, str], path: Path
+) -> dict[str, tuple[str, ...]]:
+    group = member(file, "mask", path)
+    if not isinstance(group, h5py.Group):
+        return {}
+    masks = {
+        m: hdf5.strings(member(group, m, path), f"mask/{m}", path) for m in hdf5.names(group, path)
+    }
+    absent = {n for members in masks.values() for n in members} - set(demos)
+    if absent:
+        warnings.warn(
+            f"{path}: its masks name {len(absent)} episodes that it does not hold; "
+            "they are passed over",
+            AbsentEpisodes,
+            stacklevel=2,
+        )
     return masks
 
 
@@ -193,27 +303,19 @@ def _mask_operators(masks: Mapping[str, Sequence[str]]) -> dict[str, str]:
     return {name: mask for mask, names in tiers.items() for name in names}
 
 
-def _read_selected(
-    groups: Sequence[h5py.Group], episodes: Sequence[Episode], path: Path
-) -> Array | None:
-    if not any("selected" in g for g in groups):
-        return None
-    chosen = []
-    for group, episode in zip(groups, episodes, strict=True):
-        part = numbers(group, "selected", path) if "selected" in group else np.ones(len(episode))
-        if part.shape != (len(episode),):
-            raise FormatError(
-                f"{path}: selected of demo {episode.name!r} has shape {part.shape}; "
-                f"expected ({len(episode)},)"
-            )
-        chosen.append(part.astype(bool))
-    return np.flatnonzero(np.concatenate(chosen))
-
-
-def _ordered(group: h5py.Group) -> list[str]:
-    """demo_2 before demo_10; other names after them, by name."""
-    numbers = {n: int(m[1]) for n in group if (m := _DEMO.fullmatch(n))}
-    return sorted(group, key=lambda n: (n not in numbers, numbers.get(n, 0), n))
+def _left_out(
+    data: h5py.Group, first: h5py.Group, keys: Sequence[str], foreign: bool, path: Path
+) -> tuple[str, ...]:
+    """What the first demo and `data` hold beyond what is read."""
+    known = _READ | (set() if foreign else _OURS | {"dones"})
+    out = [f"obs/{k}" for k in hdf5.names(first["obs"], path) if k not in keys]
+    out += [k for k in hdf5.names(first, path) if k not in known]
+    with guarded(path):
+        attributes = sorted({*data.attrs, *first.attrs} - known)
+    read = [dataset(first, k, path) for k in ("actions", *(f"obs/{k}" for k in keys))]
+    wide = any(d.dtype.kind != "u" and d.dtype.itemsize > 4 for d in read)
+    out += [f"attribute {a}" for a in attributes]
+    return (*out, *(["digits beyond 32 bits"] if wide else []))
 
 
 def _is_image(values: Any) -> bool:
@@ -223,78 +325,4 @@ def _is_image(values: Any) -> bool:
 
 def _width(values: Any) -> int:
     """How many numbers a row holds."""
-    return int(np.prod(values.shape[1:], dtype=int))
-
-
-def write(demos: Demonstrations, path: str | Path) -> None:
-    """Write a file that `read` gives back unchanged; all of it, or nothing."""
-    names = [*demos.masks, *(key for key, _ in demos.obs_keys)]
-    bad = [n for n in names if n in ("", ".") or "/" in n or "\0" in n]
-    bad += [m for members in demos.masks.values() for m in members if "\0" in m]
-    if bad:
-        raise FormatError(f"{bad[0]!r} cannot be a name in an HDF5 file; rename that mask or key")
-    with hdf5.created(Path(path)) as file:
-        _write_file(file, demos)
-
-
-def _write_file(file: h5py.File, demos: Demonstrations) -> None:
-    data = file.create_group("data")
-    data.attrs["total"] = sum(len(e) for e in demos.episodes)
-    data.attrs["env_args"] = json.dumps(dict(demos.env_args))
-    data.attrs["written_by"] = "counterbc"
-    if demos.action_low is not None and demos.action_high is not None:
-        data.attrs["action_low"] = demos.action_low
-        data.attrs["action_high"] = demos.action_high
-        data.attrs["action_set"] = demos.action_set
-    for key in ("action_names", "obs_names", "obs_keys"):
-        data.attrs[key] = json.dumps(getattr(demos, key))
-    if demos.rate is not None:
-        data.attrs["rate"] = float(demos.rate)
-    names = _names_in_file(demos)
-    chosen = np.isin(np.arange(data.attrs["total"]), demos.learned)
-    starts = np.cumsum([0, *(len(e) for e in demos.episodes)])
-    for episode, start in zip(demos.episodes, starts[:-1], strict=True):
-        group = data.create_group(names[episode.name])
-        _write_demo(group, episode, demos.obs_keys)
-        if demos.selected is not None:
-            group["selected"] = chosen[start : start + len(episode)]
-    for mask, members in demos.masks.items():
-        encoded = [names.get(m, m).encode() for m in members]
-        width = max(map(len, encoded), default=0)
-        file[f"mask/{mask}"] = np.array(encoded, dtype=f"S{max(width, 1)}")
-
-
-def _write_demo(group: h5py.Group, episode: Episode, obs_keys: Sequence[tuple[str, int]]) -> None:
-    group.attrs["num_samples"] = len(episode)
-    if episode.name != base(group):
-        group.attrs["name"] = episode.name
-    if episode.operator is not None:
-        group.attrs["operator"] = episode.operator
-    if episode.success is not None:
-        group.attrs["success"] = episode.success
-    group["actions"] = episode.action
-    if episode.reward is not None:
-        group["rewards"] = episode.reward
-    group["dones"] = np.eye(1, len(episode), len(episode) - 1, dtype=np.int64)[0]  # 0 … 0 1
-    if not obs_keys:
-        group["obs/image"] = episode.obs
-    end = 0
-    for key, width in obs_keys:
-        group[f"obs/{key}"] = episode.obs[:, end : end + width]
-        end += width
-
-
-def _names_in_file(demos: Demonstrations) -> dict[str, str]:
-    """Each episode's name in the file: its own, or a new demo_i, as robomimic reads no others.
-
-    Own names are kept when they are demo_i in rising order, which is the order of reading. New
-    numbers start above those of absent demos that masks mention.
-    """
-    own = [e.name for e in demos.episodes]
-    numbers = [int(m[1]) for n in own if (m := _DEMO.fullmatch(n))]
-    if len(numbers) == len(own) and numbers == sorted(numbers):
-        return dict(zip(own, own, strict=True))
-    absent = {n for names in demos.masks.values() for n in names} - set(own)
-    taken = [int(m[1]) for n in absent if (m := _DEMO.fullmatch(n))]
-    first = max(taken, default=-1) + 1
-    return {name: f"demo_{first + i}" for i, name in enumerate(own)}
+    return math.prod(values.shape[1:])

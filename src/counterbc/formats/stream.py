@@ -1,0 +1,208 @@
+"""Datasets read and written episode by episode, so that memory stays flat whatever their size.
+
+A format module gives
+
+    recognizes(path) -> bool                        by content, cheaply; raises where it is damaged
+    stream(path, obs=None) -> Stream                to read; `obs` chooses keys, in that order
+    write(data, path) -> list[str]                  where it can; what could not be carried over
+
+A `Stream` is a `Header` and an iterator of `Recording`s. Readers hand out recordings as they lie in
+the file, so that `inspect` can report what is wrong with them; `Stream.checked` and
+`Stream.demonstrations` check them as `Demonstrations` does. Writers begin with
+`Stream.of(data).checked()`, and so need no checks of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from counterbc.demonstrations import ActionSet, Demonstrations
+from counterbc.episode import Array, Episode, check_agree
+from counterbc.errors import DataError, FormatError, unknown
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """One episode as its file has it: numbers of any type, not yet checked."""
+
+    obs: Array
+    """(T, S), or (T, H, W, C) images."""
+    action: Array
+    """(T, A)"""
+    reward: Array | None = None
+    operator: str | None = None
+    success: bool | None = None
+    name: str = ""
+    selected: Array | None = None
+    """(T,) whether each pair is learned from; None: all are."""
+
+    def episode(self) -> Episode:
+        """The checked episode; raises a `DataError` on the first thing that is wrong."""
+        shape = (len(self.action),)
+        if self.selected is not None and self.selected.shape != shape:
+            raise DataError(
+                f"selected of episode {self.name!r} has shape {self.selected.shape}; "
+                f"expected {shape}"
+            )
+        return Episode(
+            self.obs, self.action, self.reward, self.operator, self.success, self.name
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Header:
+    """All that a dataset knows besides its episodes; fields are those of `Demonstrations`."""
+
+    action_low: Array | None = None
+    action_high: Array | None = None
+    action_set: ActionSet = "box"
+    action_names: tuple[str, ...] = ()
+    obs_names: tuple[str, ...] = ()
+    obs_keys: tuple[tuple[str, int], ...] = ()
+    rate: float | None = None
+    env_args: dict[str, Any] = field(default_factory=dict)
+    masks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    source: str = ""
+    operators: tuple[str, ...] = ()
+    """Operators that the file names, also those of whom it holds no episode."""
+    left_out: tuple[str, ...] = ()
+    """What the file holds and was not read, a few words each."""
+
+    @classmethod
+    def of(cls, demos: Demonstrations, **others: Any) -> Header:
+        shared = {f.name for f in fields(cls)} & {f.name for f in fields(demos)}
+        return cls(**{name: getattr(demos, name) for name in shared}, **others)
+
+    def joined(self, episodes: Iterable[Episode], selected: Array | None = None) -> Demonstrations:
+        """A dataset with these episodes."""
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        del own["operators"], own["left_out"]
+        return Demonstrations(tuple(episodes), selected=selected, **own)
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A dataset that passes by once, episode after episode."""
+
+    header: Header
+    recordings: Iterator[Recording]
+
+    @classmethod
+    def of(cls, data: Demonstrations | Stream) -> Stream:
+        """The stream of what is in memory; a stream is itself."""
+        if isinstance(data, Stream):
+            return data
+        return cls(Header.of(data), _recordings(data))
+
+    def demonstrations(self) -> Demonstrations:
+        """All of it in memory, checked."""
+        episodes, chosen = [], []
+        with _named(self.header.source):
+            for recording in self.recordings:
+                episodes.append(recording.episode())
+                chosen.append(recording.selected)
+            return self.header.joined(episodes, selection([len(e) for e in episodes], chosen))
+
+    def checked(self) -> Stream:
+        """The same with all names filled in, each episode checked as it passes."""
+        with _named(self.header.source):
+            first = next(self.recordings, None)
+            if first is None:
+                raise DataError("a dataset needs at least one episode; this one has none")
+            one = self.header.joined([first.episode()])
+        known = {"operators": self.header.operators, "left_out": self.header.left_out}
+        return Stream(Header.of(one, **known), self._agreeing(first, one.episodes[0]))
+
+    def _agreeing(self, first: Recording, model: Episode) -> Iterator[Recording]:
+        """The recordings with their arrays as an `Episode` holds them."""
+        names = {model.name}
+        yield _filled(first, model)
+        with _named(self.header.source):
+            for i, recording in enumerate(self.recordings, 1):
+                named = replace(recording, name=recording.name or f"demo_{i}")
+                episode = named.episode()
+                check_agree((model, episode))
+                if episode.name in names:
+                    raise DataError(f"two episodes are named {episode.name!r}; names must differ")
+                names.add(episode.name)
+                yield _filled(named, episode)
+
+    def choose(self, obs: Sequence[str] | None) -> Stream:
+        """The same with these observation keys only, in this order; all of them for None."""
+        if obs is None:
+            return self
+        header, at, places = self.header, 0, {}
+        for key, width in header.obs_keys:
+            places[key] = range(at, at + width)
+            at += width
+        for key in obs:
+            if key not in places:
+                allowed = ", ".join(places) or "none can be chosen here"
+                raise FormatError(f"{header.source} has no obs {key}; allowed: {allowed}")
+        columns = [i for key in obs for i in places[key]]
+        names = [header.obs_names[i] for i in columns] if header.obs_names else []
+        keys = tuple((key, len(places[key])) for key in obs)
+        chosen = replace(header, obs_keys=keys, obs_names=tuple(names))
+        return Stream(chosen, (replace(r, obs=r.obs[:, columns]) for r in self.recordings))
+
+    def subset(self, mask: str | None) -> Stream:
+        """The episodes that a mask names; all of them for None."""
+        if mask is None:
+            return self
+        masks = self.header.masks
+        if mask not in masks:
+            raise unknown("mask", mask, masks or ("there are none",))
+        return Stream(self.header, self._members(mask))
+
+    def _members(self, mask: str) -> Iterator[Recording]:
+        members, found = set(self.header.masks[mask]), False
+        for r in self.recordings:
+            if r.name in members:
+                found = True
+                yield r
+        if not found:
+            raise DataError(
+                f"{self.header.source}: none of its episodes is in the mask {mask!r}; "
+                "choose another mask"
+            )
+
+
+def selection(lengths: Sequence[int], chosen: Sequence[Array | None]) -> Array | None:
+    """Indices of the pairs that are learned from; None where no recording says."""
+    if all(c is None for c in chosen):
+        return None
+    both = zip(lengths, chosen, strict=True)
+    whole = [np.ones(n, bool) if c is None else c.astype(bool) for n, c in both]
+    return np.flatnonzero(np.concatenate(whole))
+
+
+def _recordings(demos: Demonstrations) -> Iterator[Recording]:
+    total = sum(map(len, demos.episodes))
+    chosen = np.isin(np.arange(total), demos.learned) if demos.selected is not None else None
+    end = 0
+    for e in demos.episodes:
+        part = None if chosen is None else chosen[end : end + len(e)]
+        end += len(e)
+        yield Recording(e.obs, e.action, e.reward, e.operator, e.success, e.name, part)
+
+
+def _filled(recording: Recording, episode: Episode) -> Recording:
+    return Recording(
+        episode.obs, episode.action, episode.reward, episode.operator, episode.success,
+        episode.name, recording.selected,
+    )  # fmt: skip
+
+
+@contextmanager
+def _named(source: str) -> Iterator[None]:
+    """Errors in the data say where the data came from."""
+    try:
+        yield
+    except DataError as error:
+        said = str(error)
+        raise DataError(said if said.startswith(source) else f"{source}: {said}") from None

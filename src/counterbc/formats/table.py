@@ -1,0 +1,182 @@
+"""CSV: a header row, then one row per pair.
+
+    episode, operator, reward       columns of these names, each optional
+    action, action_0, action.x …    the action: `action` or `actions`, alone or before a digit or
+                                    one of _ . [ -
+    every other column              the observation; each is a key that --obs can choose
+
+Rows of an episode stand together; without `episode` the file is one episode. Columns are separated
+by commas, semicolons or tabs. An empty cell is a missing number, which is refused like NaN.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterbc.demonstrations import Demonstrations
+from counterbc.episode import Array
+from counterbc.errors import FormatError
+from counterbc.formats.guard import guarded, reason
+from counterbc.formats.rows import episode_name
+from counterbc.formats.stream import Header, Recording, Stream
+
+_ACTION = re.compile(r"actions?([\d_.\[-].*)?")
+_OTHERS = ("episode", "operator", "reward")
+_FIRST_LINE = 2**20  # bytes; a longer one is not the header of a table
+
+
+def recognizes(path: Path) -> bool:
+    """Text whose first line names an action."""
+    if not path.is_file():
+        return False
+    try:
+        return bool(_columns(path).action)
+    except (FormatError, OSError):
+        return False
+
+
+def read(path: str | Path, obs: Sequence[str] | None = None) -> Demonstrations:
+    return stream(path, obs).demonstrations()
+
+
+def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
+    """Episode by episode."""
+    path = Path(path)
+    if not path.is_file():
+        raise FormatError(f"{path} is not a file; give the path of a CSV file")
+    columns = _columns(path)
+    if not columns.action or not columns.obs:
+        missing = "action" if not columns.action else "observation"
+        raise FormatError(
+            f"{path} has no column for the {missing}, it has {', '.join(columns.all)}; name action "
+            "columns action or action_0, action_1, …"
+        )
+    header = Header(
+        action_names=columns.action,
+        obs_names=columns.obs,
+        obs_keys=tuple((name, 1) for name in columns.obs),
+        source=str(path),
+    )
+    return Stream(header, _recordings(path, columns)).choose(obs)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The names of the header row, and which are what."""
+
+    all: tuple[str, ...]
+    delimiter: str
+
+    @property
+    def action(self) -> tuple[str, ...]:
+        return tuple(c for c in self.all if _ACTION.fullmatch(c))
+
+    @property
+    def obs(self) -> tuple[str, ...]:
+        return tuple(c for c in self.all if c not in self.action and c not in _OTHERS)
+
+
+def _columns(path: Path) -> _Columns:
+    with guarded(path), path.open("rb") as file:
+        line = file.readline(_FIRST_LINE)
+    try:
+        text = line.decode("utf-8-sig").strip("\r\n")
+    except UnicodeDecodeError:
+        text = ""
+    if not text or len(line) == _FIRST_LINE or "\0" in text:
+        raise FormatError(f"{path} does not begin with a row of column names; add one")
+    delimiter = max(",;\t", key=text.count)
+    names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
+    if len(set(names)) < len(names):
+        twice = next(n for i, n in enumerate(names) if n in names[:i])
+        raise FormatError(f"{path} has two columns {twice!r}; names must differ")
+    return _Columns(names, delimiter)
+
+
+@dataclass
+class _Growing:
+    """The episode whose rows are coming in."""
+
+    name: str
+    operator: str | None
+    parts: list[dict[str, Array]] = field(default_factory=list)
+
+    def recording(self) -> Recording:
+        joined = {key: np.concatenate([p[key] for p in self.parts]) for key in self.parts[0]}
+        return Recording(
+            joined["obs"], joined["action"], joined.get("reward"), self.operator, name=self.name
+        )
+
+
+def _recordings(path: Path, columns: _Columns) -> Iterator[Recording]:
+    growing: _Growing | None = None
+    finished: set[str] = set()
+    for batch in _batches(path, columns):
+        for name, operator, rows in _pieces(batch, path):
+            if growing is None or growing.name != name:
+                if growing is not None:
+                    yield growing.recording()
+                    finished.add(growing.name)
+                growing = _Growing(name, operator)
+            if name in finished:
+                raise FormatError(
+                    f"{path}: episode {name!r} comes back after another one; "
+                    "put the rows of an episode together"
+                )
+            if operator != growing.operator:
+                raise FormatError(f"{path}: operator changes within episode {name!r}; split it")
+            growing.parts.append(rows)
+    if growing is not None:
+        yield growing.recording()
+
+
+def _pieces(
+    batch: dict[str, Any], path: Path
+) -> Iterator[tuple[str, str | None, dict[str, Array]]]:
+    """Stretches of rows with the same episode and operator."""
+    count = len(batch["action"])
+    ids, operators = (batch.pop(k, np.zeros(count, int)) for k in ("episode", "operator"))
+    known = operators.dtype == object
+    change = (ids[1:] != ids[:-1]) | (operators[1:] != operators[:-1])
+    starts = [0, *(np.flatnonzero(change) + 1).tolist()] if count else []
+    for start, end in zip(starts, [*starts[1:], count], strict=False):
+        if ids[start] in (None, ""):
+            raise FormatError(f"{path}: a row has no episode; fill that column in every row")
+        rows = {key: values[start:end] for key, values in batch.items()}
+        yield episode_name(ids[start]), (operators[start] or None) if known else None, rows
+
+
+def _batches(path: Path, columns: _Columns) -> Iterator[dict[str, Any]]:
+    """Arrays of some thousand rows: obs and action (T, …), and the others where they are."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    text = ("episode", "operator")
+    types = {c: pa.string() if c in text else pa.float64() for c in columns.all}
+    try:
+        reader = arrow_csv.open_csv(
+            path,
+            read_options=arrow_csv.ReadOptions(
+                column_names=columns.all, skip_rows=1, use_threads=False
+            ),
+            parse_options=arrow_csv.ParseOptions(delimiter=columns.delimiter),
+            convert_options=arrow_csv.ConvertOptions(column_types=types),
+        )
+        for batch in reader:
+            found = {c: batch.column(c).to_numpy(zero_copy_only=False) for c in columns.all}
+            out = {key: found[key] for key in _OTHERS if key in found}
+            yield out | {
+                key: np.column_stack([found[c] for c in names])
+                for key, names in (("obs", columns.obs), ("action", columns.action))
+            }
+    except (pa.ArrowException, OSError) as error:
+        raise FormatError(
+            f"{path} is not a table of numbers ({reason(error)}); repair or remove that row"
+        ) from None

@@ -1,0 +1,287 @@
+"""What is written as LeRobot or Minari reads back unchanged, and is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.errors import AbsentEpisodes, DataError, FormatError
+from counterbc.formats import lerobot, lerobot_writer, minari, minari_writer, robomimic
+from counterbc.formats.stream import Stream
+
+DATA = os.environ.get("COUNTERBC_DATA")
+needs_data = pytest.mark.skipif(
+    not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
+)
+both = pytest.mark.parametrize("module", [lerobot, minari])
+
+
+def small(**others: Any) -> Demonstrations:
+    """Three episodes of 3, 2 and 1 pairs, everything recorded somewhere."""
+    rng = np.random.default_rng(0)
+    known = ((3, "ann", True, True), (2, None, None, False), (1, "bob", False, True))
+    episodes = tuple(
+        Episode(
+            obs=rng.normal(size=(length, 6)),
+            action=rng.normal(size=(length, 2)),
+            reward=rng.normal(size=length) if rewarded else None,
+            operator=operator,
+            success=success,
+        )
+        for length, operator, success, rewarded in known
+    )
+    fields: dict[str, Any] = {
+        "episodes": episodes,
+        "action_low": [-5, -4.1],
+        "action_high": [5, 6],
+        "action_set": "ball",
+        "action_names": ("left", "right"),
+        "obs_names": ("x", "y", "angle", "red", "green", "blue"),
+        "obs_keys": (("position", 2), ("object", 1), ("a/b", 3)),
+        "rate": 12.5,
+        "env_args": {"env_name": "Lift", "type": 1, "env_kwargs": {"control_freq": 50}},
+        "masks": {"train": ("demo_1", "demo_0"), "empty": (), "absent": ("demo_7",)},
+        "selected": [0, 4],
+    }
+    return Demonstrations(**(fields | others))
+
+
+def assert_same(a: Demonstrations, b: Demonstrations) -> None:
+    assert a.fingerprint() == b.fingerprint()
+    for field in ("action_names", "obs_names", "obs_keys", "rate", "env_args", "masks"):
+        assert getattr(a, field) == getattr(b, field), field
+    assert a.action_set == b.action_set
+    for e, f in zip(a.episodes, b.episodes, strict=True):
+        assert (e.name, e.operator, e.success) == (f.name, f.operator, f.success)
+        assert e.obs.dtype == f.obs.dtype
+        assert np.array_equal(e.obs, f.obs)
+        assert np.array_equal(e.action, f.action)
+        assert (e.reward is None) == (f.reward is None)
+        assert e.reward is None or f.reward is None or np.array_equal(e.reward, f.reward)
+    for side in ("action_low", "action_high", "selected"):
+        left, right = getattr(a, side), getattr(b, side)
+        assert (left is None) == (right is None)
+        assert left is None or np.array_equal(left, right)
+
+
+# There and back
+
+
+@both
+def test_a_written_folder_reads_back_unchanged(tmp_path: Path, module: ModuleType) -> None:
+    path = tmp_path / "demos-v0"
+    module.write(small(), path)
+    back = module.read(path)
+    assert_same(small(), back)
+    assert back.source == str(path)
+    assert os.listdir(tmp_path) == ["demos-v0"]
+
+
+@both
+def test_what_was_not_recorded_is_not_guessed_on_the_way_back(
+    tmp_path: Path, module: ModuleType
+) -> None:
+    plain = tuple(replace(e, reward=None, success=None, operator=None) for e in small().episodes)
+    bare = Demonstrations(plain, masks={"better_operator_1": ("demo_1",)})
+    module.write(bare, tmp_path / "bare")
+    assert_same(bare, module.read(tmp_path / "bare"))
+
+
+@both
+@pytest.mark.parametrize("shape", [(40, 33, 3), (40, 33, 1), (3, 5, 3), (1, 1, 1)])
+def test_images_read_back_unchanged(
+    tmp_path: Path, module: ModuleType, shape: tuple[int, ...]
+) -> None:
+    frames = np.random.default_rng(0).integers(0, 256, (3, *shape), dtype=np.uint8)
+    demos = Demonstrations((Episode(obs=frames, action=np.zeros((3, 1))),))
+    module.write(demos, tmp_path / "images")
+    assert_same(demos, module.read(tmp_path / "images"))
+
+
+@both
+def test_a_stream_is_written_as_the_dataset_it_makes(tmp_path: Path, module: ModuleType) -> None:
+    demos = small()
+    turned = replace(demos, episodes=demos.episodes[::-1], selected=None)
+    for name, data in (("first", demos), ("turned", turned)):
+        module.write(Stream.of(data), tmp_path / name)
+        assert_same(data, module.read(tmp_path / name))
+
+
+def test_rewards_that_a_stream_brings_late_are_kept_beside_the_data(tmp_path: Path) -> None:
+    without, with_reward = small().episodes[1], small().episodes[0]
+    demos = Demonstrations((without, with_reward))
+    said = lerobot.write(Stream.of(demos), tmp_path / "late")
+    assert any("rewards of 1 episodes are only in meta/counterbc.json" in s for s in said)
+    assert_same(demos, lerobot.read(tmp_path / "late"))
+
+
+@both
+def test_chosen_keys_come_in_the_chosen_order_with_their_names(
+    tmp_path: Path, module: ModuleType
+) -> None:
+    module.write(small(), tmp_path / "demos")
+    chosen = module.read(tmp_path / "demos", obs=["a/b", "position"])
+    assert chosen.obs_names == ("red", "green", "blue", "x", "y")
+    assert np.array_equal(chosen.obs, small().obs[:, [3, 4, 5, 0, 1]])
+    with pytest.raises(FormatError, match="'speed'; allowed: position, object, a/b"):
+        module.read(tmp_path / "demos", obs=["speed"])
+
+
+@both
+def test_episodes_that_others_added_are_read_with_what_is_known(
+    tmp_path: Path, module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgetful = {lerobot: lerobot_writer, minari: minari_writer}[module].extras
+    whole = forgetful.of
+    monkeypatch.setattr(forgetful, "of", lambda h, episodes: whole(h, episodes[:-1]))
+    module.write(small(), tmp_path / "more")
+    back = module.read(tmp_path / "more")
+    assert [e.operator for e in back.episodes] == ["ann", None, None]
+    assert [e.name for e in back.episodes] == ["demo_0", "demo_1", "demo_2"]
+
+
+words = st.text(max_size=6)
+floats = st.floats(-1e6, 1e6, width=32)
+
+
+@st.composite
+def datasets(draw: st.DrawFn) -> Demonstrations:
+    widths = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
+    known = st.sampled_from(["object", "state", "observation.state", "observation.state_of_others"])
+    keys = draw(
+        st.lists(words | known, min_size=len(widths), max_size=len(widths), unique=True)
+    )  # fmt: skip
+    names = draw(st.lists(words.filter(bool), min_size=1, max_size=4, unique=True))
+    size = draw(st.integers(1, 3))
+    episodes = []
+    for name in names:
+        length = draw(st.integers(1, 4))
+        row = st.lists(floats, min_size=sum(widths), max_size=sum(widths))
+        rewards = st.lists(floats, min_size=length, max_size=length)
+        episodes.append(
+            Episode(
+                obs=np.array(draw(st.lists(row, min_size=length, max_size=length))),
+                action=np.full((length, size), draw(floats)),
+                reward=draw(st.none() | rewards.map(np.array)),
+                operator=draw(st.none() | words),
+                success=draw(st.none() | st.booleans()),
+                name=name,
+            )
+        )
+    total = sum(map(len, episodes))
+    picks = st.lists(st.integers(0, total - 1), min_size=1, unique=True)
+    members = st.lists(st.sampled_from(names) | words, max_size=3).map(tuple)
+    masks = words | words.map(lambda task: f"task: {task}")
+    bound = draw(st.none() | st.floats(0.125, 1024, width=32))
+    return Demonstrations(
+        tuple(episodes),
+        action_low=None if bound is None else np.full(size, -bound),
+        action_high=None if bound is None else np.full(size, bound),
+        action_set="box" if bound is None else draw(st.sampled_from(["box", "ball"])),
+        action_names=tuple(draw(st.lists(words, min_size=size, max_size=size))),
+        obs_keys=tuple(zip(keys, widths, strict=True)),
+        obs_names=tuple(draw(st.lists(words, min_size=sum(widths), max_size=sum(widths)))),
+        rate=draw(st.none() | st.floats(0.1, 1000)),
+        env_args=draw(st.dictionaries(words, st.integers() | words | st.none(), max_size=2)),
+        masks=draw(st.dictionaries(masks, members, max_size=3)),
+        selected=draw(st.none() | picks.map(np.array)),
+    )
+
+
+@both
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(demos=datasets())
+def test_any_dataset_reads_back_unchanged(module: ModuleType, demos: Demonstrations) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        module.write(demos, Path(folder) / "any")
+        assert_same(demos, module.read(Path(folder) / "any"))
+
+
+@needs_data
+@both
+def test_the_multi_human_excerpt_survives_with_its_operator_and_all_44_masks(
+    tmp_path: Path, module: ModuleType
+) -> None:
+    path = Path(DATA or "") / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
+    with pytest.warns(AbsentEpisodes):
+        demos = robomimic.read(path)
+    module.write(demos, tmp_path / "lift")
+    back = module.read(tmp_path / "lift")
+    assert_same(demos, back)
+    assert len(back.masks) == 44
+    assert back.operators == demos.operators != ()
+
+
+# Writing that fails
+
+
+@both
+def test_what_exists_is_never_overwritten(tmp_path: Path, module: ModuleType) -> None:
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(FormatError, match="already exists; choose another name, or delete it"):
+        module.write(small(), tmp_path / "mine")
+    assert os.listdir(tmp_path / "mine") == []
+    with pytest.raises(FormatError, match=r"folder .*nowhere does not exist; create it first"):
+        module.write(small(), tmp_path / "nowhere" / "demos")
+
+
+@both
+@pytest.mark.parametrize(
+    ("failure", "seen"),
+    [
+        (KeyboardInterrupt(), KeyboardInterrupt),
+        (OSError(28, "No space left on device"), FormatError),
+        (DataError("bad"), DataError),
+    ],
+)
+def test_an_interrupted_write_leaves_nothing_behind(
+    tmp_path: Path, module: ModuleType, failure: BaseException, seen: type[BaseException]
+) -> None:
+    def cut_short() -> Iterator[Any]:
+        yield from list(Stream.of(small()).recordings)[:2]
+        assert os.listdir(tmp_path) != []
+        raise failure
+
+    with pytest.raises(seen):
+        module.write(Stream(Stream.of(small()).header, cut_short()), tmp_path / "demos")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.fixture
+def disk_of_10_kb() -> Iterator[None]:
+    """No file can grow beyond 10 kB, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@both
+@pytest.mark.usefixtures("disk_of_10_kb")
+def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(
+    tmp_path: Path, module: ModuleType
+) -> None:
+    noise = np.random.default_rng(0).normal(size=(50_000, 2))
+    large = Demonstrations((Episode(obs=noise, action=noise),))
+    with pytest.raises(FormatError, match=r"could not be written .* free space"):
+        module.write(large, tmp_path / "demos")
+    assert os.listdir(tmp_path) == []
+
+
+@both
+def test_what_json_cannot_hold_is_refused(tmp_path: Path, module: ModuleType) -> None:
+    with pytest.raises(FormatError, match=r"JSON cannot hold it .* rename or remove"):
+        module.write(small(env_args={"space": object()}), tmp_path / "demos")
+    assert os.listdir(tmp_path) == []

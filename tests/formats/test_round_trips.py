@@ -1,0 +1,168 @@
+"""What is written is read back unchanged, in every format that keeps everything."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.formats import load, save
+
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
+every_format = pytest.mark.parametrize("ending", [".hdf5", ".npz"])
+
+
+def small(**others: Any) -> Demonstrations:
+    """Two episodes of 3 and 2 pairs, everything recorded."""
+    rng = np.random.default_rng(0)
+    episodes = tuple(
+        Episode(
+            obs=rng.normal(size=(length, 3)),
+            action=rng.normal(size=(length, 2)),
+            reward=rng.normal(size=length),
+            operator=operator,
+            success=success,
+        )
+        for length, operator, success in ((3, "ann", True), (2, None, None))
+    )
+    fields: dict[str, Any] = {
+        "episodes": episodes,
+        "action_low": [-5, -4],
+        "action_high": [5, 6],
+        "action_set": "ball",
+        "action_names": ("left", "right"),
+        "obs_names": ("x", "y", "angle"),
+        "obs_keys": (("position", 2), ("angle", 1)),
+        "rate": 20.0,
+        "env_args": {"env_name": "Lift", "type": 1, "env_kwargs": {"control_freq": 50}},
+        "masks": {"train": ("demo_1", "demo_0"), "empty": (), "absent": ("demo_7",)},
+        "selected": [0, 4],
+    }
+    return Demonstrations(**(fields | others))
+
+
+def assert_same(a: Demonstrations, b: Demonstrations) -> None:
+    assert a.fingerprint() == b.fingerprint()
+    for field in ("action_names", "obs_names", "obs_keys", "rate", "env_args", "masks"):
+        assert getattr(a, field) == getattr(b, field), field
+    assert a.action_set == b.action_set
+    for e, f in zip(a.episodes, b.episodes, strict=True):
+        assert (e.name, e.operator, e.success) == (f.name, f.operator, f.success)
+        assert e.obs.dtype == f.obs.dtype
+        assert np.array_equal(e.obs, f.obs)
+        assert np.array_equal(e.action, f.action)
+        assert (e.reward is None) == (f.reward is None)
+        assert e.reward is None or f.reward is None or np.array_equal(e.reward, f.reward)
+    for left, right in ((a.action_low, b.action_low), (a.selected, b.selected)):
+        assert (left is None) == (right is None)
+        assert left is None or right is None or np.array_equal(left, right)
+
+
+@every_format
+def test_a_written_file_reads_back_unchanged(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"demos{ending}"
+    assert save(small(), path) == []
+    back = load(path)
+    assert_same(small(), back)
+    assert back.source == str(path)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@every_format
+def test_what_was_not_recorded_is_not_guessed_on_the_way_back(tmp_path: Path, ending: str) -> None:
+    bare = small(
+        action_low=None,
+        action_high=None,
+        action_set="box",
+        rate=None,
+        selected=None,
+        masks={"better_operator_1": ("demo_1",)},
+    )
+    save(bare, tmp_path / f"bare{ending}")
+    assert_same(bare, load(tmp_path / f"bare{ending}"))
+
+
+@every_format
+def test_images_read_back_unchanged(tmp_path: Path, ending: str) -> None:
+    frames = np.random.default_rng(0).integers(0, 256, (3, 4, 5, 3), dtype=np.uint8)
+    demos = Demonstrations((Episode(obs=frames, action=np.zeros((3, 1))),))
+    save(demos, tmp_path / f"images{ending}")
+    assert_same(demos, load(tmp_path / f"images{ending}"))
+
+
+@every_format
+def test_the_order_of_episodes_survives(tmp_path: Path, ending: str) -> None:
+    turned = replace(small(selected=None), episodes=small().episodes[::-1])
+    assert [e.name for e in turned.episodes] == ["demo_1", "demo_0"]
+    save(turned, tmp_path / f"turned{ending}")
+    assert_same(turned, load(tmp_path / f"turned{ending}"))
+
+
+def test_names_and_order_survive_names_that_robomimic_cannot_read(tmp_path: Path) -> None:
+    named = [replace(e, name=n) for e, n in zip(small().episodes, ("b/ü", "a"), strict=True)]
+    masks = {"first": ("b/ü",), "absent": ("demo_0", "demo_1")}
+    demos = replace(small(), episodes=tuple(named), masks=masks)
+    demos.save(tmp_path / "names.hdf5")
+    assert_same(demos, load(tmp_path / "names.hdf5"))
+    with h5py.File(tmp_path / "names.hdf5") as file:
+        assert list(file["data"]) == ["demo_2", "demo_3"]
+        assert file["mask/first"][()].tolist() == [b"demo_2"]
+
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
+hdf5_names = words.filter(lambda n: n not in ("", ".", "..") and "/" not in n)
+floats = st.floats(-1e6, 1e6, width=32)
+
+
+@st.composite
+def datasets(draw: st.DrawFn) -> Demonstrations:
+    widths = draw(st.lists(st.integers(1, 2), min_size=1, max_size=3))
+    keys = draw(st.lists(hdf5_names, min_size=len(widths), max_size=len(widths), unique=True))
+    numbered = st.integers(0, 12).map(lambda i: f"demo_{i}")
+    own_name = words.filter(bool) | numbered
+    names = draw(st.lists(own_name, min_size=1, max_size=3, unique=True))
+    episodes = []
+    for name in names:
+        length = draw(st.integers(1, 3))
+        row = st.lists(floats, min_size=sum(widths), max_size=sum(widths))
+        rewards = st.lists(floats, min_size=length, max_size=length)
+        episodes.append(
+            Episode(
+                obs=np.array(draw(st.lists(row, min_size=length, max_size=length))),
+                action=np.full((length, 1), draw(floats)),
+                reward=draw(st.none() | rewards.map(np.array)),
+                operator=draw(st.none() | words),
+                success=draw(st.none() | st.booleans()),
+                name=name,
+            )
+        )
+    total = sum(map(len, episodes))
+    picks = st.lists(st.integers(0, total - 1), min_size=1, unique=True)
+    members = st.lists(st.sampled_from(names) | numbered | words, max_size=3).map(tuple)
+    return Demonstrations(
+        tuple(episodes),
+        obs_keys=tuple(zip(keys, widths, strict=True)),
+        rate=draw(st.none() | st.floats(0.1, 1000)),
+        env_args=draw(st.dictionaries(words, st.integers() | words | st.none(), max_size=2)),
+        masks=draw(st.dictionaries(hdf5_names, members, max_size=3)),
+        selected=draw(st.none() | picks.map(np.array)),
+    )
+
+
+@every_format
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(demos=datasets())
+def test_any_dataset_reads_back_unchanged(ending: str, demos: Demonstrations) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"any{ending}"
+        assert save(demos, path) == []
+        assert_same(demos, load(path))
