@@ -1,0 +1,5 @@
+"""What demonstrators meant: scores, and a cleaned copy of what they showed."""
+
+from counterbc.meant.judging import Meaning, meaning
+
+__all__ = ["Meaning", "meaning"]
