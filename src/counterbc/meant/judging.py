@@ -49,6 +49,12 @@ class Meaning:
         return np.asarray(np.linalg.norm(self.off, axis=1))
 
     @property
+    def moved(self) -> Array:
+        """‖shown − meant‖ in the same units, Δ at most: (N,)."""
+        unit = _unit(self.demos, self.shown) - _unit(self.demos, self.meant)
+        return np.asarray(np.linalg.norm(unit, axis=1))
+
+    @property
     def weight(self) -> Array:
         """1 / (1 + (d/Δ)²) of the distance d: 1 where shown is believed, ½ at Δ: (N,).
 
@@ -60,8 +66,7 @@ class Meaning:
     @cached_property
     def episodes(self) -> tuple[Score, ...]:
         """The scores of the episodes, in their order."""
-        unit = _scales(self.demos).action(torch.tensor(self.shown)[None])[0].numpy()
-        return episode_scores(self.demos, self.off, unit)
+        return episode_scores(self.demos, self.off, _unit(self.demos, self.shown))
 
     @cached_property
     def operators(self) -> tuple[Score, ...]:
@@ -107,11 +112,11 @@ def meaning(
     settings = _settings(options)
     warn_infeasible([demos], settings)
     means, radius = crossfit(demos, folds, repeats, seed, **options)
-    scales, shown = _scales(demos), demos.action.astype(np.float64)
-    believed = np.nanmean(means, axis=0)  # (N, A)
-    unit, aim = (scales.action(torch.from_numpy(x)[None])[0].numpy() for x in (shown, believed))
+    shown, believed = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
+    unit, aim = _unit(demos, shown), _unit(demos, believed)
     shape = settings.shape or "ball"
     kept = within(unit, aim, np.array(radius), shape, _feasible(demos))
+    scales = _scales(demos)
     low, high = scales.action_low.double(), scales.action_high.double()
     meant = low + (torch.from_numpy(kept) + 1) / 2 * (high - low)
     return Meaning(
@@ -134,6 +139,11 @@ def _settings(options: Mapping[str, Any]) -> Settings:
 
 def _scales(demos: Demonstrations) -> Normalization:
     return Normalization.fit(demos, scale_obs=True, scale_actions=True)
+
+
+def _unit(demos: Demonstrations, action: Array) -> Array:
+    """Actions (N, A) where each dimension spans [−1, 1]."""
+    return _scales(demos).action(torch.tensor(action)[None])[0].numpy()
 
 
 def _feasible(demos: Demonstrations) -> Feasible:
