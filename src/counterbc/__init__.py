@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from counterbc.meant import meaning
     from counterbc.merging import merge
     from counterbc.methods import METHODS, Method
+    from counterbc.radius import RadiusChoice, choose_radius
     from counterbc.trained import Policies
     from counterbc.training import train
 
@@ -37,6 +38,8 @@ _HOME = {
     "METHODS": "methods",
     "Method": "methods",
     "Policies": "trained",
+    "RadiusChoice": "radius",
+    "choose_radius": "radius",
     "train": "training",
 }
 __all__ = [
@@ -46,7 +49,9 @@ __all__ = [
     "Episode",
     "Method",
     "Policies",
+    "RadiusChoice",
     "__version__",
+    "choose_radius",
     "counter_bc_loss",
     "evaluate",
     "export",

@@ -18,8 +18,9 @@ from counterbc.weightings import StateExpertise
 class Settings:
     """How to train; None leaves a thing as the method has it."""
 
-    radius: float | tuple[float, ...] = 0.4
-    """Δ of eq. M2, in units in which each action dimension spans [-1, 1]; or one per dimension."""
+    radius: float | tuple[float, ...] | Literal["auto"] = 0.4
+    """Δ of eq. M2, in units in which each action dimension spans [-1, 1]; or one per dimension; or
+    auto: cross-validated on each dataset (`radius.py`)."""
     shape: Literal["ball", "box"] | None = None
     """The shape of C(s, a)."""
     counterfactuals: int | None = None
@@ -51,7 +52,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, ok, allowed in (
-            ("radius", _is_radius(self.radius), "0 or more"),
+            ("radius", _is_radius(self.radius), "0 or more, or auto"),
             ("shape", self.shape is None or self.shape in SUPPORTS, "ball or box"),
             ("counterfactuals", self.counterfactuals is None or self.counterfactuals >= 0, "≥ 0"),
             ("feasible", self.feasible in ("project", "keep"), "project or keep"),
@@ -88,7 +89,9 @@ class Settings:
         return asdict(self)
 
 
-def _is_radius(radius: float | tuple[float, ...]) -> bool:
+def _is_radius(radius: float | tuple[float, ...] | str) -> bool:
+    if isinstance(radius, str):
+        return radius == "auto"
     try:
         return all(0 <= float(r) < math.inf for r in np.atleast_1d(radius))
     except (TypeError, ValueError):

@@ -8,6 +8,7 @@ from counterbc.commands.demonstrate import Demonstrate
 from counterbc.commands.evaluate import Evaluate
 from counterbc.commands.export import Export
 from counterbc.commands.inspect import Inspect
+from counterbc.commands.radius import Radius
 from counterbc.commands.score import Score
 from counterbc.commands.train import Train
 
@@ -16,6 +17,7 @@ COMMANDS: dict[str, type[Command]] = {
     "demonstrate": Demonstrate,
     "inspect": Inspect,
     "convert": Convert,
+    "radius": Radius,
     "train": Train,
     "evaluate": Evaluate,
     "export": Export,

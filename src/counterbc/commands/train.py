@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import Command, Json, read
+from counterbc.errors import OptionError
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,10 @@ class Train(Command):
     method: str = "counter-bc"
     """counter-bc, bc, weighted-bc, bc-rnn, bcnd; ileed, which needs operators; discriminator-bc,
     which needs --expert; or advantage-bc, which needs rewards."""
-    radius: UseAppendAction[tuple[float, ...]] = ()
-    """Δ of the counterfactuals, where actions span [-1, 1]; give it once, or once per action
-    dimension. By default the preset's."""
+    radius: UseAppendAction[tuple[float | Literal["auto"], ...]] = ()
+    """Δ of the counterfactuals, where actions span [-1, 1]: auto, which cross-validates it, or a
+    number, or one per action dimension. By default auto; the presets paper and authors have their
+    own, and policies that --start continues keep theirs."""
     obs: UseAppendAction[tuple[str, ...]] = ()
     """Observation keys to read, one --obs each; by default all that are not images."""
     format: str | None = None
@@ -97,6 +99,7 @@ class Train(Command):
         said["diverged"] = policies.names(policies.diverged)
         said["final_loss"] = _last(policies, "loss")
         shown: list[RenderableType] = [repr(policies)]
+        shown += [f"  chosen   {c['explanation']}" for c in policies.config["radius_choices"]]
         if self.held_out:
             from counterbc.studies.plots import loss_figure
 
@@ -112,7 +115,7 @@ class Train(Command):
     def _changes(self) -> dict[str, Any]:
         """The settings that were given."""
         given = {
-            "radius": self.radius[0] if len(self.radius) == 1 else self.radius or None,
+            "radius": self._radius(),
             "steps": self.steps,
             "batch": self.batch,
             "hidden": self.hidden or None,
@@ -125,6 +128,13 @@ class Train(Command):
             "held_out": self.held_out or None,
         }
         return {k: v for k, v in given.items() if v is not None}
+
+    def _radius(self) -> Any:
+        if not self.radius:
+            return "auto" if self.preset == "default" and self.start is None else None
+        if "auto" in self.radius and len(self.radius) > 1:
+            raise OptionError("radius is auto and something else; give auto alone, or numbers")
+        return self.radius[0] if len(self.radius) == 1 else self.radius
 
 
 def _last(policies: Any, name: str) -> list[float] | None:

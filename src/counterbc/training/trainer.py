@@ -7,13 +7,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import torch
 
 import counterbc
-from counterbc.demonstrations import Demonstrations
+from counterbc.demonstrations import Array, Demonstrations
 from counterbc.errors import DataError, OptionError
 from counterbc.feasible import Everywhere, Feasible, feasible_set
 from counterbc.files import check_free
@@ -43,6 +43,9 @@ from counterbc.training.population import View, initial, policy_params, weightin
 from counterbc.training.progress import Bar, Progress, Quiet
 from counterbc.training.store import Store
 
+if TYPE_CHECKING:
+    from counterbc.radius import RadiusChoice
+
 
 def train(
     demos: Demonstrations | Sequence[Demonstrations],
@@ -62,7 +65,7 @@ def train(
     """Train seeds × radii members at once.
 
     `demos` is one dataset for all seeds (by default one), or one dataset per seed. `changes` are
-    fields of `Settings`, e.g. radius=0.3 or steps=2000. `start` continues from trained policies,
+    fields of `Settings`, e.g. radius="auto" or steps=2000. `start` continues from trained policies,
     their scales included, on new pairs. With `out` the run is written to that folder, checkpoints
     on the way; `resume=True` finishes one that was stopped.
     """
@@ -71,10 +74,15 @@ def train(
     settings = settings_for(preset, **changes)
     job = Job(as_datasets(demos), name, settings.apply(chosen), settings, preset, start)
     job.assign(seeds, radii, keep_radius="radius" not in changes)
+    folder = None if out is None else Path(out)
+    if folder is not None and not (resume and folder.exists()):
+        check_free(folder)
+    if settings.radius == "auto" and radii is None:
+        job.choose_radii(where, Bar("choosing Δ") if progress is True else Quiet())
     return job.run(
         where,
         dtype,
-        None if out is None else Path(out),
+        folder,
         resume,
         (Bar(f"training {name}") if progress else Quiet())
         if isinstance(progress, bool)
@@ -96,6 +104,8 @@ class Job:
     ) -> None:
         self.name, self.method, self.settings, self.preset = name, method, settings, preset
         self.start, self.datasets = start, datasets
+        self.lists: list[Array] | None = None
+        self.choices: list[RadiusChoice] = []
         self.kept_apart: list[Demonstrations] = []
         if settings.held_out:
             halves = [d.split(settings.held_out, seed=0) for d in datasets]
@@ -122,9 +132,9 @@ class Job:
                 f"{len(self.datasets)} datasets for {len(given)} seeds; give one, or one per seed"
             )
         size = self.datasets[0].action_size
-        uses_radius = not isinstance(self.method.support, Demonstrated)
-        asked = [self.settings.radius] if radii is None else radii
-        widths = [radius_of(r, size) for r in asked] if uses_radius else []
+        fixed = self.settings.radius
+        asked = [0.0 if fixed == "auto" else fixed] if radii is None else radii
+        widths = [radius_of(r, size) for r in asked] if self.uses_radius else []
         prints = [d.fingerprint() for d in self.datasets]
         self.members = [
             Member(seed, radius, i % len(self.datasets), prints[i % len(self.datasets)])
@@ -133,6 +143,30 @@ class Job:
         ]
         if self.start is not None:
             self._join(self.start, keep_radius and radii is None)
+
+    @property
+    def uses_radius(self) -> bool:
+        return not isinstance(self.method.support, Demonstrated)
+
+    def choose_radii(self, device: torch.device, progress: Progress) -> None:
+        """Give every member the radius that its dataset chooses."""
+        from counterbc.radius import radii_to_train  # it trains, too
+
+        if not self.uses_radius:
+            return
+        if self.start is not None:
+            raise OptionError(
+                "radius is 'auto', but policies that go on from others keep their radius; "
+                "leave it out, or give a number"
+            )
+        method, size = (self.name, self.method), self.datasets[0].action_size
+        self.choices = radii_to_train(self.datasets, method, self.settings, device, progress)
+        radii = [(c.radius,) * size for c in self.choices]
+        self.members = [replace(m, radius=radii[m.dataset]) for m in self.members]
+
+    def assign_lists(self, members: list[Member], lists: list[Array]) -> None:
+        """Members that learn from some pairs of their dataset each, given as indices into it."""
+        self.members, self.lists = members, lists
 
     def _join(self, start: Policies, keep_radius: bool) -> None:
         """Make the members go on where those of `start` stopped."""
@@ -174,9 +208,13 @@ class Job:
         return feasible_set(self.datasets[0].action_set)
 
     def view(
-        self, datasets: list[Demonstrations], device: torch.device, dtype: torch.dtype
+        self,
+        datasets: list[Demonstrations],
+        device: torch.device,
+        dtype: torch.dtype,
+        lists: list[Array] | None = None,
     ) -> View:
-        """The pairs of some datasets as each network's index list."""
+        """The pairs of some datasets as each network's index list; None: all that are learned."""
         # A pair lies in the store once for each way in which members scale it.
         scales, s = self.scales(), self.settings
         each = [scales[i] for i in range(len(self.members))]
@@ -187,8 +225,9 @@ class Job:
             self.method.weighting.needs, self.operators,
         )  # fmt: skip
         begin = dict(zip(scaled, begins, strict=True))
-        lists = [torch.tensor(datasets[k[0]].learned) + begin[k] for k in keys]
-        store, nets = store.to(device), networks(self.members, lists, self.method.parts).to(device)
+        chosen = [datasets[k[0]].learned for k in keys] if lists is None else lists
+        rows = [torch.tensor(own) + begin[k] for own, k in zip(chosen, keys, strict=True)]
+        store, nets = store.to(device), networks(self.members, rows, self.method.parts).to(device)
         radius = torch.tensor([m.radius for m in self.members], device=device, dtype=dtype)
         counterfactuals = Counterfactuals(
             self.method.support, self.feasible(), nets, store.action, radius[nets.members],
@@ -214,7 +253,7 @@ class Job:
             else:
                 check_free(out)
         began = time.perf_counter()
-        view = self.view(self.datasets, device, dtype)
+        view = self.view(self.datasets, device, dtype, self.lists)
         held_out = self.view(self.kept_apart, device, dtype) if self.kept_apart else None
         view.fit()
         if held_out is not None:
@@ -241,6 +280,11 @@ class Job:
             checkpoints.finish(policies, out)
         return policies
 
+    def _radius_from(self) -> str:
+        if not self.uses_radius:
+            return "not used"
+        return "cross-validation" if self.choices else "given"
+
     def fresh(self, view: View, round_: int) -> Params:
         """The parameters that a round begins with."""
         like = view.store.obs
@@ -259,7 +303,7 @@ class Job:
             "preset": self.preset,
             "settings": self.settings.as_dict(),
             "members": [m.name for m in self.members],
-            "radius_from": "not used" if isinstance(self.method.support, Demonstrated) else "given",
+            "radius_from": self._radius_from(),
             "data": [
                 {"source": d.source, "fingerprint": d.fingerprint(), "pairs": d.pairs}
                 for d in self.datasets
@@ -276,5 +320,6 @@ class Job:
                 "numpy": np.__version__,
                 "python": platform.python_version(),
             },
+            "radius_choices": [c.as_dict() for c in self.choices],
             "started_from": None if self.start is None else fingerprint(self.start.params),
         }

@@ -1,0 +1,90 @@
+"""counterbc radius"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from tyro.conf import Positional, UseAppendAction
+
+from counterbc.commands.command import Command, Json, plain_table, read
+
+if TYPE_CHECKING:
+    from counterbc.radius import RadiusChoice, Search
+
+
+@dataclass(frozen=True)
+class Radius(Command):
+    """Choose Δ from the data: the radius that best predicts actions not learned from."""
+
+    demos: Positional[tuple[Path, ...]]
+    """Files of demonstrations; several are merged."""
+    obs: UseAppendAction[tuple[str, ...]] = ()
+    """Observation keys to read, one --obs each; by default all that are not images."""
+    per_dimension: bool = False
+    """Also show the radius that each action dimension would choose for itself."""
+    plot: Path | None = None
+    """Draw the curve: a .png or .svg."""
+    radii: UseAppendAction[tuple[float, ...]] = ()
+    """The radii to try, one --radii each, from 0 on; by default 0, 0.1, … 0.8."""
+    folds: int | None = None
+    """Parts that are held out in turn; by default 5."""
+    repeats: int | None = None
+    """How often the folds are dealt anew; by default 1."""
+    steps: int | None = None
+    """Gradient steps of each policy; by default 3000."""
+    pairs: int | None = None
+    """Of more pairs than these, so many are drawn at random; by default 2000."""
+    seed: int | None = None
+    """Deals the folds and draws the pairs; by default 0."""
+    method: str = "counter-bc"
+    preset: str = "default"
+    """default, paper (the paper's text) or authors (their released code)."""
+    device: str | None = None
+    """cpu or cuda; by default cuda where there is one."""
+
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.files import check_free
+        from counterbc.radius import choose_radius
+        from counterbc.radius_figure import check_kind
+
+        if self.plot is not None:
+            check_kind(self.plot)
+            check_free(self.plot)
+        search, demos = self._search(), read(self.demos, self.obs)
+        choice = choose_radius(
+            demos, self.method, search=search, preset=self.preset, device=self.device
+        )
+        shown = self._shown(choice)
+        said: Json = choice.as_dict()
+        if self.plot is not None:
+            choice.plot(self.plot)
+            said["plot"] = str(self.plot)
+            shown.append(f"Picture: {self.plot}")
+        given = choice.per_dimension if self.per_dimension else (choice.radius,)
+        option = " ".join(f"--radius {r:g}" for r in given)
+        shown.append(f"\nNext: counterbc train {' '.join(map(str, self.demos))} {option}")
+        return said, shown
+
+    def _search(self) -> Search:
+        from counterbc.radius import Search
+
+        names = ("radii", "folds", "repeats", "steps", "pairs", "seed")
+        given = {name: getattr(self, name) for name in names}
+        return Search(**{k: v for k, v in given.items() if v not in (None, ())})
+
+    def _shown(self, choice: RadiusChoice) -> list[RenderableType]:
+        rows = []
+        for i, radius in enumerate(choice.radii):
+            mark = "best or as good" if radius in choice.plateau else ""
+            error = f"{choice.error[i]:.4f} ± {choice.error_se[i]:.4f}"
+            above = f"{choice.difference[i]:+.4f} ± {choice.difference_se[i]:.4f}"
+            rows.append((f"{radius:g}", error, above, mark))
+        columns = ("Δ", "held-out squared error", "above Δ = 0", "")
+        shown: list[RenderableType] = [plain_table(columns, rows), f"\n{choice.explanation}"]
+        if self.per_dimension:
+            each = zip(choice.action_names, choice.per_dimension, strict=True)
+            shown += [plain_table(("dimension", "Δ"), [(n, f"{r:g}") for n, r in each])]
+        return shown + [f"Careful: {doubt}." for doubt in choice.warnings]
