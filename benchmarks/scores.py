@@ -34,7 +34,7 @@ from counterbc.envs.cartpole import GAIN
 from counterbc.errors import InfeasibleActions
 from counterbc.files import aside
 from counterbc.intervals import mean_interval
-from counterbc.meant import Meaning
+from counterbc.meant import Judges, Meaning
 from counterbc.meant.kinematics import MEASURES
 from counterbc.trained import Acting
 
@@ -126,7 +126,7 @@ def cell(world: str, study: str, seed: int, steps: int | None) -> dict[str, Any]
     count = EACH * (len(SIGMAS) + 1) if study == "operators" else GOOD + BAD * len(KINDS)
     demos, intended, mean = shown(world, teacher, count, seed)
     changes: dict[str, Any] = {} if steps is None else {"steps": steps}
-    meant = meaning(demos, seed=seed, progress=False, **changes)
+    meant = meaning(demos, radius=0.4, judges=Judges(seed=seed), progress=False, **changes)
     return {
         "world": world,
         "study": study,

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import counterbc as cb
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.demonstrations import Demonstrations
 from counterbc.errors import DataError, OptionError
-from counterbc.meant import Meaning
-from counterbc.meant.crossfit import deal
+from counterbc.folds import split_folds
+from counterbc.meant import Judges, Meaning
 
 Make = Callable[..., Demonstrations]
 SMALL: dict[str, Any] = {"progress": False, "hidden": (16,), "steps": 200}
@@ -22,15 +22,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActi
 
 
 def _judge(demos: Demonstrations, **options: Any) -> Meaning:
-    return cb.meaning(demos, **(SMALL | {"folds": 3, "repeats": 1} | options))
-
-
-def test_folds_spread_every_operator_and_no_episode_is_lost(make_demos: Make) -> None:
-    fold = deal(make_demos(episodes=12), 3, seed=0)
-    assert sorted(np.bincount(fold)) == [4, 4, 4]
-    for operator in (0, 1):
-        assert np.bincount(fold[operator::2], minlength=3).tolist() == [2, 2, 2]
-    assert fold.tolist() != deal(make_demos(episodes=12), 3, seed=1).tolist()
+    judges = Judges(folds=3, repeats=options.pop("repeats", 1), seed=options.pop("seed", 0))
+    return cb.meaning(demos, **(SMALL | {"judges": judges, "radius": 0.4} | options))
 
 
 def test_no_episode_is_judged_by_a_policy_that_saw_it(make_demos: Make) -> None:
@@ -39,9 +32,9 @@ def test_no_episode_is_judged_by_a_policy_that_saw_it(make_demos: Make) -> None:
     changed = replace(demos, episodes=(*demos.episodes[:2], wild, *demos.episodes[3:]))
     before, after = _judge(demos), _judge(changed)
     own = slice(20, 30)
-    fold = np.repeat(deal(demos, 3, seed=0), 10)
     assert np.array_equal(before.believed[own], after.believed[own])
-    others = fold != fold[20]
+    mine = next(f for f in split_folds(demos, 3, seed=0).held_out if 20 in f)
+    others = np.setdiff1d(np.arange(60), mine)
     assert np.abs(before.believed[others] - after.believed[others]).max() > 0.01
 
 
@@ -122,10 +115,10 @@ def test_actions_without_declared_bounds_are_limited_by_the_radius_only(make_dem
 @pytest.mark.parametrize(
     ("options", "episodes", "error", "text"),
     [
-        ({}, 1, DataError, "there is 1; give 2 or more"),
-        ({"folds": 1}, 4, OptionError, "1 folds were asked for; give 2 or more"),
-        ({"repeats": 0}, 4, OptionError, "0 repeats were asked for; give 1 or more"),
+        ({}, 1, DataError, "needs 20 pairs or more; there are 10"),
+        ({"repeats": 0}, 4, OptionError, "repeats is 0; it must be 1 or more"),
         ({"radius": -1}, 4, OptionError, "0 or more"),
+        ({"radius": "wide"}, 4, OptionError, "0 or more, or auto"),
     ],
 )
 def test_what_cannot_be_judged_is_refused_in_a_sentence(
@@ -140,7 +133,21 @@ def test_a_path_in_place_of_demonstrations_is_refused() -> None:
         cb.meaning("demos.hdf5")  # type: ignore[arg-type]  # that is what is tested
 
 
-def test_a_fold_with_nothing_to_learn_from_is_refused() -> None:
-    episodes = tuple(Episode(np.ones((3, 1)), np.zeros((3, 1))) for _ in range(2))
-    with pytest.raises(DataError, match="no pair to learn from"):
-        _judge(Demonstrations(episodes, selected=np.array([0])))
+def test_a_fold_with_nothing_to_learn_from_is_refused(make_demos: Make) -> None:
+    with pytest.raises(DataError, match="no selected pair to learn from"):
+        _judge(make_demos(selected=np.array([0])))
+
+
+def test_fewer_episodes_than_folds_are_judged_in_blocks(make_demos: Make) -> None:
+    demos = make_demos(episodes=2, length=60)
+    (folds,) = Judges(folds=3, repeats=1).split(demos)
+    assert folds.kind == "blocks"
+    assert sorted(np.concatenate(folds.held_out)) == list(range(120))
+    assert np.isfinite(_judge(demos).believed).all()
+
+
+def test_the_radius_is_chosen_from_the_data_where_none_is_given(make_demos: Make) -> None:
+    meaning = _judge(make_demos(episodes=6), radius=None, steps=50)
+    choice = cb.choose_radius(make_demos(episodes=6), progress=False, hidden=(16,), steps=50)
+    assert meaning.radius == (choice.radius,) * 2
+    assert _judge(make_demos(), radius=None, preset="paper").radius == (0.4, 0.4)

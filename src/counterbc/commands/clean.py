@@ -62,7 +62,7 @@ class Clean(Judged):
         from counterbc.meant.copies import write_cleaned
 
         if kind == "robomimic":
-            how = self.given() | {"radius": meaning.radius}
+            how = {"radius": meaning.radius, "shape": meaning.shape}
             left = write_cleaned(meaning, self.demos, self.out, how)
             return [f"{key}: still as it was shown" for key in left]
         stream = open_stream(self.demos, self.obs or None, format=kind)

@@ -4,81 +4,88 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from counterbc.demonstrations import Array, Demonstrations
 from counterbc.errors import CounterBCError, DataError, InfeasibleActions, OptionError
-from counterbc.trained import Acting, Policies
-from counterbc.training import train
+from counterbc.folds import Folds, split_folds
+from counterbc.methods import find_method
+from counterbc.settings import Settings
+from counterbc.trained import Acting, Member, Policies
+from counterbc.training.progress import Progress
+from counterbc.training.trainer import Job
 
 _CHUNK = 1 << 16  # pairs judged at once
 
 
-def deal(demos: Demonstrations, folds: int, seed: int) -> Array:
-    """Which fold each episode belongs to: (episodes,); every operator is spread over all folds.
+@dataclass(frozen=True)
+class Judges:
+    """How many policies judge a pair, and how they are made."""
 
-    Fewer episodes than `folds` make as many folds as there are episodes.
-    """
-    if folds < 2:
-        raise OptionError(f"{folds} folds were asked for; give 2 or more")
-    if len(demos) < 2:
-        raise DataError(
-            "no episode can be judged by policies that did not see it, as there is 1; give 2 or "
-            "more, or cut it into several"
-        )
-    order = np.random.default_rng(seed).permutation(len(demos))
-    numbers = {name: i for i, name in enumerate(demos.operators)}
-    who = np.array([numbers.get(str(e.operator), -1) for e in demos.episodes])
-    dealt = order[np.argsort(who[order], kind="stable")]
-    fold = np.empty(len(demos), int)
-    fold[dealt] = np.arange(len(demos)) % min(folds, len(demos))
-    return fold
+    folds: int = 5
+    """Parts that the episodes are dealt to; each is judged by policies of the other parts."""
+    repeats: int = 3
+    """How often that is done anew, to average over."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, ok, allowed in (
+            ("folds", self.folds >= 2, "2 or more"),
+            ("repeats", self.repeats >= 1, "1 or more"),
+        ):
+            if not ok:
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be {allowed}")
+
+    def split(self, demos: Demonstrations) -> list[Folds]:
+        """The folds of each repeat; only selected pairs are learned from, all are judged."""
+        whole, chosen = replace(demos, selected=None), demos.learned
+        dealt = [split_folds(whole, self.folds, self.seed + r) for r in range(self.repeats)]
+        if demos.selected is None:
+            return dealt
+        kept = [
+            replace(f, learned=tuple(np.intersect1d(x, chosen) for x in f.learned)) for f in dealt
+        ]
+        if not all(len(x) for f in kept for x in f.learned):
+            raise DataError(
+                "a fold leaves no selected pair to learn from; select pairs of more episodes"
+            )
+        return kept
 
 
 def crossfit(
-    demos: Demonstrations, folds: int, repeats: int, seed: int, **options: Any
-) -> tuple[Array, tuple[float, ...]]:
-    """The mean action at every pair, (repeats, N, A), and the radius Δ of the policies.
+    demos: Demonstrations,
+    judges: Judges,
+    radius: tuple[float, ...],
+    settings: Settings,
+    device: torch.device,
+    progress: Progress,
+) -> Array:
+    """The mean action at every pair, in the user's units: (repeats, N, A), NaN where diverged.
 
-    All folds of all repeats are one population of Counter-BC; each repeat deals the episodes anew.
-    `options` are those of `train`.
+    All folds of all repeats are one population of Counter-BC.
     """
-    if repeats < 1:
-        raise OptionError(f"{repeats} repeats were asked for; give 1 or more")
-    lengths = [len(e) for e in demos.episodes]
-    dealt = [np.repeat(deal(demos, folds, seed + r), lengths) for r in range(repeats)]  # (N,) each
-    parts = [(r, k) for r in range(repeats) for k in range(int(dealt[r].max()) + 1)]
-    others = [_learned(demos, dealt[r] != k) for r, k in parts]
-    seeds = [seed + r for r, _ in parts]
+    name, method = find_method("counter-bc")
+    whole = replace(demos, selected=None)
+    dealt = [(r, k, f) for r, f in enumerate(judges.split(demos)) for k in range(len(f))]
+    members = [Member(r * len(f) + k, radius, 0, whole.fingerprint()) for r, k, f in dealt]
     with warnings.catch_warnings():
-        # Each pair is learned from by several members; the caller counts it once.
+        # Each pair is learned from by several members; whoever calls counts it once.
         warnings.simplefilter("ignore", InfeasibleActions)
-        policies = train(others, "counter-bc", seeds=seeds, **options)
-    means = np.full((repeats, len(dealt[0]), demos.action_size), np.nan)
-    for (r, k), policy in zip(parts, policies, strict=True):
-        own = dealt[r] == k
-        if not policy.diverged.any():
-            means[r, own] = _means(policy, demos.obs[own])
+        job = Job([whole], name, settings.apply(method), settings, "judging", None)
+        job.assign_lists(members, [f.learned[k] for _, k, f in dealt])
+        policies = job.run(device, torch.float32, None, False, progress)
+    means = np.full((judges.repeats, len(whole.obs), demos.action_size), np.nan)
+    for (r, k, f), policy in zip(dealt, policies, strict=True):
+        means[r, f.held_out[k]] = _means(policy, whole.obs[f.held_out[k]])
     if not np.isfinite(means).any(0).all():
         raise CounterBCError(
-            "the policies that judge some episodes diverged; lower the learning rate, or raise "
-            "the number of repeats"
+            "the policies that judge some pairs diverged; lower the learning rate, or raise the "
+            "number of repeats"
         )
-    return means, policies.members[0].radius
-
-
-def _learned(demos: Demonstrations, seen: Array) -> Demonstrations:
-    """The same data, learned from only where `seen` (N,) says so."""
-    chosen = demos.learned[seen[demos.learned]]
-    if not len(chosen):
-        raise DataError(
-            "a fold leaves no pair to learn from; select pairs of more episodes, or more of them"
-        )
-    return replace(demos, selected=chosen)
+    return means
 
 
 def _means(policy: Policies, obs: Array) -> Array:

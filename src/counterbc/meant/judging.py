@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+import warnings
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 
 from counterbc.demonstrations import Array, Demonstrations
 from counterbc.episode import frozen
+from counterbc.errors import InfeasibleActions
 from counterbc.feasible import Everywhere, Feasible, feasible_set
-from counterbc.meant.crossfit import crossfit
+from counterbc.meant.crossfit import Judges, crossfit
 from counterbc.meant.limits import relative, within
 from counterbc.meant.scores import Score, episode_scores, operator_scores
 from counterbc.normalization import Normalization
-from counterbc.settings import Settings, settings_for
+from counterbc.radius import DoubtfulRadius, choose_radius
+from counterbc.settings import settings_for
 from counterbc.summary import shorten
 from counterbc.trained import radius_text
-from counterbc.training.checks import as_datasets, warn_infeasible
-
-FOLDS, REPEATS = 5, 3
+from counterbc.training.checks import Radius, as_datasets, radius_of, warn_infeasible
+from counterbc.training.device import find_device
+from counterbc.training.progress import Bar, Quiet
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,43 +100,60 @@ class Meaning:
 def meaning(
     demos: Demonstrations,
     *,
-    folds: int = FOLDS,
-    repeats: int = REPEATS,
-    seed: int = 0,
-    **options: Any,
+    radius: Radius | Literal["auto"] | None = None,
+    judges: Judges | None = None,
+    preset: str = "default",
+    device: str | torch.device | None = None,
+    progress: bool = True,
+    **changes: Any,
 ) -> Meaning:
     """Judge every pair by Counter-BC policies that did not see its episode.
 
-    The episodes are dealt to `folds`, anew in each of the `repeats`, over which the believed action
-    is averaged. `options` are those of `train`, e.g. radius=0.3 or steps=2000; not seeds or radii.
+    Where there are fewer episodes than folds, blocks of neighbouring pairs are held out instead.
+    `radius` is by default chosen from the data, or the preset's; `changes` are those of `train`.
     """
     (demos,) = as_datasets(demos)
-    settings = _settings(options)
+    where, settings = find_device(device), settings_for(preset, **changes)
+    if radius is None:
+        radius = "auto" if preset == "default" else settings.radius
     warn_infeasible([demos], settings)
-    means, radius = crossfit(demos, folds, repeats, seed, **options)
+    delta = _delta(demos, radius, preset, where, progress, changes)
+    bar = Bar("judging") if progress else Quiet()
+    means = crossfit(demos, judges or Judges(), delta, settings, where, bar)
     shown, believed = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
-    unit, aim = _unit(demos, shown), _unit(demos, believed)
-    shape = settings.shape or "ball"
-    kept = within(unit, aim, np.array(radius), shape, _feasible(demos))
-    scales = _scales(demos)
-    low, high = scales.action_low.double(), scales.action_high.double()
-    meant = low + (torch.from_numpy(kept) + 1) / 2 * (high - low)
+    unit, aim, shape = _unit(demos, shown), _unit(demos, believed), settings.shape or "ball"
+    kept = within(unit, aim, np.array(delta), shape, _feasible(demos))
     return Meaning(
         demos,
         shown=frozen(shown, np.float64, "shown"),
         believed=frozen(believed, np.float64, "believed"),
-        meant=frozen(meant.numpy(), np.float64, "meant"),
+        meant=frozen(_from_unit(demos, kept), np.float64, "meant"),
         off=frozen(unit - aim, np.float64, "off"),
-        radius=radius,
+        radius=delta,
         shape=shape,
     )
 
 
-def _settings(options: Mapping[str, Any]) -> Settings:
-    """Those that `train` makes of its options."""
-    names = {f.name for f in fields(Settings)}
-    changes = {k: v for k, v in options.items() if k in names}
-    return settings_for(options.get("preset", "default"), **changes)
+def _delta(
+    demos: Demonstrations,
+    radius: Any,
+    preset: str,
+    device: torch.device,
+    progress: bool,
+    changes: dict[str, Any],
+) -> tuple[float, ...]:
+    """Δ of each action dimension, given or chosen."""
+    if isinstance(radius, str):
+        settings_for(preset, radius=radius)  # refuses any other word
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InfeasibleActions)
+            choice = choose_radius(
+                demos, preset=preset, device=device, progress=progress, **changes
+            )
+        for doubt in choice.warnings:
+            warnings.warn(doubt, DoubtfulRadius, stacklevel=3)
+        radius = choice.radius
+    return radius_of(radius, demos.action_size)
 
 
 def _scales(demos: Demonstrations) -> Normalization:
@@ -144,6 +163,12 @@ def _scales(demos: Demonstrations) -> Normalization:
 def _unit(demos: Demonstrations, action: Array) -> Array:
     """Actions (N, A) where each dimension spans [−1, 1]."""
     return _scales(demos).action(torch.tensor(action)[None])[0].numpy()
+
+
+def _from_unit(demos: Demonstrations, unit: Array) -> Array:
+    scales = _scales(demos)
+    low, high = (x.double().numpy() for x in (scales.action_low, scales.action_high))  # (1, A)
+    return np.asarray(low + (unit + 1) / 2 * (high - low))
 
 
 def _feasible(demos: Demonstrations) -> Feasible:
