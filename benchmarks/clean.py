@@ -36,7 +36,7 @@ def expert_mean(world: str, demos: Demonstrations) -> Array:
     """The expert's mean action at each state: (N, A); on Intersection it chooses by chance."""
     expert, keys, obs = WORLDS[world].load_expert(), 1 if world == "cartpole" else 50, demos.obs
     each = [expert(obs, np.arange(len(obs)) + k * len(obs), 0) for k in range(keys)]
-    return np.mean(each, axis=0)
+    return np.asarray(np.mean(each, axis=0))
 
 
 def cell(world: str, seed: int, steps: int | None) -> dict[str, Any]:

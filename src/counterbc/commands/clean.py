@@ -27,9 +27,12 @@ class Clean(Judged):
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.files import check_free
+        from counterbc.meant.copies import check_cleanable
 
         check_free(self.out)
         kind = self._format()
+        if kind == "robomimic":
+            check_cleanable(self.demos)
         meaning = self.judge((self.demos,))
         lost = self._write(meaning, kind)
         said: Json = {

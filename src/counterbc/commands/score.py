@@ -70,6 +70,7 @@ class Score(Judged):
         from counterbc.errors import OptionError
         from counterbc.files import check_free
         from counterbc.formats import detect
+        from counterbc.meant.copies import check_mask
 
         if (self.write_mask is None) != (self.out is None):
             raise OptionError("--write-mask NAME and --out FILE belong together; give both")
@@ -78,13 +79,14 @@ class Score(Judged):
         for path in (self.weights, self.out):
             if path is not None:
                 check_free(path)
-        if self.out is not None:
+        if self.write_mask is not None:
             kinds = [self.format or detect(path) for path in self.demos]
             if kinds != ["robomimic"]:
                 raise OptionError(
                     f"a mask is written into a copy of one robomimic file, not of "
                     f"{', '.join(kinds)}; convert with: counterbc convert IN demos.hdf5"
                 )
+            check_mask(self.demos[0], self.write_mask)
 
     def _excluded(self, episodes: int) -> int:
         return max(1, episodes // 10) if self.exclude is None else min(self.exclude, episodes)

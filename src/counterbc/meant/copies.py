@@ -47,12 +47,39 @@ def _demos(file: h5py.File, path: Path) -> dict[str, h5py.Group]:
     return found
 
 
+def check_cleanable(source: Path) -> None:
+    """Refuse a file whose actions cannot be replaced, before any work is done."""
+    with hdf5.opened(source) as file:
+        for group in _demos(file, source).values():
+            kind = hdf5.dataset(group, "actions", source).dtype
+            if hdf5.holds(group, SHOWN, source):
+                raise FormatError(
+                    f"{source}: demo {hdf5.base(group)!r} has {SHOWN} already, so it was cleaned "
+                    "before; clean the file that it came from"
+                )
+            if kind.kind != "f":
+                raise FormatError(
+                    f"{source}: actions of demo {hdf5.base(group)!r} are of type {kind}, which has "
+                    "no room for what is meant between them; store floating-point numbers"
+                )
+
+
+def check_mask(source: Path, name: str) -> None:
+    """Refuse a name that cannot be added to the file's masks."""
+    if not name or "/" in name or name in (".", ".."):
+        raise OptionError(f"{name!r} cannot name a mask; use letters, digits and _")
+    with hdf5.opened(source) as file:
+        if hdf5.holds(file, f"mask/{name}", source):
+            raise OptionError(f"{source} has a mask {name!r} already; choose another name")
+
+
 def write_cleaned(meaning: Meaning, source: Path, out: Path, how: Mapping[str, Any]) -> list[str]:
     """The file with every action as it was meant, and what was shown under `actions_shown`.
 
     `how` says how they were found, as an attribute of the new actions. Returns other places of a
     demo that hold actions, which stay as they were shown.
     """
+    check_cleanable(source)
     others: dict[str, None] = {}
     ends = np.cumsum([len(e) for e in meaning.demos.episodes])[:-1]
     with _copied(source, out) as file:
@@ -67,16 +94,6 @@ def write_cleaned(meaning: Meaning, source: Path, out: Path, how: Mapping[str, A
 
 def _replace(group: h5py.Group, meant: Any, how: Mapping[str, Any], path: Path) -> None:
     shown = hdf5.dataset(group, "actions", path)
-    if hdf5.holds(group, SHOWN, path):
-        raise FormatError(
-            f"{path}: demo {hdf5.base(group)!r} has {SHOWN} already, so it was cleaned before; "
-            "clean the file that it came from"
-        )
-    if shown.dtype.kind != "f":
-        raise FormatError(
-            f"{path}: actions of demo {hdf5.base(group)!r} are of type {shown.dtype}, which has no "
-            "room for what is meant between them; store them as floating-point numbers"
-        )
     group.move("actions", SHOWN)
     new = group.create_dataset(
         "actions", data=meant.astype(shown.dtype), chunks=shown.chunks,
@@ -90,11 +107,8 @@ def _replace(group: h5py.Group, meant: Any, how: Mapping[str, Any], path: Path) 
 
 def write_mask(source: Path, out: Path, name: str, kept: Iterable[str]) -> None:
     """The file with one more mask, which names these episodes."""
-    if not name or "/" in name or name in (".", ".."):
-        raise OptionError(f"{name!r} cannot name a mask; use letters, digits and _")
+    check_mask(source, name)
     with _copied(source, out) as file:
-        if hdf5.holds(file, f"mask/{name}", source):
-            raise OptionError(f"{source} has a mask {name!r} already; choose another name")
         groups = _demos(file, source)
         names = [hdf5.base(groups[k]).encode() for k in kept]
         file[f"mask/{name}"] = np.array(names)
