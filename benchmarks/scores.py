@@ -143,15 +143,25 @@ def cell(world: str, study: str, seed: int, steps: int | None) -> dict[str, Any]
 # What the rows say
 
 
+BOTH = "distance × BC residual"
+
+
+def _values(row: dict[str, Any], measure: str) -> Array:
+    """A measure of every episode."""
+    if measure == BOTH:
+        return _values(row, "distance") * _values(row, "BC residual")
+    return np.array(row["measures"][measure], float)
+
+
 def by_operator(row: dict[str, Any], measure: str) -> Array:
     """The mean of a measure over the episodes of each of the six: (6,)."""
-    who, values = np.array(row["who"]), np.array(row["measures"][measure])
+    who, values = np.array(row["who"]), _values(row, measure)
     return np.array([np.nanmean(values[who == f"σ {s:g}"]) for s in SIGMAS])
 
 
 def auroc(row: dict[str, Any], measure: str, kind: str) -> float:
     """How often a corrupted episode measures above a good one."""
-    who, values = np.array(row["who"]), np.array(row["measures"][measure])
+    who, values = np.array(row["who"]), _values(row, measure)
     bad, good = values[who == kind], values[who == "good"]
     return float((bad[:, None] > good).mean() + 0.5 * (bad[:, None] == good).mean())
 
@@ -202,7 +212,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         lines += [f"\n{world}: {len(people)} datasets of operators, {len(takes)} of episodes\n"]
         lines += ["| measure | rank correlation | " + " | ".join(KINDS) + " | all three |"]
         lines += ["|---" * 6 + "|"]
-        for m in ("distance", "BC residual", *MEASURES):
+        for m in ("distance", "BC residual", BOTH, *MEASURES):
             cells = [_text([correlation(r, m) for r in people], 0.0)] if people else ["–"]
             for kind in KINDS if takes else ():
                 cells.append(_text([auroc(r, m, kind) for r in takes], 0.5))
