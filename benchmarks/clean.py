@@ -89,10 +89,10 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         for act in ACTS:
             bc, counter, ours = (_returns(own, name, act) for name in METHODS[:3])
             difference = paired_difference(ours, bc).interval
-            kept = (ours.mean() - bc.mean()) / (counter.mean() - bc.mean())
+            gain, own_gain = counter.mean() - bc.mean(), ours.mean() - bc.mean()
+            kept = f"{100 * own_gain / gain:.0f} % of" if gain > 0.01 else "there is no"
             lines.append(
-                f"\n{act}: BC on cleaned is above BC by {difference}; {100 * kept:.0f} % of "
-                "Counter-BC's gain"
+                f"\n{act}: BC on cleaned is above BC by {difference}; {kept} gain of Counter-BC"
             )
     return "\n".join(lines)
 
