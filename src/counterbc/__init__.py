@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from counterbc.exporting import export
     from counterbc.formats import load
     from counterbc.losses import counter_bc_loss, generalized_loss
+    from counterbc.meant import meaning
     from counterbc.merging import merge
     from counterbc.methods import METHODS, Method
     from counterbc.radius import RadiusChoice, choose_radius
@@ -31,6 +32,7 @@ _HOME = {
     "evaluate": "evaluation",
     "export": "exporting",
     "load": "formats",
+    "meaning": "meant",
     "counter_bc_loss": "losses",
     "generalized_loss": "losses",
     "METHODS": "methods",
@@ -55,6 +57,7 @@ __all__ = [
     "export",
     "generalized_loss",
     "load",
+    "meaning",
     "merge",
     "train",
 ]

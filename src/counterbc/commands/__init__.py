@@ -1,5 +1,6 @@
 """The commands, one file each: a frozen dataclass whose fields are its options."""
 
+from counterbc.commands.clean import Clean
 from counterbc.commands.command import Command
 from counterbc.commands.convert import Convert
 from counterbc.commands.demo import Demo
@@ -8,6 +9,7 @@ from counterbc.commands.evaluate import Evaluate
 from counterbc.commands.export import Export
 from counterbc.commands.inspect import Inspect
 from counterbc.commands.radius import Radius
+from counterbc.commands.score import Score
 from counterbc.commands.train import Train
 
 COMMANDS: dict[str, type[Command]] = {
@@ -19,6 +21,8 @@ COMMANDS: dict[str, type[Command]] = {
     "train": Train,
     "evaluate": Evaluate,
     "export": Export,
+    "score": Score,
+    "clean": Clean,
 }
 
 __all__ = ["COMMANDS", "Command"]

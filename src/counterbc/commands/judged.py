@@ -1,0 +1,52 @@
+"""What commands that judge demonstrations have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tyro.conf import UseAppendAction
+
+from counterbc.commands.command import Command, read
+
+if TYPE_CHECKING:
+    from counterbc.meant import Meaning
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged(Command):
+    """Options of how pairs are judged."""
+
+    radius: UseAppendAction[tuple[float | Literal["auto"], ...]] = ()
+    """Δ of the counterfactuals, where actions span [-1, 1]: auto, which cross-validates it, or a
+    number, or one per action dimension. By default auto."""
+    folds: int | None = None
+    """Into how many parts the episodes are dealt; each is judged by policies of the others; by
+    default 5."""
+    repeats: int | None = None
+    """How often that is done anew, to average over; by default 3."""
+    seed: int | None = None
+    """Deals the episodes; by default 0."""
+    steps: int | None = None
+    """Gradient steps."""
+    obs: UseAppendAction[tuple[str, ...]] = ()
+    """Observation keys to read, one --obs each; by default all that are not images."""
+    format: str | None = None
+    """robomimic, d4rl, npz, csv, lerobot or minari; by default found out."""
+    device: str | None = None
+    """cpu or cuda; by default cuda where there is one."""
+
+    def judge(self, paths: tuple[Path, ...]) -> Meaning:
+        from counterbc.errors import OptionError
+        from counterbc.meant import Judges, meaning
+
+        if "auto" in self.radius and len(self.radius) > 1:
+            raise OptionError("radius is auto and something else; give auto alone, or numbers")
+        given: dict[str, Any] = {} if self.steps is None else {"steps": self.steps}
+        if self.radius:
+            given["radius"] = self.radius[0] if len(self.radius) == 1 else self.radius
+        asked = {"folds": self.folds, "repeats": self.repeats, "seed": self.seed}
+        judges = Judges(**{k: v for k, v in asked.items() if v is not None})
+        demos = read(paths, self.obs, format=self.format)
+        return meaning(demos, judges=judges, device=self.device, **given)

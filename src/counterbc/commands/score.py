@@ -1,0 +1,159 @@
+"""counterbc score"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from rich.console import RenderableType
+from tyro.conf import Positional
+
+from counterbc.commands.command import Json, plain_table
+from counterbc.commands.judged import Judged
+
+if TYPE_CHECKING:
+    from counterbc.meant import Meaning, scores
+
+UNITS = "each action dimension spans [-1, 1]"
+_MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
+
+
+@dataclass(frozen=True)
+class Score(Judged):
+    """Tell how far demonstrations are from what was meant, per episode and operator.
+
+    The status is 0, 1 where they cannot be judged, and with --fail-on 2 where one is too far."""
+
+    demos: Positional[tuple[Path, ...]]
+    """Files or folders of demonstrations; several are judged as one."""
+    order: Literal["worst", "best", "file"] = "worst"
+    """Which episode is shown first."""
+    show: int = 20
+    """How many episodes are shown; --json holds all."""
+    exclude: int | None = None
+    """How many of the worst episodes to leave out; by default a tenth, at least one."""
+    weights: Path | None = None
+    """Write one weight per pair to this Parquet file."""
+    write_mask: str | None = None
+    """Write a copy of a robomimic file to --out with a mask of this name, without the worst."""
+    out: Path | None = None
+    """The copy of --write-mask."""
+    fail_on: float | None = None
+    """Exit with status 2 where the distance of an episode or operator is above this."""
+
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        self._check()
+        meaning = self.judge(self.demos)
+        ranked = sorted(range(len(meaning.episodes)), key=lambda i: -meaning.episodes[i].distance)
+        worst = sorted(ranked[: self._excluded(len(ranked))])
+        written = self._write(meaning, worst)
+        said: Json = {
+            "source": meaning.demos.source,
+            "units": UNITS,
+            "radius": meaning.radius,
+            "episodes": [{"index": i, **s.as_dict()} for i, s in enumerate(meaning.episodes)],
+            "operators": [s.as_dict() for s in meaning.operators],
+            "worst": worst,
+            **written,
+        }
+        said["above"] = self._above(meaning)
+        order = {"worst": ranked, "best": ranked[::-1], "file": sorted(ranked)}[self.order]
+        shown = [meaning.episodes[i] for i in order[: max(self.show, 0)]]
+        return said, [*_tables(meaning, shown), self._advice(meaning, worst, written)]
+
+    def status(self, said: Json) -> int:
+        return 2 if said["above"] else 0
+
+    def _check(self) -> None:
+        """Refuse what cannot be written before any work is done."""
+        from counterbc.errors import OptionError
+        from counterbc.files import check_free
+        from counterbc.formats import detect
+        from counterbc.meant.copies import check_mask
+
+        if (self.write_mask is None) != (self.out is None):
+            raise OptionError("--write-mask NAME and --out FILE belong together; give both")
+        if self.exclude is not None and self.exclude < 0:
+            raise OptionError(f"exclude is {self.exclude}; give 0 or more")
+        for path in (self.weights, self.out):
+            if path is not None:
+                check_free(path)
+        if self.write_mask is not None:
+            kinds = [self.format or detect(path) for path in self.demos]
+            if kinds != ["robomimic"]:
+                raise OptionError(
+                    f"a mask is written into a copy of one robomimic file, not of "
+                    f"{', '.join(kinds)}; convert with: counterbc convert IN demos.hdf5"
+                )
+            check_mask(self.demos[0], self.write_mask)
+
+    def _excluded(self, episodes: int) -> int:
+        return max(1, episodes // 10) if self.exclude is None else min(self.exclude, episodes)
+
+    def _write(self, meaning: Meaning, worst: list[int]) -> Json:
+        from counterbc.meant.copies import write_mask
+        from counterbc.meant.weights import write_weights
+
+        if self.weights is not None:
+            write_weights(meaning, self.weights)
+        if self.write_mask is not None and self.out is not None:
+            names = [e.name for i, e in enumerate(meaning.demos.episodes) if i not in worst]
+            write_mask(self.demos[0], self.out, self.write_mask, names)
+        wrote = {"weights": self.weights, "mask": self.write_mask, "out": self.out}
+        return {k: None if v is None else str(v) for k, v in wrote.items()}
+
+    def _above(self, meaning: Meaning) -> list[str]:
+        limit = float("inf") if self.fail_on is None else self.fail_on
+        return [s.name for s in (*meaning.operators, *meaning.episodes) if s.distance > limit]
+
+    def _advice(self, meaning: Meaning, worst: list[int], written: Json) -> str:
+        names = ", ".join(meaning.demos.episodes[i].name for i in worst) or "none"
+        lines = [f"\nTo leave out the worst ({names}):"]
+        lines.append(f"  LeRobot    --dataset.exclude_episodes='{worst}'")
+        if written["mask"] is not None:
+            lines.append(f'  robomimic  config.train.hdf5_filter_key = "{written["mask"]}"')
+            lines.append(f"             in {written['out']}")
+        else:
+            lines.append("  robomimic  the same command with --write-mask good --out FILE")
+        if written["weights"] is not None:
+            lines.append(f"Weights of {len(meaning.shown)} pairs: {written['weights']}")
+        above = self._above(meaning)
+        if above:
+            lines.append(f"Above {self.fail_on:g}: {', '.join(above)}")
+        return "\n".join(lines)
+
+
+def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableType]:
+    from counterbc.trained import radius_text
+
+    shown: list[RenderableType] = [
+        f"How far what was shown lies from what was meant (RMS over pairs; {UNITS};\n"
+        f"larger is worse; radius {radius_text(meaning.radius)})\n"
+    ]
+    if meaning.operators:
+        columns = ("operator", "episodes", "distance", "90 %", "bias", *_MOVES)
+        rows = [
+            (s.name, f"{s.episodes}", f"{s.distance:.3f}", s.interval, _bias(s), *_moves(s))
+            for s in sorted(meaning.operators, key=lambda s: -s.distance)
+        ]
+        shown += [plain_table(columns, rows), ""]
+    columns = ("episode", "operator", "pairs", "distance", "90 %", *_MOVES)
+    rows = [
+        (s.name, s.operator or "", f"{s.pairs}", f"{s.distance:.3f}", s.interval, *_moves(s))
+        for s in episodes
+    ]
+    shown.append(plain_table(columns, rows))
+    if len(episodes) < len(meaning.episodes):
+        shown.append(f"… {len(meaning.episodes) - len(episodes)} more episodes with --json")
+    return shown
+
+
+def _moves(score: scores.Score) -> list[str]:
+    return [f"{score.kinematics[m]:.2f}" for m in _MOVES]
+
+
+def _bias(score: scores.Score) -> str:
+    """The largest ones of many dimensions."""
+    text = [f"{b:+.2f}" for b in score.bias]
+    return " ".join(text) if len(text) <= 4 else f"{max(text, key=lambda t: abs(float(t)))} at most"

@@ -1,0 +1,97 @@
+"""Every pair judged by policies that did not see its episode."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from counterbc.demonstrations import Array, Demonstrations
+from counterbc.errors import CounterBCError, DataError, InfeasibleActions, OptionError
+from counterbc.folds import Folds, split_folds
+from counterbc.methods import find_method
+from counterbc.settings import Settings
+from counterbc.trained import Acting, Member, Policies
+from counterbc.training.progress import Progress
+from counterbc.training.trainer import Job
+
+_CHUNK = 1 << 16  # pairs judged at once
+
+
+@dataclass(frozen=True)
+class Judges:
+    """How many policies judge a pair, and how they are made."""
+
+    folds: int = 5
+    """Parts that the episodes are dealt to; each is judged by policies of the other parts."""
+    repeats: int = 3
+    """How often that is done anew, to average over."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, ok, allowed in (
+            ("folds", self.folds >= 2, "2 or more"),
+            ("repeats", self.repeats >= 1, "1 or more"),
+        ):
+            if not ok:
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be {allowed}")
+
+    def split(self, demos: Demonstrations) -> list[Folds]:
+        """The folds of each repeat; only selected pairs are learned from, all are judged."""
+        whole, chosen = replace(demos, selected=None), demos.learned
+        dealt = [split_folds(whole, self.folds, self.seed + r) for r in range(self.repeats)]
+        if demos.selected is None:
+            return dealt
+        kept = [
+            replace(f, learned=tuple(np.intersect1d(x, chosen) for x in f.learned)) for f in dealt
+        ]
+        if not all(len(x) for f in kept for x in f.learned):
+            raise DataError(
+                "a fold leaves no selected pair to learn from; select pairs of more episodes"
+            )
+        return kept
+
+
+def crossfit(
+    demos: Demonstrations,
+    judges: Judges,
+    radius: tuple[float, ...],
+    settings: Settings,
+    device: torch.device,
+    progress: Progress,
+) -> Array:
+    """The mean action at every pair, in the user's units: (repeats, N, A), NaN where diverged.
+
+    All folds of all repeats are one population of Counter-BC.
+    """
+    name, method = find_method("counter-bc")
+    whole = replace(demos, selected=None)
+    dealt = [(r, k, f) for r, f in enumerate(judges.split(demos)) for k in range(len(f))]
+    members = [Member(r * len(f) + k, radius, 0, whole.fingerprint()) for r, k, f in dealt]
+    with warnings.catch_warnings():
+        # Each pair is learned from by several members; whoever calls counts it once.
+        warnings.simplefilter("ignore", InfeasibleActions)
+        job = Job([whole], name, settings.apply(method), settings, "judging", None)
+        job.assign_lists(members, [f.learned[k] for _, k, f in dealt])
+        policies = job.run(device, torch.float32, None, False, progress)
+    means = np.full((judges.repeats, len(whole.obs), demos.action_size), np.nan)
+    for (r, k, f), policy in zip(dealt, policies, strict=True):
+        means[r, f.held_out[k]] = _means(policy, whole.obs[f.held_out[k]])
+    if not np.isfinite(means).any(0).all():
+        raise CounterBCError(
+            "the policies that judge some pairs diverged; lower the learning rate, or raise the "
+            "number of repeats"
+        )
+    return means
+
+
+def _means(policy: Policies, obs: Array) -> Array:
+    """The mean actions of one member, in the user's units: (n, A)."""
+    chunks: Sequence[Array] = np.array_split(obs, range(_CHUNK, len(obs), _CHUNK))
+    acts = [
+        Acting(policy, range(len(c)), "mean", 0).actions(torch.tensor(c)[None])[0] for c in chunks
+    ]
+    return torch.cat(acts).double().numpy()

@@ -1,0 +1,176 @@
+"""meaning(): from demonstrations to what was meant in them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from counterbc.demonstrations import Array, Demonstrations
+from counterbc.episode import frozen
+from counterbc.errors import InfeasibleActions
+from counterbc.feasible import Everywhere, Feasible, feasible_set
+from counterbc.meant.crossfit import Judges, crossfit
+from counterbc.meant.limits import relative, within
+from counterbc.meant.scores import Score, episode_scores, operator_scores
+from counterbc.normalization import Normalization
+from counterbc.radius import DoubtfulRadius, choose_radius
+from counterbc.settings import settings_for
+from counterbc.summary import shorten
+from counterbc.trained import radius_text
+from counterbc.training.checks import Radius, as_datasets, radius_of, warn_infeasible
+from counterbc.training.device import find_device
+from counterbc.training.progress import Bar, Quiet
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Meaning:
+    """What was shown and what was meant, pair by pair in episode order; actions in user's units."""
+
+    demos: Demonstrations
+    shown: Array
+    """(N, A)"""
+    believed: Array
+    """(N, A): the mean action of policies that did not see the pair's episode."""
+    meant: Array
+    """(N, A): the believed action, brought within Δ of the shown one and into A."""
+    off: Array
+    """(N, A): shown − believed, where each action dimension spans [−1, 1]."""
+    radius: tuple[float, ...]
+    """Δ of each action dimension."""
+    shape: str = "ball"
+    """Of C(s, a): ball or box."""
+
+    @property
+    def distance(self) -> Array:
+        """‖shown − believed‖ where each action dimension spans [−1, 1]: (N,)."""
+        return np.asarray(np.linalg.norm(self.off, axis=1))
+
+    @property
+    def moved(self) -> Array:
+        """‖shown − meant‖ in the same units, Δ at most: (N,)."""
+        unit = _unit(self.demos, self.shown) - _unit(self.demos, self.meant)
+        return np.asarray(np.linalg.norm(unit, axis=1))
+
+    @property
+    def weight(self) -> Array:
+        """1 / (1 + (d/Δ)²) of the distance d: 1 where shown is believed, ½ at Δ: (N,).
+
+        1 everywhere for a radius of 0.
+        """
+        beyond = relative(self.off, np.array(self.radius), self.shape)
+        return np.asarray(1 / (1 + beyond**2), np.float32)
+
+    @cached_property
+    def episodes(self) -> tuple[Score, ...]:
+        """The scores of the episodes, in their order."""
+        return episode_scores(self.demos, self.off, _unit(self.demos, self.shown))
+
+    @cached_property
+    def operators(self) -> tuple[Score, ...]:
+        """The scores of the operators in order of first appearance."""
+        return operator_scores(self.demos, self.off, self.episodes)
+
+    @property
+    def cleaned(self) -> Demonstrations:
+        """The demonstrations with every action as it was meant."""
+        parts = np.split(self.meant, np.cumsum([len(e) for e in self.demos.episodes])[:-1])
+        both = zip(self.demos.episodes, parts, strict=True)
+        return replace(self.demos, episodes=tuple(replace(e, action=a) for e, a in both))
+
+    def __repr__(self) -> str:
+        worst = sorted(self.episodes, key=lambda s: -s.distance)
+        people = [f"{s.name} {s.distance:.3f}" for s in self.operators]
+        rms = float(np.sqrt((self.off**2).sum(1).mean()))
+        lines = [
+            f"Meaning of {self.demos.source or 'demonstrations'}",
+            f"  pairs      {len(self.shown)} in {len(self.demos)} episodes",
+            f"  radius     {radius_text(self.radius)}",
+            f"  distance   {rms:.3f} between shown and meant (RMS; actions span [-1, 1])",
+            f"  worst      {shorten([f'{s.name} {s.distance:.3f}' for s in worst])}",
+            f"  operators  {shorten(people) or 'not recorded'}",
+        ]
+        return "\n".join(lines)
+
+
+def meaning(
+    demos: Demonstrations,
+    *,
+    radius: Radius | Literal["auto"] | None = None,
+    judges: Judges | None = None,
+    preset: str = "default",
+    device: str | torch.device | None = None,
+    progress: bool = True,
+    **changes: Any,
+) -> Meaning:
+    """Judge every pair by Counter-BC policies that did not see its episode.
+
+    Where there are fewer episodes than folds, blocks of neighbouring pairs are held out instead.
+    `radius` is by default chosen from the data, or the preset's; `changes` are those of `train`.
+    """
+    (demos,) = as_datasets(demos)
+    where, settings = find_device(device), settings_for(preset, **changes)
+    if radius is None:
+        radius = "auto" if preset == "default" else settings.radius
+    warn_infeasible([demos], settings)
+    delta = _delta(demos, radius, preset, where, progress, changes)
+    bar = Bar("judging") if progress else Quiet()
+    means = crossfit(demos, judges or Judges(), delta, settings, where, bar)
+    shown, believed = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
+    unit, aim, shape = _unit(demos, shown), _unit(demos, believed), settings.shape or "ball"
+    kept = within(unit, aim, np.array(delta), shape, _feasible(demos))
+    return Meaning(
+        demos,
+        shown=frozen(shown, np.float64, "shown"),
+        believed=frozen(believed, np.float64, "believed"),
+        meant=frozen(_from_unit(demos, kept), np.float64, "meant"),
+        off=frozen(unit - aim, np.float64, "off"),
+        radius=delta,
+        shape=shape,
+    )
+
+
+def _delta(
+    demos: Demonstrations,
+    radius: Any,
+    preset: str,
+    device: torch.device,
+    progress: bool,
+    changes: dict[str, Any],
+) -> tuple[float, ...]:
+    """Δ of each action dimension, given or chosen."""
+    if isinstance(radius, str):
+        settings_for(preset, radius=radius)  # refuses any other word
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InfeasibleActions)
+            choice = choose_radius(
+                demos, preset=preset, device=device, progress=progress, **changes
+            )
+        for doubt in choice.warnings:
+            warnings.warn(doubt, DoubtfulRadius, stacklevel=3)
+        radius = choice.radius
+    return radius_of(radius, demos.action_size)
+
+
+def _scales(demos: Demonstrations) -> Normalization:
+    return Normalization.fit(demos, scale_obs=True, scale_actions=True)
+
+
+def _unit(demos: Demonstrations, action: Array) -> Array:
+    """Actions (N, A) where each dimension spans [−1, 1]."""
+    return _scales(demos).action(torch.tensor(action)[None])[0].numpy()
+
+
+def _from_unit(demos: Demonstrations, unit: Array) -> Array:
+    scales = _scales(demos)
+    low, high = (x.double().numpy() for x in (scales.action_low, scales.action_high))  # (1, A)
+    return np.asarray(low + (unit + 1) / 2 * (high - low))
+
+
+def _feasible(demos: Demonstrations) -> Feasible:
+    """A; where no bounds are declared nothing is known to be infeasible."""
+    return Everywhere() if demos.action_low is None else feasible_set(demos.action_set)

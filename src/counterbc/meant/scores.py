@@ -1,0 +1,107 @@
+"""One score per episode and per operator: how far what was shown lies from what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from counterbc.demonstrations import Array, Demonstrations
+from counterbc.meant import uncertainty
+from counterbc.meant.kinematics import MEASURES, kinematics
+
+
+@dataclass(frozen=True)
+class Score:
+    """An episode's or an operator's; distances where each action dimension spans [−1, 1]."""
+
+    name: str
+    operator: str | None
+    episodes: int
+    pairs: int
+    distance: float
+    """Root mean square over pairs of ‖shown − meant‖; larger is worse."""
+    low: float
+    """Of its 90 % interval; NaN where there is too little to tell."""
+    high: float
+    per_dimension: tuple[float, ...]
+    """Root mean square of each action dimension."""
+    bias: tuple[float, ...]
+    """Mean of shown − meant: a person who is always off to one side."""
+    kinematics: dict[str, float]
+    """`counterbc.meant.kinematics`; of an operator the mean over episodes."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def interval(self) -> str:
+        return "" if np.isnan(self.low) else f"[{self.low:.3f}, {self.high:.3f}]"
+
+
+def episode_scores(demos: Demonstrations, off: Array, unit: Array) -> tuple[Score, ...]:
+    """From shown − meant and the shown actions, (N, A) each where dimensions span [−1, 1]."""
+    ends = np.cumsum([len(e) for e in demos.episodes])[:-1]
+    moves = _kinematics(demos, np.split(unit, ends))
+    return tuple(
+        _score(e.name, e.operator, [part], [moving], lambda s: uncertainty.of_series(s[0]))
+        for e, part, moving in zip(demos.episodes, np.split(off, ends), moves, strict=True)
+    )
+
+
+def operator_scores(
+    demos: Demonstrations, off: Array, episodes: Sequence[Score]
+) -> tuple[Score, ...]:
+    """One per operator, in order of first appearance; none where none is recorded."""
+    parts = np.split(off, np.cumsum([len(e) for e in demos.episodes])[:-1])
+
+    def interval(squares: list[Array]) -> tuple[float, float]:
+        if len(squares) == 1:
+            return uncertainty.of_series(squares[0])
+        sums, counts = (np.array([f(s) for s in squares]) for f in (np.sum, len))
+        return uncertainty.of_groups(sums, counts)
+
+    scores = []
+    for name in demos.operators:
+        own = [i for i, e in enumerate(demos.episodes) if e.operator == name]
+        moves = [episodes[i].kinematics for i in own]
+        scores.append(_score(name, name, [parts[i] for i in own], moves, interval))
+    return tuple(scores)
+
+
+def _score(
+    name: str,
+    operator: str | None,
+    parts: list[Array],
+    moves: list[dict[str, float]],
+    interval: Callable[[list[Array]], tuple[float, float]],
+) -> Score:
+    off = np.concatenate(parts)  # (n, A)
+    low, high = interval([(p**2).sum(1) for p in parts])
+    return Score(
+        name=name,
+        operator=operator,
+        episodes=len(parts),
+        pairs=len(off),
+        distance=float(np.sqrt((off**2).sum(1).mean())),
+        low=low,
+        high=high,
+        per_dimension=tuple(np.sqrt((off**2).mean(0)).tolist()),
+        bias=tuple(off.mean(0).tolist()),
+        kinematics={m: _mean([k[m] for k in moves]) for m in MEASURES},
+    )
+
+
+def _kinematics(demos: Demonstrations, actions: Sequence[Array]) -> list[dict[str, float]]:
+    spread = demos.obs.std(0, dtype=np.float64)
+    paths = [e.obs / np.where(spread > 0, spread, 1) for e in demos.episodes]
+    steps = [np.linalg.norm(np.diff(p, axis=0), axis=1) for p in paths if len(p) > 1]
+    usual = float(np.median(np.concatenate(steps))) if steps else 0.0
+    return [kinematics(p, a, usual) for p, a in zip(paths, actions, strict=True)]
+
+
+def _mean(values: list[float]) -> float:
+    known = [v for v in values if not np.isnan(v)]
+    return float(np.mean(known)) if known else np.nan
