@@ -196,6 +196,25 @@ def test_json_has_null_where_there_is_no_number(
     assert call(capsys, "evaluate", *runs, "--episodes", 1)[1].rstrip().endswith("–")
 
 
+def test_evaluate_shows_and_writes_what_a_world_measures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown, run = tmp_path / "shown.hdf5", tmp_path / "run"
+    call_json(capsys, "demonstrate", "air-hockey", "--pairs", 60, "--out", shown)
+    call_json(capsys, "train", shown, "--method", "bc", "--steps", 2, "--seeds", 2, "--out", run)
+    (entry,) = call_json(capsys, "evaluate", run, "--episodes", 3)["runs"]
+    assert list(entry["measures"]) == ["hits", "distance_per_hit", "time_per_hit"]
+    assert entry["measures"]["hits"]["values"] == entry["returns"]
+    times = entry["measures"]["time_per_hit"]
+    np.testing.assert_allclose(
+        np.array(times["values"]) * np.maximum(entry["returns"], 1), np.array(entry["lengths"]) / 20
+    )
+    assert times["interval"]["mean"] == pytest.approx(np.mean(times["values"]))
+    header, row = call(capsys, "evaluate", run, "--episodes", 3)[1].splitlines()[1:3]
+    assert header.split("return [95 %]")[1].split("  ")[-1].strip() == "time per hit"
+    assert f"{times['interval']['mean']:.2f} [" in row
+
+
 def test_runs_with_other_seeds_are_not_compared(
     demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
