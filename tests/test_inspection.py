@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from counterbc.errors import DataError
+from counterbc.formats import open_stream
 from counterbc.formats.stream import Header, Recording, Stream
 from counterbc.inspection import Inspection
 from counterbc.merging import merge
@@ -202,3 +204,9 @@ def test_streams_that_differ_are_not_looked_at_as_one() -> None:
 def test_a_stream_without_episodes_is_refused() -> None:
     with pytest.raises(DataError, match="at least one episode"):
         looked_at([])
+
+
+def test_images_that_are_not_bytes_are_refused_and_not_called_clean(tmp_path: Path) -> None:
+    np.savez(tmp_path / "d.npz", obs=np.zeros((9, 32, 32, 3)), action=np.zeros((9, 2)))
+    with pytest.raises(DataError, match="uint8"):
+        Inspection().add(open_stream(tmp_path / "d.npz"))

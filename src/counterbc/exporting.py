@@ -49,7 +49,7 @@ def export(policies: Policies, path: str | Path, member: int = 0, act: Act = "me
 def _chosen(policies: Policies, path: Path, member: int, act: str) -> Policies:
     """The member to export, or the reason why it cannot be."""
     check_free(path)
-    if path.suffix != ".onnx":
+    if path.suffix.lower() != ".onnx":
         raise FormatError(f"{path} ends in {path.suffix!r}; name the file .onnx")
     if act not in ACTS:
         raise unknown("way of acting", act, ACTS)

@@ -185,7 +185,7 @@ class Inspection:
 def _model(header: Header, first: Recording) -> Demonstrations:
     """A dataset of one made-up pair, which checks the header and fills in its names."""
     image = first.obs.ndim == 4
-    obs = np.zeros((1, *first.obs.shape[1:]), np.uint8 if image else np.float32)
+    obs = np.zeros((1, *first.obs.shape[1:]), first.obs.dtype if image else np.float32)
     try:
         return header.joined([Episode(obs, np.zeros((1, *first.action.shape[1:])))])
     except DataError as error:

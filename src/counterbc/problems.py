@@ -21,6 +21,12 @@ SATURATED = 0.05  # of the pairs
 LISTED = 20  # places that a problem names; it counts all of them
 
 
+KINDS = (
+    "not finite", "shape", "empty", "duplicate", "short", "idle", "outside", "saturated",
+    "constant obs", "constant action",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Problem:
     """One kind of problem."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from counterbc.errors import DataError, FormatError
-from counterbc.formats import load, table
+from counterbc.formats import load, open_stream, table
 
 
 def written(path: Path, text: str) -> Path:
@@ -97,3 +97,26 @@ def test_an_episode_goes_on_over_the_blocks_of_reading(tmp_path: Path) -> None:
 def test_a_bad_table_is_refused_in_words(text: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises((FormatError, DataError), match=sentence):
         table.read(written(tmp_path / "bad.csv", text))
+
+
+def test_what_pandas_writes_by_default_is_read_as_it_is_meant(tmp_path: Path) -> None:
+    path = tmp_path / "pandas.csv"
+    path.write_text(
+        ",episode_index,timestamp,x,done,action_x\n"
+        "0,0,0.0,1.5,False,0.1\n1,0,0.1,2.5,True,0.2\n2,7,0.0,3.5,True,0.3\n"
+    )
+    demos = load(path)
+    assert [len(e) for e in demos.episodes] == [2, 1]
+    assert demos.obs_names == ("x",)
+    assert demos.obs[:, 0].tolist() == [1.5, 2.5, 3.5]
+    left = open_stream(path).header.left_out
+    assert left == ("column ''", "column 'timestamp'", "column 'done'")
+    assert load(path, ["timestamp"]).obs_names == ("timestamp",)  # unless it is asked for
+
+
+def test_a_column_of_words_does_not_keep_others_from_being_read(tmp_path: Path) -> None:
+    path = tmp_path / "words.csv"
+    path.write_text("x,note,action\n1,start,0.5\n2,end,0.25\n")
+    with pytest.raises(FormatError, match="--obs"):
+        load(path)
+    assert load(path, ["x"]).obs[:, 0].tolist() == [1, 2]

@@ -40,11 +40,15 @@ class Inspect(Command):
     """Problems that do not count, one --ignore each: idle, short, saturated, …"""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
-        from counterbc.errors import OptionError
+        from counterbc.errors import OptionError, unknown
         from counterbc.inspection import Inspection
+        from counterbc.problems import KINDS
 
         if self.idle is not None and self.idle < 2:
             raise OptionError(f"idle is {self.idle}; give the number of pairs, 2 or more")
+        for kind in self.ignore:
+            if kind not in KINDS:
+                raise unknown("problem", kind, KINDS)
         inspection = Inspection(self.idle)
         for stream in streams(self.demos, self.obs, self.mask, self.format):
             inspection.add(stream)
@@ -72,7 +76,7 @@ def _summary(inspection: Inspection, said: Json) -> list[RenderableType]:
         ("bounds", bounds(m)),
         ("operators", shorten(operators) or "not recorded"),
         ("success", None if said["successes"] is None else f"{said['successes']} episodes"),
-        ("return", said["mean_return"] and f"{said['mean_return']:.2f} on average"),
+        ("return", None if (mean := said["mean_return"]) is None else f"{mean:.2f} on average"),
         ("env", env or None),
         ("masks", shorten(masks) or None),
         ("not read", shorten(said["left_out"]) or None),

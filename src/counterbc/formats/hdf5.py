@@ -21,6 +21,8 @@ from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
 from counterbc.formats.guard import LARGE, check_size, guarded, reason
 
+_UNFILLED = 2**20  # bytes that may be claimed without a single one stored
+
 
 @contextmanager
 def opened(path: Path) -> Iterator[h5py.File]:
@@ -183,6 +185,8 @@ def _check_storage(found: Any, name: str, shape: tuple[int, ...], dtype: Any, pa
     size = math.prod(shape) * dtype.itemsize
     if size > LARGE:
         check_size(f"{path}: {name}", size, found.get_storage_size())
+    elif size > _UNFILLED and found.get_storage_size() == 0:  # many of these add up
+        raise FormatError(f"{path}: {name} claims {size:,} bytes but stores none; fill it")
 
 
 # Attributes

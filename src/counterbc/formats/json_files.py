@@ -22,8 +22,9 @@ def load(path: Path, kind: type[T]) -> T:
 
 def load_lines(path: Path) -> list[dict[str, Any]]:
     """The objects in a file that has one on each line."""
-    lines = _text(path).splitlines()
-    return [_parsed(line, dict, f"{path}, line {i}") for i, line in enumerate(lines, 1) if line]
+    lines = _text(path).split("\n")  # splitlines would also split at U+2028 within a string
+    numbered = enumerate(lines, 1)
+    return [_parsed(line, dict, f"{path}, line {i}") for i, line in numbered if line.strip()]
 
 
 def dump(value: Any, path: Path) -> None:

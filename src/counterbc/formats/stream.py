@@ -157,7 +157,9 @@ class Stream:
         masks = self.header.masks
         if mask not in masks:
             raise unknown("mask", mask, masks or ("there are none",))
-        return Stream(self.header, self._members(mask))
+        kept = set(masks[mask])
+        within = {m: tuple(n for n in names if n in kept) for m, names in masks.items()}
+        return Stream(replace(self.header, masks=within), self._members(mask))
 
     def _members(self, mask: str) -> Iterator[Recording]:
         members, found = set(self.header.masks[mask]), False

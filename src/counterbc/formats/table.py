@@ -1,8 +1,11 @@
 """CSV: a header row, then one row per pair.
 
-    episode, operator, reward       columns of these names, each optional
+    episode, operator, reward       columns of these names, each optional; episode_index and
+                                    episode_id are an episode too
     action, action_0, action.x …    the action: `action` or `actions`, alone or before a digit or
                                     one of _ . [ -
+    done, index, timestamp …        columns that count or end rows, and pandas' column without a
+                                    name, are left out unless --obs chooses them
     every other column              the observation; each is a key that --obs can choose
 
 Rows of an episode stand together; without `episode` the file is one episode. Columns are separated
@@ -14,7 +17,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +31,11 @@ from counterbc.formats.rows import episode_name
 from counterbc.formats.stream import Header, Recording, Stream
 
 _ACTION = re.compile(r"actions?([\d_.\[-].*)?")
-_OTHERS = ("episode", "operator", "reward")
+_EPISODES = ("episode", "episode_index", "episode_id")
+_COUNTERS = (
+    "", "Unnamed: 0", "index", "frame_index", "task_index", "timestamp", "step", "done", "dones",
+    "terminated", "truncated", "terminal", "timeout",
+)  # fmt: skip
 _FIRST_LINE = 2**20  # bytes; a longer one is not the header of a table
 
 
@@ -51,7 +58,11 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     path = Path(path)
     if not path.is_file():
         raise FormatError(f"{path} is not a file; give the path of a CSV file")
-    columns = _columns(path)
+    columns = replace(_columns(path), chosen=None if obs is None else tuple(obs))
+    for key in obs or ():
+        if key not in columns.possible:
+            allowed = ", ".join(columns.possible)
+            raise FormatError(f"{path} has no obs {key}; allowed: {allowed}")
     if not columns.action or not columns.obs:
         missing = "action" if not columns.action else "observation"
         raise FormatError(
@@ -62,6 +73,7 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
         action_names=columns.action,
         obs_names=columns.obs,
         obs_keys=tuple((name, 1) for name in columns.obs),
+        left_out=tuple(f"column {c!r}" for c in columns.all if c not in columns.read),
         source=str(path),
     )
     return Stream(header, _recordings(path, columns)).choose(obs)
@@ -73,14 +85,34 @@ class _Columns:
 
     all: tuple[str, ...]
     delimiter: str
+    chosen: tuple[str, ...] | None = None
+    """The observation's columns; None: all that may be."""
 
     @property
     def action(self) -> tuple[str, ...]:
         return tuple(c for c in self.all if _ACTION.fullmatch(c))
 
     @property
+    def possible(self) -> tuple[str, ...]:
+        """What can be an observation."""
+        return tuple(c for c in self.all if c not in (*self.action, *self.others.values()))
+
+    @property
     def obs(self) -> tuple[str, ...]:
-        return tuple(c for c in self.all if c not in self.action and c not in _OTHERS)
+        if self.chosen is not None:
+            return tuple(c for c in self.possible if c in self.chosen)
+        return tuple(c for c in self.possible if c not in _COUNTERS)
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The column of episode, operator and reward, where there is one."""
+        episode = next((c for c in _EPISODES if c in self.all), "episode")
+        named = {"episode": episode, "operator": "operator", "reward": "reward"}
+        return {key: c for key, c in named.items() if c in self.all}
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        return (*self.others.values(), *self.obs, *self.action)
 
 
 def _columns(path: Path) -> _Columns:
@@ -158,8 +190,8 @@ def _batches(path: Path, columns: _Columns) -> Iterator[dict[str, Any]]:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    text = ("episode", "operator")
-    types = {c: pa.string() if c in text else pa.float64() for c in columns.all}
+    text = [c for key, c in columns.others.items() if key != "reward"]
+    types = {c: pa.string() if c in text else pa.float64() for c in columns.read}
     try:
         reader = arrow_csv.open_csv(
             path,
@@ -167,16 +199,19 @@ def _batches(path: Path, columns: _Columns) -> Iterator[dict[str, Any]]:
                 column_names=columns.all, skip_rows=1, use_threads=False
             ),
             parse_options=arrow_csv.ParseOptions(delimiter=columns.delimiter),
-            convert_options=arrow_csv.ConvertOptions(column_types=types),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=types, include_columns=list(columns.read)
+            ),
         )
         for batch in reader:
-            found = {c: batch.column(c).to_numpy(zero_copy_only=False) for c in columns.all}
-            out = {key: found[key] for key in _OTHERS if key in found}
+            found = {c: batch.column(c).to_numpy(zero_copy_only=False) for c in columns.read}
+            out = {key: found[c] for key, c in columns.others.items()}
             yield out | {
                 key: np.column_stack([found[c] for c in names])
                 for key, names in (("obs", columns.obs), ("action", columns.action))
             }
     except (pa.ArrowException, OSError) as error:
         raise FormatError(
-            f"{path} is not a table of numbers ({reason(error)}); repair or remove that row"
+            f"{path} is not a table of numbers ({reason(error)}); repair that cell, or choose the "
+            "observation's columns with --obs"
         ) from None
