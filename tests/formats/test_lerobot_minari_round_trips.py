@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import tempfile
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.errors import AbsentEpisodes, DataError, FormatError
-from counterbc.formats import lerobot, lerobot_writer, minari, minari_writer, robomimic
+from counterbc.formats import lerobot, minari, minari_writer, robomimic
 from counterbc.formats.stream import Stream
 
 DATA = os.environ.get("COUNTERBC_DATA")
@@ -139,17 +140,40 @@ def test_chosen_keys_come_in_the_chosen_order_with_their_names(
         module.read(tmp_path / "demos", obs=["speed"])
 
 
-@both
-def test_episodes_that_others_added_are_read_with_what_is_known(
-    tmp_path: Path, module: ModuleType, monkeypatch: pytest.MonkeyPatch
+def test_episodes_that_others_added_to_minari_are_read_with_what_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forgetful = {lerobot: lerobot_writer, minari: minari_writer}[module].extras
-    whole = forgetful.of
-    monkeypatch.setattr(forgetful, "of", lambda h, episodes: whole(h, episodes[:-1]))
-    module.write(small(), tmp_path / "more")
-    back = module.read(tmp_path / "more")
+    whole = minari_writer.extras.of
+    monkeypatch.setattr(minari_writer.extras, "of", lambda h, episodes: whole(h, episodes[:-1]))
+    minari.write(small(), tmp_path / "more")
+    back = minari.read(tmp_path / "more")
     assert [e.operator for e in back.episodes] == ["ann", None, None]
     assert [e.name for e in back.episodes] == ["demo_0", "demo_1", "demo_2"]
+
+
+@pytest.mark.parametrize("kept", [[1, 2], [0, 1], [1, 0, 2]])
+def test_operators_of_other_episodes_are_refused_until_they_are_removed(
+    tmp_path: Path, kept: list[int]
+) -> None:
+    lerobot.write(small(), tmp_path / "demos")
+    path = tmp_path / "demos/meta/counterbc.json"
+    about = json.loads(path.read_text())
+    about["episodes"] = [about["episodes"][i] for i in kept]
+    path.write_text(json.dumps(about))
+    with pytest.raises(FormatError, match=r"counterbc.json does not fit this dataset.*remove it"):
+        lerobot.read(tmp_path / "demos")
+    path.unlink()
+    assert [e.operator for e in lerobot.read(tmp_path / "demos").episodes] == [None] * 3
+
+
+def test_what_only_later_episodes_select_comes_back_from_lerobot(tmp_path: Path) -> None:
+    parts = [replace(r, selected=None) for r in Stream.of(small(selected=None)).recordings]
+    parts[1] = replace(parts[1], selected=np.array([False, True]))
+    said = lerobot.write(Stream(Stream.of(small()).header, iter(parts)), tmp_path / "demos")
+    assert any("pairs of 1 episodes are selected is only in meta" in s for s in said)
+    selected = lerobot.read(tmp_path / "demos").selected
+    assert selected is not None
+    assert selected.tolist() == [0, 1, 2, 4, 5]
 
 
 words = st.text(max_size=6)

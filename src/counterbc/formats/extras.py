@@ -1,12 +1,13 @@
 """What a format has no place for, as one JSON object that travels beside the data.
 
 written_by, action_low, action_high, action_set, action_names, obs_keys, obs_names, rate, masks
-episodes: name, operator, success, and reward: whether the data hold it, or the numbers
+episodes: name, length, operator, success; reward: whether the data hold it, or the numbers;
+selected, where the data have no place for it
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,11 +31,11 @@ class Extras:
     episodes: list[dict[str, Any]]
 
     def restored(self, recording: Recording, index: int) -> Recording:
-        """A recording with what is known about it; episodes that others added stay as they are."""
+        """A recording with what is known about it; one that is not described stays as it is."""
         if index >= len(self.episodes):
             return recording
         known = self.episodes[index]
-        reward = known.get("reward")
+        reward, selected = known.get("reward"), known.get("selected")
         return replace(
             recording,
             name=str(known.get("name", recording.name)),
@@ -42,7 +43,21 @@ class Extras:
             success=known.get("success"),
             reward=np.array(reward, np.float32) if isinstance(reward, list)
             else recording.reward if reward else None,
+            selected=recording.selected if selected is None else np.array(selected, bool),
         )  # fmt: skip
+
+    def check_fits(self, lengths: Sequence[int], where: str) -> None:
+        """Refuse to tell by position whose episodes these are, where somebody changed them."""
+        told = [e.get("length", n) for e, n in zip(self.episodes, lengths, strict=False)]
+        if len(self.episodes) == len(lengths) and told == list(lengths):
+            return
+        differ = (i for i, (a, b) in enumerate(zip(told, lengths, strict=False)) if a != b)
+        first = next(differ, len(told))
+        raise FormatError(
+            f"{where} does not fit this dataset: it describes {len(self.episodes)} episodes, the "
+            f"dataset has {len(lengths)}, and from episode {first} on they differ; remove it to "
+            "read without operators and names"
+        )
 
 
 def of(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -62,13 +77,16 @@ def of(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def about(recording: Recording, reward_held: bool) -> dict[str, Any]:
-    """What to remember of one episode; its rewards too, where the data have no place for them."""
+def about(recording: Recording, reward_held: bool, selected_held: bool = True) -> dict[str, Any]:
+    """What to remember of one episode; also what the data have no place for."""
     reward: Any = recording.reward is not None
     if recording.reward is not None and not reward_held:
         reward = recording.reward.tolist()
     kept = {"operator": recording.operator, "success": recording.success, "reward": reward}
-    return {"name": recording.name} | {k: v for k, v in kept.items() if v is not None}
+    if recording.selected is not None and not selected_held:
+        kept["selected"] = recording.selected.astype(bool).tolist()
+    told = {"name": recording.name, "length": len(recording.action)}
+    return told | {k: v for k, v in kept.items() if v is not None}
 
 
 def read(values: Mapping[str, Any], where: str) -> Extras:
@@ -94,12 +112,21 @@ def read(values: Mapping[str, Any], where: str) -> Extras:
     )
 
 
+def lost_digits(dtypes: Iterable[Any]) -> list[str]:
+    """What becomes of numbers with more bits than an `Episode` keeps, for a reader's left_out."""
+    wide = any(np.dtype(dtype).itemsize > 4 for dtype in dtypes)
+    return ["digits beyond 32 bits"] if wide else []
+
+
 def _check_episode(episode: Any, where: str) -> None:
     if not isinstance(episode, dict):
         raise FormatError(f"{where}: episodes are not all objects; repair or remove them")
-    for key, kind in (("name", str), ("operator", str), ("success", bool)):
+    kinds = {"name": str, "operator": str, "success": bool, "length": int, "selected": list}
+    for key, kind in kinds.items():
         if key in episode:
             json_files.entry(episode, key, kind, where)
+    if not all(isinstance(one, bool) for one in episode.get("selected", ())):
+        raise FormatError(f"{where}: selected is not a list of true and false; repair or remove it")
     if isinstance(episode.get("reward"), list):
         _numbers(episode, "reward", where)
 

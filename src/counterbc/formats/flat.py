@@ -17,7 +17,7 @@ import numpy as np
 from counterbc.demonstrations import Demonstrations
 from counterbc.episode import Array
 from counterbc.errors import FormatError
-from counterbc.formats import hdf5
+from counterbc.formats import extras, hdf5
 from counterbc.formats.guard import guarded
 from counterbc.formats.rows import Rows, column
 from counterbc.formats.stream import Header, Recording, Stream
@@ -49,9 +49,23 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
         header = Header(
             obs_keys=() if image else (("state", width),),
             source=str(path),
-            left_out=tuple(k for k in hdf5.names(file, path) if k not in _READ),
+            left_out=_left_out(file, path),
         )
     return Stream(header, _recordings(path, lengths)).choose(obs)
+
+
+def _left_out(file: h5py.File, path: Path) -> tuple[str, ...]:
+    """What the file holds beyond what is read."""
+    there = hdf5.names(file, path)
+    with guarded(path):
+        attributes = sorted(file.attrs)
+    read = [hdf5.dataset(file, key, path).dtype for key in _READ[:3] if key in there]
+    return (
+        *(key for key in there if key not in _READ),
+        *(f"attribute {a}" for a in attributes),
+        "terminals and timeouts apart: both become mere ends of episodes",
+        *extras.lost_digits(read),
+    )
 
 
 def _recordings(path: Path, lengths: Array) -> Iterator[Recording]:

@@ -43,6 +43,9 @@ from counterbc.formats.stream import Header, Recording, Stream
 
 __all__ = ["read", "recognizes", "stream", "write"]
 
+_SCALARS = ("next.reward", "next.success")
+_INDICES = ("timestamp", "frame_index", "episode_index", "index", "task_index")
+
 
 def recognizes(path: Path) -> bool:
     """A folder with meta/info.json."""
@@ -60,12 +63,27 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     info = lerobot_info.read(root)
     places = lerobot_places.find(info)
     known, keys = _own(info) if isfile(root / EXTRAS) else (None, lerobot_keys.of_features(info))
+    if known is not None:
+        known.check_fits([p.length for p in places], str(root / EXTRAS))
     picked = lerobot_keys.chosen(keys, obs, info)
-    left = tuple(
-        f"{k.name} ({k.feature.dtype})" for k in keys if not k.feature.vector and k not in picked
-    )
-    header = _header(info, places, known, picked, left)
+    left_out = _left_out(info, known, keys, picked)
+    header = _header(info, places, known, picked, left_out)
     return Stream(header, _recordings(info, places, known, picked))
+
+
+def _left_out(
+    info: Info, known: Extras | None, keys: Sequence[Key], picked: Sequence[Key]
+) -> tuple[str, ...]:
+    """The observations that were not picked, the features that are nothing of ours, and digits."""
+    actions = _actions(info)
+    read = {*_SCALARS, *_INDICES, *(f.name for f in actions), *(k.feature.name for k in keys)}
+    read |= {"selected"} if known else set()
+    numbers = [f for f in (*actions, *(k.feature for k in picked)) if f.numeric]
+    return (
+        *(f"{k.name} ({k.feature.dtype})" for k in keys if k not in picked),
+        *(f"{n} ({f.dtype})" for n, f in info.features.items() if n not in read),
+        *(extras.lost_digits([np.float64]) if any("64" in f.dtype for f in numbers) else []),
+    )
 
 
 def _own(info: Info) -> tuple[Extras, list[Key]]:
@@ -142,7 +160,7 @@ def _actions(info: Info) -> list[Feature]:
 def _recordings(
     info: Info, places: Sequence[Place], known: Extras | None, keys: Sequence[Key]
 ) -> Iterator[Recording]:
-    others = ["next.reward", "next.success", "episode_index"] + (["selected"] if known else [])
+    others = [*_SCALARS, "episode_index", *(["selected"] if known else [])]
     columns = [k.feature for k in keys if k.feature.dtype != "video"] + _actions(info)
     columns += [info.features[n] for n in others if n in info.features]
     widths = {f.name: f.width if f.numeric else None for f in columns}

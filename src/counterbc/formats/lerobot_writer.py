@@ -98,7 +98,8 @@ class _Writer:
         for name, one in stats.items():
             known = self._stats.get(name)
             self._stats[name] = one if known is None else lerobot_stats.joined(known, one)
-        self._about.append(extras.about(recording, "next.reward" in self._features))
+        held = (name in self._features for name in ("next.reward", "selected"))
+        self._about.append(extras.about(recording, *held))
         if len(self._rows) == _ROWS:
             self._write_rows()
 
@@ -191,6 +192,11 @@ class _Writer:
         if beside:
             said.append(
                 f"the rewards of {beside} episodes are only in {EXTRAS}, since the first has none"
+            )
+        if chosen := sum("selected" in about for about in self._about):
+            said.append(
+                f"which pairs of {chosen} episodes are selected is only in {EXTRAS}, "
+                "since the first does not say"
             )
         unknown = sum("success" not in about for about in self._about)
         if unknown and "next.success" in self._features:

@@ -33,6 +33,12 @@ __all__ = ["read", "recognizes", "stream", "write"]
 
 _GYM = 2  # the `type` of robomimic's env_args for gymnasium environments
 _STORES = ("hdf5", "arrow", "parquet")
+_READ = {"observations", "actions", "rewards", "infos/success"}
+_OURS = {"selected", "terminations", "truncations"}
+_METADATA = {
+    "total_episodes", "total_steps", "dataset_size", "data_format", "jpeg_encoding",
+    "observation_space", "action_space", "env_spec", "minari_version", "counterbc",
+}  # fmt: skip
 
 
 def recognizes(path: Path) -> bool:
@@ -66,9 +72,30 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     picked = _chosen(keys, obs, where)
     actions = _space(about, "action_space", where)
     _check_continuous(actions, where)
-    left = tuple(f"{k.name} ({k.leaf.kind})" for k in keys if not k.vector and k not in picked)
-    header = _header(about, known, picked, actions, str(path), left)
+    left_out = tuple(f"{k.name} ({k.leaf.kind})" for k in keys if k not in picked)
+    left_out += _unread(about, root, known)
+    left_out += _digits([*(k.leaf for k in picked), *actions])
+    header = _header(about, known, picked, actions, str(path), left_out)
     return Stream(header, _recordings(about, root, known, picked, actions))
+
+
+def _unread(about: dict[str, Any], root: Path, known: Extras | None) -> tuple[str, ...]:
+    """What episodes and metadata hold beyond what is read; of our own making, nothing is lost."""
+    read, metadata = _READ, _METADATA
+    if known is not None:
+        read, metadata = _READ | _OURS, _METADATA | {"dataset_id"}
+    there = minari_sources.names(root, about.get("data_format", "hdf5"))
+    last = () if known else ("the last observation of each episode",)
+    return (
+        *(name for name in there if name not in read),
+        *last,
+        *(f"metadata {key}" for key in sorted(about) if key not in metadata),
+    )
+
+
+def _digits(leaves: Sequence[Leaf]) -> tuple[str, ...]:
+    wide = any("64" in leaf.dtype for leaf in leaves if leaf.kind == "Box")
+    return tuple(extras.lost_digits([np.float64])) if wide else ()
 
 
 def _folder(path: Path) -> Path:

@@ -10,6 +10,7 @@ from typing import Protocol
 import h5py
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from counterbc.episode import Array
 from counterbc.errors import FormatError
@@ -46,6 +47,43 @@ def of_hdf5(root: Path, episodes: int) -> Iterator[Source]:
             if not isinstance(group, h5py.Group):
                 raise FormatError(f"{path} has no episode_{i}; copy or download it again")
             yield _Group(group, path)
+
+
+def names(root: Path, store: str) -> list[str]:
+    """What any episode holds, such as rewards and infos/success; a damaged one is read later."""
+    found: set[str] = set()
+    if store == "hdf5":
+        with hdf5.opened(root / MAIN) as file:
+            for name in hdf5.names(file, root / MAIN):
+                if name.startswith("episode_") and hdf5.is_group(file, name, root / MAIN):
+                    found |= _names_in(hdf5.subgroup(file, name, root / MAIN), root / MAIN)
+    for path in sorted(root.glob(f"*/*.{store}")) if store != "hdf5" else ():
+        found |= _names_of(_schema(path, store))
+    return sorted(found)
+
+
+def _names_in(group: h5py.Group, path: Path) -> set[str]:
+    there = set(hdf5.names(group, path))
+    if "infos" in there and hdf5.is_group(group, "infos", path):
+        inner = hdf5.names(hdf5.subgroup(group, "infos", path), path)
+        there = there - {"infos"} | {f"infos/{name}" for name in inner}
+    return there
+
+
+def _names_of(schema: pa.Schema) -> set[str]:
+    there = set(schema.names)
+    if "infos" in there and pa.types.is_struct(schema.field("infos").type):
+        inner = [field.name for field in schema.field("infos").type]
+        there = there - {"infos"} | {f"infos/{name}" for name in inner}
+    return there
+
+
+def _schema(path: Path, kind: str) -> pa.Schema:
+    with guarded(path):
+        if kind == "parquet":
+            return pq.read_schema(path)
+        with pa.OSFile(str(path)) as source:
+            return pa.ipc.open_file(source).schema
 
 
 class _Group:

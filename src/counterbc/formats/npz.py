@@ -53,7 +53,7 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
         header = Header(
             obs_keys=() if image else (("state", width),),
             source=str(path),
-            left_out=tuple(n for n in members.names if n not in _READ),
+            left_out=_left_out(members),
         )
         known = None
         if "counterbc" in members.names:
@@ -63,6 +63,13 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     if known is not None:
         recordings = (known.restored(r, i) for i, r in enumerate(recordings))
     return Stream(header, recordings).choose(obs)
+
+
+def _left_out(members: Members) -> tuple[str, ...]:
+    """What the file holds beyond what is read."""
+    numbers = [n for n in ("obs", "action", "reward") if n in members.names]
+    digits = extras.lost_digits(members.rows(n).take(0).dtype for n in numbers)
+    return (*(n for n in members.names if n not in _READ), *digits)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 from counterbc.errors import AbsentEpisodes, FormatError
-from counterbc.formats import hdf5
+from counterbc.formats import extras, hdf5
 from counterbc.formats.guard import guarded
 from counterbc.formats.hdf5 import base, dataset, from_json, listed, member, text_of
 from counterbc.formats.robomimic_writer import DEMO
@@ -71,7 +71,7 @@ def find(file: h5py.File, path: Path, wanted: Sequence[str] | None) -> Layout:
         masks={m: tuple(names.get(n, n) for n in members) for m, members in masks.items()},
         source=str(path),
         operators=tuple(dict.fromkeys(operators.values())),
-        left_out=_left_out(data, first, keys, foreign, path),
+        left_out=_left_out(file, list(names), keys, foreign, path),
     )
     return Layout(header, names, keys, widths, image, operators)
 
@@ -199,18 +199,49 @@ def _mask_operators(masks: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def _left_out(
-    data: h5py.Group, first: h5py.Group, keys: Sequence[str], foreign: bool, path: Path
+    file: h5py.File, demos: Sequence[str], keys: Sequence[str], foreign: bool, path: Path
 ) -> tuple[str, ...]:
-    """What the first demo and `data` hold beyond what is read."""
+    """What the file holds beyond what is read; names only, but those of every demo."""
     known = _READ | (set() if foreign else _OURS | {"dones"})
-    out = [f"obs/{k}" for k in hdf5.names(first["obs"], path) if k not in keys]
-    out += [k for k in hdf5.names(first, path) if k not in known]
+    data = hdf5.subgroup(file, "data", path)
+    obs, members, attributes = _names_within(data, demos, path)
+    out = [f"obs/{k}" for k in sorted(obs - set(keys))]
+    out += sorted(members - known)
+    out += [f"data/{k}" for k in hdf5.names(data, path) if k not in set(demos)]
+    masks = {"mask"} if isinstance(member(file, "mask", path), h5py.Group) else set()
+    out += [k for k in hdf5.names(file, path) if k not in {"data"} | masks]
+    attributes |= _attributes(data, path)
+    out += [f"attribute {a}" for a in sorted((attributes - known) | _attributes(file, path))]
+    first = member(data, demos[0], path)
+    numeric = ["actions", *(["rewards"] if "rewards" in hdf5.names(first, path) else [])]
+    read = [dataset(first, k, path).dtype for k in (*numeric, *(f"obs/{k}" for k in keys))]
+    return (*out, *extras.lost_digits(read))
+
+
+def _names_within(
+    data: h5py.Group, demos: Sequence[str], path: Path
+) -> tuple[set[str], set[str], set[str]]:
+    """The names of all observations, members and attributes that any demo has."""
+    obs: set[str] = set()
+    members: set[str] = set()
+    attributes: set[str] = set()
+    for name in demos:
+        if not hdf5.is_group(data, name, path):
+            continue  # which reading refuses
+        demo = hdf5.subgroup(data, name, path, known=True)
+        members.update(there := hdf5.names(demo, path))
+        attributes |= _attributes(demo, path)
+        if "obs" in there and hdf5.is_group(demo, "obs", path):
+            obs.update(hdf5.names(hdf5.subgroup(demo, "obs", path, known=True), path))
+    return obs, members, attributes
+
+
+def _attributes(group: h5py.Group, path: Path) -> set[str]:
+    """The names of its attributes; h5py's own listing takes as long as reading an episode."""
+    found: list[bytes] = []
     with guarded(path):
-        attributes = sorted({*data.attrs, *first.attrs} - known)
-    read = [dataset(first, k, path) for k in ("actions", *(f"obs/{k}" for k in keys))]
-    wide = any(d.dtype.kind != "u" and d.dtype.itemsize > 4 for d in read)
-    out += [f"attribute {a}" for a in attributes]
-    return (*out, *(["digits beyond 32 bits"] if wide else []))
+        h5py.h5a.iterate(group.id, lambda name, *_: found.append(name))
+    return {name.decode(errors="replace") for name in found}
 
 
 def is_image(values: Any) -> bool:

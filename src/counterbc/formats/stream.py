@@ -147,7 +147,8 @@ class Stream:
         columns = [i for key in obs for i in places[key]]
         names = [header.obs_names[i] for i in columns] if header.obs_names else []
         keys = tuple((key, len(places[key])) for key in obs)
-        chosen = replace(header, obs_keys=keys, obs_names=tuple(names))
+        left_out = (*header.left_out, *(f"obs/{key}" for key in places if key not in obs))
+        chosen = replace(header, obs_keys=keys, obs_names=tuple(names), left_out=left_out)
         return Stream(chosen, (replace(r, obs=r.obs[:, columns]) for r in self.recordings))
 
     def subset(self, mask: str | None) -> Stream:
