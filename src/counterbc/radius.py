@@ -112,7 +112,7 @@ class RadiusChoice:
             )
         alike = " … ".join(f"{r:g}" for r in dict.fromkeys((self.plateau[0], self.plateau[-1])))
         return (
-            f"Δ {self.radius:g}: {found}, and within one standard error of the best is {alike} "
+            f"Δ {self.radius:g}: {found}; within one standard error of the best: {alike} "
             f"({self.protocol}). {RULE_OF_THUMB}"
         )
 

@@ -105,4 +105,4 @@ def test_keys_that_are_not_chosen_are_named(tmp_path: Path, module: Any) -> None
 
 def test_columns_of_a_table_that_are_not_chosen_are_named(tmp_path: Path) -> None:
     (path := tmp_path / "demos.csv").write_text("x,velocity,action\n1,2,3\n")
-    assert "obs/velocity" in table.stream(path, ["x"]).header.left_out
+    assert "column 'velocity'" in table.stream(path, ["x"]).header.left_out

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.errors import AbsentEpisodes, DataError, FormatError
-from counterbc.formats import lerobot, minari, minari_writer, robomimic
+from counterbc.formats import extras, lerobot, minari, robomimic
 from counterbc.formats.stream import Stream
 
 DATA = os.environ.get("COUNTERBC_DATA")
@@ -143,8 +143,8 @@ def test_chosen_keys_come_in_the_chosen_order_with_their_names(
 def test_episodes_that_others_added_to_minari_are_read_with_what_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = minari_writer.extras.of
-    monkeypatch.setattr(minari_writer.extras, "of", lambda h, episodes: whole(h, episodes[:-1]))
+    whole = extras.of
+    monkeypatch.setattr(extras, "of", lambda h, episodes: whole(h, episodes[:-1]))
     minari.write(small(), tmp_path / "more")
     back = minari.read(tmp_path / "more")
     assert [e.operator for e in back.episodes] == ["ann", None, None]
