@@ -38,7 +38,7 @@ from counterbc.radius import Search, best_radius
 from counterbc.settings import settings_for
 from counterbc.training.progress import Bar
 
-WORLD, SEARCH = "intersection", Search(radii=(0.0, 0.2, 0.4, 0.6, 0.8))
+WORLD, SEARCH = "intersection", Search(radii=(0.0, 0.2, 0.4, 0.6, 0.8), steps=3000)
 TEACHERS: dict[str, Callable[[int], Teacher]] = {
     "uniform σ 0.4": lambda run: Uniform(0.4),
     "the same, off by up to 0.4": lambda run: Chain((Bias(0.4, run), Uniform(0.4))),

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+import counterbc
+from counterbc.cli import main
+from counterbc.demonstrators import Gaussian, demonstrate
+from counterbc.settings import PRESETS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "radius.md").read_text()
@@ -21,6 +28,23 @@ def test_its_table_is_the_rows_on_file() -> None:
     rows = json.loads((ROOT / "benchmarks" / "results" / "radius_errors.json").read_text())
     assert ERRORS["markdown"](rows) in PAGE
     assert [r["teacher"] for r in rows] == list(ERRORS["TEACHERS"])
+
+
+def test_its_commands_and_its_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(PRESETS, "default", replace(PRESETS["default"], steps=5))
+    demos = demonstrate("cartpole", Gaussian(0.05), 60, seed=0)
+    demos.save("demos.hdf5")
+    commands = re.findall(r"^    counterbc (.*)$", PAGE, re.M)
+    assert len(commands) == 3
+    for command in commands:
+        assert main(command.split()) == 0, command
+    assert {p.name for p in tmp_path.iterdir()} == {"demos.hdf5", "radius.png", "run"}
+    names: dict[str, Any] = {"cb": counterbc, "demos": demos}
+    for block in re.findall(r"```python\n(.*?)```", PAGE, re.S):
+        exec(block, names)
+    assert names["policies"].config["radius_from"] == "cross-validation"
+    assert names["choice"].radius == names["policies"].members[0].radius[0]
 
 
 def test_holm_multiplies_the_smallest_most_and_keeps_the_order() -> None:
