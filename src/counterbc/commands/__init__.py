@@ -6,12 +6,14 @@ from counterbc.commands.demonstrate import Demonstrate
 from counterbc.commands.evaluate import Evaluate
 from counterbc.commands.export import Export
 from counterbc.commands.inspect import Inspect
+from counterbc.commands.intents import Intents
 from counterbc.commands.train import Train
 
 COMMANDS: dict[str, type[Command]] = {
     "demo": Demo,
     "demonstrate": Demonstrate,
     "inspect": Inspect,
+    "intents": Intents,
     "train": Train,
     "evaluate": Evaluate,
     "export": Export,
