@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.distributions import Categorical, Independent, MixtureSameFamily, Normal
 
+from counterbc.cli import main
 from counterbc.demonstrations import Demonstrations
 from counterbc.errors import OptionError
 from counterbc.methods import METHODS
@@ -239,3 +240,12 @@ def test_a_mixture_of_nothing_is_refused(modes: int) -> None:
 def test_an_unknown_family_is_refused_with_the_known_ones() -> None:
     with pytest.raises(OptionError, match="gaussian-mlp, gaussian-gru, mixture"):
         Settings(policy="diffusion")
+
+
+def test_the_command_line_trains_a_mixture_of_as_many_modes_as_asked_for(
+    tiny: Demonstrations, tmp_path: Path
+) -> None:
+    tiny.save(tmp_path / "demos.hdf5")
+    options = ["--policy", "mixture", "--modes", "2", "--steps", "3", "--out", str(tmp_path / "r")]
+    assert main(["train", str(tmp_path / "demos.hdf5"), "--json", *options]) == 0
+    assert Policies.load(tmp_path / "r").policy == Mixture(modes=2)
