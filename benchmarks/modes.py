@@ -1,6 +1,6 @@
 """Two right actions at the same state: the tables and pictures of docs/modes.md.
 
-    python benchmarks/modes.py [--seeds 20] [--fork-seeds 10] [--steps 4000]
+    python benchmarks/modes.py [--seeds 20] [--fork-seeds 10] [--steps 10000]
 
 Line: one state dimension, intended action ±0.6 with equal probability, noise U(−0.3, 0.3), 400
 pairs. Fork: 400 pairs of the world `fork`, noise U(−0.3, 0.3). Both with one Gaussian and with a
@@ -171,7 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--fork-seeds", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--episodes", type=int, default=100)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/modes.json"))
     parser.add_argument("--figures", type=Path, default=Path("docs/images"))

@@ -74,7 +74,7 @@ WORLDS: dict[str, World] = {
         id="counterbc/Fork-v0",
         entry="counterbc.envs.fork:Fork",
         expert="counterbc.envs.fork:expert",
-        steps=60,
+        steps=30,
     ),
 }
 

@@ -1,9 +1,10 @@
 """A fork in the way: an obstacle between start and goal, to be passed on either side.
 
-The state is the position, the action a velocity: x ← x + 0.1 · a with a in [−1, 1]². An episode
+The state is the position, the action a velocity: x ← x + 0.25 · a with a in [−1, 1]². An episode
 starts left of the obstacle, near the middle, and ends at the goal (reward 1), at the obstacle
 (reward −1) or off the field. The expert takes a side by chance, once per episode, so at the same
-state two different actions are right, and their mean is wrong.
+state two different actions are right, and their mean is wrong. Steps are long: who goes straight
+on at first is at the obstacle with the third.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Array = NDArray[Any]
 
 OBSTACLE, GOAL_RADIUS = 0.35, 0.15  # radii; the obstacle lies at (0, 0)
 START, GOAL = -0.8, 1.0  # x of both; y is 0
-PACE, SPEED = 0.1, 0.8  # of the fastest action, and of the expert as a share of it
+PACE, SPEED = 0.25, 0.8  # of the fastest action, and of the expert as a share of it
 BEYOND, ASIDE = 0.1, 0.8  # where the expert passes: x and |y|
 FIELD = 2.0  # |x| and |y| of the furthest place
 WIDEST = 0.3  # of the spreads of starts
@@ -53,7 +54,7 @@ class Passing(Dynamics):
     """Starts have y uniform within ± this."""
 
     steps = WORLDS["fork"].steps
-    fps = 10
+    fps = 4
     obs_space = Box(-2 * FIELD, 2 * FIELD, (2,), np.float32)
     action_space = Box(-1.0, 1.0, (2,), np.float32)
     obs_names = ("x", "y")
