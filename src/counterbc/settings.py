@@ -10,6 +10,7 @@ import numpy as np
 
 from counterbc.errors import OptionError, unknown
 from counterbc.methods import Method
+from counterbc.policies import POLICIES, Mixture, Policy
 from counterbc.supports import SUPPORTS, Demonstrated
 from counterbc.weightings import StateExpertise
 
@@ -39,6 +40,10 @@ class Settings:
     """Standardize each observation dimension."""
     hidden: tuple[int, ...] | None = None
     """Units of each hidden layer."""
+    policy: str | None = None
+    """The family of policies, a name in `POLICIES`, in place of the method's own."""
+    modes: int | None = None
+    """How many Gaussians a mixture has."""
     steps: int = 10_000
     """Gradient steps, the paper's 1000 epochs of 10."""
     batch: int | None = None
@@ -56,6 +61,8 @@ class Settings:
             ("shape", self.shape is None or self.shape in SUPPORTS, "ball or box"),
             ("counterfactuals", self.counterfactuals is None or self.counterfactuals >= 0, "≥ 0"),
             ("feasible", self.feasible in ("project", "keep"), "project or keep"),
+            ("policy", self.policy is None or self.policy in POLICIES, ", ".join(POLICIES)),
+            ("modes", self.modes is None or self.modes >= 1, "≥ 1"),
             ("steps", self.steps >= 1, "≥ 1"),
             ("batch", self.batch is None or self.batch >= 1, "≥ 1"),
             ("largest_batch", self.largest_batch >= 1, "≥ 1"),
@@ -74,12 +81,26 @@ class Settings:
                 support = SUPPORTS[self.shape](count=support.count)  # a metric stays what it is
             if self.counterfactuals is not None:
                 support = replace(support, count=self.counterfactuals)
-        policy, weighting = method.policy, method.weighting
+        policy, weighting = self._family(method.policy), method.weighting
         if self.hidden is not None:
             policy = replace(policy, hidden=self.hidden)
             if isinstance(weighting, StateExpertise):
                 weighting = replace(weighting, hidden=self.hidden)
         return replace(method, support=support, policy=policy, weighting=weighting)
+
+    def _family(self, own: Policy) -> Policy:
+        """The family of policies asked for, with the layers and the history of the method's own."""
+        if self.policy is not None and type(own) is not POLICIES[self.policy]:
+            kind = POLICIES[self.policy]
+            own = kind(hidden=own.hidden, history=max(own.history, kind().history))
+        if self.modes is None:
+            return own
+        if not isinstance(own, Mixture):
+            raise OptionError(
+                f"modes is {self.modes}, but a {type(own).__name__} has one; choose the policy "
+                "mixture, or leave modes out"
+            )
+        return replace(own, modes=self.modes)
 
     def batch_size(self, pairs: int) -> int:
         """Pairs per step for a network that learns from `pairs` pairs."""

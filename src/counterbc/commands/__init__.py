@@ -8,6 +8,7 @@ from counterbc.commands.demonstrate import Demonstrate
 from counterbc.commands.evaluate import Evaluate
 from counterbc.commands.export import Export
 from counterbc.commands.inspect import Inspect
+from counterbc.commands.intents import Intents
 from counterbc.commands.radius import Radius
 from counterbc.commands.score import Score
 from counterbc.commands.train import Train
@@ -23,6 +24,7 @@ COMMANDS: dict[str, type[Command]] = {
     "export": Export,
     "score": Score,
     "clean": Clean,
+    "intents": Intents,
 }
 
 __all__ = ["COMMANDS", "Command"]

@@ -46,6 +46,10 @@ class Train(Command):
     """Pairs per step; by default a tenth of the pairs."""
     hidden: UseAppendAction[tuple[int, ...]] = ()
     """Units of a hidden layer, one --hidden each."""
+    policy: Literal["gaussian-mlp", "gaussian-gru", "mixture"] | None = None
+    """The family of policies, in place of the method's own; a mixture holds several modes."""
+    modes: int | None = None
+    """How many Gaussians a mixture has; 5 by default."""
     shape: Literal["ball", "box"] | None = None
     """The shape of the counterfactual sets."""
     counterfactuals: int | None = None
@@ -119,6 +123,8 @@ class Train(Command):
             "steps": self.steps,
             "batch": self.batch,
             "hidden": self.hidden or None,
+            "policy": self.policy,
+            "modes": self.modes,
             "shape": self.shape,
             "counterfactuals": self.counterfactuals,
             "limited": self.limited,

@@ -70,6 +70,12 @@ WORLDS: dict[str, World] = {
         expert="counterbc.envs.air_hockey_expert:expert",
         steps=600,
     ),
+    "fork": World(
+        id="counterbc/Fork-v0",
+        entry="counterbc.envs.fork:Fork",
+        expert="counterbc.envs.fork:expert",
+        steps=30,
+    ),
 }
 
 

@@ -1,0 +1,198 @@
+"""Two right actions at the same state: the tables and pictures of docs/modes.md.
+
+    python benchmarks/modes.py [--seeds 20] [--fork-seeds 10] [--steps 10000]
+
+Line: one state dimension, intended action ±0.6 with equal probability, noise U(−0.3, 0.3), 400
+pairs. Fork: 400 pairs of the world `fork`, noise U(−0.3, 0.3). Both with one Gaussian and with a
+mixture of five, by BC and by Counter-BC of Δ 0.3; ± are standard errors over seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from counterbc import Demonstrations, Episode, Policies, evaluate, train
+from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.envs import make_vec
+from counterbc.envs.fork import GOAL, GOAL_RADIUS, OBSTACLE
+from counterbc.trained import ACTS, Act, Acting
+
+PAIRS, NOISE, MEANT, RADIUS, SAMPLES = 400, 0.3, 0.6, 0.3, 2000
+# Name → family, method; of the palette of Okabe and Ito.
+CASES = {
+    "Gaussian, BC": ("gaussian-mlp", "bc", "#000000"),
+    "Gaussian, Counter-BC": ("gaussian-mlp", "counter-bc", "#D55E00"),
+    "mixture, BC": ("mixture", "bc", "#0072B2"),
+    "mixture, Counter-BC": ("mixture", "counter-bc", "#009E73"),
+}
+Array = NDArray[Any]
+
+
+def line(seed: int) -> Demonstrations:
+    rng = np.random.default_rng(seed)
+    obs = rng.uniform(-1, 1, (PAIRS, 1))
+    action = MEANT * rng.choice([-1, 1], (PAIRS, 1)) + rng.uniform(-NOISE, NOISE, (PAIRS, 1))
+    return Demonstrations(
+        (Episode(obs, action),), action_low=-np.ones(1), action_high=np.ones(1), source="line"
+    )
+
+
+def learn(case: str, datasets: list[Demonstrations], steps: int) -> Policies:
+    family, method, _ = CASES[case]
+    changes: dict[str, Any] = {"policy": family, "radius": RADIUS, "steps": steps}
+    return train(datasets, method, seeds=len(datasets), progress=False, device="cpu", **changes)
+
+
+def sampled(policies: Policies) -> Array:
+    """Actions of every member at states from −1 to 1: (members, samples)."""
+    obs = torch.linspace(-1, 1, SAMPLES).view(1, -1, 1).expand(len(policies), -1, -1)
+    actions = Acting(policies, list(range(SAMPLES)), "sample", seed=0).actions(obs)
+    return np.asarray(actions[..., 0].numpy())
+
+
+def mean_se(values: Array) -> list[float]:
+    return [float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))]
+
+
+def measure_line(actions: Array) -> dict[str, Any]:
+    """Distance to the nearest meant action, share far from both, and the smaller mode's share."""
+    distance = np.minimum(np.abs(actions - MEANT), np.abs(actions + MEANT))
+    up = (actions > 0).mean(1)
+    return {
+        "distance": mean_se(distance.mean(1)),
+        "far": mean_se((distance > NOISE).mean(1)),
+        "smallest share": float(np.minimum(up, 1 - up).min()),
+    }
+
+
+def measure_fork(policies: Policies, episodes: int) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for act in ACTS:
+        measures = evaluate(policies, "fork", episodes=episodes, act=act, progress=False).measures
+        success = measures["success"]
+        left = (measures["left"] * success).sum(1) / np.maximum(success.sum(1), 1)
+        said[act] = {name: mean_se(measures[name].mean(1)) for name in ("success", "hit")}
+        said[act]["left of successes"] = mean_se(left)
+    return said
+
+
+def roll(policies: Policies, act: Act, episodes: int) -> list[Array]:
+    """Ways of the first member: (T, 2) each."""
+    env: Any = make_vec("fork", episodes)
+    obs, _ = env.reset(seed=list(range(episodes)))
+    acting = Acting(policies[0], list(range(episodes)), act, seed=0)
+    going, ways = np.ones(episodes, bool), [[o] for o in obs]
+    while going.any():
+        action = acting.actions(torch.tensor(obs)[None])[0].numpy()
+        obs, _, terminated, truncated, _ = env.step(action)
+        for i in going.nonzero()[0]:
+            ways[i].append(obs[i])
+        going &= ~(terminated | truncated)
+    return [np.array(way) for way in ways]
+
+
+def draw_line(actions: dict[str, Array], path: Path) -> None:
+    """What each learner does, as densities of its sampled actions over all seeds."""
+    plt = pyplot()
+    figure, axes = plt.subplots(1, len(CASES), figsize=(9.0, 2.3), sharex=True, sharey=True)
+    for axis, (case, drawn) in zip(axes, actions.items(), strict=True):
+        for meant in (-MEANT, MEANT):
+            axis.axvspan(meant - NOISE, meant + NOISE, color="0.92", lw=0)
+            axis.axvline(meant, color="0.4", lw=0.8, ls="--")
+        axis.hist(drawn.ravel(), bins=100, range=(-1.2, 1.2), density=True, color=CASES[case][2])
+        axis.set_title(case, fontsize=9, color=CASES[case][2], loc="left")
+        axis.set_xlabel("sampled action")
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("density")
+    figure.tight_layout()
+    figure.savefig(path, dpi=160)
+
+
+def draw_fork(ways: dict[str, dict[Act, list[Array]]], path: Path) -> None:
+    """Ways of one member of each learner, by the mean and by sampled actions."""
+    plt = pyplot()
+    figure, axes = plt.subplots(2, len(CASES), figsize=(9.0, 4.6), sharex=True, sharey=True)
+    for column, (case, by_act) in zip(axes.T, ways.items(), strict=True):
+        for axis, (act, each) in zip(column, by_act.items(), strict=True):
+            axis.add_patch(plt.Circle((0, 0), OBSTACLE, color="0.6", lw=0))
+            axis.add_patch(plt.Circle((GOAL, 0), GOAL_RADIUS, color="#009E73", alpha=0.3, lw=0))
+            for way in each:
+                axis.plot(*way.T, color=CASES[case][2], lw=0.8, alpha=0.7)
+                axis.plot(*way[-1], "o", color=CASES[case][2], ms=2)
+            axis.set_aspect("equal")
+            axis.set_xlim(-1.1, 1.25)
+            axis.set_ylim(-1.0, 1.0)
+            axis.set_xticks([])
+            axis.set_yticks([])
+            axis.set_ylabel(f"by {act}" if case == next(iter(CASES)) else "")
+        column[0].set_title(case, fontsize=9, color=CASES[case][2], loc="left")
+    figure.tight_layout()
+    figure.savefig(path, dpi=160)
+
+
+def pyplot() -> Any:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    return plt
+
+
+def markdown(rows: dict[str, dict[str, Any]]) -> str:
+    def pm(pair: list[float], times: float = 1, digits: int = 3) -> str:
+        return f"{times * pair[0]:.{digits}f} ± {times * pair[1]:.{digits}f}"
+
+    lines = ["| policy | distance | far, % | smallest share of a mode, % |", "|---|---|---|---|"]
+    for case, row in rows.items():
+        r = row["line"]
+        share = f"{100 * r['smallest share']:.0f}"
+        lines.append(f"| {case} | {pm(r['distance'])} | {pm(r['far'], 100, 1)} | {share} |")
+    lines += [
+        "",
+        "| policy | act | success, % | hits, % | left of successes, % |",
+        "|---|" + 4 * "---|",
+    ]
+    for case, row in rows.items():
+        for act, r in row["fork"].items():
+            each = " | ".join(pm(r[k], 100, 1) for k in ("success", "hit", "left of successes"))
+            lines.append(f"| {case} | {act} | {each} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--fork-seeds", type=int, default=10)
+    parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--episodes", type=int, default=100)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/modes.json"))
+    parser.add_argument("--figures", type=Path, default=Path("docs/images"))
+    o = parser.parse_args()
+    torch.set_num_threads(1)
+    lines = [line(s) for s in range(o.seeds)]
+    forks = [demonstrate("fork", Uniform(NOISE), PAIRS, s) for s in range(o.fork_seeds)]
+    rows: dict[str, dict[str, Any]] = {case: {} for case in CASES}
+    actions = {case: sampled(learn(case, lines, o.steps)) for case in CASES}
+    for case in CASES:
+        rows[case]["line"] = measure_line(actions[case])
+    draw_line(actions, o.figures / "modes.png")
+    ways: dict[str, dict[Act, list[Array]]] = {}
+    for case in CASES:
+        passing = learn(case, forks, o.steps)
+        ways[case] = {act: roll(passing, act, 20) for act in ACTS}
+        rows[case]["fork"] = measure_fork(passing, o.episodes)
+    draw_fork(ways, o.figures / "fork.png")
+    o.out.write_text(json.dumps(rows, indent=1) + "\n")
+    print(markdown(rows))
+
+
+if __name__ == "__main__":
+    main()

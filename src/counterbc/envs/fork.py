@@ -1,0 +1,132 @@
+"""A fork in the way: an obstacle between start and goal, to be passed on either side.
+
+The state is the position, the action a velocity: x ← x + 0.25 · a with a in [−1, 1]². An episode
+starts left of the obstacle, near the middle, and ends at the goal (reward 1), at the obstacle
+(reward −1) or off the field. The expert takes a side by chance, once per episode, so at the same
+state two different actions are right, and their mean is wrong. Steps are long: who goes straight
+on at first is at the obstacle with the third.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from counterbc.envs import WORLDS
+from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
+from counterbc.errors import OptionError
+
+Array = NDArray[Any]
+
+OBSTACLE, GOAL_RADIUS = 0.35, 0.15  # radii; the obstacle lies at (0, 0)
+START, GOAL = -0.8, 1.0  # x of both; y is 0
+PACE, SPEED = 0.25, 0.8  # of the fastest action, and of the expert as a share of it
+BEYOND, ASIDE = 0.1, 0.8  # where the expert passes: x and |y|
+FIELD = 2.0  # |x| and |y| of the furthest place
+WIDEST = 0.3  # of the spreads of starts
+
+
+def sides(key: Array) -> Array:
+    """The side that the expert takes in these episodes, 1 (left, y > 0) or −1: (N,)."""
+    u = uniform(key, "fork side", np.zeros_like(key), 1)[:, 0]
+    return np.where(u < 0.5, 1.0, -1.0)
+
+
+def expert(obs: Array, key: Array, t: int) -> Array:
+    """Past the obstacle on one side, then to the goal: (N, 2) → (N, 2)."""
+    x, y = np.ascontiguousarray(obs.T, np.float64)
+    ahead = x < 0
+    dx = np.where(ahead, BEYOND, GOAL) - x
+    dy = np.where(ahead, ASIDE * sides(key), 0.0) - y
+    length = np.maximum(np.sqrt(dx * dx + dy * dy), 1e-9)
+    return np.stack([SPEED * dx / length, SPEED * dy / length], axis=1)
+
+
+@dataclass(frozen=True)
+class Passing(Dynamics):
+    """The state is (x, y, side, hit, arrived); side is 0 until the obstacle is passed."""
+
+    start_spread: float = 0.15
+    """Starts have y uniform within ± this."""
+
+    steps = WORLDS["fork"].steps
+    fps = 4
+    obs_space = Box(-2 * FIELD, 2 * FIELD, (2,), np.float32)
+    action_space = Box(-1.0, 1.0, (2,), np.float32)
+    obs_names = ("x", "y")
+    action_names = ("x_dot", "y_dot")
+    measures = ("success", "hit", "left")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start_spread <= WIDEST:
+            raise OptionError(f"start_spread is {self.start_spread}; allowed: 0 to {WIDEST:g}")
+
+    def start(self, key: Array) -> Array:
+        u = uniform(key, "fork start", np.zeros_like(key), 1)[:, 0]
+        state = np.zeros((len(key), 5))
+        state[:, 0], state[:, 1] = START, self.start_spread * (2.0 * u - 1.0)
+        return state
+
+    def advance(
+        self, state: Array, action: Array, key: Array, t: Array
+    ) -> tuple[Array, Array, Array]:
+        after = state.copy()
+        # What is not a number moves nothing.
+        after[:, :2] += PACE * np.clip(np.nan_to_num(action), -1.0, 1.0)
+        x, y = after[:, 0], after[:, 1]
+        hit = x * x + y * y < OBSTACLE * OBSTACLE
+        arrived = (x - GOAL) * (x - GOAL) + y * y < GOAL_RADIUS * GOAL_RADIUS
+        passed = (state[:, 2] == 0) & (state[:, 0] < 0) & (x >= 0) & ~hit
+        after[:, 2] = np.where(passed, np.where(y > 0, 1.0, -1.0), state[:, 2])
+        after[:, 3], after[:, 4] = hit, arrived
+        outside = (np.abs(x) > FIELD) | (np.abs(y) > FIELD)
+        return after, arrived * 1.0 - hit, hit | arrived | outside
+
+    def observe(self, state: Array) -> Array:
+        return state[:, :2].astype(np.float32, order="C")
+
+    def measure(self, state: Array) -> dict[str, Array]:
+        """Whether it arrived, whether it hit the obstacle, and whether it passed left: 0 or 1."""
+        return {"success": state[:, 4], "hit": state[:, 3], "left": state[:, 2] > 0}
+
+    def draw(self, trail: Array) -> NDArray[np.uint8]:
+        return draw(trail)
+
+
+# The picture: the field from above, x to the right and y up, 120 pixels to the unit.
+
+SCALE, WIDTH, HEIGHT = 120, 336, 288
+_X, _Y = np.meshgrid(
+    (np.arange(WIDTH) + 0.5 - WIDTH / 2) / SCALE, (HEIGHT / 2 - 0.5 - np.arange(HEIGHT)) / SCALE
+)  # (HEIGHT, WIDTH) each
+GROUND, ROCK, FLAG, AGENT = (244, 246, 248), (120, 126, 134), (0, 158, 115), (40, 90, 180)
+
+
+def _disc(image: Array, x: float, y: float, radius: float, color: Any, alpha: float = 1.0) -> None:
+    """Paint a disc with soft edges."""
+    depth = (radius - np.sqrt((_X - x) ** 2 + (_Y - y) ** 2)) * SCALE
+    cover = alpha * np.clip(depth + 0.5, 0.0, 1.0)[..., None]
+    image += cover * (np.array(color) - image)
+
+
+def draw(trail: Array) -> NDArray[np.uint8]:
+    """Obstacle, goal and agent, and where it was: (T, 5) → an image."""
+    image = np.full((HEIGHT, WIDTH, 3), GROUND, np.float64)
+    _disc(image, 0.0, 0.0, OBSTACLE, ROCK)
+    _disc(image, GOAL, 0.0, GOAL_RADIUS, FLAG, 0.6)
+    for old in trail[:-1]:
+        _disc(image, old[0], old[1], 0.015, AGENT, 0.5)
+    _disc(image, trail[-1, 0], trail[-1, 1], 0.045, AGENT)
+    return image.round().astype(np.uint8)
+
+
+class Fork(BatchedEnv, dynamics=Passing):
+    """One agent."""
+
+
+class ForkVector(BatchedVectorEnv, dynamics=Passing):
+    """N agents."""

@@ -1,0 +1,1 @@
+"""What demonstrators meant: intents, scores, cleaning."""

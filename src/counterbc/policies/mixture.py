@@ -1,0 +1,96 @@
+"""A policy with several modes: hidden layers with ReLU, then a mixture of Gaussians."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from counterbc.errors import OptionError
+from counterbc.policies.gaussian import LOG_STD_RANGE
+from counterbc.policies.layers import dense, linear, relu_chain, xavier
+from counterbc.policies.policy import Params, Policy
+
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+_REACH = 0.8  # of the first means; they can still be moved both ways through tanh
+_TINY = 2.0**-24  # half the smallest uniform number
+
+
+@dataclass(frozen=True)
+class Mixture(Policy):
+    """π(a|s) = Σ_k w_k(s) N(a; μ_k(s), diag σ_k(s)²) with w = softmax(…), μ and σ as in a Gaussian.
+
+    One mode is the Gaussian MLP. Several begin apart, spread over the actions and narrow enough
+    that each takes its own share of the data; begun alike they would stay alike.
+    """
+
+    stacks: ClassVar[bool] = True
+    modes: int = 5
+    """K, how many Gaussians are mixed."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.modes < 1:
+            raise OptionError(f"modes is {self.modes}; a mixture has 1 or more")
+
+    def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
+        sizes, each = (obs_size * self.history, *self.hidden), (action_size,) * self.modes
+        params = dense(generator, sizes, "layer")
+        params["head.weight"] = xavier(generator, self.hidden[-1], self.modes, *each, *each)
+        apart = self._apart(generator, action_size).atanh().flatten()
+        narrow = torch.full((self.modes * action_size,), -math.log(self.modes))
+        params["head.bias"] = torch.cat([torch.zeros(self.modes), apart, narrow])
+        return params
+
+    def _apart(self, generator: torch.Generator, action_size: int) -> Tensor:
+        """First means: K even steps through each dimension, in an order of its own: (K, A)."""
+        if self.modes == 1:
+            return torch.zeros(1, action_size)
+        steps = torch.linspace(-_REACH, _REACH, self.modes)
+        orders = [torch.randperm(self.modes, generator=generator) for _ in range(action_size)]
+        return torch.stack([steps[order] for order in orders], dim=1)
+
+    def head(self, params: Params, obs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """log w (B, K), μ and log σ (B, K, A)."""
+        flat = obs if self.history == 1 else obs.flatten(-2)
+        x = relu_chain(params, flat, "layer", len(self.hidden))
+        x = linear(x, params["head.weight"], params["head.bias"])
+        split = (x.shape[-1] - self.modes) // 2
+        logits, mean, log_std = x.split([self.modes, split, split], dim=-1)
+        mean, log_std = (y.unflatten(-1, (self.modes, -1)).contiguous() for y in (mean, log_std))
+        return logits.log_softmax(-1), mean.tanh(), log_std.clamp(*LOG_STD_RANGE)
+
+    def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
+        log_w, mean, log_std = head
+        inverse = (-log_std).exp()
+        # Modes before actions: sums over the last dimension of a few numbers are slow.
+        z = (actions.unsqueeze(-3) - mean.unsqueeze(-2)) * inverse.unsqueeze(-2)  # (B, K, M, A)
+        constant = log_w - log_std.sum(-1) - actions.shape[-1] * _HALF_LOG_2PI  # (B, K)
+        each = constant.unsqueeze(-1) - 0.5 * z.square().sum(-1)  # (B, K, M)
+        return each.logsumexp(-2)
+
+    def mean(self, head: tuple[Tensor, ...]) -> Tensor:
+        """The mean of the heaviest mode; the mean of all of them may be what nobody meant."""
+        log_w, mean, _ = head
+        return _of_mode(mean, log_w.argmax(-1))
+
+    def sample(self, head: tuple[Tensor, ...], u: Tensor) -> Tensor:
+        """The first uniform number chooses the mode; what is left of it is uniform again."""
+        log_w, mean, log_std = head
+        ends = log_w.detach().exp().cumsum(-1)  # (B, K)
+        first = u[..., :1] * ends[..., -1:]  # within the sum, which rounding leaves near 1
+        mode = (first >= ends).sum(-1).clamp(max=self.modes - 1)  # (B,)
+        end = ends.gather(-1, mode.unsqueeze(-1))  # (B, 1)
+        width = log_w.detach().exp().gather(-1, mode.unsqueeze(-1))
+        left = (1 - (end - first) / width).clamp(_TINY, 1 - _TINY)
+        noise: Tensor = torch.special.ndtri(torch.cat([left, u[..., 1:]], dim=-1))  # (B, A)
+        return _of_mode(mean, mode) + _of_mode(log_std, mode).exp() * noise
+
+
+def _of_mode(values: Tensor, mode: Tensor) -> Tensor:
+    """The rows of one mode each: (B, K, A), (B,) → (B, A)."""
+    index = mode.unsqueeze(-1).unsqueeze(-1).expand(*mode.shape, 1, values.shape[-1])
+    return values.gather(-2, index).squeeze(-2)
