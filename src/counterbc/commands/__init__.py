@@ -6,6 +6,7 @@ from counterbc.commands.demonstrate import Demonstrate
 from counterbc.commands.evaluate import Evaluate
 from counterbc.commands.export import Export
 from counterbc.commands.inspect import Inspect
+from counterbc.commands.reproduce import Reproduce
 from counterbc.commands.train import Train
 
 COMMANDS: dict[str, type[Command]] = {
@@ -15,6 +16,7 @@ COMMANDS: dict[str, type[Command]] = {
     "train": Train,
     "evaluate": Evaluate,
     "export": Export,
+    "reproduce": Reproduce,
 }
 
 __all__ = ["COMMANDS", "Command"]

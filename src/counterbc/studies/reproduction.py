@@ -1,0 +1,115 @@
+"""From the rows of a study to its figure, its statistics and what they say."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from counterbc.files import aside
+from counterbc.studies.catalog import FIGURES, Options
+from counterbc.studies.improvement import improvements
+from counterbc.studies.statistics import by_subject, resolvable, spread
+from counterbc.studies.study import Study
+
+Said = dict[str, Any]
+
+
+def rows_of(name: str, options: Options, folder: Path) -> pd.DataFrame:
+    """The finished rows of a figure."""
+    return Study(FIGURES[name](options), folder / "rows").table().to_pandas()
+
+
+def draw(name: str, options: Options, folder: Path) -> tuple[Said, list[Path]]:
+    """Draw a figure from its rows, and write its numbers beside it."""
+    from counterbc.studies.figures import hockey, loss_plane, recovered, rewards
+
+    if name == "figure2":
+        said, files = loss_plane.draw(folder)
+    else:
+        rows = rows_of(name, options, folder)
+        if name == "figure3":
+            said, files = recovered.draw(rows, folder)
+        elif name == "figure7":
+            said, files = hockey.draw(rows, folder)
+        elif name == "table1":
+            said, files = {"improvements": [asdict(i) for i in improvements(rows)]}, []
+        else:
+            said, files = rewards.draw(name, rows, folder)
+    return said, [*files, _write(said, folder / f"{name}.json")]
+
+
+def _write(said: Said, path: Path) -> Path:
+    from counterbc.commands.command import without_nan
+
+    with aside(path) as temporary:
+        temporary.write_text(json.dumps(without_nan(said), indent=1, default=float) + "\n")
+    return path
+
+
+def resolution(name: str, options: Options, folder: Path, sd: float | None) -> str | None:
+    """What the runs of a figure can tell apart, said before they are made."""
+    units = FIGURES[name](options)
+    if name in ("figure2", "figure3"):
+        return None
+    study = Study(units, folder / "rows")
+    runs = int(units[0].about["seeds"])
+    where = "given"
+    if sd is None and not study.missing():
+        rows = study.table().to_pandas()
+        point = [c for c in ("teacher", "sigma", "pairs") if c in rows]
+        cells = rows[rows["act"] == "sample"].groupby(["world", *point], dropna=False)
+        sd = max(_spread(cell) for _, cell in cells)
+        where = "the largest of the finished rows"
+    least = resolvable(runs)
+    text = f"{name}: {runs} paired runs per point find differences of {least:.2f} sd (power 0.8)"
+    return text if sd is None else f"{text}, {least * sd:.2g} with an sd of {sd:.2g} ({where})"
+
+
+def _spread(cell: pd.DataFrame) -> float:
+    """Of figure 6's several radii the first stands for Counter-BC."""
+    once = cell.drop_duplicates(["method", "seed"])
+    return spread(by_subject(once, "return", ("seed",)))
+
+
+def sentences(name: str, said: Said) -> list[str]:
+    """What came of it, as a paper would print it."""
+    if name == "figure2":
+        return [f"{policy}: loss {loss:.2f}" for policy, loss in said["loss"].items()]
+    if name == "figure3":
+        return [_recovered(row) for row in said["by radius"]]
+    if name == "table1":
+        return [_improved(i) for i in said["improvements"]]
+    lines = []
+    for test in said.get("statistics", []):
+        about = [test[k] for k in ("world", "teacher", "measure", "act") if k in test]
+        lines.append(f"{', '.join(about)}: {test['anova']['text']}")
+        lines += [_compared(t) for t in test["post_hoc"] if t["method"] == "counter-bc"]
+    return lines
+
+
+def _recovered(row: Said) -> str:
+    who = "BC" if row["radius"] is None else f"Δ = {row['radius']:g}"
+    keys = {"variation": "variation", "to_examples": "to the examples", "to_meant": "to |s| − 0.5"}
+    return f"{who}: " + ", ".join(f"{label} {row[key]['mean']:.3f}" for key, label in keys.items())
+
+
+def _improved(row: Said) -> str:
+    paper = "" if row["paper"] is None else f"; the paper {row['paper']:.0f} %"
+    return (
+        f"{row['world']}, act={row['act']}, over {row['baseline']}: {row['percent']:.0f} % "
+        f"[{row['low']:.0f}, {row['high']:.0f}]{paper}"
+    )
+
+
+def _compared(test: Said) -> str:
+    from counterbc.studies.statistics import p_text
+
+    d = test["difference"]
+    return (
+        f"  above {test['other']} by {d['mean']:.2f} [{d['low']:.2f}, {d['high']:.2f}], "
+        f"{p_text(test['p'])}, d = {test['effect']:.2f}"
+    )
