@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +114,12 @@ def band(
 
 def save(figure: Any, folder: Path, name: str, caption: str, legend: bool = False) -> list[Path]:
     """Write SVG and PNG, the caption below the panels and room for a legend above them."""
-    inch = 1 / float(figure.get_size_inches()[1])
-    figure.text(0.02, 0.06 * inch, caption, fontsize=6.5, va="bottom", ha="left", color="0.25")
-    figure.tight_layout(rect=(0, 0.38 * inch, 1, 1 - (0.38 * inch if legend else 0)))
+    width, height = (float(inches) for inches in figure.get_size_inches())
+    lines = textwrap.wrap(caption, int(19 * width))  # 6.5 points, some 20 letters to the inch
+    room, inch = 0.12 * len(lines) + 0.1, 1 / height
+    text = "\n".join(lines)
+    figure.text(0.02, 0.05 * inch, text, fontsize=6.5, va="bottom", ha="left", color="0.25")
+    figure.tight_layout(rect=(0, room * inch, 1, 1 - (0.38 * inch if legend else 0)))
     return _save(figure, folder, name)
 
 

@@ -87,7 +87,7 @@ class Recovery:
         finished |= {"device": policies.config["device"]}
         rows = [
             {**self.about, "seed": m.seed, "fingerprint": m.fingerprint, "action": list(curve)}
-            | _distances(curve, d) | finished
+            | distances(curve, d) | finished
             for m, curve, d in zip(policies.members, learned, data, strict=True)
         ]  # fmt: skip
         return described(pa.Table.from_pylist(rows), self.about, policies.config)
@@ -99,7 +99,7 @@ def _mean(acting: Acting, state: float) -> Array:
     return np.asarray(acting.actions(seen)[:, 0].double())
 
 
-def _distances(curve: Array, data: Demonstrations) -> dict[str, float]:
+def distances(curve: Array, data: Demonstrations) -> dict[str, float]:
     """How much the curve goes up and down; its RMS distance to the examples and to |s| − 0.5."""
     at_examples = np.interp(data.obs[:, 0], AT, curve)
     return {

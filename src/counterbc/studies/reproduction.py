@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,8 @@ def resolution(name: str, options: Options, folder: Path, sd: float | None) -> s
         sd = max(_spread(cell) for _, cell in cells)
         where = "the largest of the finished rows"
     least = resolvable(runs)
+    if not math.isfinite(least):
+        return f"{name}: {runs} runs per point are too few to tell methods apart"
     text = f"{name}: {runs} paired runs per point find differences of {least:.2f} sd (power 0.8)"
     return text if sd is None else f"{text}, {least * sd:.2g} with an sd of {sd:.2g} ({where})"
 

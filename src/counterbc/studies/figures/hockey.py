@@ -55,7 +55,7 @@ def _figure(rows: pd.DataFrame, act: str, folder: Path) -> list[Path]:
     first, subjects = rows.iloc[0], len(rows[list(SUBJECT)].drop_duplicates())
     caption = (
         f"Air hockey, {first['teacher']}, act={act}; above: n = {first['seeds']} runs × "
-        f"{first['episodes']} starts, below: all {subjects} datasets; ± standard error.\n"
+        f"{first['episodes']} starts, below: all {subjects} datasets; ± standard error. "
         f"* Counter-BC differs, p < .05 (Bonferroni). Preset {first['preset']}, "
         f"{first['steps']:,} steps."
     )

@@ -69,10 +69,11 @@ def draw(folder: Path) -> tuple[dict[str, Any], list[Path]]:
         axis.set_title(f"{policy.name}\nloss {found[policy.name]:.1f}", fontsize=8)
         axis.set_xticks([-1, 0, 1])
         axis.set_yticks([-1, 0, 1])
+        axis.set_xlabel("action, dimension 1")
         axis.grid(visible=False)
     axes.flat[0].set_ylabel("action, dimension 2")
     caption = (
-        "Colour: π(a|s), lighter is likelier. Dashed: C(s, a) with Δ = 0.5 around the\n"
+        "Colour: π(a|s), lighter is likelier. Dashed: C(s, a) with Δ = 0.5 around the "
         f"demonstrated action (+). Loss: eq. M4 over that action and {COUNT} counterfactuals."
     )
     return {"loss": found}, save(figure, folder, "figure2", caption)

@@ -12,9 +12,9 @@ from counterbc.studies.plots import COLORS, band, new_figure, save
 from counterbc.studies.recovery import AT, NOISE, examples, meant
 
 MEASURES = {
-    "variation": "total variation of the mean",
-    "to_examples": "RMS distance to the examples",
-    "to_meant": "RMS distance to |s| − 0.5",
+    "variation": "total variation",
+    "to_examples": "RMS to the examples",
+    "to_meant": "RMS to |s| − 0.5",
 }
 
 
@@ -27,17 +27,20 @@ def draw(rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
         _curves(axis, _of(rows, radius), radius)
     said = {"by radius": [_summary(_of(rows, r), r) for r in radii]}
     last = axes.flat[len(radii)]
-    for (key, label), marker in zip(MEASURES.items(), "os^", strict=True):
+    looks = zip(MEASURES.items(), "os^", ("#0072B2", "#CC79A7", "0.4"), strict=True)
+    for (key, label), marker, color in looks:
         values = [row[key]["mean"] for row in said["by radius"]]
-        last.plot([r or 0.0 for r in radii], values, marker=marker, ms=3, lw=1, label=label)
+        x = [r or 0.0 for r in radii]
+        last.plot(x, values, marker=marker, ms=3, lw=1, label=label, color=color)
     last.set_xlabel("Δ (BC at 0)")
-    last.legend(fontsize=5.5, frameon=False)
+    last.set_ylim(0, 1.9 * last.get_ylim()[1])  # room for the legend
+    last.legend(fontsize=6, frameon=False, loc="upper left", borderpad=0)
     for axis in axes.flat[len(radii) + 1 :]:
         axis.set_visible(False)
     first = rows.iloc[0]
     caption = (
         f"Lines: mean of {first['seeds']} runs, act=mean; bands: standard deviation. Dashed: what "
-        f"was meant. Dots: the\n{first['pairs']} examples of run 0, noise U(−{NOISE}, {NOISE}); "
+        f"was meant. Dots: the {first['pairs']} examples of run 0, noise U(−{NOISE}, {NOISE}); "
         f"{first['steps']} steps, preset {first['preset']}."
     )
     return said, save(figure, folder, "figure3", caption)

@@ -64,7 +64,7 @@ def _cells(rows: pd.DataFrame, axis: Axis) -> list[dict[str, Any]]:
 
 def _figure(name: str, rows: pd.DataFrame, folder: Path) -> list[Path]:
     worlds, teachers = (list(dict.fromkeys(rows[c])) for c in ("world", "teacher"))
-    figure, axes = new_figure(len(teachers), len(worlds), 1.9 * len(worlds) + 0.6,
+    figure, axes = new_figure(len(teachers), len(worlds), max(1.9 * len(worlds) + 0.6, 3.5),
                               1.35 * len(teachers) + 1.1)  # fmt: skip
     for line, teacher in zip(axes, teachers, strict=True):
         for panel, world in zip(line, worlds, strict=True):
@@ -86,7 +86,7 @@ def _caption(name: str, rows: pd.DataFrame) -> str:
     sigma = "" if name == "figure5" else ", noises σ 0.5"
     return (
         f"act={first['act']}; n = {first['seeds']} runs × {first['episodes']} starts per point; "
-        f"bands: standard error.\nPreset {first['preset']}, {first['steps']:,} steps{fixed}{sigma}."
+        f"bands: standard error. Preset {first['preset']}, {first['steps']:,} steps{fixed}{sigma}."
     )
 
 
