@@ -84,13 +84,13 @@ def test_reproduce_writes_figures_and_their_numbers_and_resumes(
     text = resolution("figure5", options, tmp_path, sd=None)
     assert text is not None
     assert "3 paired runs per point" in text
-    assert "(the largest of the finished rows)" in text
+    assert "by the largest sd of the rows" in text
 
 
 def test_what_the_runs_can_resolve_is_said_before_they_are_made(tmp_path: Path) -> None:
     assert resolution("figure4", Options(), tmp_path, sd=3.0) == (
         "figure4: 50 paired runs per point find differences of 0.40 sd (power 0.8), "
-        "1.2 with an sd of 3 (given)"
+        "1.21 with an sd of 3"
     )
     assert resolution("figure4", Options(seeds=2), tmp_path, sd=None) == (
         "figure4: 2 runs per point are too few to tell methods apart"

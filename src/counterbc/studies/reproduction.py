@@ -56,26 +56,29 @@ def resolution(name: str, options: Options, folder: Path, sd: float | None) -> s
     units = FIGURES[name](options)
     if name in ("figure2", "figure3"):
         return None
-    study = Study(units, folder / "rows")
     runs = int(units[0].about["seeds"])
-    where = "given"
-    if sd is None and not study.missing():
-        rows = study.table().to_pandas()
-        point = [c for c in ("teacher", "sigma", "pairs") if c in rows]
-        cells = rows[rows["act"] == "sample"].groupby(["world", *point], dropna=False)
-        sd = max(_spread(cell) for _, cell in cells)
-        where = "the largest of the finished rows"
     least = resolvable(runs)
     if not math.isfinite(least):
         return f"{name}: {runs} runs per point are too few to tell methods apart"
     text = f"{name}: {runs} paired runs per point find differences of {least:.2f} sd (power 0.8)"
-    return text if sd is None else f"{text}, {least * sd:.2g} with an sd of {sd:.2g} ({where})"
+    if sd is not None:
+        return f"{text}, {least * sd:.3g} with an sd of {sd:g}"
+    study = Study(units, folder / "rows")
+    if study.missing():
+        return text
+    known = [
+        f"{least * _spread(rows):.3g} in {world}"
+        for world, rows in study.table().to_pandas().groupby("world", sort=False)
+    ]
+    return f"{text}; by the largest sd of the rows, {', '.join(known)}"
 
 
-def _spread(cell: pd.DataFrame) -> float:
-    """Of figure 6's several radii the first stands for Counter-BC."""
-    once = cell.drop_duplicates(["method", "seed"])
-    return spread(by_subject(once, "return", ("seed",)))
+def _spread(rows: pd.DataFrame) -> float:
+    """The largest over the points of a figure; of several radii the first stands for Counter-BC."""
+    sampled = rows[rows["act"] == "sample"]
+    points = sampled.groupby(["teacher", "sigma", "pairs"], dropna=False)
+    once = (point.drop_duplicates(["method", "seed"]) for _, point in points)
+    return max(spread(by_subject(point, "return", ("seed",))) for point in once)
 
 
 def sentences(name: str, said: Said) -> list[str]:
