@@ -105,6 +105,9 @@ def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(
     said = reproduce(capsys, "figure6", *chosen)
     assert said["computed"] == 3  # Δ 0.4 and the baselines are figure 4's
     assert {c["radius"] for c in said["figure6"]["cells"]} == {None, 0.0, 0.2, 0.4, 0.8}
+    (mean, sample) = sentences("figure6", said["figure6"])
+    assert mean.startswith("intersection, uniform, act=mean: best Δ 0")
+    assert "; Δ 0 " in sample
     said = reproduce(capsys, "table1", *chosen)
     assert said["computed"] == 0
     assert {(i["baseline"], i["paper"]) for i in said["table1"]["improvements"]} == {
@@ -124,7 +127,7 @@ def test_figure7_has_a_subject_per_size_and_run(tmp_path: Path) -> None:
         "weighted-bc", "bcnd", "counter-bc",
     }  # fmt: skip
     assert all(f.stat().st_size > 1000 for f in files)
-    assert sentences("figure7", said)[0].startswith("hits, mean: ")
+    assert sentences("figure7", said)[0].startswith("hits, act=mean: ")
 
 
 @pytest.mark.parametrize(

@@ -89,12 +89,28 @@ def sentences(name: str, said: Said) -> list[str]:
         return [_recovered(row) for row in said["by radius"]]
     if name == "table1":
         return [_improved(i) for i in said["improvements"]]
+    if name == "figure6":
+        return _best(said["cells"])
     lines = []
-    for test in said.get("statistics", []):
-        about = [test[k] for k in ("world", "teacher", "measure", "act") if k in test]
-        lines.append(f"{', '.join(about)}: {test['anova']['text']}")
+    for test in said["statistics"]:
+        about = [test[k] for k in ("world", "teacher", "measure") if k in test]
+        lines.append(f"{', '.join(about)}, act={test['act']}: {test['anova']['text']}")
         lines += [_compared(t) for t in test["post_hoc"] if t["method"] == "counter-bc"]
     return lines
+
+
+def _best(cells: list[Said]) -> list[str]:
+    """The radius of the highest mean return, in each panel."""
+    panels: dict[tuple[str, ...], dict[float, float]] = {}
+    for cell in (c for c in cells if c["method"] == "counter-bc"):
+        panel = panels.setdefault((cell["world"], cell["teacher"], cell["act"]), {})
+        panel[cell["radius"]] = cell["mean"]
+    return [
+        f"{world}, {teacher}, act={act}: best Δ {best:g} with {means[best]:.2f}; "
+        f"Δ 0 {means[0.0]:.2f}"
+        for (world, teacher, act), means in panels.items()
+        for best in [max(means, key=means.__getitem__)]
+    ]
 
 
 def _recovered(row: Said) -> str:

@@ -68,7 +68,7 @@ def _bars(axis: Any, wide: pd.DataFrame, label: str) -> None:
     mean, sem = wide.mean(), wide.sem()
     axis.bar(range(len(methods)), mean, yerr=sem, capsize=2, color=[COLORS[m] for m in methods],
              alpha=0.85, width=0.7)  # fmt: skip
-    axis.set_xticks(range(len(methods)), [LABELS[m] for m in methods], rotation=20, fontsize=7)
+    axis.set_xticks(range(len(methods)), [LABELS[m] for m in methods], rotation=25, ha="right")
     axis.set_ylabel(label)
     top, height = float((mean + sem).max()), count(1)
     for test in post_hoc(wide):
