@@ -20,7 +20,7 @@ import numpy as np
 
 from counterbc import Demonstrations, load, merge
 from counterbc.demonstrators import Uniform, demonstrate
-from counterbc.meaning.intents import find_intents
+from counterbc.meant.intents import find_intents
 
 FILES = ("pusht_human_206.hdf5", "pusht_other_goal_151.hdf5")
 ANGLE = "state[4]"

@@ -10,6 +10,7 @@ from counterbc.commands.export import Export
 from counterbc.commands.inspect import Inspect
 from counterbc.commands.intents import Intents
 from counterbc.commands.radius import Radius
+from counterbc.commands.reproduce import Reproduce
 from counterbc.commands.score import Score
 from counterbc.commands.train import Train
 
@@ -25,6 +26,7 @@ COMMANDS: dict[str, type[Command]] = {
     "score": Score,
     "clean": Clean,
     "intents": Intents,
+    "reproduce": Reproduce,
 }
 
 __all__ = ["COMMANDS", "Command"]

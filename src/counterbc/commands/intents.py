@@ -40,7 +40,7 @@ class Intents(Command):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.errors import OptionError
         from counterbc.files import check_free
-        from counterbc.meaning.intents import Search, find_intents
+        from counterbc.meant.intents import Search, find_intents
 
         if self.out is not None:
             check_free(self.out)

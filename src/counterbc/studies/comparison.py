@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -125,8 +125,13 @@ def _work(name: str) -> int:
 def demonstrations(comparison: Comparison) -> list[Demonstrations]:
     """One dataset per run."""
     c = comparison
-    recorded = [demonstrate(c.world, c.teacher, c.pool or c.pairs, s) for s in range(c.seeds)]
+    recorded = _record(c.world, c.teacher, c.pool or c.pairs, c.seeds)
     return [d.sample_pairs(c.pairs, seed) if c.pool else d for seed, d in enumerate(recorded)]
+
+
+@lru_cache(maxsize=1)  # comparisons of the same demonstrations often follow each other
+def _record(world: str, teacher: Teacher, pairs: int, seeds: int) -> tuple[Demonstrations, ...]:
+    return tuple(demonstrate(world, teacher, pairs, seed) for seed in range(seeds))
 
 
 def outcome(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ LABELS = {
     "bcnd": "BCND",
     "counter-bc": "Counter-BC",
 }
+
+
+MARKERS = {"bc": "o", "weighted-bc": "s", "bc-rnn": "^", "bcnd": "D", "counter-bc": "*"}
 
 
 def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
@@ -84,6 +88,38 @@ def loss_figure(curve: Curve, title: str, folder: Path, name: str) -> list[Path]
     axis.legend(frameon=False, fontsize=8)
     axis.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
+    return _save(figure, folder, name)
+
+
+def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
+    """A figure and its (rows, columns) panels, in the project's style; inches."""
+    figure, axes = plt.subplots(rows, columns, figsize=(width, height), squeeze=False)
+    for axis in axes.flat:
+        axis.tick_params(labelsize=7)
+        axis.xaxis.label.set_size(8)
+        axis.yaxis.label.set_size(8)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(axis="y", color="0.92")
+        axis.set_axisbelow(True)
+    return figure, axes
+
+
+def band(
+    axis: Any, x: Any, mean: Any, half: Any, color: str, label: str | None = None, marker: str = ""
+) -> None:
+    """A line with a band of `half` on either side."""
+    axis.fill_between(x, mean - half, mean + half, color=color, alpha=0.2, lw=0)
+    axis.plot(x, mean, color=color, marker=marker, ms=3.5, lw=1.2, label=label)
+
+
+def save(figure: Any, folder: Path, name: str, caption: str, legend: bool = False) -> list[Path]:
+    """Write SVG and PNG, the caption below the panels and room for a legend above them."""
+    width, height = (float(inches) for inches in figure.get_size_inches())
+    lines = textwrap.wrap(caption, int(19 * width))  # 6.5 points, some 20 letters to the inch
+    room, inch = 0.12 * len(lines) + 0.1, 1 / height
+    text = "\n".join(lines)
+    figure.text(0.02, 0.05 * inch, text, fontsize=6.5, va="bottom", ha="left", color="0.25")
+    figure.tight_layout(rect=(0, room * inch, 1, 1 - (0.38 * inch if legend else 0)))
     return _save(figure, folder, name)
 
 

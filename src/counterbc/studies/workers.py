@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.queues import Queue
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from counterbc.errors import InfeasibleActions
+from counterbc.errors import CounterBCError, InfeasibleActions
 from counterbc.training.progress import bars, loss_text
 
 Result = TypeVar("Result")
@@ -46,30 +47,55 @@ def _begin(messages: Queue[Message | None], threads: int) -> None:
     global _messages
     _messages = messages
     torch.set_num_threads(threads)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore", InfeasibleActions)  # said once, by the parent
 
 
-def run_all(jobs: Mapping[str, Callable[[], Result]], done: Callable[[str, Result], None]) -> None:
-    """Run every job in a process of its own, two or more at a time where there are cores.
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for its next job for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def run_all(
+    jobs: Mapping[str, Callable[[], Result]],
+    done: Callable[[str, Result], None],
+    most: int | None = None,
+    bars: bool = True,
+) -> None:
+    """Run every job in a worker process, two or more at a time where there are cores.
 
     A small population leaves a second core idle, so two of them at once take little more time than
-    one. `done(name, result)` is called here as each finishes. Jobs report by `Reported(name)`.
+    one. `done(name, result)` is called here as each finishes. Jobs report by `Reported(name)`, with
+    a bar for each; `most` limits the workers.
     """
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    workers = min(len(jobs), cores)
+    workers = min(len(jobs), most or cores())
     context = multiprocessing.get_context("spawn")
     messages: Queue[Message | None] = context.Queue()
-    listener = threading.Thread(target=_show, args=(messages, list(jobs)), daemon=True)
+    names_shown = list(jobs) if bars else []
+    listener = threading.Thread(target=_show, args=(messages, names_shown), daemon=True)
     listener.start()
     try:
         with ProcessPoolExecutor(
-            workers, context, initializer=_begin, initargs=(messages, max(1, cores // workers))
+            workers, context, initializer=_begin, initargs=(messages, max(1, cores() // workers))
         ) as pool:
             try:
                 with _ctrl_c_waits():  # submitting starts the workers
                     names = {pool.submit(job): name for name, job in jobs.items()}
                 for future in as_completed(names):
                     done(names[future], future.result())
+            except BrokenProcessPool:
+                raise CounterBCError(
+                    "a worker process was lost, perhaps for want of memory; what was finished is "
+                    "kept, so give the same command again, with fewer workers if it recurs"
+                ) from None
             except BaseException:
                 for process in list(pool._processes.values()):
                     process.terminate()
@@ -103,6 +129,8 @@ def _ctrl_c_waits() -> Iterator[None]:
 
 
 def _show(messages: Queue[Message | None], names: list[str]) -> None:
+    if not names:
+        return
     with bars() as shown:
         tasks = {name: shown.add_task(name, total=None, loss="…") for name in names}
         while (message := messages.get()) is not None:

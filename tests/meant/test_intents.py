@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from counterbc import Demonstrations, Episode, load, merge
 from counterbc.cli import main
 from counterbc.errors import DataError, OptionError
-from counterbc.meaning.intents import Intents, Search, find_intents
+from counterbc.meant.intents import Intents, Search, find_intents
 
 Array = NDArray[Any]
 GOALS = np.array([[0.8, 0.5], [-0.8, 0.5], [0.0, -0.9]])

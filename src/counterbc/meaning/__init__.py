@@ -1,1 +1,0 @@
-"""What demonstrators meant: intents, scores, cleaning."""

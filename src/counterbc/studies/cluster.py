@@ -1,0 +1,69 @@
+"""The populations of a study on a Ray cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from counterbc.errors import CounterBCError, MissingExtra
+
+Result = TypeVar("Result")
+RETRIES = 20  # losses of a machine that one population survives
+
+
+def run_on_ray(
+    jobs: Mapping[str, Callable[[], Result]],
+    done: Callable[[str, Result], None],
+    address: str | None = None,
+    gpus: float = 0.0,
+) -> None:
+    """Run every job as a task of one core; `done(name, result)` is called here as each finishes.
+
+    `address` is a running cluster's; without one, that of RAY_ADDRESS, or a cluster of this machine
+    alone. A job whose machine or process is lost is done again whole. counterbc must be installed
+    on every machine.
+    """
+    ray = _ray()
+    own = not ray.is_initialized()
+    try:
+        if own:
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)(_call)
+        waiting = {task.remote(job): name for name, job in jobs.items()}
+        while waiting:
+            ready, _ = ray.wait(list(waiting))
+            done(waiting.pop(ready[0]), _result(ray, ready[0]))
+    except ConnectionError as error:
+        raise CounterBCError(
+            f"no Ray cluster answers at {address or 'RAY_ADDRESS'} ({error}); "
+            "start one with: ray start --head"
+        ) from None
+    finally:
+        if own:
+            ray.shutdown()
+
+
+def _call(job: Callable[[], Result]) -> Result:
+    return job()
+
+
+def _result(ray: Any, reference: Any) -> Any:
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:  # raised by the job itself, and not tried again
+        if isinstance(error.cause, CounterBCError):
+            raise error.cause from None
+        raise
+    except ray.exceptions.RayError as error:
+        raise CounterBCError(
+            f"a population was lost on the cluster more than {RETRIES} times "
+            f"({type(error).__name__}); what was finished is kept, so give the same command again"
+        ) from None
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ModuleNotFoundError:
+        raise MissingExtra("ray", "ray", "a study on a cluster") from None
+    return ray

@@ -1,0 +1,106 @@
+"""Figures 4, 5 and 6: mean return against pairs, σ or Δ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from counterbc.studies.plots import COLORS, LABELS, MARKERS, band, new_figure, save
+from counterbc.studies.statistics import as_json, by_subject
+from counterbc.trained import ACTS
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What stands on the x-axis."""
+
+    column: str
+    label: str
+    log: bool = False
+
+
+AXES = {
+    "figure4": Axis("pairs", "state–action pairs", log=True),
+    "figure5": Axis("sigma", "noise σ (actions span [−1, 1])"),
+    "figure6": Axis("radius", "radius Δ (actions span [−1, 1])"),
+}
+
+
+def draw(name: str, rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
+    """One figure per way of acting, and the statistics of figures 4 and 5."""
+    said: dict[str, Any] = {"cells": _cells(rows, AXES[name])}
+    if name != "figure6":
+        said["statistics"] = tests(rows, AXES[name].column)
+    files = [file for act in ACTS for file in _figure(name, rows[rows["act"] == act], folder)]
+    return said, files
+
+
+def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
+    """Per world and way of acting: every teacher alone, then all together.
+
+    A subject is a dataset: one teacher, one point of the x-axis, one run.
+    """
+    found = []
+    for (world, act), part in rows.groupby(["world", "act"], sort=False):
+        teachers = list(dict.fromkeys(part["teacher"]))
+        groups = {t: part[part["teacher"] == t] for t in teachers}
+        if len(teachers) > 1:
+            groups["all"] = part
+        for teacher, chosen in groups.items():
+            wide = by_subject(chosen, "return", ("teacher", column, "seed"))
+            found.append({"world": world, "act": act, "teacher": teacher, **as_json(wide)})
+    return found
+
+
+def _cells(rows: pd.DataFrame, axis: Axis) -> list[dict[str, Any]]:
+    keys = ["world", "teacher", *dict.fromkeys((axis.column, "radius")), "method", "act"]
+    grouped = rows.groupby(keys, sort=False, dropna=False)["return"]
+    table = grouped.agg(["mean", "sem", "count"]).reset_index()
+    return [{str(k): v for k, v in row.items()} for row in table.to_dict("records")]
+
+
+def _figure(name: str, rows: pd.DataFrame, folder: Path) -> list[Path]:
+    worlds, teachers = (list(dict.fromkeys(rows[c])) for c in ("world", "teacher"))
+    figure, axes = new_figure(len(teachers), len(worlds), max(1.9 * len(worlds) + 0.6, 3.5),
+                              1.35 * len(teachers) + 1.1)  # fmt: skip
+    for line, teacher in zip(axes, teachers, strict=True):
+        for panel, world in zip(line, worlds, strict=True):
+            here = rows[(rows["teacher"] == teacher) & (rows["world"] == world)]
+            _panel(panel, here, AXES[name])
+            panel.set_title(f"{world}, {teacher}", fontsize=8)
+        line[0].set_ylabel("return per episode")
+    for panel in axes[-1]:
+        panel.set_xlabel(AXES[name].label)
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper center", ncols=3, fontsize=7, frameon=False)
+    act = rows["act"].iloc[0]
+    return save(figure, folder, f"{name}-{act}", _caption(name, rows), legend=True)
+
+
+def _caption(name: str, rows: pd.DataFrame) -> str:
+    first = rows.iloc[0]
+    fixed = "" if name == "figure4" else f", {first['pairs']} pairs"
+    sigma = "" if name == "figure5" else ", noises σ 0.5"
+    return (
+        f"act={first['act']}; n = {first['seeds']} runs × {first['episodes']} starts per point; "
+        f"bands: standard error. Preset {first['preset']}, {first['steps']:,} steps{fixed}{sigma}."
+    )
+
+
+def _panel(panel: Any, rows: pd.DataFrame, axis: Axis) -> None:
+    x = sorted(rows[axis.column].dropna().unique())
+    for method in dict.fromkeys(rows["method"]):
+        own = rows[rows["method"] == method]
+        grouped = own.groupby(axis.column)["return"]
+        mean, sem = grouped.mean(), grouped.sem()
+        if own[axis.column].isna().all():  # a baseline without a radius: one number for every Δ
+            mean = pd.Series(own["return"].mean(), x)
+            sem = pd.Series(own["return"].sem(), x)
+        band(panel, mean.index, mean, sem, COLORS[method], LABELS[method], MARKERS[method])
+    if axis.log:
+        panel.set_xscale("log", base=2)
+        panel.set_xticks(x, [f"{v:g}" for v in x])
+        panel.minorticks_off()

@@ -1,0 +1,161 @@
+"""Populations and the folder of their rows: what is finished stays, what is missing is computed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from counterbc.errors import FormatError, OptionError
+from counterbc.files import aside
+from counterbc.studies.workers import cores, run_all
+from counterbc.training.device import find_device
+
+On = Literal["local", "ray"]
+GPU_WORKERS = 4  # processes that share a GPU, so that it trains while others test on the CPU
+
+
+class Unit(Protocol):
+    """The unit of work: finished, or done again whole."""
+
+    @property
+    def name(self) -> str:
+        """What its file is called, different for every other unit."""
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Everything that decides its rows, but for device and versions."""
+
+    @property
+    def work(self) -> float:
+        """How long it takes, relative to others."""
+
+    def rows(self, device: str | None = None) -> pa.Table:
+        """Compute it; `about` stands in the table's metadata."""
+
+
+class Study:
+    """Some units in a folder, one Parquet file for each that is finished."""
+
+    def __init__(self, units: Sequence[Unit], folder: Path) -> None:
+        self.units, self.folder = {u.name: u for u in units}, folder
+
+    def path(self, unit: Unit) -> Path:
+        return self.folder / f"{unit.name}.parquet"
+
+    def missing(self) -> list[Unit]:
+        """Those still to be computed."""
+        return [u for u in self.units.values() if not self.path(u).exists()]
+
+    def run(
+        self,
+        device: str | None = None,
+        on: On = "local",
+        workers: int | None = None,
+        address: str | None = None,
+    ) -> int:
+        """Compute what is missing; how many that were."""
+        kind = find_device(device).type
+        if workers is not None and workers < 1:
+            raise OptionError(f"workers is {workers}; at least one must work")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        missing = self.missing()
+        if not missing:
+            return 0
+        jobs = {u.name: partial(u.rows, device or kind) for u in missing}
+        with _progress(self.units.values(), missing) as advance:
+
+            def done(name: str, table: pa.Table) -> None:
+                self._write(self.units[name], table)
+                advance(self.units[name])
+
+            _run(jobs, done, kind, on, workers, address)
+        return len(missing)
+
+    def _write(self, unit: Unit, table: pa.Table) -> None:
+        with aside(self.path(unit)) as temporary:
+            pq.write_table(table, temporary)
+
+    def table(self) -> pa.Table:
+        """The rows of all units; every one must be finished."""
+        if self.missing():
+            raise OptionError(
+                f"{len(self.missing())} of {len(self.units)} populations are not finished in "
+                f"{self.folder}; compute them first"
+            )
+        tables = [_read(self.path(u), u.about) for u in self.units.values()]
+        return pa.concat_tables(tables, promote_options="permissive").replace_schema_metadata(None)
+
+
+def _run(
+    jobs: Mapping[str, Callable[[], pa.Table]],
+    done: Callable[[str, pa.Table], None],
+    kind: str,
+    on: On,
+    workers: int | None,
+    address: str | None,
+) -> None:
+    if on == "ray":
+        from counterbc.studies.cluster import run_on_ray
+
+        run_on_ray(jobs, done, address, gpus=1 / GPU_WORKERS if kind == "cuda" else 0.0)
+        return
+    most = workers or (min(GPU_WORKERS, cores()) if kind == "cuda" else cores())
+    if most == 1 or len(jobs) == 1:  # a process of its own would only take longer to start
+        for name, job in jobs.items():
+            done(name, job())
+    else:
+        run_all(jobs, done, most, bars=False)
+
+
+def _read(path: Path, about: dict[str, Any]) -> pa.Table:
+    try:
+        table = pq.read_table(path)
+        found = json.loads(table.schema.metadata[b"counterbc"])["population"]
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        KeyError,
+    ) as error:  # pyarrow's too
+        raise FormatError(
+            f"{path} cannot be read as rows of a study ({type(error).__name__}); "
+            "delete it, and it is computed again"
+        ) from None
+    if found != json.loads(json.dumps(about)):
+        raise FormatError(
+            f"{path} holds rows of another population; delete it, and it is computed again"
+        )
+    return table
+
+
+@contextmanager
+def _progress(units: Any, missing: Sequence[Unit]) -> Iterator[Callable[[Unit], None]]:
+    """A bar with the time left in a terminal, else a line per population; both on stderr."""
+    console, began = Console(stderr=True), time.perf_counter()
+    total, work, count = len(list(units)), sum(u.work for u in missing), len(missing)
+    finished: list[Unit] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(f"{total - count} of {total} populations", total=work)
+
+        def advance(unit: Unit) -> None:
+            finished.append(unit)
+            told = f"{total - count + len(finished)} of {total} populations"
+            bar.update(task, advance=unit.work, description=told)
+            if not console.is_terminal:
+                passed, share = time.perf_counter() - began, sum(u.work for u in finished) / work
+                left = passed * (1 / share - 1)
+                print(f"{told}, {left / 60:.0f} min left: {unit.name}", file=sys.stderr, flush=True)
+
+        yield advance

@@ -1,0 +1,149 @@
+"""From a command to figures and sentences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterbc.cli import main
+from counterbc.studies.catalog import Options, figure7
+from counterbc.studies.figures import loss_plane
+from counterbc.studies.recovery import AT, Recovery, distances, examples, meant
+from counterbc.studies.reproduction import draw, resolution, rows_of, sentences
+from counterbc.studies.study import Study
+
+TINY = ("--quick", "--seeds", 3, "--steps", 3, "--episodes", 2, "--device", "cpu")
+
+
+def reproduce(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    asked = (*arguments, *TINY, "--workers", 1, "--json")
+    status = main(["reproduce", *map(str, asked)])
+    said, told = capsys.readouterr()
+    assert status == 0, told
+    found: dict[str, Any] = json.loads(said)
+    return found
+
+
+def test_the_loss_is_largest_when_confident_outside_and_least_when_confident_inside() -> None:
+    found = list(loss_plane.losses().values())
+    assert found == sorted(found, reverse=True)
+    assert found[0] > 3 > 0 > found[-1]
+
+
+def test_any_action_well_inside_the_set_is_as_good_as_the_demonstrated_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there = loss_plane.POLICIES[-1]
+    here = replace(there, name="at the demonstrated action", mean=(0.0, 0.0), std=0.05)
+    beside = replace(here, name="beside it", mean=(0.2, -0.2))
+    monkeypatch.setattr(loss_plane, "POLICIES", (here, beside))
+    a, b = loss_plane.losses().values()
+    # Up to how many of the 2000 draws lie near; some 30 lie within two standard deviations.
+    assert a == pytest.approx(b, abs=0.3)
+
+
+def test_distances_of_the_meant_function_are_those_of_the_noise_alone() -> None:
+    found = distances(meant(AT), examples(50_000, seed=0))
+    assert found["variation"] == pytest.approx(2.0)  # from 0.5 down to −0.5 and up again
+    assert found["to_meant"] == 0.0
+    assert found["to_examples"] == pytest.approx(1 / 12**0.5, rel=0.02)  # the sd of U(−.5, .5)
+
+
+def test_recovery_learns_from_the_same_examples_whatever_the_radius() -> None:
+    bc, counter = (Recovery(r, 20, 2, steps=3).rows("cpu").to_pylist() for r in (None, 0.5))
+    assert [r["fingerprint"] for r in bc] == [r["fingerprint"] for r in counter]
+    assert bc[0]["action"] != counter[0]["action"]
+
+
+def test_reproduce_writes_figures_and_their_numbers_and_resumes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("figure5", "--env", "intersection", "--out", tmp_path)
+    said = reproduce(capsys, *asked)
+    assert said["computed"] == said["populations"] == 15
+    kinds = {f"figure5-{act}.{kind}" for act in ("mean", "sample") for kind in ("png", "svg")}
+    assert {Path(f).name for f in said["figure5"]["files"]} == {*kinds, "figure5.json"}
+    assert json.loads((tmp_path / "figure5.json").read_text())["cells"] == said["figure5"]["cells"]
+
+    options = Options(True, ("intersection",), (), 3, 3, 2)
+    rows = rows_of("figure5", options, tmp_path)
+    for cell in said["figure5"]["cells"]:
+        own = rows[(rows["method"] == cell["method"]) & (rows["act"] == cell["act"])]
+        assert own[own["sigma"] == cell["sigma"]]["return"].mean() == pytest.approx(cell["mean"])
+    test = said["figure5"]["statistics"][0]
+    assert test["anova"]["subjects"] == 3 * 3  # three σ, three runs
+    assert len(test["post_hoc"]) == 10
+
+    again = reproduce(capsys, *asked)
+    assert again["computed"] == 0
+    assert again["figure5"]["statistics"] == said["figure5"]["statistics"]
+    text = resolution("figure5", options, tmp_path, sd=None)
+    assert text is not None
+    assert "3 paired runs per point" in text
+    assert "by the largest sd of the rows" in text
+
+
+def test_what_the_runs_can_resolve_is_said_before_they_are_made(tmp_path: Path) -> None:
+    assert resolution("figure4", Options(), tmp_path, sd=3.0) == (
+        "figure4: 50 paired runs per point find differences of 0.40 sd (power 0.8), "
+        "1.21 with an sd of 3"
+    )
+    assert resolution("figure4", Options(seeds=2), tmp_path, sd=None) == (
+        "figure4: 2 runs per point are too few to tell methods apart"
+    )
+
+
+def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ("--env", "intersection", "--noise", "uniform", "--out", tmp_path)
+    assert reproduce(capsys, "figure4", *chosen)["computed"] == 10  # 2 sizes, 5 methods
+    said = reproduce(capsys, "figure6", *chosen)
+    assert said["computed"] == 3  # Δ 0.4 and the baselines are figure 4's
+    assert {c["radius"] for c in said["figure6"]["cells"]} == {None, 0.0, 0.2, 0.4, 0.8}
+    (mean, sample) = sentences("figure6", said["figure6"])
+    assert mean.startswith("intersection, uniform, act=mean: best Δ 0")
+    assert "; Δ 0 " in sample
+    said = reproduce(capsys, "table1", *chosen)
+    assert said["computed"] == 0
+    assert {(i["baseline"], i["paper"]) for i in said["table1"]["improvements"]} == {
+        ("bc", 10), ("weighted-bc", 144), ("bc-rnn", 8), ("bcnd", 9),
+    }  # fmt: skip
+
+
+def test_figure7_has_a_subject_per_size_and_run(tmp_path: Path) -> None:
+    options = Options(True, (), ("uniform",), 2, 3, 1)
+    Study(figure7(options), tmp_path / "rows").run("cpu", workers=1)
+    said, files = draw("figure7", options, tmp_path)
+    assert [t["measure"] for t in said["statistics"][:3]] == [
+        "hits", "distance_per_hit", "time_per_hit",
+    ]  # fmt: skip
+    assert {t["anova"]["subjects"] for t in said["statistics"]} == {2 * 2}
+    assert {t["method"] for t in said["statistics"][0]["post_hoc"]} <= {
+        "weighted-bc", "bcnd", "counter-bc",
+    }  # fmt: skip
+    assert all(f.stat().st_size > 1000 for f in files)
+    assert sentences("figure7", said)[0].startswith("hits, act=mean: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("figure4", "--env", "can"), "the world can is not built yet; choose from intersection"),
+        (("figure8",), "unknown figure or table 'figure8'; allowed: figure2, figure3"),
+        (("figure4", "--noise", "loud"), "unknown noise or teacher 'loud'; allowed: uniform"),
+        (("figure4", "--seeds", "1"), "seeds is 1; it must be 2 or more"),
+    ],
+)
+def test_what_cannot_be_reproduced_is_refused_in_one_sentence(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduce", *arguments]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("error: ")
+    assert message in told
+    assert told.count("\n") == 1

@@ -1,0 +1,199 @@
+"""A study is finished whole, however often it is stopped."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from counterbc.errors import FormatError, OptionError
+from counterbc.studies.catalog import Options, units
+from counterbc.studies.grid import Grid
+from counterbc.studies.population import PASSING, Population
+from counterbc.studies.study import Study
+
+TINY = Population("intersection", "uniform", 0.5, 20, "bc", None, seeds=2, episodes=2, steps=4)
+GRID = Grid(
+    ["intersection"], ["uniform", "gaussian"], [20, 40], ["bc", "counter-bc", "bc-rnn"],
+    seeds=2, episodes=2, steps=4,
+)  # fmt: skip
+
+
+def lasting(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows without what passes: seconds and timestamps."""
+    return list(table.drop_columns([c for c in PASSING if c in table.column_names]).to_pylist())
+
+
+def compute(folder: Path, populations: Sequence[Population]) -> None:
+    Study(populations, folder).run("cpu", workers=1)
+
+
+def test_rows_say_what_was_done_and_what_came_of_it() -> None:
+    table = TINY.rows("cpu")
+    rows = table.to_pylist()
+    assert [(r["act"], r["seed"]) for r in rows] == [
+        ("mean", 0), ("mean", 1), ("sample", 0), ("sample", 1),
+    ]  # fmt: skip
+    first = rows[0]
+    assert (first["world"], first["teacher"], first["sigma"]) == ("intersection", "uniform", 0.5)
+    assert (first["method"], first["pairs"], first["steps"], first["length"]) == ("bc", 20, 4, 20.0)
+    assert (first["device"], first["torch"]) == ("cpu", str(torch.__version__))
+    assert first["fingerprint"] != rows[1]["fingerprint"]
+    assert json.loads(table.schema.metadata[b"counterbc"])["population"] == TINY.about
+
+
+def test_the_methods_of_a_run_see_the_same_demonstrations() -> None:
+    pooled = replace(TINY, world="cartpole", pool=200)
+    for population in (TINY, pooled):
+        a = population.rows("cpu").to_pylist()
+        b = replace(population, method="counter-bc", radius=0.4).rows("cpu").to_pylist()
+        assert [r["fingerprint"] for r in a] == [r["fingerprint"] for r in b]
+
+
+def test_a_measure_of_the_world_becomes_a_column() -> None:
+    hockey = replace(TINY, world="air-hockey", teacher="crowd", sigma=None, pool=50, episodes=1)
+    rows = hockey.rows("cpu").to_pylist()
+    assert all(r["hits"] >= 0 and 0 < r["time_per_hit"] < 30.01 for r in rows)
+    assert all(r["sigma"] is None for r in rows)
+
+
+def test_every_number_of_a_population_is_in_its_name() -> None:
+    changes: list[dict[str, Any]] = [
+        {"world": "cartpole"}, {"teacher": "gaussian"}, {"sigma": 0.25}, {"pairs": 40},
+        {"method": "bcnd"}, {"radius": 0.1}, {"pool": 100}, {"seeds": 3}, {"episodes": 3},
+        {"preset": "paper"}, {"steps": 5},
+    ]  # fmt: skip
+    names = {TINY.name, *(replace(TINY, **change).name for change in changes)}
+    assert len(names) == 1 + len(changes)
+    assert replace(TINY, steps=None).name == replace(TINY, steps=10_000).name
+
+
+def test_a_grid_gives_a_radius_only_to_methods_that_use_one() -> None:
+    grid = replace(GRID, radii=(0.1, 0.2), teachers=["crowd"], pairs=[20])
+    found = [(p.method, p.radius, p.sigma) for p in grid.populations()]
+    assert found == [
+        ("bc", None, None), ("counter-bc", 0.1, None), ("counter-bc", 0.2, None),
+        ("bc-rnn", None, None),
+    ]  # fmt: skip
+
+
+def test_exactly_k_pairs_are_recorded_only_by_noises_in_intersection() -> None:
+    def pools(world: str, teacher: str, **more: Any) -> set[int]:
+        grid = replace(GRID, worlds=[world], teachers=[teacher], **more)
+        return {p.pool for p in grid.populations()}
+
+    assert pools("intersection", "uniform") == {0}
+    assert pools("intersection", "crowd") == pools("cartpole", "uniform") == {20_000}
+    assert pools("air-hockey", "crowd") == {48_000}
+    assert pools("air-hockey", "crowd", most_recorded=300) == {300}
+
+
+def test_figures_share_their_common_populations() -> None:
+    options = Options(worlds=("intersection",), teachers=("uniform",))
+    one_by_one = [u.name for f in ("figure4", "figure5", "figure6") for u in units(f, options)]
+    assert len(one_by_one) == 25 + 25 + 13
+    everything = [u.name for u in units("all", replace(options, worlds=()))]
+    assert len(set(everything)) == len(everything)
+    # 400 pairs at σ 0.5 belong to all three; the fifth method at Δ 0.4.
+    assert len(set(one_by_one)) == 25 + 20 + 8
+
+
+def test_a_world_that_is_not_built_is_refused_by_name() -> None:
+    with pytest.raises(OptionError, match="car-racing is not built yet; choose from intersection"):
+        Options(worlds=("car-racing",))
+
+
+def test_finished_populations_are_not_computed_again(tmp_path: Path) -> None:
+    study = Study([TINY], tmp_path)
+    assert study.run("cpu", workers=1) == 1
+    written = study.path(TINY).stat().st_mtime_ns
+    assert study.run("cpu", workers=1) == 0
+    assert study.path(TINY).stat().st_mtime_ns == written
+
+
+def test_a_damaged_file_is_named_and_so_is_one_of_another_population(tmp_path: Path) -> None:
+    study = Study([TINY], tmp_path)
+    with pytest.raises(OptionError, match="1 of 1 populations are not finished"):
+        study.table()
+    study.path(TINY).write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(FormatError, match=f"{TINY.name}.parquet cannot be read as rows"):
+        study.table()
+    pq.write_table(replace(TINY, pairs=40).rows("cpu"), study.path(TINY))
+    with pytest.raises(FormatError, match="rows of another population; delete it"):
+        study.table()
+
+
+def test_worker_processes_give_the_rows_of_this_process(tmp_path: Path) -> None:
+    populations = [TINY, replace(TINY, method="counter-bc", radius=0.4)]
+    compute(tmp_path / "here", populations)
+    Study(populations, tmp_path / "there").run("cpu", workers=2)
+    here, there = (Study(populations, tmp_path / f).table() for f in ("here", "there"))
+    assert lasting(here) == lasting(there)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
+def test_a_study_killed_at_ten_random_moments_has_the_rows_of_an_uninterrupted_one(
+    tmp_path: Path,
+) -> None:
+    populations = GRID.populations()
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["counterbc.studies.study", "counterbc.studies.population"])
+
+    def start(folder: Path) -> Any:
+        run = Study(populations, folder).run  # not of this file, which the server cannot import
+        process = context.Process(target=run, args=("cpu", "local", 1))
+        process.start()
+        return process
+
+    began = time.perf_counter()
+    whole = start(tmp_path / "whole")
+    whole.join()
+    duration = time.perf_counter() - began
+    expected = lasting(Study(populations, tmp_path / "whole").table())
+
+    moments, kills, folder = random.Random(0), 0, 0
+    while kills < 10:  # a study that gets through before is checked, and another one begun
+        process = start(tmp_path / f"stopped-{folder}")
+        process.join(moments.uniform(0, 0.5) * duration)
+        if process.is_alive():
+            os.kill(process.pid, signal.SIGKILL)
+            kills += 1
+        process.join()
+        folder += not Study(populations, tmp_path / f"stopped-{folder}").missing()
+    compute(tmp_path / f"stopped-{folder}", populations)
+    for i in range(folder + 1):
+        assert lasting(Study(populations, tmp_path / f"stopped-{i}").table()) == expected
+
+
+def test_rows_are_computed_without_the_libraries_of_statistics_and_of_the_command_line(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "import sys\n"
+        "for name in ('tyro', 'pingouin', 'ray'): sys.modules[name] = None\n"
+        "from counterbc.studies.run import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    options = "figure5 --quick --env intersection --seeds 2 --steps 2 --episodes 1 --workers 1"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *options.split(), "--device", "cpu", "--out", str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "15 populations computed, 15 finished" in done.stdout
+    assert "15 of 15 populations, 0 min left" in done.stderr
+    assert len(list((tmp_path / "rows").glob("*.parquet"))) == 15
