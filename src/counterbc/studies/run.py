@@ -77,7 +77,8 @@ def _pace(given: argparse.Namespace, options: Options) -> Pace:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """A polite request to end is taken as Ctrl-C is: what is finished is kept."""
+    """A polite request to end is taken as Ctrl-C is; `timeout` makes it twice."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
