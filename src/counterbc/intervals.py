@@ -51,11 +51,13 @@ def mean_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
 
 
 def paired_difference(a: NDArray[Any], b: NDArray[Any]) -> Difference:
-    """Mean of a − b over pairs of which both are finite."""
+    """Mean of a − b over pairs of which both are finite; no p where all differ by the same."""
     from scipy import stats
 
-    d = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
-    d = d[np.isfinite(d)]
-    if len(d) < 2 or not d.std() > 0:
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    known = np.isfinite(a - b)
+    d = (a - b)[known]
+    rounding = 1e-12 * np.abs([a[known], b[known]]).max(initial=0.0)
+    if len(d) < 2 or not np.ptp(d) > rounding:
         return Difference(mean_interval(d), np.nan)
     return Difference(mean_interval(d), float(stats.ttest_1samp(d, 0.0).pvalue))
