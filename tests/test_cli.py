@@ -232,8 +232,10 @@ def test_runs_with_other_seeds_are_not_compared(
 def test_ctrl_c_stops_the_demo_and_its_workers(
     send: Callable[[int, int], None], tmp_path: Path
 ) -> None:
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    run = "from counterbc.cli import run; run()"  # tests may run where Ctrl-C is ignored
     process = subprocess.Popen(
-        [sys.executable, "-m", "counterbc", "demo", "--seeds", "2"],
+        [sys.executable, "-c", heed + run, "demo", "--seeds", "2"],
         cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     _wait(lambda: _alive(process.pid) >= 3, 60)  # itself and its first workers

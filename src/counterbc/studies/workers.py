@@ -43,7 +43,7 @@ class Reported:
     def stop(self) -> None: ...
 
 
-def _begin(messages: Queue[Message | None], threads: int) -> None:
+def _begin(messages: Queue[Message | None] | None, threads: int) -> None:
     global _messages
     _messages = messages
     torch.set_num_threads(threads)
@@ -78,33 +78,27 @@ def run_all(
     """
     workers = min(len(jobs), most or cores())
     context = multiprocessing.get_context("spawn")
-    messages: Queue[Message | None] = context.Queue()
-    names_shown = list(jobs) if bars else []
-    listener = threading.Thread(target=_show, args=(messages, names_shown), daemon=True)
-    listener.start()
-    try:
-        with ProcessPoolExecutor(
-            workers, context, initializer=_begin, initargs=(messages, max(1, cores() // workers))
-        ) as pool:
-            try:
-                with _ctrl_c_waits():  # submitting starts the workers
-                    names = {pool.submit(job): name for name, job in jobs.items()}
-                for future in as_completed(names):
-                    done(names[future], future.result())
-            except BrokenProcessPool:
-                raise CounterBCError(
-                    "a worker process was lost, perhaps for want of memory; what was finished is "
-                    "kept, so give the same command again, with fewer workers if it recurs"
-                ) from None
-            except BaseException:
-                for process in list(pool._processes.values()):
-                    process.terminate()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    finally:
-        messages.cancel_join_thread()  # a worker stopped while it wrote may hold the queue's lock
-        messages.put(None)
-        listener.join(timeout=5)
+    messages: Queue[Message | None] | None = context.Queue() if bars else None
+    settings = (messages, max(1, cores() // workers))
+    with (
+        _shown(messages, list(jobs)),
+        ProcessPoolExecutor(workers, context, initializer=_begin, initargs=settings) as pool,
+    ):
+        try:
+            with _ctrl_c_waits():  # submitting starts the workers
+                names = {pool.submit(job): name for name, job in jobs.items()}
+            for future in as_completed(names):
+                done(names[future], future.result())
+        except BrokenProcessPool:
+            raise CounterBCError(
+                "a worker process was lost, perhaps for want of memory; what was finished is "
+                "kept, so give the same command again, with fewer workers if it recurs"
+            ) from None
+        except BaseException:
+            for process in list(pool._processes.values()):
+                process.terminate()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 @contextmanager
@@ -113,8 +107,9 @@ def _ctrl_c_waits() -> Iterator[None]:
 
     Workers that start in the block never see Ctrl-C, which a terminal sends to them as well.
     """
-    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
-        yield
+    here = threading.current_thread() is threading.main_thread()
+    if sys.platform == "win32" or not here or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield  # a shell's background jobs ignore it, and so do their workers
         return
     came: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
@@ -128,9 +123,24 @@ def _ctrl_c_waits() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _show(messages: Queue[Message | None], names: list[str]) -> None:
-    if not names:
+@contextmanager
+def _shown(messages: Queue[Message | None] | None, names: list[str]) -> Iterator[None]:
+    """A bar for each job while the block runs; none without messages."""
+    if messages is None:
+        yield
         return
+    listener = threading.Thread(target=_show, args=(messages, names), daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        messages.cancel_join_thread()  # a worker stopped while it wrote may hold the queue's lock
+        messages.put(None)
+        listener.join(timeout=5)
+        messages.close()
+
+
+def _show(messages: Queue[Message | None], names: list[str]) -> None:
     with bars() as shown:
         tasks = {name: shown.add_task(name, total=None, loss="…") for name in names}
         while (message := messages.get()) is not None:
