@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.measure import Measurement
 
 from counterbc.commands import COMMANDS
-from counterbc.commands.command import without_nan
 from counterbc.errors import CounterBCError
+from counterbc.plain import without_nan
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

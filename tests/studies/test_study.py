@@ -23,6 +23,7 @@ import torch
 from counterbc.errors import FormatError, OptionError
 from counterbc.studies.catalog import Options, units
 from counterbc.studies.grid import Grid
+from counterbc.studies.pace import Pace, estimate
 from counterbc.studies.population import PASSING, Population
 from counterbc.studies.stacks import stacks
 from counterbc.studies.study import Study
@@ -191,11 +192,48 @@ def test_only_what_is_missing_of_a_stack_is_written(tmp_path: Path) -> None:
 
 
 def test_the_longest_of_a_figure_and_world_come_first() -> None:
-    everything = units("all", Options())
-    figure4 = [u for u in everything if u in units("figure4", Options())]
+    names = {u.name for u in units("figure4", Options())}
+    figure4 = [u for u in units("all", Options()) if u.name in names]
     assert [u.about["world"] for u in figure4] == ["intersection"] * 100 + ["cartpole"] * 100
-    assert figure4[0].about["pairs"] == 1600
+    assert (figure4[0].about["pairs"], figure4[0].about["method"]) == (1600, "bc-rnn")
     assert [u.work for u in figure4[:100]] == sorted((u.work for u in figure4[:100]), reverse=True)
+
+
+def test_rows_of_another_device_or_version_are_added_to_only_when_asked(tmp_path: Path) -> None:
+    other = replace(TINY, pairs=40)
+    study = Study([TINY, other], tmp_path)
+    table = TINY.rows("cpu")
+    said = json.loads(table.schema.metadata[b"counterbc"])
+    for change in ({"device": "cuda"}, {"versions": said["config"]["versions"] | {"torch": "1.0"}}):
+        found = said | {"config": said["config"] | change}
+        described = table.replace_schema_metadata({"counterbc": json.dumps(found)})
+        pq.write_table(described, study.path(TINY))
+        with pytest.raises(OptionError, match=r"holds rows made with .*; choose .* --mixed"):
+            study.run("cpu", workers=1)
+        assert not study.path(other).exists()
+    assert study.run("cpu", workers=1, mixed=True) == 1
+    assert study.run("cpu", workers=1) == 0  # with nothing to add there is nothing to refuse
+
+
+def test_the_time_that_is_left_is_of_what_is_missing(tmp_path: Path) -> None:
+    # 50 networks, 10,000 steps, batch 40: 50 · 10,000 · 60 µs = 30 s of BC on one core.
+    bc = replace(TINY, pairs=400, seeds=50, steps=10_000)
+    assert bc.work == pytest.approx(30)
+    # BCND trains 4 networks on 100 pairs each, three times over.
+    assert replace(bc, method="bcnd").work == pytest.approx(50 * 12 * 10_000 * 30e-6)
+    assert replace(bc, method="bc-rnn").work == pytest.approx(5 * 3 * 30)
+    told = estimate([replace(bc, method="bc-rnn", pairs=p) for p in (400, 401)], "cpu", 2)
+    assert told == "2 populations to compute, about 8 min (cpu, 2 at a time)"
+
+
+def test_the_pace_of_a_study_is_kept_over_calls(tmp_path: Path) -> None:
+    path, others = tmp_path / "seconds.json", replace(TINY, pairs=40)
+    for unit in (TINY, others):
+        pace = Pace({"figure4, here": [TINY.name, others.name]}, path, "cpu", 1)
+        pace.tell(unit)
+    calls = json.loads(path.read_text())
+    assert [c["parts"]["figure4, here"]["computed"] for c in calls] == [1, 1]
+    assert all(0 <= c["parts"]["figure4, here"]["seconds"] < 60 for c in calls)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -71,15 +70,6 @@ def read(
     from counterbc.merging import merge
 
     return merge([s.demonstrations() for s in streams(paths, obs, mask, format)])
-
-
-def without_nan(value: Any) -> Any:
-    """The same with null for numbers that JSON does not know."""
-    if isinstance(value, dict):
-        return {k: without_nan(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [without_nan(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

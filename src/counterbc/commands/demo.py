@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import Command, Json, plain_table, without_nan
+from counterbc.commands.command import Command, Json, plain_table
+from counterbc.plain import without_nan
 
 if TYPE_CHECKING:
     from counterbc.studies.comparison import Outcome

@@ -41,7 +41,9 @@ class Reproduce(Command):
     address: str | None = None
     """Of the Ray cluster; by default RAY_ADDRESS, or one of this machine."""
     workers: int | None = None
-    """Populations at a time on this machine; by default one per core, or 4 on a GPU."""
+    """Populations at a time on this machine; by default one per core, at most 12 on a GPU."""
+    mixed: bool = False
+    """Add to rows that another kind of device or other versions made."""
     out: Path = Path("reproduction")
     """The folder of rows, figures and numbers; finished rows in it are kept."""
 
@@ -49,8 +51,10 @@ class Reproduce(Command):
         import sys
 
         from counterbc.studies.catalog import Options, parts, units
+        from counterbc.studies.pace import estimate
         from counterbc.studies.reproduction import draw, resolution, sentences
-        from counterbc.studies.study import Study
+        from counterbc.studies.study import Study, usual_workers
+        from counterbc.training.device import find_device
 
         options = Options(
             self.quick, self.env, self.noise, self.seeds, self.steps, self.episodes, self.preset
@@ -59,7 +63,10 @@ class Reproduce(Command):
         for name in names:
             if text := resolution(name, options, self.out, self.sd):
                 print(text, file=sys.stderr)
-        computed = study.run(self.device, self.on, self.workers, self.address)
+        if missing := study.missing():
+            kind = find_device(self.device).type
+            print(estimate(missing, kind, self.workers or usual_workers(kind)), file=sys.stderr)
+        computed = study.run(self.device, self.on, self.workers, self.address, mixed=self.mixed)
         said: Json = {
             "folder": str(self.out),
             "computed": computed,

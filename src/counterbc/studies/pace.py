@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,6 +16,16 @@ from counterbc.files import aside
 from counterbc.studies.catalog import FIGURES, Options, by_world
 from counterbc.studies.unit import Unit
 
+GPU = 60.0  # cores that an H200 is worth on stacks of four populations
+
+
+def estimate(missing: Sequence[Unit], kind: str, workers: int) -> str:
+    """How long it takes, in words: right within a factor of two or so on a machine of its own."""
+    cores = GPU if kind == "cuda" else min(workers, len(missing))
+    minutes = sum(unit.work for unit in missing) / max(cores, 1) / 60
+    text = f"{minutes / 60:.1f} hours" if minutes > 90 else f"{max(minutes, 1):.0f} min"
+    return f"{len(missing)} populations to compute, about {text} ({kind}, {workers} at a time)"
+
 
 class Pace:
     """Seconds after which each figure and world was finished, in every call that worked on it.
@@ -22,11 +33,17 @@ class Pace:
     The figures are begun in turn, so what is finished later took less than its number says.
     """
 
-    def __init__(self, stages: Mapping[str, Sequence[str]], path: Path, **about: Any) -> None:
-        self.stages, self.path = stages, path
+    def __init__(
+        self, stages: Mapping[str, Sequence[str]], path: Path, kind: str, workers: int
+    ) -> None:
+        self.stages, self.path, self.kind, self.workers = stages, path, kind, workers
         self.began, self.seconds = time.perf_counter(), dict[str, float]()
-        self.about = {"began": datetime.now(UTC).isoformat(timespec="seconds"), **about}
+        self.about = {"began": datetime.now(UTC).isoformat(timespec="seconds"), **self._machine()}
         self.before = json.loads(path.read_text()) if path.exists() else []
+
+    def _machine(self) -> dict[str, Any]:
+        gpu = {"gpu": torch.cuda.get_device_name()} if self.kind == "cuda" else {}
+        return {"device": self.kind, **gpu, "cores": os.cpu_count(), "workers": self.workers}
 
     def tell(self, unit: Unit) -> None:
         """Called when a unit is written; writes all that is known so far."""
@@ -53,12 +70,3 @@ def stages(figures: Sequence[str], options: Options) -> dict[str, list[str]]:
         for world, units in by_world(FIGURES[figure](options)).items()
         if figure != "table1"  # the same as figure 4's
     }
-
-
-def machine(kind: str) -> dict[str, Any]:
-    """What computed."""
-    import os
-    import platform
-
-    gpu = {"gpu": torch.cuda.get_device_name()} if kind == "cuda" else {}
-    return {"device": kind, **gpu, "cores": os.cpu_count(), "python": platform.python_version()}

@@ -20,6 +20,7 @@ from counterbc.envs import WORLDS
 from counterbc.errors import Diverged, InfeasibleActions, OptionError, unknown
 from counterbc.evaluation import Evaluation, evaluate
 from counterbc.methods import find_method
+from counterbc.policies import GaussianGRU
 from counterbc.settings import settings_for
 from counterbc.studies.comparison import Comparison, demonstrations
 from counterbc.trained import ACTS, Policies
@@ -85,12 +86,13 @@ class Population:
 
     @property
     def work(self) -> float:
-        """How long it takes, roughly, relative to others: for the order and the time left."""
+        """Seconds of training on one core, roughly: for the order and the time left."""
         method = find_method(self.method)[1]
-        networks = self.seeds * method.parts * method.rounds * method.policy.history
-        settings = settings_for(self.preset)
-        batch = settings.batch_size(max(1, self.pairs // method.parts))
-        return networks * float(self.about["steps"]) * (20 + batch)  # a step is not its batch alone
+        networks = self.seeds * method.parts * method.rounds
+        batch = settings_for(self.preset).batch_size(max(1, self.pairs // method.parts))
+        gates = 3 if isinstance(method.policy, GaussianGRU) else 1
+        microseconds = method.policy.history * gates * (20 + batch)
+        return networks * float(self.about["steps"]) * microseconds * 1e-6
 
     def rows(self, device: str | None = None) -> pa.Table:
         """A row per seed and way of acting: means over the test starts."""

@@ -66,7 +66,7 @@ class Recovery:
 
     @property
     def work(self) -> float:
-        return self.seeds * float(self.about["steps"])
+        return self.seeds * float(self.about["steps"]) * 30e-6  # as for populations
 
     def rows(self, device: str | None = None) -> pa.Table:
         """A row per seed: its mean action at the states `AT`, and how far it is from what."""

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from counterbc.files import aside
+from counterbc.plain import without_nan
 from counterbc.studies.catalog import FIGURES, Options
 from counterbc.studies.improvement import improvements
 from counterbc.studies.statistics import by_subject, resolvable, spread
@@ -44,8 +45,6 @@ def draw(name: str, options: Options, folder: Path) -> tuple[Said, list[Path]]:
 
 
 def _write(said: Said, path: Path) -> Path:
-    from counterbc.commands.command import without_nan
-
     with aside(path) as temporary:
         temporary.write_text(json.dumps(without_nan(said), indent=1, default=float) + "\n")
     return path

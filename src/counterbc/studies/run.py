@@ -18,7 +18,7 @@ from types import FrameType
 
 from counterbc.errors import CounterBCError
 from counterbc.studies.catalog import FIGURES, Options, parts, units
-from counterbc.studies.pace import Pace, machine, stages
+from counterbc.studies.pace import Pace, estimate, stages
 from counterbc.studies.study import Study, usual_workers
 from counterbc.training.device import find_device
 
@@ -36,8 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.left:
             print(f"{len(study.missing())} of {len(study.units)} populations are left")
             return 0
+        pace = _pace(given, options)
+        print(estimate(study.missing(), pace.kind, pace.workers), file=sys.stderr)
         count = study.run(
-            given.device, given.on, given.workers, given.address, _pace(given, options).tell
+            given.device, given.on, given.workers, given.address, told=pace.tell, mixed=given.mixed
         )
     except CounterBCError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -65,15 +67,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--address")
     parser.add_argument("--workers", type=int)
     parser.add_argument("--out", type=Path, default=Path("reproduction"))
+    parser.add_argument("--mixed", action="store_true", help="add to rows made elsewhere")
     parser.add_argument("--left", action="store_true", help="only say how much is left to do")
     return parser
 
 
 def _pace(given: argparse.Namespace, options: Options) -> Pace:
     kind = find_device(given.device).type
-    about = machine(kind) | {"workers": given.workers or usual_workers(kind)}
     figures = dict.fromkeys(part for what in given.what for part in parts(what))
-    return Pace(stages([*figures], options), given.out / "seconds.json", **about)
+    workers = given.workers or usual_workers(kind)
+    return Pace(stages([*figures], options), given.out / "seconds.json", kind, workers)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

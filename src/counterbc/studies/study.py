@@ -22,6 +22,7 @@ from counterbc.studies.stacks import compute, stacks
 from counterbc.studies.unit import Unit as Unit
 from counterbc.studies.workers import cores, run_all
 from counterbc.training.device import find_device
+from counterbc.training.trainer import versions
 
 On = Literal["local", "ray"]
 Told = Callable[[Unit], None]
@@ -47,13 +48,16 @@ class Study:
         on: On = "local",
         workers: int | None = None,
         address: str | None = None,
+        *,
         told: Told = lambda unit: None,
         stacked: bool | None = None,
+        mixed: bool = False,
     ) -> int:
         """Compute what is missing; how many that were. `told(unit)` is called when one is written.
 
         What stands first among the units is begun first. `stacked` trains populations together as
-        `stacks` says, by default on a GPU.
+        `stacks` says, by default on a GPU. Rows made by another kind of device or by other versions
+        are not added to, unless `mixed`.
         """
         kind = find_device(device).type
         if workers is not None and workers < 1:
@@ -62,6 +66,8 @@ class Study:
         missing = {u.name: u for u in self.missing()}
         if not missing:
             return 0
+        if not mixed:
+            self._check_makers(kind)
         together = kind == "cuda" if stacked is None else stacked
         jobs = {
             stack[0].name: partial(compute, stack, wanted, device or kind)
@@ -78,6 +84,19 @@ class Study:
 
             _run(jobs, done, kind, on, workers, address)
         return len(missing)
+
+    def _check_makers(self, kind: str) -> None:
+        """Refuse to add to rows that this device and these versions would not have made."""
+        here = made_with({"device": kind, "versions": versions()})
+        for unit in self.units.values():
+            if not self.path(unit).exists():
+                continue
+            there = made_with(_described(self.path(unit))["config"])
+            if there != here:
+                raise OptionError(
+                    f"{self.folder} holds rows made with {there}, and this run would add rows made "
+                    f"with {here}; choose another folder (--out), or mix them with --mixed"
+                )
 
     def _write(self, unit: Unit, table: pa.Table) -> None:
         with aside(self.path(unit)) as temporary:
@@ -120,25 +139,32 @@ def usual_workers(kind: str) -> int:
     return min(GPU_WORKERS, cores()) if kind == "cuda" else cores()
 
 
-def _read(path: Path, about: dict[str, Any]) -> pa.Table:
+def made_with(config: dict[str, Any]) -> str:
+    """Device and versions in words: cuda, counterbc 0.1.0, torch 2.11.0, …"""
+    each = [f"{name} {version}" for name, version in config["versions"].items()]
+    return ", ".join([config["device"], *each])
+
+
+def _described(path: Path) -> dict[str, Any]:
+    """What a file of rows says of itself."""
     try:
-        table = pq.read_table(path)
-        found = json.loads(table.schema.metadata[b"counterbc"])["population"]
-    except (
-        OSError,
-        ValueError,
-        TypeError,
-        KeyError,
-    ) as error:  # pyarrow's too
+        said: dict[str, Any] = json.loads(pq.read_schema(path).metadata[b"counterbc"])
+        if not {"population", "config"} <= said.keys():
+            raise ValueError
+    except (OSError, ValueError, TypeError, KeyError) as error:  # pyarrow's too
         raise FormatError(
             f"{path} cannot be read as rows of a study ({type(error).__name__}); "
             "delete it, and it is computed again"
         ) from None
-    if found != json.loads(json.dumps(about)):
+    return said
+
+
+def _read(path: Path, about: dict[str, Any]) -> pa.Table:
+    if _described(path)["population"] != json.loads(json.dumps(about)):
         raise FormatError(
             f"{path} holds rows of another population; delete it, and it is computed again"
         )
-    return table
+    return pq.read_table(path)
 
 
 @contextmanager

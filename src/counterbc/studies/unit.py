@@ -20,7 +20,7 @@ class Unit(Protocol):
 
     @property
     def work(self) -> float:
-        """How long it takes, relative to others."""
+        """Seconds of training on one core, roughly."""
 
     def rows(self, device: str | None = None) -> pa.Table:
         """Compute it; `about` stands in the table's metadata."""

@@ -90,6 +90,16 @@ def train(
     )
 
 
+def versions() -> dict[str, str]:
+    """Of what decides the bits of a training."""
+    return {
+        "counterbc": counterbc.__version__,
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+
+
 class Job:
     """One call of `train`, step by step."""
 
@@ -314,12 +324,7 @@ class Job:
             "action_names": list(first.action_names),
             "device": device.type,
             "dtype": str(dtype).removeprefix("torch."),
-            "versions": {
-                "counterbc": counterbc.__version__,
-                "torch": str(torch.__version__),
-                "numpy": np.__version__,
-                "python": platform.python_version(),
-            },
+            "versions": versions(),
             "radius_choices": [c.as_dict() for c in self.choices],
             "started_from": None if self.start is None else fingerprint(self.start.params),
         }
