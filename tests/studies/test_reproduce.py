@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 
 from counterbc.cli import main
+from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.envs import WORLDS
+from counterbc.errors import OptionError
+from counterbc.studies import catalog
 from counterbc.studies.catalog import Options, figure7
 from counterbc.studies.figures import loss_plane
 from counterbc.studies.recovery import AT, Recovery, distances, examples, meant
@@ -130,10 +134,60 @@ def test_figure7_has_a_subject_per_size_and_run(tmp_path: Path) -> None:
     assert sentences("figure7", said)[0].startswith("hits, act=mean: ")
 
 
+@pytest.fixture
+def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of demonstrations in Intersection, which is taken for a world of recordings."""
+    monkeypatch.setitem(catalog.RECORDED, "intersection", ())
+    file = tmp_path / "shown.hdf5"
+    demonstrate("intersection", Uniform(0.5), 400, 0).save(file)
+    return file
+
+
+def test_what_people_recorded_is_a_teacher_beside_the_others(
+    shown: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--env", "cartpole", "--env", "intersection", "--noise", "uniform", "--data", shown)
+    said = reproduce(capsys, "figure4", *asked, "--out", tmp_path)
+    assert said["computed"] == 2 * 2 * 5  # worlds, sizes and methods
+    found = {(c["world"], c["teacher"], c["pairs"]) for c in said["figure4"]["cells"]}
+    made = {("cartpole", "uniform", k) for k in (100, 400)}
+    assert found == made | {("intersection", "people", k) for k in (100, 400)}
+    radii = {(c["method"], c["radius"]) for c in said["figure4"]["cells"]}
+    assert ("counter-bc", 0.4) in radii
+    assert ("bc", None) in radii
+
+
+def test_one_file_is_of_one_world_and_only_for_figure4(shown: Path) -> None:
+    both = Options(worlds=("push-t", "intersection"), data=shown)
+    with pytest.raises(OptionError, match="one file, of one world; give only one of push-t, inter"):
+        catalog.figure4(both)
+    with pytest.raises(OptionError, match="unknown world of this figure 'intersection'"):
+        catalog.figure5(Options(worlds=("intersection",), data=shown))
+
+
+@pytest.mark.skipif("car-racing" not in WORLDS, reason="the world car-racing is not built yet")
+def test_slow_worlds_are_studied_at_the_size_that_hardware_allows() -> None:
+    units = catalog.figure4(Options(worlds=("car-racing",), teachers=("uniform",)))
+    assert {u.about["pairs"] for u in units} == {400, 1600}
+    assert {(u.about["seeds"], u.about["episodes"], u.about["pool"]) for u in units} == {
+        (5, 10, 8000)
+    }
+    whole = catalog.figure4(Options(worlds=("car-racing",), seeds=50))
+    assert {u.about["seeds"] for u in whole} == {50}
+
+
+def test_sizes_are_the_world_s_unless_others_are_asked_for() -> None:
+    assert Options().sizes("air-hockey").pairs == (200, 400, 800, 1600, 3200)
+    assert (Options().sizes().seeds, Options().sizes("air-hockey").seeds) == (50, 10)
+    assert Options(seeds=7, steps=3).sizes("push-t").seeds == 7
+    assert Options(quick=True, steps=3).sizes("push-t").steps == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("figure4", "--env", "can"), "the world can is not built yet; choose from intersection"),
+        (("figure4", "--env", "push-t"), "push-t is studied with what people recorded; name their"),
         (("figure8",), "unknown figure or table 'figure8'; allowed: figure2, figure3"),
         (("figure4", "--noise", "loud"), "unknown noise or teacher 'loud'; allowed: uniform"),
         (("figure4", "--seeds", "1"), "seeds is 1; it must be 2 or more"),

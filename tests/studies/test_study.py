@@ -21,7 +21,9 @@ import pytest
 import torch
 
 from counterbc.errors import FormatError, OptionError
+from counterbc.studies import comparison
 from counterbc.studies.catalog import Options, units
+from counterbc.studies.comparison import demonstrations
 from counterbc.studies.grid import Grid
 from counterbc.studies.pace import Pace, estimate
 from counterbc.studies.population import PASSING, Population
@@ -65,6 +67,16 @@ def test_the_methods_of_a_run_see_the_same_demonstrations() -> None:
         a = population.rows("cpu").to_pylist()
         b = replace(population, method="counter-bc", radius=0.4).rows("cpu").to_pylist()
         assert [r["fingerprint"] for r in a] == [r["fingerprint"] for r in b]
+
+
+def test_demonstrations_are_recorded_once_while_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = (replace(TINY, teacher=t).comparison("cpu") for t in ("uniform", "gaussian"))
+    first = demonstrations(a)
+    demonstrations(b)
+    assert all(x is y for x, y in zip(first, demonstrations(a), strict=True))
+    monkeypatch.setattr(comparison, "KEPT", 0)  # then only the last
+    demonstrations(b)
+    assert all(x is not y for x, y in zip(first, demonstrations(a), strict=True))
 
 
 def test_a_measure_of_the_world_becomes_a_column() -> None:

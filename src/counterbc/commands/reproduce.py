@@ -25,13 +25,15 @@ class Reproduce(Command):
     noise: UseAppendAction[tuple[str, ...]] = ()
     """Only this teacher, one --noise each: uniform, gaussian, epsilon-greedy, crowd, …"""
     seeds: int | None = None
-    """End-to-end runs per point; by default the paper's 50, or 10 in figure7."""
+    """End-to-end runs per point; by default the paper's 50, 10 in figure7, fewer in slow worlds."""
     steps: int | None = None
     """Gradient steps; by default the preset's."""
     episodes: int | None = None
     """Test starts per run; by default 100."""
     preset: str = "default"
     """default, paper (the paper's text) or authors (their released code)."""
+    data: Path | None = None
+    """What people recorded, for figure4 --env push-t or can: any demonstration file."""
     sd: float | None = None
     """Standard deviation of differences between methods, to say what the runs can resolve."""
     device: str | None = None
@@ -50,20 +52,28 @@ class Reproduce(Command):
     def run(self) -> tuple[Json, list[RenderableType]]:
         import sys
 
-        from counterbc.studies.catalog import Options, parts, units
+        from counterbc.studies.catalog import Options, check_worlds, parts, units
         from counterbc.studies.pace import estimate
         from counterbc.studies.reproduction import draw, resolution, sentences
         from counterbc.studies.study import Study, usual_workers
         from counterbc.training.device import find_device
 
         options = Options(
-            self.quick, self.env, self.noise, self.seeds, self.steps, self.episodes, self.preset
+            self.quick,
+            self.env,
+            self.noise,
+            self.seeds,
+            self.steps,
+            self.episodes,
+            self.preset,
+            self.data,
         )
         names, study = parts(self.what), Study(units(self.what, options), self.out / "rows")
         for name in names:
             if text := resolution(name, options, self.out, self.sd):
                 print(text, file=sys.stderr)
         if missing := study.missing():
+            check_worlds(missing)
             kind = find_device(self.device).type
             print(estimate(missing, kind, self.workers or usual_workers(kind)), file=sys.stderr)
         computed = study.run(self.device, self.on, self.workers, self.address, mixed=self.mixed)

@@ -6,10 +6,12 @@ Figure 2 is computed at once and needs none; table 1 is a summary of figure 4's.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
 
 from counterbc.demonstrators import NOISES, TEACHERS
-from counterbc.envs import WORLDS
+from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import OptionError, unknown
 from counterbc.settings import settings_for
 from counterbc.studies.grid import Grid
@@ -18,19 +20,19 @@ from counterbc.studies.recovery import Recovery
 from counterbc.studies.unit import Unit
 
 METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
+USUAL = ("intersection", "cartpole")
+"""Computed unless other worlds are asked for: the others need more than the core installs."""
 NOT_BUILT = ("car-racing", "can", "push-t")
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the studies are."""
+    """How large the studies of a world are."""
 
     seeds: int = 50
-    hockey_seeds: int = 10
     episodes: int = 100
     steps: int | None = None
     pairs: tuple[int, ...] = (100, 200, 400, 800, 1600)
-    hockey_pairs: tuple[int, ...] = (200, 400, 800, 1600, 3200)
     sigmas: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
     radii: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
     recovery_radii: tuple[float, ...] = (0.1, 0.25, 0.5, 0.75, 1.0, 2.0)
@@ -39,11 +41,20 @@ class Sizes:
 
 FULL = Sizes()
 QUICK = Sizes(
-    seeds=5, hockey_seeds=4, episodes=20, steps=1000, pairs=(100, 400), hockey_pairs=(200, 800),
-    sigmas=(0.0, 0.5, 1.0), radii=(0.0, 0.2, 0.4, 0.8), recovery_radii=(0.25, 0.5, 1.0),
-    most_recorded=4000,
+    seeds=5, episodes=20, steps=1000, pairs=(100, 400), sigmas=(0.0, 0.5, 1.0),
+    radii=(0.0, 0.2, 0.4, 0.8), recovery_radii=(0.25, 0.5, 1.0), most_recorded=4000,
 )  # fmt: skip
 """Minutes on two cores; too small to judge the paper by."""
+FULL_IN = {
+    "air-hockey": replace(FULL, seeds=10, pairs=(200, 400, 800, 1600, 3200)),  # as the paper
+    # What hardware allows where a step of the world takes long; --seeds 50 is the paper's size.
+    "car-racing": replace(FULL, seeds=5, episodes=10, pairs=(400, 1600), steps=2000),
+    "push-t": replace(FULL, seeds=10, episodes=50),
+    "can": replace(FULL, seeds=5, episodes=20),
+}
+QUICK_IN = {"air-hockey": replace(QUICK, seeds=4, pairs=(200, 800))}
+RECORDED: dict[str, tuple[str, ...]] = {"push-t": ("state",), "can": ()}
+"""Worlds of which people's demonstrations are in a file, and what is read of them; (): all."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,8 @@ class Options:
     steps: int | None = None
     episodes: int | None = None
     preset: str = "default"
+    data: Path | None = None
+    """The file of people's demonstrations, for the worlds of `RECORDED`."""
 
     def __post_init__(self) -> None:
         settings_for(self.preset)
@@ -70,31 +83,58 @@ class Options:
                     f"the world {world} is not built yet; choose from {', '.join(WORLDS)}"
                 )
 
-    @property
-    def sizes(self) -> Sizes:
-        return QUICK if self.quick else FULL
+    def sizes(self, world: str = "") -> Sizes:
+        """Those of a world, as far as nothing else is asked for."""
+        usual, special = (QUICK, QUICK_IN) if self.quick else (FULL, FULL_IN)
+        own = special.get(world, usual)
+        return replace(
+            own,
+            seeds=self.seeds or own.seeds,
+            steps=self.steps or own.steps,
+            episodes=self.episodes or own.episodes,
+        )
 
     def grid(
         self,
         worlds: Sequence[str],
         teachers: Sequence[str],
-        pairs: Sequence[int],
+        pairs: Sequence[int] = (),
         methods: Sequence[str] = METHODS,
         sigmas: Sequence[float] = (0.5,),
         radii: Sequence[float] = (),
-        seeds: int | None = None,
     ) -> list[Population]:
-        """The populations of these axes, narrowed to what was asked for."""
-        return Grid(
-            _chosen("world", self.worlds, worlds, WORLDS),
-            _chosen("noise or teacher", self.teachers, teachers, [*NOISES, *TEACHERS]),
-            pairs, methods, sigmas, radii,
-            self.seeds or seeds or self.sizes.seeds,
-            self.episodes or self.sizes.episodes,
-            self.preset,
-            self.steps or self.sizes.steps,
-            self.sizes.most_recorded,
-        ).populations()  # fmt: skip
+        """The populations of these axes, narrowed to what was asked for; by default of all sizes
+        of a world."""
+        made = [w for w in WORLDS if w not in RECORDED]
+        worlds = _chosen("world of this figure", self.worlds, worlds, made)
+        shown = _chosen("noise or teacher", self.teachers, teachers, [*NOISES, *TEACHERS])
+        grids = [
+            Grid(
+                (world,), shown, pairs or sizes.pairs, methods, sigmas, radii, sizes.seeds,
+                sizes.episodes, self.preset, sizes.steps, sizes.most_recorded,
+            )
+            for world in worlds
+            for sizes in [self.sizes(world)]
+        ]  # fmt: skip
+        return [population for grid in grids for population in grid.populations()]
+
+    def recorded(self, world: str) -> list[Unit]:
+        """What people showed in a world: k random pairs of a file for every run."""
+        if self.data is None:
+            raise OptionError(
+                f"{world} is studied with what people recorded; name their file with --data"
+            )
+        from counterbc.studies.recorded import Recorded, Subset
+
+        sizes, radius = self.sizes(world), settings_for(self.preset).radius
+        return [
+            Recorded(
+                world, self.data, method, radius if method == "counter-bc" else None,
+                Subset(pairs=k), RECORDED[world], seeds=sizes.seeds, episodes=sizes.episodes,
+                preset=self.preset, steps=sizes.steps,
+            )
+            for k, method in product(sizes.pairs, METHODS)
+        ]  # fmt: skip
 
 
 def _chosen(
@@ -112,39 +152,36 @@ def figure2(options: Options) -> list[Unit]:
 
 def figure3(options: Options) -> list[Unit]:
     """|s| − 0.5 by BC and by Counter-BC at growing Δ."""
-    sizes = options.sizes
-    seeds, steps = options.seeds or sizes.seeds, options.steps or sizes.steps
+    sizes = options.sizes()
     radii = (None, *sizes.recovery_radii)
-    return [Recovery(r, seeds=seeds, preset=options.preset, steps=steps) for r in radii]
+    return [Recovery(r, seeds=sizes.seeds, preset=options.preset, steps=sizes.steps) for r in radii]
 
 
 def figure4(options: Options) -> list[Unit]:
-    """Reward against pairs."""
+    """Reward against pairs; in some worlds of real people."""
     teachers = ("crowd", "uniform", "gaussian", "epsilon-greedy")
-    return [*options.grid(("intersection", "cartpole"), teachers, options.sizes.pairs)]
+    people = [world for world in options.worlds if world in RECORDED]
+    if len(people) > 1:
+        raise OptionError(f"--data is one file, of one world; give only one of {', '.join(people)}")
+    others = tuple(w for w in options.worlds if w not in people)
+    made = replace(options, worlds=others).grid(USUAL, teachers) if others or not people else []
+    return [*made, *(unit for world in people for unit in options.recorded(world))]
 
 
 def figure5(options: Options) -> list[Unit]:
     """Reward against σ."""
-    sigmas = options.sizes.sigmas
-    return [*options.grid(("intersection", "cartpole"), ("uniform",), (400,), sigmas=sigmas)]
+    return [*options.grid(USUAL, ("uniform",), (400,), sigmas=options.sizes().sigmas)]
 
 
 def figure6(options: Options) -> list[Unit]:
     """Reward against Δ."""
-    radii = options.sizes.radii
-    worlds, teachers = ("intersection", "cartpole"), ("crowd", "uniform")
-    return [*options.grid(worlds, teachers, (400,), radii=radii)]
+    return [*options.grid(USUAL, ("crowd", "uniform"), (400,), radii=options.sizes().radii)]
 
 
 def figure7(options: Options) -> list[Unit]:
     """Air hockey; all methods but BC-RNN."""
-    methods, sizes = tuple(m for m in METHODS if m != "bc-rnn"), options.sizes
-    return [
-        *options.grid(
-            ("air-hockey",), ("crowd",), sizes.hockey_pairs, methods, seeds=sizes.hockey_seeds
-        )
-    ]
+    methods = tuple(m for m in METHODS if m != "bc-rnn")
+    return [*options.grid(("air-hockey",), ("crowd",), methods=methods)]
 
 
 FIGURES: dict[str, Callable[[Options], list[Unit]]] = {
@@ -171,6 +208,12 @@ def units(what: str, options: Options) -> list[Unit]:
     stages = [stage for part in parts(what) for stage in by_world(FIGURES[part](options)).values()]
     each = [unit for s in stages for unit in sorted(s, key=lambda u: u.work, reverse=True)]
     return list({unit.name: unit for unit in each}.values())
+
+
+def check_worlds(units: Sequence[Unit]) -> None:
+    """Make each world once, so that a missing simulator is said before any work."""
+    for world in filter(None, by_world(units)):
+        make_vec(world, 1).close()
 
 
 def by_world(units: Sequence[Unit]) -> dict[str, list[Unit]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,9 @@ from counterbc.training import train
 from counterbc.training.checks import warn_infeasible
 from counterbc.training.device import find_device
 from counterbc.training.progress import Progress
+
+KEPT = 1 << 29  # bytes of demonstrations that a process keeps for its next comparison
+_kept: dict[tuple[str, Teacher, int, int], tuple[Demonstrations, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -129,10 +132,19 @@ def demonstrations(comparison: Comparison) -> list[Demonstrations]:
     return [d.sample_pairs(c.pairs, seed) if c.pool else d for seed, d in enumerate(recorded)]
 
 
-# Many comparisons are of the same demonstrations; those of a figure are of a few kinds in turn.
-@lru_cache(maxsize=12)
 def _record(world: str, teacher: Teacher, pairs: int, seeds: int) -> tuple[Demonstrations, ...]:
-    return tuple(demonstrate(world, teacher, pairs, seed) for seed in range(seeds))
+    """Recorded once where comparisons of the same demonstrations follow each other."""
+    key = world, teacher, pairs, seeds
+    _kept[key] = _kept.pop(key, ()) or tuple(
+        demonstrate(world, teacher, pairs, seed) for seed in range(seeds)
+    )
+    while len(_kept) > 1 and sum(map(_bytes, _kept.values())) > KEPT:
+        del _kept[next(iter(_kept))]  # the one not used for longest
+    return _kept[key]
+
+
+def _bytes(datasets: tuple[Demonstrations, ...]) -> int:
+    return sum(e.obs.nbytes + e.action.nbytes for d in datasets for e in d.episodes)
 
 
 def outcome(

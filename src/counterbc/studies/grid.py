@@ -12,6 +12,9 @@ from counterbc.settings import settings_for
 from counterbc.studies.population import Population
 from counterbc.supports import Demonstrated
 
+POOLS = {"air-hockey": 48_000, "car-racing": 8_000}
+"""Pairs; elsewhere 20,000. Frames of 20,000 would not fit in memory for every run."""
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -54,5 +57,5 @@ class Grid:
         """What the paper's participants recorded in all; none where k pairs are whole episodes."""
         if world == "intersection" and teacher in NOISES:
             return 0
-        pool = 48_000 if world == "air-hockey" else 20_000
+        pool = POOLS.get(world, 20_000)
         return min(pool, self.most_recorded or pool)

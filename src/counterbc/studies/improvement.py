@@ -13,8 +13,10 @@ from counterbc.studies.statistics import by_subject
 PAPER: Mapping[str, Mapping[str, float]] = {
     "intersection": {"bc": 10, "weighted-bc": 144, "bc-rnn": 8, "bcnd": 9},
     "cartpole": {"bc": 39, "weighted-bc": 129, "bc-rnn": 51, "bcnd": 38},
+    "car-racing": {"bc": 2370, "weighted-bc": 1179, "bc-rnn": 276, "bcnd": 563},
+    "can": {"bc": 21, "weighted-bc": 13, "bc-rnn": 15, "bcnd": 11},
 }
-"""Per cent, from the paper's appendix."""
+"""Per cent, from the paper's appendix; can is a task of its Robomimic column."""
 RESAMPLES = 2000
 
 

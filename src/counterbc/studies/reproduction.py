@@ -16,13 +16,27 @@ from counterbc.studies.catalog import FIGURES, Options
 from counterbc.studies.improvement import improvements
 from counterbc.studies.statistics import by_subject, resolvable, spread
 from counterbc.studies.study import Study
+from counterbc.studies.unit import Unit
 
 Said = dict[str, Any]
+PEOPLE = "people"
 
 
 def rows_of(name: str, options: Options, folder: Path) -> pd.DataFrame:
-    """The finished rows of a figure."""
-    return Study(FIGURES[name](options), folder / "rows").table().to_pandas()
+    """The finished rows of a figure; what people showed has them for its teacher."""
+    kinds: dict[type, list[Unit]] = {}
+    for unit in FIGURES[name](options):
+        kinds.setdefault(type(unit), []).append(unit)
+    tables = [Study(units, folder / "rows").table().to_pandas() for units in kinds.values()]
+    rows = [row for table in tables for row in _with_teacher(table).to_dict("records")]
+    return pd.DataFrame(rows)
+
+
+def _with_teacher(table: pd.DataFrame) -> pd.DataFrame:
+    if "teacher" in table or "world" not in table:  # recovery has neither
+        return table
+    radius = pd.to_numeric(table["radius"], errors="coerce")
+    return table.assign(teacher=PEOPLE, sigma=math.nan, radius=radius)
 
 
 def draw(name: str, options: Options, folder: Path) -> tuple[Said, list[Path]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 
 from counterbc.errors import CounterBCError
-from counterbc.studies.catalog import FIGURES, Options, parts, units
+from counterbc.studies.catalog import FIGURES, Options, check_worlds, parts, units
 from counterbc.studies.pace import Pace, estimate, stages
 from counterbc.studies.study import Study, usual_workers
 from counterbc.training.device import find_device
@@ -29,13 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = Options(
             given.quick, tuple(given.env), tuple(given.noise), given.seeds, given.steps,
-            given.episodes, given.preset,
+            given.episodes, given.preset, given.data,
         )  # fmt: skip
         wanted = [unit for what in given.what for unit in units(what, options)]
         study = Study(wanted, given.out / "rows")
         if given.left:
             print(f"{len(study.missing())} of {len(study.units)} populations are left")
             return 0
+        check_worlds(study.missing())
         pace = _pace(given, options)
         print(estimate(study.missing(), pace.kind, pace.workers), file=sys.stderr)
         count = study.run(
@@ -62,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int)
     parser.add_argument("--episodes", type=int)
     parser.add_argument("--preset", default=Options.preset)
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--device")
     parser.add_argument("--on", choices=["local", "ray"], default="local")
     parser.add_argument("--address")

@@ -69,12 +69,14 @@ def _figure(name: str, rows: pd.DataFrame, folder: Path) -> list[Path]:
     for line, teacher in zip(axes, teachers, strict=True):
         for panel, world in zip(line, worlds, strict=True):
             here = rows[(rows["teacher"] == teacher) & (rows["world"] == world)]
+            panel.set_visible(not here.empty)
             _panel(panel, here, AXES[name])
             panel.set_title(f"{world}, {teacher}", fontsize=8)
         line[0].set_ylabel("return per episode")
     for panel in axes[-1]:
         panel.set_xlabel(AXES[name].label)
-    handles, labels = axes[0][0].get_legend_handles_labels()
+    first = next(panel for panel in axes.flat if panel.get_visible())
+    handles, labels = first.get_legend_handles_labels()
     figure.legend(handles, labels, loc="upper center", ncols=3, fontsize=7, frameon=False)
     act = rows["act"].iloc[0]
     return save(figure, folder, f"{name}-{act}", _caption(name, rows), legend=True)
@@ -85,9 +87,21 @@ def _caption(name: str, rows: pd.DataFrame) -> str:
     fixed = "" if name == "figure4" else f", {first['pairs']} pairs"
     sigma = "" if name == "figure5" else ", noises σ 0.5"
     return (
-        f"act={first['act']}; n = {first['seeds']} runs × {first['episodes']} starts per point; "
-        f"bands: standard error. Preset {first['preset']}, {first['steps']:,} steps{fixed}{sigma}."
+        f"act={first['act']}; a point is {_counts(rows)}; bands: standard error. "
+        f"Preset {first['preset']}{fixed}{sigma}."
     )
+
+
+def _counts(rows: pd.DataFrame) -> str:
+    """50 runs (n) × 100 starts, 10,000 steps; world by world where they differ."""
+    worlds: dict[str, list[str]] = {}
+    for world, own in rows.groupby("world", sort=False):
+        r = own.iloc[0]
+        text = f"n = {r['seeds']} runs × {r['episodes']} starts ({r['steps']:,} steps)"
+        worlds.setdefault(text, []).append(str(world))
+    if len(worlds) == 1:
+        return next(iter(worlds))
+    return ", ".join(f"{text} in {' and '.join(names)}" for text, names in worlds.items())
 
 
 def _panel(panel: Any, rows: pd.DataFrame, axis: Axis) -> None:
