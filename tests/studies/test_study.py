@@ -276,6 +276,7 @@ def test_a_study_killed_at_ten_random_moments_has_the_rows_of_an_uninterrupted_o
             os.kill(process.pid, signal.SIGKILL)
             kills += 1
         process.join()
+        assert process.exitcode in (0, -signal.SIGKILL)
         folder += not Study(populations, tmp_path / f"stopped-{folder}").missing()
     compute(tmp_path / f"stopped-{folder}", populations)
     for i in range(folder + 1):

@@ -15,6 +15,8 @@ from counterbc.files import aside
 from counterbc.studies.comparison import Outcome
 from counterbc.trained import ACTS, Curve
 
+matplotlib.rcParams["svg.hashsalt"] = "counterbc"  # the same picture is the same file
+
 # The palette of Okabe and Ito.
 COLORS = {
     "bc": "#000000",
@@ -126,7 +128,8 @@ def save(figure: Any, folder: Path, name: str, caption: str, legend: bool = Fals
 def _save(figure: Any, folder: Path, name: str) -> list[Path]:
     paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     for path in paths:
+        undated = {"Date": None} if path.suffix == ".svg" else None
         with aside(path) as temporary:
-            figure.savefig(temporary, dpi=160)
+            figure.savefig(temporary, dpi=160, metadata=undated)
     plt.close(figure)
     return paths

@@ -91,7 +91,7 @@ class Study:
         for unit in self.units.values():
             if not self.path(unit).exists():
                 continue
-            there = made_with(_described(self.path(unit))["config"])
+            there = made_with(description(self.path(unit))["config"])
             if there != here:
                 raise OptionError(
                     f"{self.folder} holds rows made with {there}, and this run would add rows made "
@@ -145,7 +145,7 @@ def made_with(config: dict[str, Any]) -> str:
     return ", ".join([config["device"], *each])
 
 
-def _described(path: Path) -> dict[str, Any]:
+def description(path: Path) -> dict[str, Any]:
     """What a file of rows says of itself."""
     try:
         said: dict[str, Any] = json.loads(pq.read_schema(path).metadata[b"counterbc"])
@@ -160,7 +160,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path, about: dict[str, Any]) -> pa.Table:
-    if _described(path)["population"] != json.loads(json.dumps(about)):
+    if description(path)["population"] != json.loads(json.dumps(about)):
         raise FormatError(
             f"{path} holds rows of another population; delete it, and it is computed again"
         )

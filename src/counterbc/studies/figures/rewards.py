@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from counterbc.intervals import paired_difference
 from counterbc.studies.plots import COLORS, LABELS, MARKERS, band, new_figure, save
 from counterbc.studies.statistics import as_json, by_subject
 from counterbc.trained import ACTS
@@ -32,7 +33,9 @@ AXES = {
 def draw(name: str, rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
     """One figure per way of acting, and the statistics of figures 4 and 5."""
     said: dict[str, Any] = {"cells": _cells(rows, AXES[name])}
-    if name != "figure6":
+    if name == "figure6":
+        said["above_bc"] = above_bc(rows)
+    else:
         said["statistics"] = tests(rows, AXES[name].column)
     files = [file for act in ACTS for file in _figure(name, rows[rows["act"] == act], folder)]
     return said, files
@@ -52,6 +55,19 @@ def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
         for teacher, chosen in groups.items():
             wide = by_subject(chosen, "return", ("teacher", column, "seed"))
             found.append({"world": world, "act": act, "teacher": teacher, **as_json(wide)})
+    return found
+
+
+def above_bc(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Counter-BC against BC at every radius, run by run."""
+    found = []
+    for (world, teacher, act), part in rows.groupby(["world", "teacher", "act"], sort=False):
+        bc = part[part["method"] == "bc"].set_index("seed")["return"]
+        for radius, own in part[part["method"] == "counter-bc"].groupby("radius"):
+            returns = own.set_index("seed")["return"].reindex(bc.index)
+            difference = paired_difference(returns.to_numpy(), bc.to_numpy())
+            about = {"world": world, "teacher": teacher, "act": act, "radius": radius}
+            found.append(about | {"difference": vars(difference.interval), "p": difference.p})
     return found
 
 

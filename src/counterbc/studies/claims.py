@@ -1,0 +1,119 @@
+"""What the paper claims in its figures 2 and 3, its sections 5 and 6 and its appendix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from counterbc.studies.judges import (
+    Finding,
+    alike,
+    beats,
+    differs,
+    grows,
+    improves,
+    larger_helps,
+    leads,
+    more_helps,
+    occasionally,
+    ordered,
+    simpler,
+    too_large_hurts,
+    zero_is_bc,
+)
+from counterbc.studies.numbers import Numbers
+from counterbc.studies.plots import LABELS
+
+TEACHERS = {"crowd": "the crowd in place of people", "uniform": "uniform", "gaussian": "Gaussian"}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, in one world."""
+
+    section: str
+    where: str
+    paper: str
+    judge: Callable[[Numbers, str], Finding]
+
+
+def claims(numbers: Numbers) -> Iterator[Claim]:
+    """In the paper's order, for the worlds of which there are numbers."""
+    if "figure2" in numbers.said:
+        text = "the loss is largest when confident outside C(s, a), least when confident inside"
+        yield Claim("Fig. 2", "one state", text, ordered)
+    if "figure3" in numbers.said:
+        tell: Callable[..., Claim] = partial(Claim, "Fig. 3", "one dimension")
+        judge = partial(simpler, measure="variation", sign=-1)
+        yield tell("a larger Δ gives a simpler function (total variation)", judge)
+        judge = partial(simpler, measure="to_examples", sign=1)
+        yield tell("… which departs from the examples (RMS distance)", judge)
+    yield from _figure4(numbers)
+    for world in numbers.worlds("figure5"):
+        tell = partial(Claim, "5.3", world)
+        yield tell("without noise all methods are roughly equal", partial(alike, world=world))
+        yield tell("Counter-BC's lead grows with σ", partial(grows, world=world))
+        chosen = {"world": world, "teacher": "uniform"}
+        judge = partial(beats, figure="figure5", chosen=chosen)
+        yield tell("Counter-BC is above each baseline (p < .01)", judge)
+    for world in numbers.worlds("figure6"):
+        for teacher in numbers.cells("figure6", "sample", world=world)["teacher"].unique():
+            tell = partial(Claim, "5.4", f"{world}, {teacher}")
+            here = {"world": world, "teacher": teacher}
+            yield tell("at Δ 0 Counter-BC is BC", partial(zero_is_bc, **here))
+            yield tell("a larger Δ improves on BC", partial(larger_helps, **here))
+            yield tell("too large a Δ falls below BC", partial(too_large_hurts, **here))
+    yield from _figure7(numbers)
+    yield from _table1(numbers)
+
+
+def _figure4(numbers: Numbers) -> Iterator[Claim]:
+    for world in numbers.worlds("figure4"):
+        shown = numbers.cells("figure4", "sample", world=world)["teacher"].unique()
+        texts = {"all": "all teachers together, Counter-BC is above each baseline (p < .01)"}
+        texts |= {t: f"so it is with {name}" for t, name in TEACHERS.items() if t in shown}
+        for teacher, text in texts.items():
+            judge = partial(beats, figure="figure4", chosen={"world": world, "teacher": teacher})
+            yield Claim("5.1", world, text, judge)
+        if "epsilon-greedy" in shown:
+            text = "under ε-greedy BCND occasionally wins"
+            yield Claim("5.1", world, text, partial(occasionally, world=world))
+        yield Claim("5.2", world, "more pairs help every method", partial(more_helps, world=world))
+        yield Claim("5.2", world, "Counter-BC leads at every size", partial(leads, world=world))
+
+
+def _figure7(numbers: Numbers) -> Iterator[Claim]:
+    if "figure7" not in numbers.said:
+        return
+    paper = {
+        "hits": "F(2.74, 134.24) = 39.8, p < .001",
+        "distance_per_hit": "F(2.42, 118.78) = 12.6, p < .001",
+        "time_per_hit": "F(1.89, 92.48) = 8.3, p < .001",
+    }
+    tell: Callable[..., Claim] = partial(Claim, "6", "air-hockey")
+    for measure, text in paper.items():
+        name = measure.replace("_", " ")
+        yield tell(f"methods differ in {name}: {text}", partial(differs, measure=measure))
+    for measure, better, text, others in (
+        ("hits", 1, "more hits than each baseline (p < .001)", ()),
+        ("time_per_hit", -1, "less time per hit than each baseline (p < .05)", ()),
+        (
+            "distance_per_hit",
+            -1,
+            "less distance per hit than BC and BCND (p < .01)",
+            ("bc", "bcnd"),
+        ),
+    ):
+        chosen = {"measure": measure}
+        judge = partial(beats, figure="figure7", chosen=chosen, better=better, others=others)
+        yield tell(f"Counter-BC needs {text}" if better < 0 else f"Counter-BC has {text}", judge)
+
+
+def _table1(numbers: Numbers) -> Iterator[Claim]:
+    every = numbers.said.get("table1", {}).get("improvements", [])
+    known = [r for r in every if r["act"] == "sample" and r["paper"] is not None]
+    for row in known:
+        text = f"{row['paper']:.0f} % over {LABELS[row['baseline']]}"
+        judge = partial(improves, world=row["world"], baseline=row["baseline"])
+        yield Claim("Table 1", row["world"], text, judge)
