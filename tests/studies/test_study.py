@@ -24,7 +24,9 @@ from counterbc.errors import FormatError, OptionError
 from counterbc.studies.catalog import Options, units
 from counterbc.studies.grid import Grid
 from counterbc.studies.population import PASSING, Population
+from counterbc.studies.stacks import stacks
 from counterbc.studies.study import Study
+from counterbc.studies.unit import Unit
 
 TINY = Population("intersection", "uniform", 0.5, 20, "bc", None, seeds=2, episodes=2, steps=4)
 GRID = Grid(
@@ -145,6 +147,57 @@ def test_worker_processes_give_the_rows_of_this_process(tmp_path: Path) -> None:
     assert lasting(here) == lasting(there)
 
 
+def test_a_stack_differs_in_its_demonstrations_alone() -> None:
+    units = Grid(
+        ["intersection", "cartpole"], ["crowd", "uniform", "gaussian"], [20, 40],
+        ["bc", "counter-bc"], sigmas=(0.25, 0.5), radii=(0.1, 0.2), seeds=2,
+    ).populations()  # fmt: skip
+    found = stacks(units)
+    assert sorted(u.name for s in found for u in s) == sorted(u.name for u in units)
+    for stack in found:
+        assert len({(u.about["world"], u.about["pairs"], u.about["method"]) for u in stack}) == 1
+        assert len({u.about["radius"] for u in stack}) == 1
+    # Five teachers and σ: four at a time, then the one left; 2 worlds, 2 sizes, BC and two radii.
+    assert [len(s) for s in found] == [4, 1] * (2 * 2 * 3)
+    assert [len(s) for s in stacks(units, False)] == [1] * len(units)
+
+
+def test_a_stack_has_the_rows_of_its_populations_alone(tmp_path: Path) -> None:
+    grid = replace(GRID, worlds=["cartpole"], most_recorded=100, pairs=[20], methods=["bcnd", "bc"])
+    populations = replace(grid, teachers=["crowd", "uniform", "gaussian"]).populations()
+    alone, together = (Study(populations, tmp_path / f) for f in ("alone", "together"))
+    alone.run("cpu", workers=1)
+    told: list[Unit] = []
+    together.run("cpu", workers=1, told=told.append, stacked=True)
+    assert lasting(together.table()) == lasting(alone.table())
+    assert {u.name for u in told} == set(together.units)
+    said = pq.read_table(together.path(populations[0])).schema.metadata[b"counterbc"]
+    config = json.loads(said)["config"]
+    assert config["stack"] == [p.name for p in populations if p.method == "bcnd"]
+    assert len(config["data"]) == populations[0].seeds
+
+
+def test_only_what_is_missing_of_a_stack_is_written(tmp_path: Path) -> None:
+    populations = replace(GRID, pairs=[20], methods=["bc"]).populations()
+    study = Study(populations, tmp_path)
+    study.run("cpu", workers=1, stacked=True)
+    whole = lasting(study.table())
+    first, second = (study.path(p) for p in populations)
+    written = second.stat().st_mtime_ns
+    first.unlink()
+    assert study.run("cpu", workers=1, stacked=True) == 1
+    assert second.stat().st_mtime_ns == written
+    assert lasting(study.table()) == whole
+
+
+def test_the_longest_of_a_figure_and_world_come_first() -> None:
+    everything = units("all", Options())
+    figure4 = [u for u in everything if u in units("figure4", Options())]
+    assert [u.about["world"] for u in figure4] == ["intersection"] * 100 + ["cartpole"] * 100
+    assert figure4[0].about["pairs"] == 1600
+    assert [u.work for u in figure4[:100]] == sorted((u.work for u in figure4[:100]), reverse=True)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
 def test_a_study_killed_at_ten_random_moments_has_the_rows_of_an_uninterrupted_one(
     tmp_path: Path,
@@ -197,3 +250,6 @@ def test_rows_are_computed_without_the_libraries_of_statistics_and_of_the_comman
     assert "15 populations computed, 15 finished" in done.stdout
     assert "15 of 15 populations, 0 min left" in done.stderr
     assert len(list((tmp_path / "rows").glob("*.parquet"))) == 15
+    (call,) = json.loads((tmp_path / "seconds.json").read_text())
+    assert call["parts"]["figure5, intersection"]["computed"] == 15
+    assert (call["device"], call["workers"]) == ("cpu", 1)

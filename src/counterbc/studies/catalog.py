@@ -15,7 +15,7 @@ from counterbc.settings import settings_for
 from counterbc.studies.grid import Grid
 from counterbc.studies.population import Population
 from counterbc.studies.recovery import Recovery
-from counterbc.studies.study import Unit
+from counterbc.studies.unit import Unit
 
 METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 NOT_BUILT = ("car-racing", "can", "push-t")
@@ -166,6 +166,16 @@ def parts(what: str) -> list[str]:
 
 
 def units(what: str, options: Options) -> list[Unit]:
-    """What must be computed for it; shared populations once."""
-    each = [unit for part in parts(what) for unit in FIGURES[part](options)]
+    """What must be computed for it, in a good order: the longest first, so that none is last and
+    alone, but figure by figure and world by world; what several share, once."""
+    stages = [stage for part in parts(what) for stage in by_world(FIGURES[part](options)).values()]
+    each = [unit for s in stages for unit in sorted(s, key=lambda u: u.work, reverse=True)]
     return list({unit.name: unit for unit in each}.values())
+
+
+def by_world(units: Sequence[Unit]) -> dict[str, list[Unit]]:
+    """The units of each world, or under "" where they have none."""
+    found: dict[str, list[Unit]] = {}
+    for unit in units:
+        found.setdefault(unit.about.get("world", ""), []).append(unit)
+    return found

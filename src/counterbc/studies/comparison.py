@@ -129,7 +129,8 @@ def demonstrations(comparison: Comparison) -> list[Demonstrations]:
     return [d.sample_pairs(c.pairs, seed) if c.pool else d for seed, d in enumerate(recorded)]
 
 
-@lru_cache(maxsize=1)  # comparisons of the same demonstrations often follow each other
+# Many comparisons are of the same demonstrations; those of a figure are of a few kinds in turn.
+@lru_cache(maxsize=12)
 def _record(world: str, teacher: Teacher, pairs: int, seeds: int) -> tuple[Demonstrations, ...]:
     return tuple(demonstrate(world, teacher, pairs, seed) for seed in range(seeds))
 

@@ -6,9 +6,9 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -85,33 +85,32 @@ class Population:
 
     @property
     def work(self) -> float:
-        """How long it takes, roughly, relative to others: for the time left."""
+        """How long it takes, roughly, relative to others: for the order and the time left."""
         method = find_method(self.method)[1]
         networks = self.seeds * method.parts * method.rounds * method.policy.history
-        return networks * float(self.about["steps"])
+        settings = settings_for(self.preset)
+        batch = settings.batch_size(max(1, self.pairs // method.parts))
+        return networks * float(self.about["steps"]) * (20 + batch)  # a step is not its batch alone
 
     def rows(self, device: str | None = None) -> pa.Table:
         """A row per seed and way of acting: means over the test starts."""
-        comparison = self.comparison(device)
-        with one_thread(), warnings.catch_warnings():
-            # The rows say both: what was shown is in the hash, who diverged has a NaN return.
-            warnings.simplefilter("ignore", InfeasibleActions)
-            warnings.simplefilter("ignore", Diverged)
-            datasets = demonstrations(comparison)
-            policies = train(
-                datasets, self.method, seeds=self.seeds, preset=self.preset,
-                device=device, progress=False, **comparison.changes,
-            )  # fmt: skip
-            began = time.perf_counter()
-            evaluations = [
-                evaluate(policies, self.world, episodes=self.episodes, act=act, progress=False)
-                for act in ACTS
-            ]
-            tested = time.perf_counter() - began
-        shown = [datasets[m.dataset].mean_return for m in policies.members]
+        return rows_together([self], device)[self.name]
+
+    def _table(self, policies: Policies, shown: list[float | None], share: float) -> pa.Table:
+        """Test the policies; `share` of the seconds of their training were theirs."""
+        began = time.perf_counter()
+        evaluations = [
+            evaluate(policies, self.world, episodes=self.episodes, act=act, progress=False)
+            for act in ACTS
+        ]
+        tested = time.perf_counter() - began
         made = [self._row(policies, s, e, i) for e in evaluations for i, s in enumerate(shown)]
-        finished = {"test_seconds": round(tested, 3), "finished": datetime.now(UTC).isoformat()}
-        table = pa.Table.from_pylist([row | finished for row in made])
+        passing = {
+            "train_seconds": round(share * policies.config["seconds"], 3),
+            "test_seconds": round(tested, 3),
+            "finished": datetime.now(UTC).isoformat(),
+        }
+        table = pa.Table.from_pylist([row | passing for row in made])
         return described(table, self.about, policies.config)
 
     def _row(
@@ -123,8 +122,45 @@ class Population:
         row["length"] = float(evaluation.lengths[i].mean())
         row |= {name: float(values[i].mean()) for name, values in evaluation.measures.items()}
         row |= {"shown_return": shown, "fingerprint": member.fingerprint}
-        row |= {"device": config["device"], "dtype": config["dtype"], **config["versions"]}
-        return row | {"train_seconds": config["seconds"]}
+        return row | {"device": config["device"], "dtype": config["dtype"], **config["versions"]}
+
+
+def rows_together(
+    populations: Sequence[Population],
+    device: str | None = None,
+    wanted: Collection[str] | None = None,
+) -> dict[str, pa.Table]:
+    """The rows, by name, of populations that differ in their demonstrations alone.
+
+    They train as one stack, which a GPU does in little more than the time of one of them. Only
+    those named in `wanted` are tested; by default all.
+    """
+    comparisons = [p.comparison(device) for p in populations]
+    first, asked = populations[0], comparisons[0]
+    with one_thread(), warnings.catch_warnings():
+        # The rows say both: what was shown is in the hash, who diverged has a NaN return.
+        warnings.simplefilter("ignore", InfeasibleActions)
+        warnings.simplefilter("ignore", Diverged)
+        datasets = [data for c in comparisons for data in demonstrations(c)]
+        policies = train(
+            datasets, first.method, seeds=[*range(first.seeds)] * len(populations),
+            preset=first.preset, device=device, progress=False, **asked.changes,
+        )  # fmt: skip
+        tables = {}
+        for i, population in enumerate(populations):
+            if wanted is None or population.name in wanted:
+                own = slice(i * first.seeds, (i + 1) * first.seeds)
+                part = replace(policies[own], config=_config(policies, own, populations))
+                shown = [data.mean_return for data in datasets[own]]
+                tables[population.name] = population._table(part, shown, 1 / len(populations))
+    return tables
+
+
+def _config(policies: Policies, own: slice, stack: Sequence[Population]) -> dict[str, Any]:
+    """What one population of a stack was trained with, and beside which others."""
+    config = policies.config
+    config = config | {"members": config["members"][own], "data": config["data"][own]}
+    return config | {"stack": [p.name for p in stack]}
 
 
 def described(table: pa.Table, about: dict[str, Any], config: dict[str, Any]) -> pa.Table:

@@ -1,25 +1,56 @@
 """Computes the rows of a study, and nothing else: for machines without the rest of the libraries.
 
     python -m counterbc.studies.run figure4 --device cuda --out reproduction
+    python -m counterbc.studies.run figure4 --out reproduction --left
 
-A stopped run goes on where it was when it is started again. Statistics and figures come of the
-rows afterwards: counterbc reproduce figure4 --out reproduction.
+A stopped run goes on where it was when it is started again; --left says how much there is to do.
+Statistics and figures come of the rows afterwards: counterbc reproduce figure4 --out reproduction.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 
 from counterbc.errors import CounterBCError
-from counterbc.studies.catalog import FIGURES, Options, units
-from counterbc.studies.study import Study
+from counterbc.studies.catalog import FIGURES, Options, parts, units
+from counterbc.studies.pace import Pace, machine, stages
+from counterbc.studies.study import Study, usual_workers
+from counterbc.training.device import find_device
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0, or 1 for an error that was explained."""
+    """0, or 1 for an error that was explained, or 130 when stopped."""
+    given = _parser().parse_args(arguments)
+    try:
+        options = Options(
+            given.quick, tuple(given.env), tuple(given.noise), given.seeds, given.steps,
+            given.episodes, given.preset,
+        )  # fmt: skip
+        wanted = [unit for what in given.what for unit in units(what, options)]
+        study = Study(wanted, given.out / "rows")
+        if given.left:
+            print(f"{len(study.missing())} of {len(study.units)} populations are left")
+            return 0
+        count = study.run(
+            given.device, given.on, given.workers, given.address, _pace(given, options).tell
+        )
+    except CounterBCError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        left = len(study.missing())
+        print(f"stopped; {left} populations are left, the others are kept", file=sys.stderr)
+        return 130
+    print(f"{count} populations computed, {len(study.units)} finished, in {study.folder}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("what", nargs="+", choices=[*FIGURES, "all"])
     parser.add_argument("--quick", action="store_true")
@@ -34,21 +65,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--address")
     parser.add_argument("--workers", type=int)
     parser.add_argument("--out", type=Path, default=Path("reproduction"))
-    given = parser.parse_args(arguments)
-    try:
-        options = Options(
-            given.quick, tuple(given.env), tuple(given.noise), given.seeds, given.steps,
-            given.episodes, given.preset,
-        )  # fmt: skip
-        wanted = [unit for what in given.what for unit in units(what, options)]
-        study = Study(wanted, given.out / "rows")
-        count = study.run(given.device, given.on, given.workers, given.address)
-    except CounterBCError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    print(f"{count} populations computed, {len(study.units)} finished, in {study.folder}")
-    return 0
+    parser.add_argument("--left", action="store_true", help="only say how much is left to do")
+    return parser
+
+
+def _pace(given: argparse.Namespace, options: Options) -> Pace:
+    kind = find_device(given.device).type
+    about = machine(kind) | {"workers": given.workers or usual_workers(kind)}
+    figures = dict.fromkeys(part for what in given.what for part in parts(what))
+    return Pace(stages([*figures], options), given.out / "seconds.json", **about)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """A polite request to end is taken as Ctrl-C is; `timeout` makes it twice."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)
     sys.exit(main())

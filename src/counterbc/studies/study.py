@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,30 +18,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from counterbc.errors import FormatError, OptionError
 from counterbc.files import aside
+from counterbc.studies.stacks import compute, stacks
+from counterbc.studies.unit import Unit as Unit
 from counterbc.studies.workers import cores, run_all
 from counterbc.training.device import find_device
 
 On = Literal["local", "ray"]
-GPU_WORKERS = 4  # processes that share a GPU, so that it trains while others test on the CPU
-
-
-class Unit(Protocol):
-    """The unit of work: finished, or done again whole."""
-
-    @property
-    def name(self) -> str:
-        """What its file is called, different for every other unit."""
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """Everything that decides its rows, but for device and versions."""
-
-    @property
-    def work(self) -> float:
-        """How long it takes, relative to others."""
-
-    def rows(self, device: str | None = None) -> pa.Table:
-        """Compute it; `about` stands in the table's metadata."""
+Told = Callable[[Unit], None]
+GPU_WORKERS = 12  # processes that share a GPU, so that it trains while others test on the CPU
 
 
 class Study:
@@ -63,21 +47,34 @@ class Study:
         on: On = "local",
         workers: int | None = None,
         address: str | None = None,
+        told: Told = lambda unit: None,
+        stacked: bool | None = None,
     ) -> int:
-        """Compute what is missing; how many that were."""
+        """Compute what is missing; how many that were. `told(unit)` is called when one is written.
+
+        What stands first among the units is begun first. `stacked` trains populations together as
+        `stacks` says, by default on a GPU.
+        """
         kind = find_device(device).type
         if workers is not None and workers < 1:
             raise OptionError(f"workers is {workers}; at least one must work")
         self.folder.mkdir(parents=True, exist_ok=True)
-        missing = self.missing()
+        missing = {u.name: u for u in self.missing()}
         if not missing:
             return 0
-        jobs = {u.name: partial(u.rows, device or kind) for u in missing}
-        with _progress(self.units.values(), missing) as advance:
+        together = kind == "cuda" if stacked is None else stacked
+        jobs = {
+            stack[0].name: partial(compute, stack, wanted, device or kind)
+            for stack in stacks([*self.units.values()], together)
+            if (wanted := [u.name for u in stack if u.name in missing])
+        }
+        with _progress(self.units.values(), [*missing.values()]) as advance:
 
-            def done(name: str, table: pa.Table) -> None:
-                self._write(self.units[name], table)
-                advance(self.units[name])
+            def done(_: str, tables: dict[str, pa.Table]) -> None:
+                for name, table in tables.items():
+                    self._write(missing[name], table)
+                    advance(missing[name])
+                    told(missing[name])
 
             _run(jobs, done, kind, on, workers, address)
         return len(missing)
@@ -98,8 +95,8 @@ class Study:
 
 
 def _run(
-    jobs: Mapping[str, Callable[[], pa.Table]],
-    done: Callable[[str, pa.Table], None],
+    jobs: Mapping[str, Callable[[], dict[str, pa.Table]]],
+    done: Callable[[str, dict[str, pa.Table]], None],
     kind: str,
     on: On,
     workers: int | None,
@@ -110,12 +107,17 @@ def _run(
 
         run_on_ray(jobs, done, address, gpus=1 / GPU_WORKERS if kind == "cuda" else 0.0)
         return
-    most = workers or (min(GPU_WORKERS, cores()) if kind == "cuda" else cores())
+    most = workers or usual_workers(kind)
     if most == 1 or len(jobs) == 1:  # a process of its own would only take longer to start
         for name, job in jobs.items():
             done(name, job())
     else:
         run_all(jobs, done, most, bars=False)
+
+
+def usual_workers(kind: str) -> int:
+    """Populations, or stacks of them, at a time."""
+    return min(GPU_WORKERS, cores()) if kind == "cuda" else cores()
 
 
 def _read(path: Path, about: dict[str, Any]) -> pa.Table:

@@ -1,0 +1,64 @@
+"""How long the parts of a study took on this machine, kept beside their rows."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from counterbc.files import aside
+from counterbc.studies.catalog import FIGURES, Options, by_world
+from counterbc.studies.unit import Unit
+
+
+class Pace:
+    """Seconds after which each figure and world was finished, in every call that worked on it.
+
+    The figures are begun in turn, so what is finished later took less than its number says.
+    """
+
+    def __init__(self, stages: Mapping[str, Sequence[str]], path: Path, **about: Any) -> None:
+        self.stages, self.path = stages, path
+        self.began, self.seconds = time.perf_counter(), dict[str, float]()
+        self.about = {"began": datetime.now(UTC).isoformat(timespec="seconds"), **about}
+        self.before = json.loads(path.read_text()) if path.exists() else []
+
+    def tell(self, unit: Unit) -> None:
+        """Called when a unit is written; writes all that is known so far."""
+        self.seconds[unit.name] = round(time.perf_counter() - self.began, 1)
+        with aside(self.path) as temporary:
+            said = json.dumps([*self.before, self.about | {"parts": self.parts()}], indent=1)
+            temporary.write_text(said + "\n")
+
+    def parts(self) -> dict[str, dict[str, float]]:
+        """Of each stage: how many populations this call computed, and when the last was done."""
+        found = {}
+        for stage, names in self.stages.items():
+            own = [self.seconds[name] for name in names if name in self.seconds]
+            if own:
+                found[stage] = {"of": len(names), "computed": len(own), "seconds": max(own)}
+        return found
+
+
+def stages(figures: Sequence[str], options: Options) -> dict[str, list[str]]:
+    """The names of the units of each figure and world."""
+    return {
+        ", ".join(filter(None, (figure, world))): [u.name for u in units]
+        for figure in figures
+        for world, units in by_world(FIGURES[figure](options)).items()
+        if figure != "table1"  # the same as figure 4's
+    }
+
+
+def machine(kind: str) -> dict[str, Any]:
+    """What computed."""
+    import os
+    import platform
+
+    gpu = {"gpu": torch.cuda.get_device_name()} if kind == "cuda" else {}
+    return {"device": kind, **gpu, "cores": os.cpu_count(), "python": platform.python_version()}
