@@ -11,7 +11,7 @@ import numpy as np
 
 from counterbc.envs import WORLDS, register
 from counterbc.errors import CounterBCError, FormatError, MissingExtra
-from counterbc.evaluation import start_seeds
+from counterbc.evaluation import same_simulator, start_seeds
 from counterbc.files import aside, check_free
 from counterbc.trained import Act, Acting, Actor, Policies
 
@@ -31,7 +31,8 @@ def film(
     """The first member in the first starts of `evaluate`, as .gif, or .mp4 with the video extra."""
     check_video(path)
     register()
-    world = gymnasium.make(WORLDS[env].id if env in WORLDS else env, render_mode="rgb_array")
+    name, options = WORLDS[env].id if env in WORLDS else env, same_simulator(policies, env, {})
+    world = gymnasium.make(name, render_mode="rgb_array", **options)
     one = policies[0]
     frames: list[Any] = []
     for number, start in enumerate(start_seeds(one, list(range(episodes)), seed)):
