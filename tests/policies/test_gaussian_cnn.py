@@ -32,10 +32,11 @@ def by_torch(params: Params, obs: Tensor) -> Tensor:
     x = obs.double().unflatten(-1, IMAGE) / 255  # (B, T, H, W, C)
     x = x.permute(0, 1, 4, 2, 3).flatten(1, 2)  # (B, T · C, H, W)
     for i, (_, side, stride) in enumerate(CONVOLUTIONS):
-        weight = params[f"f.conv{i}.weight"].unflatten(0, (-1, side, side)).permute(3, 0, 1, 2)
+        weight = params[f"f.conv{i}.weight"].unflatten(0, (side, side, -1)).permute(3, 2, 0, 1)
         x = functional.conv2d(x, weight, params[f"f.conv{i}.bias"], stride).relu()
     flat = x.permute(0, 2, 3, 1).flatten(1)
-    return (flat @ params["f.layer0.weight"] + params["f.layer0.bias"]).relu()
+    features: Tensor = (flat @ params["f.layer0.weight"] + params["f.layer0.bias"]).relu()
+    return features
 
 
 def test_patches_times_matrices_are_convolutions_of_frames_scaled_to_one() -> None:

@@ -36,7 +36,8 @@ def road(obs: Array) -> Array:
         aside = (_ANGLES - middle[:, None]) / max(_WIDTH / radius, 0.15)
         weight = grey[:, i] * np.exp(-(aside**2))  # (N, D)
         total = weight.sum(1)
-        found = (weight @ _ANGLES) / np.maximum(total, 1e-9)
+        # Not by @, which rounds differently in batches of different sizes.
+        found = (weight * _ANGLES).sum(1) / np.maximum(total, 1e-9)
         middle = np.where(total > 0.3, found, middle)  # straight on where no road is seen
         path.append(middle)
     return np.stack(path, axis=1)

@@ -73,7 +73,8 @@ class Encoder:
 def _convolved(x: Tensor, weight: Tensor, bias: Tensor, side: int, stride: int) -> Tensor:
     """One convolution with ReLU: (B, H, W, C) → (B, h, w, O)."""
     patches = x.unfold(-3, side, stride).unfold(-3, side, stride)  # (B, h, w, C, side, side)
-    rows = patches.flatten(-3).to(weight.dtype)  # (B, h, w, K)
+    # Channels last, as they lie in memory: whole lines of a patch are copied at once.
+    rows = patches.movedim(-3, -1).flatten(-3).to(weight.dtype)  # (B, h, w, K)
     y = linear(rows.flatten(-4, -2), weight, bias).relu()  # (B · h · w, O)
     out: Tensor = y.unflatten(-2, rows.shape[-4:-1])
     return out
