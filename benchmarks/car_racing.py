@@ -4,6 +4,7 @@
     python benchmarks/car_racing.py table                    # from the rows of the study
     python benchmarks/car_racing.py expert                   # in both simulators
     python benchmarks/car_racing.py speed                    # both simulators, side by side
+    python benchmarks/car_racing.py picture                  # the expert's frames
 
 Each seed records 8000 pairs of its own and learns from 400 or 1600 of them, drawn at random; Δ is
 0.4. All methods of a seed see the same pairs and drive on the same ten tracks. Rows behind
@@ -37,6 +38,7 @@ METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 TEACHERS = ("uniform", "typical")
 PAIRS = (400, 1600)
 BACKENDS = ("envpool", "gymnasium")
+SHOWN = (0, 60, 140, 220)
 PAPER = {"bc": 2370, "weighted-bc": 1179, "bc-rnn": 276, "bcnd": 563}
 """Improvement of Counter-BC over each, in %, as the paper's appendix has it."""
 
@@ -173,6 +175,27 @@ def steps_per_second(backend: str, steps: int) -> float:
     return rate
 
 
+def picture(options: argparse.Namespace) -> None:
+    """The expert's frames in each simulator, a row each."""
+    from PIL import Image
+
+    drive, rows = WORLDS["car-racing"].load_expert(), []
+    for backend in options.backends:
+        env: Any = make_vec("car-racing", 1, backend=backend, render_mode="rgb_array")
+        obs, _ = env.reset(seed=[options.track])
+        shown = []
+        for t in range(max(SHOWN) + 1):
+            if t in SHOWN:
+                shown.append(env.render()[0])
+            obs, *_ = env.step(drive(obs, np.zeros(1), t))
+        env.close()
+        gap = np.full((len(shown[0]), 6, 3), 255, np.uint8)
+        rows.append(np.concatenate([p for f in shown for p in (f, gap)][:-1], axis=1))
+    gap = np.full((6, rows[0].shape[1], 3), 255, np.uint8)
+    page = np.concatenate([p for r in rows for p in (r, gap)][:-1])
+    Image.fromarray(page).save(options.picture)
+
+
 def write(path: Path, name: str, said: Any) -> None:
     """One part of the file of results."""
     known = json.loads(path.read_text()) if path.exists() else {}
@@ -182,7 +205,7 @@ def write(path: Path, name: str, said: Any) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("what", choices=["study", "table", "expert", "speed"])
+    parser.add_argument("what", choices=["study", "table", "expert", "speed", "picture"])
     parser.add_argument("--rows", type=Path, default=ROOT / "results" / "car-racing")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/car-racing.json")
     parser.add_argument("--device")
@@ -192,13 +215,16 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, nargs="*", default=list(PAIRS))
     parser.add_argument("--pool", type=int, default=8000, help="pairs recorded by each seed")
     parser.add_argument("--steps", type=int, help="of training, or of an episode for speed")
+    parser.add_argument("--track", type=int, default=7, help="of the picture")
+    parser.add_argument("--picture", type=Path, default=ROOT / "docs/images/car-racing.png")
     parser.add_argument("--tracks", type=int, default=24)
     parser.add_argument("--backends", nargs="*", default=list(BACKENDS))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--slots", type=int, default=8)
     options = parser.parse_args()
     options.steps = options.steps or (200 if options.what == "speed" else 2000)
-    {"study": study, "table": table, "expert": expert, "speed": speed}[options.what](options)
+    commands = {"study": study, "table": table, "expert": expert, "speed": speed}
+    (commands | {"picture": picture})[options.what](options)
 
 
 if __name__ == "__main__":

@@ -150,3 +150,28 @@ def test_data_of_two_simulators_are_not_mixed() -> None:
     a, b = (replace(pictures(), env_args={"env_kwargs": {"backend": x}}) for x in "ab")
     with pytest.raises(DataError, match="different simulators, a and b"):
         quick([a, b], seeds=2)
+
+
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+
+
+@needs_cuda
+@pytest.mark.parametrize("method", ON_IMAGES)
+def test_a_training_on_the_gpu_agrees_with_one_on_the_cpu(method: str) -> None:
+    options: dict[str, Any] = {"seeds": 2, "steps": 20, "dtype": torch.float64}
+    cpu, gpu = (quick(pictures(), method, device=d, **options) for d in ("cpu", "cuda"))
+    for name, value in cpu.params.items():
+        torch.testing.assert_close(gpu.params[name], value, rtol=1e-5, atol=1e-6)
+    obs = pictures(5).episodes[0].obs[:1]
+    there = gpu.to(torch.device("cuda"))
+    acted = [
+        Acting(p, [0], "sample", 0).actions(p.tensor(obs).expand(2, 1, -1)) for p in (gpu, there)
+    ]
+    torch.testing.assert_close(acted[0], acted[1].cpu(), rtol=1e-4, atol=1e-4)
+
+
+@needs_cuda
+@pytest.mark.parametrize("method", ON_IMAGES)
+def test_two_trainings_on_the_gpu_give_the_same_bits(method: str) -> None:
+    first, second = (quick(pictures(), method, seeds=2, device="cuda", steps=30) for _ in range(2))
+    assert all(torch.equal(first.params[k], v) for k, v in second.params.items())

@@ -29,7 +29,7 @@ _STEPS = 1000
 _SEEDS = 2**31 - 1  # envpool takes those below
 _PER_STEP, _PER_TRACK = -0.1, 1000.0  # rewards
 _FEWEST, _MOST = 200, 400  # tiles of a track; 235 to 345 were seen
-_ENLARGED = 4
+_ENLARGED = 3
 
 
 class Tiles:
