@@ -34,6 +34,7 @@ from counterbc.studies.study import Study
 from counterbc.training import train
 
 ROOT = Path(__file__).parent.parent
+PAGE, MARKS = ROOT / "docs/car-racing.md", ("<!-- tables -->", "<!-- end of tables -->")
 METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 TEACHERS = ("uniform", "typical")
 PAIRS = (400, 1600)
@@ -64,11 +65,17 @@ def study(options: argparse.Namespace) -> None:
 
 
 def table(options: argparse.Namespace) -> None:
-    """Prints the tables of docs/car-racing.md."""
+    """Writes the tables into docs/car-racing.md, between their marks, and prints them."""
     rows = Study(populations(options), options.rows).table().to_pylist()
-    print(f"Share of the track visited, in %\n\n{markdown(rows, 'lap', 100)}")
-    print(f"\nReturn\n\n{markdown(rows, 'return', 1)}")
-    print(f"\nCounter-BC's improvement in tiles, in %\n\n{improvements(rows)}")
+    parts = {
+        "Share of the track visited, in %": markdown(rows, "lap", 100),
+        "Return": markdown(rows, "return", 1),
+        "Improvement of Counter-BC in tiles visited, in %": improvements(rows),
+    }
+    text = "\n\n".join(f"**{title}**\n\n{part}" for title, part in parts.items())
+    before, _, rest = PAGE.read_text().partition(MARKS[0])
+    PAGE.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{rest.partition(MARKS[1])[2]}")
+    print(text)
 
 
 def by_seed(rows: list[dict[str, Any]], name: str, **chosen: Any) -> np.ndarray[Any, Any]:
