@@ -165,7 +165,7 @@ def search_radii(
     progress: Progress,
 ) -> list[RadiusChoice]:
     """A radius for each dataset, all of them from one population."""
-    name, chosen = method[0], settings.apply(method[1])
+    name, chosen = method[0], settings.apply(method[1], datasets[0].obs_shape)
     if isinstance(chosen.support, Demonstrated):
         raise OptionError(f"method {name} has no counterfactuals, so it needs no radius; train it")
     used = [_used(d, search) for d in datasets]
