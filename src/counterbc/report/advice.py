@@ -1,0 +1,147 @@
+"""What to do next, as commands to paste."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterbc.report import words
+from counterbc.report.findings import Findings
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was typed to read the demonstrations, which other commands need again."""
+
+    paths: tuple[Path, ...]
+    formats: tuple[str, ...]
+    """The format of each path."""
+    obs: tuple[str, ...] = ()
+
+    def command(self, name: str, *options: str) -> str:
+        """A line that runs a command on the same data."""
+        keys = [part for key in self.obs for part in ("--obs", key)]
+        return shlex.join(["counterbc", name, *map(str, self.paths), *keys, *options])
+
+    def beside(self, suffix: str) -> str:
+        """A new name in the current folder with the ending of the first path."""
+        first = self.paths[0]
+        return f"{first.stem}-{suffix}{first.suffix}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do, why, and how."""
+
+    title: str
+    why: str
+    commands: tuple[str, ...] = ()
+
+
+def advice(found: Findings, given: Given) -> list[Step]:
+    """The steps worth taking, what comes first first."""
+    return [
+        *_look(found, given),
+        *_intents(found, given),
+        *_exclude(found, given),
+        *_train(found, given),
+        *_clean(found, given),
+    ]
+
+
+def _look(found: Findings, given: Given) -> Iterator[Step]:
+    kinds = [p["kind"] for p in found.inspection["problems"]]
+    if kinds:
+        yield Step(
+            "Look at the problems",
+            f"Found: {', '.join(kinds)}. Below are the first places; this lists more.",
+            (given.command("inspect", "--json"),),
+        )
+
+
+def _intents(found: Findings, given: Given) -> Iterator[Step]:
+    if found.intents is None or found.intents.groups < 2:
+        return
+    angles = [part for name in found.options.angles for part in ("--angle", name)]
+    yield Step(
+        "Keep the goals apart",
+        f"One policy would average {found.intents.groups} goals. This writes a copy whose "
+        "observations end with the goal of the episode, and trains on it.",
+        (
+            given.command("intents", *angles, "--condition", "--out", "told.hdf5"),
+            "counterbc train told.hdf5 --seeds 10 --out run-told",
+        ),
+    )
+
+
+def _exclude(found: Findings, given: Given) -> Iterator[Step]:
+    worst = found.outstanding
+    if not worst:
+        return
+    commands = []
+    if given.formats == ("robomimic",):
+        marked = given.beside("good")
+        commands.append(
+            given.command("score", *_radius(found), "--exclude", str(len(worst)),
+                          "--write-mask", "good", "--out", marked)
+        )  # fmt: skip
+        commands.append(f"counterbc train {shlex.quote(marked)} --mask good --out run-good")
+    commands += _lerobot(found, given)
+    yield Step(
+        "Leave out what stands out",
+        f"{words.some(len(worst), 'episode')} further from what was meant than the others' spread "
+        f"explains: {words.names(found, worst)}. Look at them before you do; a rare but right way "
+        "looks like this too.",
+        tuple(commands),
+    )
+
+
+def _lerobot(found: Findings, given: Given) -> Iterator[str]:
+    """The option that leaves episodes out, numbered as each dataset numbers its own."""
+    first = 0
+    for path, kind, (_, count) in zip(given.paths, given.formats, found.parts, strict=True):
+        own = [i - first for i in found.outstanding if first <= i < first + count]
+        first += count
+        if own and (kind == "lerobot" or len(given.paths) == 1):
+            where = f"  # {path.name}" if len(given.paths) > 1 else ""
+            yield f"lerobot-train … --dataset.exclude_episodes='{own}'{where}"
+
+
+def _train(found: Findings, given: Given) -> Iterator[Step]:
+    if found.radius is None:
+        return
+    policy = () if found.peaks is None else ("--policy", "mixture")
+    if set(found.radius) == {0.0}:
+        yield Step(
+            "Train",
+            "The data do not ask for counterfactuals, so plain BC is as good.",
+            (given.command("train", "--method", "bc", *policy, "--seeds", "10", "--out", "run"),),
+        )
+        return
+    yield Step(
+        "Train",
+        "Ten Counter-BC policies at once, with the radius found here"
+        + (", and several modes." if policy else "."),
+        (given.command("train", *_radius(found), *policy, "--seeds", "10", "--out", "run"),),
+    )
+
+
+def _clean(found: Findings, given: Given) -> Iterator[Step]:
+    if found.meaning is None or set(found.meaning.radius) == {0.0}:
+        return
+    if len(given.paths) > 1 or given.formats[0] not in ("robomimic", "lerobot", "minari", "npz"):
+        return
+    yield Step(
+        "Or train with a trainer of your own",
+        "This writes a copy in which every action is the meant one, never further than Δ from "
+        "what was shown.",
+        (given.command("clean", *_radius(found), "--out", given.beside("meant")),),
+    )
+
+
+def _radius(found: Findings) -> list[str]:
+    each = found.radius or ()
+    shown = each[:1] if len(set(each)) == 1 else each
+    return [part for r in shown for part in ("--radius", f"{r:g}")]
