@@ -10,6 +10,8 @@ from pathlib import Path
 from counterbc.report import words
 from counterbc.report.findings import Findings
 
+_WORTH = ("duplicate", "short", "idle", "constant action")  # problems that may be mistakes
+
 
 @dataclass(frozen=True)
 class Given:
@@ -52,11 +54,11 @@ def advice(found: Findings, given: Given) -> list[Step]:
 
 
 def _look(found: Findings, given: Given) -> Iterator[Step]:
-    kinds = [p["kind"] for p in found.inspection["problems"]]
+    kinds = [p["kind"] for p in found.inspection["problems"] if p["kind"] in _WORTH]
     if kinds:
         yield Step(
             "Look at the problems",
-            f"Found: {', '.join(kinds)}. Below are the first places; this lists more.",
+            f"Found: {', '.join(kinds)}. The page names the first places; this lists more.",
             (given.command("inspect", "--json"),),
         )
 
@@ -88,6 +90,7 @@ def _exclude(found: Findings, given: Given) -> Iterator[Step]:
                           "--write-mask", "good", "--out", marked)
         )  # fmt: skip
         commands.append(f"counterbc train {shlex.quote(marked)} --mask good --out run-good")
+        commands.append('# robomimic: config.train.hdf5_filter_key = "good"')
     commands += _lerobot(found, given)
     yield Step(
         "Leave out what stands out",
@@ -105,8 +108,9 @@ def _lerobot(found: Findings, given: Given) -> Iterator[str]:
         own = [i - first for i in found.outstanding if first <= i < first + count]
         first += count
         if own and (kind == "lerobot" or len(given.paths) == 1):
-            where = f"  # {path.name}" if len(given.paths) > 1 else ""
-            yield f"lerobot-train … --dataset.exclude_episodes='{own}'{where}"
+            where = f", for {path.name}" if len(given.paths) > 1 else ""
+            yield f"# LeRobot, an option of lerobot-train{where}:"
+            yield f"--dataset.exclude_episodes='{own}'"
 
 
 def _train(found: Findings, given: Given) -> Iterator[Step]:

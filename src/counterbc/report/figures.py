@@ -16,10 +16,12 @@ from counterbc.report.planes import last_states, principal_plane
 _BINS = 24
 
 
-def lengths_figure(demos: Demonstrations) -> Markup:
-    """How long the episodes are."""
+def lengths_figure(demos: Demonstrations) -> Markup | None:
+    """How long the episodes are; None where all are equally long."""
     each = np.array([len(e) for e in demos.episodes]) / (demos.rate or 1.0)
-    counts, edges = np.histogram(each, bins=min(_BINS, max(1, len(np.unique(each)))))
+    if each.min() == each.max():
+        return None
+    counts, edges = np.histogram(each, bins=min(_BINS, len(np.unique(each))))
     axes = Axes(span(edges, 0.02), (0, float(counts.max()) * 1.08))
     bars = [
         axes.bar((a, b), (0, float(n)), "plain", f"{number(a)} to {number(b)}: {n} episodes")

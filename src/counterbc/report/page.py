@@ -77,8 +77,8 @@ def _footer(found: Findings, when: datetime, hashes: dict[str, str]) -> Markup:
 
 _LIMITS = (
     "Units. Distances, Δ and bias are in units in which each action dimension spans [−1, 1]: by "
-    "its declared bounds, or where none are declared by the 1–99 % range of the data. Axes of actions "
-    "are in the units of the file.",
+    "its declared bounds, or where none are declared by the 1–99 % range of the data. Axes of "
+    "actions are in the units of the file.",
     "Meant. The episodes are dealt to folds; Counter-BC policies that learn from the others judge "
     "each, so no pair is judged by a policy that saw its episode. Their mean action is what they "
     "believe; meant is that action, brought within Δ of what was shown and into the bounds. The "

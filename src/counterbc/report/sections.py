@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,10 @@ def tiles(found: Findings) -> Markup:
     """The numbers that are asked for first."""
     said: list[tuple[str, str]] = [
         (f"{len(found.demos):,}", "episodes"),
-        (f"{found.demos.pairs:,}", "pairs"),
         (str(len(found.demos.operators) or "–"), "operators"),
         ("–" if found.radius is None else radius_text(found.radius), "radius Δ"),
         ("–" if found.distance is None else f"{found.distance:.2f}", "shown to meant"),
-        ("–" if found.fence is None else str(len(found.outstanding)), "stand out"),
+        ("–" if found.fence is None else str(len(found.outstanding)), "episodes stand out"),
         ("–" if found.intents is None else str(found.intents.groups),
          "goal" if found.intents is not None and found.intents.groups == 1 else "goals"),
     ]  # fmt: skip
@@ -58,11 +58,10 @@ def next_steps(steps: Sequence[Step]) -> Markup:
 
 def data(found: Findings) -> Markup:
     said, demos = found.inspection, found.demos
-    lengths = [len(e) for e in demos.episodes]
+    lengths = figures.lengths_figure(demos)
     facts = [
-        ("Files", "; ".join(f"{source} ({words.some(n, 'episode')})" for source, n in found.parts)),
-        ("Lengths", f"{words.length(found, min(lengths))} to {words.length(found, max(lengths))} "
-                    f"pairs, median {words.length(found, float(np.median(lengths)))}"),
+        ("Files", "; ".join(f"{Path(s).name} ({n:,} episodes)" for s, n in found.parts)),
+        ("Lengths", words.lengths(found)),
         ("Rate", f"{said['rate']:g} Hz" if said["rate"] else "not recorded"),
         ("Observations", f"{'×'.join(map(str, demos.obs_shape))}: "
                          + (shorten([f"{k} ({n})" for k, n in demos.obs_keys]) or "images")),
@@ -76,7 +75,7 @@ def data(found: Findings) -> Markup:
     return section(
         "What is in the data",
         tag("div", tag("dl", *listed, class_="facts"),
-            tag("figure", figures.lengths_figure(demos)), class_="beside"),
+            None if lengths is None else tag("figure", lengths), class_="beside"),
         tag("h3", "Problems"), _problems(said["problems"]),
         tag("h3", "Ranges"), _ranges(said["dimensions"]),
     )  # fmt: skip
@@ -88,15 +87,18 @@ def _problems(found: Sequence[dict[str, Any]]) -> Markup:
                    "duplicates, short or idle stretches, bounds, constant dimensions.")  # fmt: skip
     each = []
     for problem in found:
-        places = [
-            ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in place.items())
-            for place in problem["places"][:_PLACES]
-        ]
+        places = [_place(place) for place in problem["places"][:_PLACES]]
         if len(problem["places"]) > _PLACES:
             places.append("…")
         inside = tag("ul", *(tag("li", p) for p in places)) if places else None
         each.append(tag("li", tag("strong", problem["kind"]), f": {problem['text']}.", inside))
     return tag("ul", *each, class_="problems")
+
+
+def _place(place: dict[str, Any]) -> str:
+    """Where a problem is, in words; what is not so goes without saying."""
+    said = {k.replace("_", " "): v for k, v in place.items() if v is not False}
+    return ", ".join(k if v is True else f"{k} {v}" for k, v in said.items())
 
 
 def _ranges(dimensions: Sequence[dict[str, Any]]) -> Markup:
@@ -213,7 +215,9 @@ def pictures(found: Findings) -> Markup:
     return section(
         title,
         tag("p", "The episodes furthest from what was meant, and below the nearest for comparison. "
-            "Actions in the units of the file."),
+            "Actions in the units of the file." + (
+                "" if any(found.meaning.radius) else
+                " With Δ = 0 no action may be moved, so what the judges believe is drawn instead.")),
         episodes.key(found.meaning), *cards,
     )  # fmt: skip
 
@@ -235,14 +239,14 @@ def _card(found: Findings, number: int, role: str, plane: Any) -> Markup:
     if len(drawn) < size:
         few = tag("p", f"{len(drawn)} of {size} action dimensions, those furthest off.",
                   class_="small")  # fmt: skip
-    plots = episodes.dimension_figures(shown)
+    plots = [tag("figure", p) for p in episodes.dimension_figures(shown)]
     if plane is not None:
-        plots.append(episodes.path_figure(shown, plane))
+        plots.append(tag("figure", episodes.path_figure(shown, plane), class_="path"))
     return tag(
         "article",
         tag("h3", episode.name, " ", tag("span", role, class_=f"badge {role}")),
         tag("p", " · ".join(t for t in told if t is not None), class_="small"), few,
-        tag("div", *(tag("figure", p) for p in plots), class_="grid"),
+        tag("div", *plots, class_="pair"),
     )  # fmt: skip
 
 
@@ -286,7 +290,7 @@ def _goals(found: Findings) -> list[Markup]:
                     "fewest groups that are not clearly worse than the best are taken.")),
             tag("figure", figures.groups_figure(found, intents), legend(keys) if keys else None,
                 tag("figcaption", "Where the episodes end: last observations.")),
-            class_="grid"),
+            class_="pair"),
     ]  # fmt: skip
 
 

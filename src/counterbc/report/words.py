@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from counterbc.report.findings import Findings
 from counterbc.trained import radius_text
 
@@ -18,8 +20,8 @@ def headline(found: Findings) -> list[str]:
     said = [_counts(found)]
     if found.distance is not None:
         said.append(
-            f"What was shown lies {found.distance:.2f} from what was meant, {SCALE} "
-            "(root mean square)."
+            f"What was shown lies {found.distance:.2f} from what the other episodes say was meant, "
+            f"{SCALE} (root mean square)."
         )
     if found.radius is not None:
         said.append(_radius(found))
@@ -48,7 +50,9 @@ def _radius(found: Findings) -> str:
         return f"Δ = {radius_text(found.radius or ())} was given."
     if choice.radius == 0:
         return "Δ = 0: no counterfactuals predict held-out actions better than plain BC."
-    return f"Δ = {choice.radius:g} predicts held-out actions best."
+    low, high = choice.plateau[0], choice.plateau[-1]
+    alike = f"; {low:g} to {high:g} do as well within one standard error" if low < high else ""
+    return f"Δ = {choice.radius:g} predicts held-out actions best{alike}."
 
 
 def names(found: Findings, episodes: list[int], most: int = 12) -> str:
@@ -62,3 +66,12 @@ def length(found: Findings, pairs: float) -> str:
     """So many pairs, in seconds too where the rate is known."""
     rate = found.inspection["rate"]
     return f"{pairs:,.0f}" + (f" ({pairs / rate:.3g} s)" if rate else "")
+
+
+def lengths(found: Findings) -> str:
+    """From the shortest to the longest episode."""
+    each = [len(e) for e in found.demos.episodes]
+    if min(each) == max(each):
+        return f"{length(found, each[0])} pairs each"
+    low, middle, high = (length(found, float(f(each))) for f in (min, np.median, max))
+    return f"{low} to {high} pairs, median {middle}"
