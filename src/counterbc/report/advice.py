@@ -9,6 +9,7 @@ from pathlib import Path
 
 from counterbc.report import words
 from counterbc.report.findings import Findings
+from counterbc.summary import shorten
 
 _WORTH = ("duplicate", "short", "idle", "constant action")  # problems that may be mistakes
 
@@ -48,9 +49,12 @@ def advice(found: Findings, given: Given) -> list[Step]:
         *_look(found, given),
         *_intents(found, given),
         *_exclude(found, given),
-        *_train(found, given),
-        *_clean(found, given),
+        *([] if _goals(found) > 1 else [*_train(found, given), *_clean(found, given)]),
     ]
+
+
+def _goals(found: Findings) -> int:
+    return 1 if found.intents is None else found.intents.groups
 
 
 def _look(found: Findings, given: Given) -> Iterator[Step]:
@@ -64,16 +68,19 @@ def _look(found: Findings, given: Given) -> Iterator[Step]:
 
 
 def _intents(found: Findings, given: Given) -> Iterator[Step]:
-    if found.intents is None or found.intents.groups < 2:
+    if _goals(found) < 2:
         return
+    again = "counterbc report told.hdf5 --out report-told.html"
     angles = [part for name in found.options.angles for part in ("--angle", name)]
     yield Step(
         "Keep the goals apart",
-        f"One policy would average {found.intents.groups} goals. This writes a copy whose "
-        "observations end with the goal of the episode, and trains on it.",
+        f"One policy would average {_goals(found)} goals. This writes a copy whose "
+        "observations end with the goal of the episode, and trains on it. Scores are sharper with "
+        "the goals known, so make a report of the copy.",
         (
             given.command("intents", *angles, "--condition", "--out", "told.hdf5"),
             "counterbc train told.hdf5 --seeds 10 --out run-told",
+            again,
         ),
     )
 
@@ -95,20 +102,35 @@ def _exclude(found: Findings, given: Given) -> Iterator[Step]:
     yield Step(
         "Leave out what stands out",
         f"{words.some(len(worst), 'episode')} further from what was meant than the others' spread "
-        f"explains: {words.names(found, worst)}. Look at them before you do; a rare but right way "
-        "looks like this too.",
+        f"explains: {_named(found)}. Look before you do; a rare but right way looks like this too.",
         tuple(commands),
     )
 
 
+def _own(found: Findings) -> list[list[int]]:
+    """The episodes that stand out, numbered as each dataset numbers its own."""
+    each, first = [], 0
+    for _, names in found.parts:
+        each.append([i - first for i in found.outstanding if first <= i < first + len(names)])
+        first += len(names)
+    return each
+
+
+def _named(found: Findings) -> str:
+    """The same by the names that they have in their files."""
+    several = len(found.parts) > 1
+    said = []
+    for (source, names), own in zip(found.parts, _own(found), strict=True):
+        if own:
+            listed = shorten([names[i] for i in own], 12)
+            said.append(f"{listed} of {Path(source).name}" if several else listed)
+    return "; ".join(said)
+
+
 def _lerobot(found: Findings, given: Given) -> Iterator[str]:
-    """The option that leaves episodes out, numbered as each dataset numbers its own."""
-    first = 0
-    for path, kind, (_, count) in zip(given.paths, given.formats, found.parts, strict=True):
-        own = [i - first for i in found.outstanding if first <= i < first + count]
-        first += count
-        if own and (kind == "lerobot" or len(given.paths) == 1):
-            where = f", for {path.name}" if len(given.paths) > 1 else ""
+    for path, own in zip(given.paths, _own(found), strict=True):
+        if own:
+            where = f" for {path.name}" if len(given.paths) > 1 else ""
             yield f"# LeRobot, an option of lerobot-train{where}:"
             yield f"--dataset.exclude_episodes='{own}'"
 

@@ -123,7 +123,8 @@ def ticks(over: Span, most: int) -> list[float]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(k * step, 12) for k in range(first, last + 1)]
+    found = [round(k * step, 12) for k in range(first, last + 1)]
+    return found if len(found) > 1 else ticks(over, 2 * most)
 
 
 def number(value: float) -> str:

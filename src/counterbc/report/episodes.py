@@ -32,18 +32,17 @@ class Shown:
         return slice(first, first + lengths[self.number])
 
     @property
-    def aim(self) -> Array:
-        """What was meant, or where Δ = 0 leaves no room for it what is believed: (T, A)."""
-        limited = any(self.meaning.radius)
-        return (self.meaning.meant if limited else self.meaning.believed)[self.rows]
+    def lines(self) -> list[tuple[str, Array]]:
+        """What is drawn, the hindmost first: (T, A) each. Δ = 0 leaves no room for a meant one."""
+        m, own = self.meaning, self.rows
+        drawn = [("shown", m.shown[own]), ("believed", m.believed[own])]
+        return [("meant", m.meant[own]), *drawn] if any(m.radius) else drawn
 
     @property
     def beyond(self) -> Array:
         """Whether what is believed lies further off than Δ: (T,)."""
-        m = self.meaning
-        if not any(m.radius):
-            return np.zeros(len(self.aim), bool)
-        return np.asarray(m.weight[self.rows] < 0.5)
+        weight = self.meaning.weight[self.rows]  # ½ at Δ, and 1 everywhere for Δ = 0
+        return np.asarray(weight < 0.5)
 
     @property
     def dimensions(self) -> list[int]:
@@ -52,16 +51,14 @@ class Shown:
         return sorted(np.argsort(-off, kind="stable")[:_DIMENSIONS].tolist())
 
 
-def aim_name(meaning: Meaning) -> str:
-    return "meant" if any(meaning.radius) else "believed by policies that did not see the episode"
-
-
 def key(meaning: Meaning) -> Markup:
     """The legend of all episodes' drawings."""
-    entries = [("shown", "shown"), ("meant", aim_name(meaning))]
-    if any(meaning.radius):
-        entries += [("within", "within Δ of what was shown"), ("beyond", "further off than Δ")]
-    return legend(entries)
+    believed = ("believed", "believed by policies that did not see the episode")
+    if not any(meaning.radius):
+        return legend([("shown", "shown"), believed])
+    near = ("within", "within Δ of what was shown")
+    meant = ("meant", "meant: believed, kept within Δ")
+    return legend([("shown", "shown"), meant, believed, near, ("beyond", "further off than Δ")])
 
 
 def dimension_figures(shown: Shown) -> list[Markup]:
@@ -74,8 +71,10 @@ def dimension_figures(shown: Shown) -> list[Markup]:
     time = at / (rate or 1.0)
     figures = []
     for d in shown.dimensions:
-        a, b = m.shown[own, d][at], shown.aim[at, d]
-        axes = Axes(span(time, 0.01), span([a - half[d], a + half[d], b]), height=150)
+        a = m.shown[own, d][at]
+        lines = [(role, values[at, d]) for role, values in shown.lines]
+        edges = [a - half[d], a + half[d]]
+        axes = Axes(span(time, 0.01), span([*edges, *(v for _, v in lines)]), height=150)
         foot = axes.y[0], axes.y[0] + 0.035 * (axes.y[1] - axes.y[0])
         marks = [
             axes.bar((i / (rate or 1.0), min(j / (rate or 1.0), axes.x[1])), foot, "beyond")
@@ -84,12 +83,11 @@ def dimension_figures(shown: Shown) -> list[Markup]:
         name = m.demos.action_names[d]
         figures.append(
             axes.drawn(
-                f"{name} over time, shown and {aim_name(m)}",
+                f"{name} over time: {', '.join(role for role, _ in lines)}",
                 axes.frame("seconds" if rate else "step", name),
-                axes.band(time, a - half[d], a + half[d], "within") if half[d] else None,
+                axes.band(time, edges[0], edges[1], "within") if half[d] else None,
                 *marks,
-                axes.line(time, a, "shown"),
-                axes.line(time, b, "meant"),
+                *(axes.line(time, values, role) for role, values in lines),
             )
         )
     return figures
@@ -97,19 +95,17 @@ def dimension_figures(shown: Shown) -> list[Markup]:
 
 def path_figure(shown: Shown, plane: Plane) -> Markup:
     """The way of the episode in two dimensions, others behind it."""
-    m, own = shown.meaning, shown.rows
-    demos = m.demos
+    demos = shown.meaning.demos
     every = thin(len(demos), _OTHERS)
     others = [plane.of(demos.episodes[i].obs)[thin(len(demos.episodes[i]), _COARSE)] for i in every]
     way = plane.of(demos.episodes[shown.number].obs)  # (T, 2)
     drawn, at = np.concatenate([*others, way]), thin(len(way))
-    targets = [m.shown[own], shown.aim] if plane.holds_actions else []
-    axes = _square(np.concatenate([drawn, *targets]))
+    targets = shown.lines if plane.holds_actions else []
+    axes = _square(np.concatenate([drawn, *(values for _, values in targets)]))
     far = shown.beyond[at]
     marks = [axes.line(o[:, 0], o[:, 1], "others") for o in others]
     if targets:
-        roles = zip(targets, ("shown", "meant"), strict=True)
-        marks += [axes.line(t[at, 0], t[at, 1], role) for t, role in roles]
+        marks += [axes.line(values[at, 0], values[at, 1], role) for role, values in targets]
     else:
         marks.append(axes.line(way[at, 0], way[at, 1], "shown"))
         marks.append(axes.dots(way[at][far, 0], way[at][far, 1], "beyond", 3))

@@ -49,8 +49,8 @@ class Findings:
     """Everything on the page; a stage that could not be done is None and has a reason."""
 
     demos: Demonstrations
-    parts: tuple[tuple[str, int], ...]
-    """Source and number of episodes of each dataset that was merged."""
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+    """Source of each dataset that was merged, and the names its episodes have there."""
     inspection: dict[str, Any]
     options: Options
     choice: RadiusChoice | None
@@ -143,7 +143,7 @@ def find(
             intents = stage("intents", lambda: find_intents(demos, angles=options.angles))
     else:
         reasons["intents"] = "Intents were not asked for."
-    parts = tuple((d.source, len(d)) for d in datasets)
+    parts = tuple((d.source, tuple(e.name for e in d.episodes)) for d in datasets)
     return Findings(
         demos, parts, inspection.report(), options, choice, judged, intents, reasons
     )  # fmt: skip

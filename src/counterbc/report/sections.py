@@ -60,7 +60,7 @@ def data(found: Findings) -> Markup:
     said, demos = found.inspection, found.demos
     lengths = figures.lengths_figure(demos)
     facts = [
-        ("Files", "; ".join(f"{Path(s).name} ({n:,} episodes)" for s, n in found.parts)),
+        ("Files", "; ".join(f"{Path(s).name} ({len(n):,} episodes)" for s, n in found.parts)),
         ("Lengths", words.lengths(found)),
         ("Rate", f"{said['rate']:g} Hz" if said["rate"] else "not recorded"),
         ("Observations", f"{'×'.join(map(str, demos.obs_shape))}: "
@@ -174,9 +174,10 @@ def ranking(found: Findings) -> Markup:
         return section(title, _missing(found, "scores"))
     scores, worst = found.meaning.episodes, found.outstanding
     listed = found.ranked[: max(_LISTED, len(worst))]
-    columns = ("episode", "operator", "pairs", "distance", "90 %", *_MOVES)
+    known = bool(found.demos.operators)
+    columns = ("episode", *["operator"] * known, "pairs", "distance", "90 %", *_MOVES)
     rows = [
-        (scores[i].name, scores[i].operator or "", f"{scores[i].pairs:,}",
+        (scores[i].name, *[scores[i].operator or ""] * known, f"{scores[i].pairs:,}",
          f"{scores[i].distance:.3f}", scores[i].interval,
          *(_digits(scores[i].kinematics[m], 2) for m in _MOVES))
         for i in listed
@@ -217,7 +218,7 @@ def pictures(found: Findings) -> Markup:
         tag("p", "The episodes furthest from what was meant, and below the nearest for comparison. "
             "Actions in the units of the file." + (
                 "" if any(found.meaning.radius) else
-                " With Δ = 0 no action may be moved, so what the judges believe is drawn instead.")),
+                " With Δ = 0 no action is moved: what is meant is what was shown.")),
         episodes.key(found.meaning), *cards,
     )  # fmt: skip
 
