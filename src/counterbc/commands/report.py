@@ -76,8 +76,9 @@ class Report(Judged):
 
 @contextmanager
 def _stage(title: str) -> Iterator[None]:
-    """The title on stderr while it lasts, where people watch."""
+    """The title on stderr, while it lasts where people watch."""
     if not sys.stderr.isatty():
+        print(title, file=sys.stderr, flush=True)
         yield
         return
     with Console(stderr=True).status(title):

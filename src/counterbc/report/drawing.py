@@ -149,8 +149,8 @@ def legend(entries: Sequence[tuple[str, str]]) -> Markup:
     """What the marks mean: (role, words) each; shared by several drawings."""
     keys = []
     for role, words in entries:
-        sample = svg(18, 10, "", tag("rect", width=18, height=10, class_=f"key {role}"),
-                     class_="swatch")  # fmt: skip
+        colour = tag("rect", width=18, height=10, class_=f"key {role}")
+        sample = tag("svg", colour, viewBox="0 0 18 10", aria_hidden="true", class_="swatch")
         keys.append(tag("li", sample, words))
     return tag("ul", *keys, class_="legend")
 

@@ -107,46 +107,59 @@ def find(
     datasets: Sequence[Demonstrations], options: Options, watch: Watch | None = None
 ) -> Findings:
     """Look at datasets as one; `watch` is told the title of each stage that has no bar."""
-    demos, reasons = merge(datasets), {}
-    shown = watch or (lambda _: nullcontext())
+    demos, stages = merge(datasets), _Stages()
+    bars, shown = watch is not None, watch or (lambda _: nullcontext())
     for name in options.angles:
         if name not in demos.obs_names:
             raise unknown("observation", name, demos.obs_names)
-
-    def stage(name: str, work: Callable[[], T]) -> T | None:
-        try:
-            return work()
-        except OptionError:  # what was asked for is wrong, not the data
-            raise
-        except CounterBCError as error:
-            reasons[name] = str(error)
-            return None
-
     with shown("looking for problems"):
         inspection = Inspection()
         inspection.add(Stream.of(demos))
-    choice = None
-    if options.radius is None:
-        choice = stage("radius", lambda: _choose(demos, options, watch is not None))
-    else:
-        reasons["radius"] = "Δ was given, so it was not looked for in the data."
-    judged = None
-    if not options.scores:
-        reasons["scores"] = "Scores were not asked for."
-    elif options.radius is None and choice is None:
-        reasons["scores"] = "Judging needs Δ, which could not be chosen; give it with --radius."
-    else:
-        judged = stage("scores", lambda: _judge(demos, choice, options, watch is not None))
-    intents = None
-    if options.intents:
-        with shown("looking for intents"):
-            intents = stage("intents", lambda: find_intents(demos, angles=options.angles))
-    else:
-        reasons["intents"] = "Intents were not asked for."
-    parts = tuple((d.source, tuple(e.name for e in d.episodes)) for d in datasets)
-    return Findings(
-        demos, parts, inspection.report(), options, choice, judged, intents, reasons
+    choice = stages.attempt(
+        "radius", lambda: _choose(demos, options, bars), _known(options.radius)
     )  # fmt: skip
+    judged = stages.attempt(
+        "scores", lambda: _judge(demos, choice, options, bars), _unjudged(options, choice)
+    )
+    with shown("looking for goals") if options.intents else nullcontext():
+        intents = stages.attempt(
+            "intents", lambda: find_intents(demos, angles=options.angles),
+            None if options.intents else "goals were not asked for",
+        )  # fmt: skip
+    parts = tuple((d.source, tuple(e.name for e in d.episodes)) for d in datasets)
+    report = inspection.report()
+    return Findings(demos, parts, report, options, choice, judged, intents, stages.reasons)
+
+
+class _Stages:
+    """Work that some data do not allow; then the reason is kept."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, str] = {}
+
+    def attempt(self, name: str, work: Callable[[], T], against: str | None) -> T | None:
+        """None where something speaks against it, or comes up."""
+        try:
+            if against is None:
+                return work()
+        except OptionError:  # what was asked for is wrong, not the data
+            raise
+        except CounterBCError as error:
+            against = str(error)
+        self.reasons[name] = against
+        return None
+
+
+def _known(radius: Radius | None) -> str | None:
+    return None if radius is None else "Δ was given, so it was not looked for in the data"
+
+
+def _unjudged(options: Options, choice: RadiusChoice | None) -> str | None:
+    if not options.scores:
+        return "scores were not asked for"
+    if options.radius is None and choice is None:
+        return "judging needs Δ, which could not be chosen; give it with --radius"
+    return None
 
 
 def _choose(demos: Demonstrations, options: Options, progress: bool) -> RadiusChoice:

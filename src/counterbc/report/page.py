@@ -8,7 +8,7 @@ from datetime import datetime
 from importlib.resources import files
 
 from counterbc import __version__
-from counterbc.report import sections, words
+from counterbc.report import goals, judgements, sections, words
 from counterbc.report.advice import Given, advice
 from counterbc.report.findings import Findings
 from counterbc.report.markup import Markup, join, tag
@@ -27,10 +27,10 @@ def page(found: Findings, given: Given, when: datetime, hashes: dict[str, str]) 
         sections.next_steps(advice(found, given)),
         sections.data(found),
         sections.radius(found),
-        sections.operators(found),
-        sections.ranking(found),
-        sections.pictures(found),
-        sections.modes(found),
+        judgements.operators(found),
+        judgements.ranking(found),
+        judgements.pictures(found),
+        goals.modes(found),
         _footer(found, when, hashes),
     )  # fmt: skip
     style = files("counterbc.report").joinpath("page.css").read_text(encoding="utf-8")
