@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,26 @@ def test_the_page_says_what_score_and_radius_say(
         assert sentence in text
     for operator in scored["operators"]:
         assert f"<td>{operator['distance']:.3f}</td>" in text
+
+
+def test_the_line_that_leaves_episodes_out_leaves_out_those_that_stand_out(
+    make_demos: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    demos = make_demos(episodes=10, length=20)
+    bad = replace(demos.episodes[4], action=-demos.episodes[4].action)
+    monkeypatch.chdir(tmp_path)
+    replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:])).save("demos.hdf5")
+    said = call_json(
+        capsys, "report", "demos.hdf5", "--radius", 0.2, "--steps", 200, "--repeats", 1,
+        "--no-intents",
+    )  # fmt: skip
+    assert said["stand_out"] == [4]
+    lines = [line for step in said["next"] for line in step["commands"]]
+    (score,) = [line for line in lines if line.startswith("counterbc score")]
+    scored = call_json(capsys, *shlex.split(score)[1:])
+    assert scored["worst"] == said["stand_out"]
+    assert Path("demos-good.hdf5").exists()
 
 
 def test_people_are_told_the_headline_and_the_file(

@@ -65,6 +65,7 @@ def test_every_line_is_a_command_that_we_have(found: Findings) -> None:
     score, _, train, clean = commands
     assert isinstance(score, Score)
     assert (score.demos, score.exclude, score.radius) == ((ODD,), 2, (0.25,))
+    assert (score.steps, score.repeats, score.folds) == (20, 1, None)
     assert isinstance(train, Train)
     assert (train.obs, train.radius) == (("state", "goal"), (0.25,))
     assert isinstance(clean, Clean)

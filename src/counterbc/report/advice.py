@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from counterbc.meant import Judges
 from counterbc.report import words
 from counterbc.report.findings import Findings
 from counterbc.summary import shorten
@@ -93,7 +94,7 @@ def _exclude(found: Findings, given: Given) -> Iterator[Step]:
     if given.formats == ("robomimic",):
         marked = given.beside("good")
         commands.append(
-            given.command("score", *_radius(found), "--exclude", str(len(worst)),
+            given.command("score", *_judged(found), "--exclude", str(len(worst)),
                           "--write-mask", "good", "--out", marked)
         )  # fmt: skip
         commands.append(f"counterbc train {shlex.quote(marked)} --mask good --out run-good")
@@ -163,7 +164,7 @@ def _clean(found: Findings, given: Given) -> Iterator[Step]:
         "Or train with a trainer of your own",
         "This writes a copy in which every action is the meant one, never further than Δ from "
         "what was shown.",
-        (given.command("clean", *_radius(found), "--out", given.beside("meant")),),
+        (given.command("clean", *_judged(found), "--out", given.beside("meant")),),
     )
 
 
@@ -171,3 +172,12 @@ def _radius(found: Findings) -> list[str]:
     each = found.radius or ()
     shown = each[:1] if len(set(each)) == 1 else each
     return [part for r in shown for part in ("--radius", f"{r:g}")]
+
+
+def _judged(found: Findings) -> list[str]:
+    """What makes other commands judge as it was done here."""
+    usual, judges = Judges(), found.options.judges
+    own = {n: getattr(judges, n) for n in ("folds", "repeats", "seed")}
+    changed = {n: v for n, v in own.items() if v != getattr(usual, n)}
+    options = changed | found.options.changes
+    return [*_radius(found), *(p for n, v in options.items() for p in (f"--{n}", str(v)))]

@@ -12,6 +12,7 @@ from counterbc.report.drawing import Axes, Span, number, span, svg
 from counterbc.report.findings import Findings
 from counterbc.report.markup import Markup, join, tag
 from counterbc.report.planes import last_states, principal_plane
+from counterbc.report.words import some
 
 _BINS = 24
 
@@ -24,7 +25,7 @@ def lengths_figure(demos: Demonstrations) -> Markup | None:
     counts, edges = np.histogram(each, bins=min(_BINS, len(np.unique(each))))
     axes = Axes(span(edges, 0.02), (0, float(counts.max()) * 1.08))
     bars = [
-        axes.bar((a, b), (0, float(n)), "plain", f"{number(a)} to {number(b)}: {n} episodes")
+        axes.bar((a, b), (0, float(n)), "plain", f"{a:.4g} to {b:.4g}: {some(int(n), 'episode')}")
         for n, a, b in zip(counts, edges[:-1], edges[1:], strict=True)
         if n
     ]

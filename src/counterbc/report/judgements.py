@@ -73,7 +73,9 @@ def ranking(found: Findings) -> Markup:
         tag("div", tag("div", tag("p", told), tag("p",
             "Beside the distance stand measures of how an episode moves, which know nothing of "
             "what was meant. Smoothness nearer to 0 is smoother; idle, efficiency and saturation "
-            "are shares from 0 to 1.")), figure, class_="beside"),
+            "are shares from 0 to 1."), tag("p",
+            "An interval that reaches far down says that a few moments make the difference.")),
+            figure, class_="beside"),
         tag("h3", f"The {len(listed)} furthest from what was meant"),
         table(columns, rows, "Episodes, furthest from what was meant first"),
     )  # fmt: skip

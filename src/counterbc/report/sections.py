@@ -20,12 +20,14 @@ _PLACES = 3  # places of a problem
 
 def tiles(found: Findings) -> Markup:
     """The numbers that are asked for first."""
+    far = len(found.outstanding)
     said: list[tuple[str, str]] = [
         (f"{len(found.demos):,}", "episodes"),
         (str(len(found.demos.operators) or "–"), "operators"),
         ("–" if found.radius is None else radius_text(found.radius), "radius Δ"),
         ("–" if found.distance is None else f"{found.distance:.2f}", "shown to meant"),
-        ("–" if found.fence is None else str(len(found.outstanding)), "episodes stand out"),
+        ("–" if found.fence is None else str(far),
+         "episode stands out" if far == 1 else "episodes stand out"),
         ("–" if found.intents is None else str(found.intents.groups),
          "goal" if found.intents is not None and found.intents.groups == 1 else "goals"),
     ]  # fmt: skip
