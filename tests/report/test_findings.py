@@ -13,7 +13,7 @@ from counterbc.errors import OptionError
 from counterbc.meant import Judges, meaning
 from counterbc.radius import choose_radius
 from counterbc.report import Options, find
-from counterbc.report.words import headline
+from counterbc.report.words import headline, lengths
 
 QUICK: dict[str, Any] = {"judges": Judges(repeats=1), "changes": {"steps": 20}}
 
@@ -90,3 +90,13 @@ def test_merged_datasets_keep_the_names_of_their_episodes(make_demos: Any) -> No
         ("b.hdf5", ("demo_0", "demo_1", "demo_2")),
     )
     assert len(found.demos) == 5
+
+
+def test_lengths_are_told_in_seconds_where_the_rate_is_known(tiny: Demonstrations) -> None:
+    bare = Options(radius=0.2, scores=False, intents=False)
+    assert lengths(find([tiny], bare)) == "10 pairs each"
+    longer = replace(tiny.episodes[0], obs=tiny.obs[:30], action=tiny.action[:30], reward=None)
+    timed = replace(tiny, episodes=(longer, *tiny.episodes[1:]), rate=20.0)
+    assert lengths(find([timed], bare)) == (
+        "10 pairs (0.5 s) to 30 pairs (1.5 s), median 10 pairs (0.5 s)"
+    )

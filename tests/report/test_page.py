@@ -70,6 +70,7 @@ def test_it_has_all_parts_in_the_order_of_a_reader(whole: str) -> None:
     assert "10 episodes by 2 operators, 100 pairs." in whole
     assert "2030-01-02 03:04 UTC" in whole
     assert "ab" * 32 in whole
+    assert "fewer episodes than folds" not in whole
 
 
 def test_nothing_is_loaded_and_nothing_runs(whole: str) -> None:
@@ -147,5 +148,6 @@ def test_what_was_not_done_is_explained_on_the_page(tiny: Demonstrations) -> Non
     assert "Not done: Δ was given" in text
     assert "The files do not say who demonstrated." in text
     assert "4 episodes are too few to tell" in text
+    assert "Here are fewer episodes than folds" in text
     text = Reader(written(find([tiny], Options(radius=0.3, scores=False, intents=False)))).text
     assert text.count("Not done: scores were not asked for.") == 3

@@ -53,7 +53,7 @@ class Shown:
 
 def key(meaning: Meaning) -> Markup:
     """The legend of all episodes' drawings."""
-    believed = ("believed", "believed by policies that did not see the episode")
+    believed = ("believed", "believed by policies that did not see these pairs")
     if not any(meaning.radius):
         return legend([("shown", "shown"), believed])
     near = ("within", "within Δ of what was shown")

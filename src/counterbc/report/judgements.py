@@ -107,7 +107,7 @@ def _card(found: Findings, number: int, role: str, plane: Plane | None) -> Marku
     shown = episodes.Shown(found.meaning, number)
     told = [
         f"distance {score.distance:.3f} {score.interval}".rstrip(),
-        words.length(found, score.pairs) + " pairs",
+        words.length(found, score.pairs),
         None if episode.operator is None else f"by {episode.operator}",
         None if episode.success is None else ("success" if episode.success else "no success"),
         None if episode.reward is None else f"return {episode.reward.sum():.4g}",

@@ -71,10 +71,15 @@ def _footer(found: Findings, when: datetime, hashes: dict[str, str]) -> Markup:
         "footer",
         tag("h2", "How this was made, and what it cannot tell"),
         *(tag("p", text) for text in _LIMITS),
+        tag("p", _BLOCKS) if len(found.demos) < options.judges.folds else None,
         tag("dl", *(tag("div", tag("dt", k), tag("dd", v)) for k, v in facts), class_="facts"),
     )
 
 
+_BLOCKS = (
+    "Here are fewer episodes than folds: blocks of neighbouring pairs were held out instead, with "
+    "a gap around them, and a judge may have seen other parts of the same episode."
+)
 _LIMITS = (
     "Units. Distances, Δ and bias are in units in which each action dimension spans [−1, 1]: by "
     "its declared bounds, or where none are declared by the 1–99 % range of the data. Axes of "

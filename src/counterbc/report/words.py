@@ -20,8 +20,8 @@ def headline(found: Findings) -> list[str]:
     said = [_counts(found)]
     if found.distance is not None:
         said.append(
-            f"What was shown lies {found.distance:.2f} from what the other episodes say was meant, "
-            f"{SCALE} (root mean square)."
+            f"What was shown lies {found.distance:.2f} from what the rest of the data says was "
+            f"meant, {SCALE} (root mean square)."
         )
     if found.radius is not None:
         said.append(_radius(found))
@@ -65,13 +65,13 @@ def names(found: Findings, episodes: list[int], most: int = 12) -> str:
 def length(found: Findings, pairs: float) -> str:
     """So many pairs, in seconds too where the rate is known."""
     rate = found.inspection["rate"]
-    return f"{pairs:,.0f}" + (f" ({pairs / rate:.3g} s)" if rate else "")
+    return some(round(pairs), "pair") + (f" ({pairs / rate:.3g} s)" if rate else "")
 
 
 def lengths(found: Findings) -> str:
     """From the shortest to the longest episode."""
     each = [len(e) for e in found.demos.episodes]
     if min(each) == max(each):
-        return f"{length(found, each[0])} pairs each"
+        return f"{length(found, each[0])} each"
     low, middle, high = (length(found, float(f(each))) for f in (min, np.median, max))
-    return f"{low} to {high} pairs, median {middle}"
+    return f"{low} to {high}, median {middle}"
