@@ -57,7 +57,6 @@ def cell(key: dict[str, Any], device: str | None) -> dict[str, Any]:
         "chosen": [c["radius"] for c in choices],
         "curves": [c["error"] for c in choices],
         "plateaus": [c["plateau"] for c in choices],
-        "doubts": sum(any("peak" in w for w in c["warnings"]) for c in choices),
         "minutes": round((time.perf_counter() - began) / 60, 2),
     }
 
