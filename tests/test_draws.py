@@ -109,3 +109,12 @@ def test_no_global_generator_is_touched() -> None:
     draws.generator(5, "global")
     assert torch.equal(torch.get_rng_state(), torch_before)
     assert str(np.random.get_state(legacy=False)) == str(numpy_before)
+
+
+@pytest.mark.parametrize("count", [1, 7, 200])
+def test_numpy_draws_the_same_numbers_as_torch(count: int) -> None:
+    seed = np.array([0, 5, -3, 2**62, *range(500)])
+    index = np.arange(len(seed)) % 11
+    theirs = draws.uniform(torch.from_numpy(seed), "test", torch.from_numpy(index), count)
+    ours = draws.uniform_rows(seed, "test", index, count)
+    assert np.array_equal(ours, theirs.double().numpy())

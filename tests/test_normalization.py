@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from counterbc.demonstrations import Demonstrations, Episode
-from counterbc.errors import DataError
 from counterbc.normalization import Normalization
 
 
@@ -109,10 +108,12 @@ def test_only_pairs_that_are_learned_from_decide_the_scales() -> None:
     assert scales.action_high.item() < 1.01
 
 
-def test_images_are_refused_by_shape() -> None:
-    image = Episode(obs=np.zeros((2, 4, 4, 3), np.uint8), action=np.zeros((2, 1)))
-    with pytest.raises(DataError, match=r"images of shape \(4, 4, 3\)"):
-        fit(Demonstrations((image,)))
+def test_images_stay_the_bytes_they_are() -> None:
+    image = Episode(obs=np.full((2, 4, 4, 3), 9, np.uint8), action=np.zeros((2, 1)))
+    scales = fit(Demonstrations((image,)))
+    assert (scales.obs_mean.tolist(), scales.obs_scale.tolist()) == ([[0]], [[1]])
+    frames = torch.tensor(image.obs).flatten(1)[None]
+    assert torch.equal(scales.obs(frames), frames)
 
 
 @pytest.mark.usefixtures("_every_warning")

@@ -17,7 +17,14 @@ from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.folds import CrossFit, crossfit, split_folds
 from counterbc.methods import find_method
 from counterbc.modes import departure, two_peaks
-from counterbc.radius import DoubtfulRadius, Search, best_radius, choose_radius
+from counterbc.radius import (
+    DoubtfulRadius,
+    Search,
+    best_radius,
+    choose_radius,
+    least_radius,
+    plateau,
+)
 from counterbc.settings import settings_for
 from counterbc.trained import Policies
 from counterbc.training import train
@@ -152,13 +159,12 @@ def test_errors_are_means_of_squares_within_a_fold() -> None:
 # What is chosen
 
 
-def test_without_errors_no_radius_is_chosen() -> None:
+def test_without_errors_a_radius_near_zero_is_chosen() -> None:
     choice = choose_radius(shown(0.0), search=COARSE, **SMALL)
-    assert choice.radius == 0
     assert choice.plateau[0] == 0
     assert choice.plateau[-1] < 0.4
-    assert any("Δ = 0 is best" in w for w in choice.warnings)
-    assert "plain BC" in choice.explanation
+    assert choice.radius == choice.plateau[-1] / 2
+    assert any("Δ = 0 predicts best" in w for w in choice.warnings)
 
 
 def test_uniform_errors_choose_a_radius_about_as_large() -> None:
@@ -181,11 +187,22 @@ def test_a_dimension_without_errors_chooses_none_for_itself() -> None:
 def test_the_least_of_a_parabola_is_found_between_the_radii() -> None:
     radii = (0.0, 0.1, 0.2, 0.3)
     curve = (np.array(radii) - 0.14) ** 2
-    assert best_radius(radii, curve[None, None]) == pytest.approx(0.14)
-    assert best_radius(radii, curve[::-1][None, None]) == pytest.approx(0.16)
-    assert best_radius(radii, np.array([[[1.0, 2.0, 3.0, 4.0]]])) == 0
-    assert best_radius(radii, np.array([[[4.0, 3.0, 2.0, 1.0]]])) == 0.3
-    assert best_radius(radii, np.array([[[4.0, 3.0, 2.0, np.nan]]])) == 0.2
+    assert least_radius(radii, curve[None, None]) == pytest.approx(0.14)
+    assert least_radius(radii, curve[::-1][None, None]) == pytest.approx(0.16)
+    assert least_radius(radii, np.array([[[1.0, 2.0, 3.0, 4.0]]])) == 0
+    assert least_radius(radii, np.array([[[4.0, 3.0, 2.0, 1.0]]])) == 0.3
+    assert least_radius(radii, np.array([[[4.0, 3.0, 2.0, np.nan]]])) == 0.2
+
+
+def test_the_radius_leans_towards_the_largest_that_is_as_good() -> None:
+    radii = (0.0, 0.1, 0.2, 0.3)
+    folds = np.array([[[4.0, 3.0, 3.3, 5.0], [4.0, 3.0, 2.9, 5.0]]])  # 0.2 is 0.1 ± 0.2 above 0.1
+    assert plateau(radii, folds) == (0.1, 0.2)
+    least = least_radius(radii, folds)
+    assert 0.1 < least < 0.2
+    assert best_radius(radii, folds) == pytest.approx((least + 0.2) / 2, abs=1e-3)
+    steep = np.array([[[4.0, 3.0, 4.0, 5.0], [4.0, 3.0, 4.0, 5.0]]])
+    assert best_radius(radii, steep) == pytest.approx(0.1)
 
 
 def test_the_same_call_twice_chooses_the_same_and_repeats_deal_anew(make_demos: Make) -> None:
@@ -284,7 +301,7 @@ def test_what_goes_on_keeps_its_radius(tiny: Demonstrations, quick: Train) -> No
 
 
 def test_train_warns_of_a_doubtful_radius() -> None:
-    with pytest.warns(DoubtfulRadius, match="Δ = 0 is best"):
+    with pytest.warns(DoubtfulRadius, match="Δ = 0 predicts best"):
         train(shown(0.0), radius="auto", steps=500, **SMALL)
 
 

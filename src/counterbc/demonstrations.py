@@ -145,8 +145,14 @@ class Demonstrations:
         return None if name is None else str(name)
 
     @property
+    def backend(self) -> str | None:
+        """Which simulator it was, where the environment has several."""
+        name = self.env_args.get("env_kwargs", {}).get("backend")
+        return None if name is None else str(name)
+
+    @property
     def obs(self) -> Array:
-        """All observations in episode order: (N, S)."""
+        """All observations in episode order: (N, S), or (N, H, W, C)."""
         return np.concatenate([e.obs for e in self.episodes])
 
     @property

@@ -15,10 +15,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from counterbc import draws
-from counterbc.envs import make_vec
+from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import CounterBCError, OptionError
 from counterbc.intervals import Difference, Interval, mean_interval, paired_difference
 from counterbc.trained import Act, Acting, Policies
+from counterbc.training.device import find_device
 
 Array = NDArray[Any]
 MakeEnv = Callable[[int], VectorEnv[Any, Any, Any]]
@@ -82,6 +83,7 @@ def evaluate(
     slots: int | None = None,
     max_steps: int = 100_000,
     progress: bool = True,
+    device: str | torch.device | None = None,
     **env_kwargs: Any,
 ) -> Evaluation:
     """Every member in `episodes` episodes of a world, of any gymnasium id, or of any VectorEnv:
@@ -89,16 +91,19 @@ def evaluate(
 
     Episode e of a member starts from a seed made of (seed, the member's seed, e), so members of
     other methods with the same seeds see the same starts. `env` defaults to the environment of the
-    demonstrations. At most `slots` environments run at once.
+    demonstrations. At most `slots` environments run at once. Policies act on `device`: by default
+    on the CPU, but those that read images on a GPU where there is one.
     """
     env = env or policies.config.get("env")
     if env is None:
         raise OptionError("the demonstrations name no environment; say which one: env='…'")
     name = env if isinstance(env, str) else getattr(env, "__name__", "an environment of one's own")
+    if isinstance(env, str):
+        env_kwargs = same_simulator(policies, env, env_kwargs)
     make: MakeEnv = (lambda n: make_vec(env, n, **env_kwargs)) if isinstance(env, str) else env
     if episodes < 1:
         raise OptionError(f"cannot evaluate {episodes} episodes; ask for 1 or more")
-    shape = (len(policies), episodes)
+    shape, where = (len(policies), episodes), _device(policies, device)
     returns, lengths = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
     measures: dict[str, Array] = {}
     bar = Progress(console=Console(stderr=True), disable=not progress, transient=True)
@@ -106,7 +111,7 @@ def evaluate(
         task = bar.add_task(f"evaluating {policies.method}", total=shape[0] * shape[1])
         most = _slots(make) if slots is None else slots
         for members, numbers in _chunks(shape, most):
-            part = policies[members]
+            part = policies[members].to(where)
             rollout = Rollout(part, make(len(part) * len(numbers)), name, numbers)
             got = rollout.run(act, seed, max_steps)
             here = members, slice(numbers[0], numbers[-1] + 1)
@@ -140,10 +145,32 @@ def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]
     return [int(b) for b in bits]
 
 
+def same_simulator(policies: Policies, env: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Options of the environment, with the simulator that the demonstrations were recorded in."""
+    recorded = policies.config.get("backend")
+    named = WORLDS[env].id if env in WORLDS else env
+    if recorded is None or named != policies.config.get("env"):
+        return given
+    if given.get("backend", recorded) != recorded:
+        raise OptionError(
+            f"the demonstrations were recorded in {env} by {recorded}; by {given['backend']} it "
+            "looks different, so leave the backend out, or record there as well"
+        )
+    return {**given, "backend": recorded}
+
+
+def _device(policies: Policies, asked: str | torch.device | None) -> torch.device:
+    """For vectors moving observations and actions would take longer than acting."""
+    images = len(policies.obs_shape) > 1
+    return find_device(asked if asked is not None or images else "cpu")
+
+
 def _slots(make: MakeEnv) -> int:
     """How many environments to run at once: many where they are stepped as arrays."""
     probe = make(1)
-    most = SLOTS_ONE_BY_ONE if isinstance(probe.unwrapped, OneByOne) else SLOTS
+    most: int = getattr(probe.unwrapped, "slots", SLOTS)
+    if isinstance(probe.unwrapped, OneByOne):
+        most = SLOTS_ONE_BY_ONE
     probe.close()
     return most
 
@@ -189,14 +216,15 @@ class Rollout:
     def _check(self, env: str) -> None:
         obs, action = self.env.single_observation_space, self.env.single_action_space
         p = self.policies
-        for what, space, size in (
-            ("observations", obs, p.obs_size),
-            ("actions", action, p.action_size),
+        for what, space, shape in (
+            ("observations", obs, p.obs_shape),
+            ("actions", action, (p.action_size,)),
         ):
-            if not isinstance(space, gymnasium.spaces.Box) or space.shape != (size,):
+            if not isinstance(space, gymnasium.spaces.Box) or space.shape != shape:
+                trained = f"vectors of {shape[0]} numbers" if len(shape) == 1 else "images of "
+                trained += "" if len(shape) == 1 else "×".join(map(str, shape))
                 raise CounterBCError(
-                    f"the {what} of {env} are {space}; these policies were trained on vectors of "
-                    f"{size} numbers"
+                    f"the {what} of {env} are {space}; these policies were trained on {trained}"
                 )
         self.low, self.high = action.low, action.high  # type: ignore[attr-defined]  # a Box, checked above
 
@@ -245,8 +273,8 @@ class Rollout:
         return np.asarray(obs)
 
     def _step(self, acting: Acting, obs: Array) -> tuple[Array, Array, Array, dict[str, Any]]:
-        seen = torch.tensor(np.asarray(obs), dtype=torch.float32).unflatten(0, self.shape)
-        action = acting.actions(seen).flatten(0, 1).numpy()  # (slots, A)
+        seen = self.policies.tensor(obs).unflatten(0, self.shape)
+        action = acting.actions(seen).flatten(0, 1).cpu().numpy()  # (slots, A)
         action = np.clip(np.nan_to_num(action), self.low, self.high).astype(self.low.dtype)
         obs, reward, terminated, truncated, info = self.env.step(action)
         return obs, np.asarray(reward), np.asarray(terminated | truncated), info

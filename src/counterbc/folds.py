@@ -153,8 +153,8 @@ def _fit(
 def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> Array:
     """Shown minus acted, in the policies' units: (P, n, A)."""
     acting = Acting(policies, range(len(pairs)), "mean", 0)
-    obs, scales = torch.tensor(data.obs), policies.scales
-    nothing = scales.obs_mean.unsqueeze(1)  # read as 0, as before an episode's start
+    obs, scales = policies.tensor(data.obs), policies.scales
+    nothing = scales.obs_mean.unsqueeze(1).to(obs.dtype)  # read as 0, as before an episode's start
     for back in range(policies.policy.history - 1, -1, -1):
         index = pairs - back
         inside = torch.tensor(index >= data.starts[pairs])[:, None]

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from counterbc.demonstrations import ActionSet, Demonstrations
-from counterbc.errors import DataError
 from counterbc.feasible import feasible_set
 
 
@@ -19,6 +18,7 @@ from counterbc.feasible import feasible_set
 class Normalization:
     """Observations are standardized, actions mapped to [-1, 1] by their bounds; P members at once.
 
+    Images stay bytes, with one mean of 0 and one scale of 1; a network scales them to [0, 1].
     Methods take tensors whose first dimension is the member: (P, …, S) or (P, …, A).
     """
 
@@ -35,14 +35,12 @@ class Normalization:
     @staticmethod
     def fit(demos: Demonstrations, scale_obs: bool, scale_actions: bool) -> Normalization:
         """The scales of one dataset, from the pairs that are learned from."""
-        obs, action = demos.obs[demos.learned], demos.action[demos.learned]
-        if obs.ndim != 2:
-            raise DataError(
-                f"obs are images of shape {demos.obs_shape}; the policies here read vectors"
-            )
-        mean: Any = np.zeros(obs.shape[1])
-        scale: Any = np.ones(obs.shape[1])
-        if scale_obs:
+        action, image = demos.action[demos.learned], len(demos.obs_shape) > 1
+        size = 1 if image else demos.obs_shape[0]
+        mean: Any = np.zeros(size)
+        scale: Any = np.ones(size)
+        if scale_obs and not image:
+            obs = demos.obs[demos.learned]
             mean, scale = obs.mean(0, dtype=np.float64), obs.std(0, dtype=np.float64)
             constant = scale <= 1e-6 * np.maximum(1, np.abs(mean))
             scale = np.where(constant, 1, scale)
@@ -74,6 +72,8 @@ class Normalization:
 
     def obs(self, obs: Tensor) -> Tensor:
         """Observations as the policy reads them."""
+        if obs.dtype == torch.uint8:
+            return obs
         return (obs - _like(self.obs_mean, obs)) / _like(self.obs_scale, obs)
 
     def action(self, action: Tensor) -> Tensor:

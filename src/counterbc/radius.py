@@ -47,7 +47,7 @@ class Search:
     folds: int = 5
     repeats: int = 1
     """How often the folds are dealt anew, each time with other starting weights."""
-    steps: int = 3000
+    steps: int = 3600
     """Gradient steps of each policy; fewer where the training itself has fewer."""
     pairs: int = 2000
     """Of more pairs than these, so many are drawn at random."""
@@ -83,7 +83,8 @@ class RadiusChoice:
     """(G,): error above that of Δ = 0, fold by fold."""
     difference_se: tuple[float, ...]
     plateau: tuple[float, ...]
-    """The radii whose error is above the least by no more than one standard error, fold by fold."""
+    """The radii whose error is above the least by no more than one standard error, fold by fold;
+    Δ is halfway from the least to the largest of them."""
     dimension_error: tuple[tuple[float, ...], ...]
     """(A, G): the error of each dimension."""
     action_names: tuple[str, ...]
@@ -164,7 +165,7 @@ def search_radii(
     progress: Progress,
 ) -> list[RadiusChoice]:
     """A radius for each dataset, all of them from one population."""
-    name, chosen = method[0], settings.apply(method[1])
+    name, chosen = method[0], settings.apply(method[1], datasets[0].obs_shape)
     if isinstance(chosen.support, Demonstrated):
         raise OptionError(f"method {name} has no counterfactuals, so it needs no radius; train it")
     used = [_used(d, search) for d in datasets]
@@ -215,8 +216,6 @@ def _choice(
     if not np.isfinite(error).any():
         raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
     difference, difference_se = _mean(total - total[:, :, :1])
-    least = int(np.nanargmin(error))
-    above, above_se = _mean(total - total[:, :, least : least + 1])
     radius = best_radius(search.radii, total)
     return RadiusChoice(
         radius=radius,
@@ -226,7 +225,7 @@ def _choice(
         error_se=_numbers(error_se),
         difference=_numbers(difference),
         difference_se=_numbers(difference_se),
-        plateau=tuple(r for r, a, s in zip(search.radii, above, above_se, strict=True) if a <= s),
+        plateau=plateau(search.radii, total),
         dimension_error=tuple(map(_numbers, np.moveaxis(each.mean((0, 1)), -1, 0))),
         action_names=demos.action_names,
         folds=search.folds,
@@ -236,7 +235,7 @@ def _choice(
         steps=search.steps,
         pairs=demos.pairs,
         pairs_used=used.pairs,
-        warnings=tuple(_doubts(demos, fit, radius, search)),
+        warnings=tuple(_doubts(demos, fit, least_radius(search.radii, total), search)),
     )
 
 
@@ -250,18 +249,32 @@ def _numbers(values: Array) -> tuple[float, ...]:
     return tuple(round(float(v), 8) for v in values)
 
 
+def plateau(radii: Sequence[float], errors: Array) -> tuple[float, ...]:
+    """The radii whose (R, K, G) errors exceed the least by no more than one standard error."""
+    least = int(np.nanargmin(errors.mean((0, 1))))
+    above, se = _mean(errors - errors[:, :, least : least + 1])
+    alike = (above <= se) | (np.arange(len(radii)) == least)
+    return tuple(r for r, yes in zip(radii, alike, strict=True) if yes)
+
+
 def best_radius(radii: Sequence[float], errors: Array) -> float:
-    """Where the mean of (R, K, G) errors is least, by the parabola through the least and its
-    neighbours."""
+    """Halfway from where the mean of (R, K, G) errors is least to the largest radius within one
+    standard error of it: policies that train for fewer steps than the final one, and so fit the
+    demonstrators' errors less, find too small a radius best."""
+    return round((least_radius(radii, errors) + plateau(radii, errors)[-1]) / 2, 3)
+
+
+def least_radius(radii: Sequence[float], errors: Array) -> float:
+    """Where the mean curve is least, by the parabola through the least and its neighbours."""
     curve = np.nan_to_num(errors.mean((0, 1)), nan=np.inf)
     g = int(curve.argmin())
     if g in (0, len(radii) - 1) or not np.isfinite(curve[g - 1 : g + 2]).all():
         return float(radii[g])
     a, b, _ = np.polyfit(radii[g - 1 : g + 2], curve[g - 1 : g + 2], 2)
-    return round(float(-b / (2 * a)), 3) if a > 0 else float(radii[g])
+    return float(-b / (2 * a)) if a > 0 else float(radii[g])
 
 
-def _doubts(demos: Demonstrations, fit: CrossFit, radius: float, search: Search) -> list[str]:
+def _doubts(demos: Demonstrations, fit: CrossFit, least: float, search: Search) -> list[str]:
     if search.steps < _LEAST_STEPS:
         return []
     doubts = []
@@ -273,11 +286,11 @@ def _doubts(demos: Demonstrations, fit: CrossFit, radius: float, search: Search)
             "with one look so): demonstrators may mean different actions at the same state, which "
             "one Gaussian averages; look at operators and goals apart, or use a mixture policy"
         )
-    if radius == 0:
+    if least == 0:
         doubts.append(
-            "Δ = 0 is best: the demonstrators err too little for counterfactuals to help, or all "
-            "to one side; plain bc does as well"
+            "Δ = 0 predicts best: the demonstrators err too little for counterfactuals to help, "
+            "or all to one side; plain bc may do as well"
         )
-    if radius == search.radii[-1]:
-        doubts.append(f"Δ {radius:g} is the largest radius tried; try larger ones")
+    if least == search.radii[-1]:
+        doubts.append(f"Δ {least:g} predicts best, the largest radius tried; try larger ones")
     return doubts

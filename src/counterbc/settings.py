@@ -10,7 +10,7 @@ import numpy as np
 
 from counterbc.errors import OptionError, unknown
 from counterbc.methods import Method
-from counterbc.policies import POLICIES, Mixture, Policy
+from counterbc.policies import FOR_IMAGES, POLICIES, Mixture, Policy
 from counterbc.supports import SUPPORTS, Demonstrated
 from counterbc.weightings import StateExpertise
 
@@ -73,8 +73,11 @@ class Settings:
             if not ok:
                 raise OptionError(f"{name} is {getattr(self, name)!r}; it must be {allowed}")
 
-    def apply(self, method: Method) -> Method:
-        """The method with the shape, counterfactuals and layers asked for here."""
+    def apply(self, method: Method, obs_shape: tuple[int, ...] = ()) -> Method:
+        """The method with the shape, counterfactuals and layers asked for here.
+
+        Where observations are images of `obs_shape`, with networks that read images.
+        """
         support = method.support
         if not isinstance(support, Demonstrated):
             if self.shape is not None and type(support) in SUPPORTS.values():
@@ -82,10 +85,14 @@ class Settings:
             if self.counterfactuals is not None:
                 support = replace(support, count=self.counterfactuals)
         policy, weighting = self._family(method.policy), method.weighting
+        if len(obs_shape) == 3:
+            policy = _for_images(policy, obs_shape, self.policy)
         if self.hidden is not None:
             policy = replace(policy, hidden=self.hidden)
             if isinstance(weighting, StateExpertise):
                 weighting = replace(weighting, hidden=self.hidden)
+        if len(obs_shape) == 3:
+            weighting = weighting.for_images(obs_shape, policy.history, policy.hidden)
         return replace(method, support=support, policy=policy, weighting=weighting)
 
     def _family(self, own: Policy) -> Policy:
@@ -108,6 +115,18 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _for_images(policy: Policy, image: tuple[int, int, int], asked: str | None) -> Policy:
+    """The policy that stands for another where observations are images."""
+    kind = FOR_IMAGES.get(type(policy))
+    if kind is None or (asked is not None and kind is not type(policy)):
+        allowed = [name for name, known in POLICIES.items() if known in FOR_IMAGES.values()]
+        raise OptionError(
+            f"a {type(policy).__name__} reads vectors, but the observations are images of "
+            f"{'×'.join(map(str, image))}; choose the policy {' or '.join(allowed)}"
+        )
+    return policy if isinstance(policy, kind) and policy.image == image else kind(image=image)
 
 
 def _is_radius(radius: float | tuple[float, ...] | str) -> bool:

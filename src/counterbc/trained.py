@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -102,8 +103,23 @@ class Policies:
         )
 
     @property
+    def obs_shape(self) -> tuple[int, ...]:
+        """Of one observation: (S,), or (H, W, C)."""
+        return self.policy.obs_shape(self.scales.obs_mean.shape[1])
+
+    @property
     def obs_size(self) -> int:
-        return self.scales.obs_mean.shape[1]
+        return math.prod(self.obs_shape)
+
+    def tensor(self, obs: NDArray[Any]) -> Tensor:
+        """Observations (n, …) for `Acting`: (n, S), numbers or, of images, bytes."""
+        kind = torch.uint8 if len(self.obs_shape) > 1 else torch.float32
+        return torch.tensor(np.asarray(obs), dtype=kind).flatten(1)
+
+    def to(self, device: torch.device) -> Policies:
+        """The same on another device."""
+        params = {k: v.to(device) for k, v in self.params.items()}
+        return replace(self, params=params, scales=self.scales.map(lambda x: x.to(device)))
 
     @property
     def action_size(self) -> int:
@@ -127,7 +143,7 @@ class Policies:
             f"Policies trained with {self.method}",
             f"  members  {len(self)}{parts}, seeds {_ranges([m.seed for m in self.members])}",
             f"  radius   {text}",
-            f"  policy   {kind}: {self.obs_size} → {self.action_size}"
+            f"  policy   {kind}: {'×'.join(map(str, self.obs_shape))} → {self.action_size}"
             + (f", reading {self.policy.history} observations" if self.policy.history > 1 else ""),
             f"  actions  {self._bounds_text()}",
         ]
@@ -188,7 +204,8 @@ class Acting:
     def reset(self) -> None:
         """Forget everything seen."""
         p, shape = self.policies, (len(self.episodes), self.policies.policy.history)
-        self.window = p.scales.obs_mean.new_zeros(len(p), *shape, p.obs_size)
+        kind = torch.uint8 if len(p.obs_shape) > 1 else torch.float32
+        self.window = p.scales.obs_mean.new_zeros(len(p), *shape, p.obs_size, dtype=kind)
         self.step = 0
 
     @torch.no_grad()
@@ -209,7 +226,7 @@ class Acting:
 
     def _networks(self, window: Tensor) -> Tensor:
         policy = self.policies.policy
-        chances = [self.chances().to(window)] if self.act == "sample" else []
+        chances = [self.chances().to(self.policies.scales.obs_mean)] if self.act == "sample" else []
 
         def one(params: Params, obs: Tensor, u: Tensor | None = None) -> Tensor:
             head = policy.head(params, obs)
@@ -240,16 +257,14 @@ class Actor:
 
     def act(self, obs: NDArray[Any]) -> NDArray[np.float32]:
         """The action (A,) at observation (S,)."""
-        obs = np.asarray(obs, dtype=np.float32)
-        if obs.shape != (self._acting.policies.obs_size,):
-            raise DataError(
-                f"obs has shape {obs.shape}; this policy reads ({self._acting.policies.obs_size},)"
-            )
+        policies, obs = self._acting.policies, np.asarray(obs)
+        if obs.shape != policies.obs_shape:
+            raise DataError(f"obs has shape {obs.shape}; this policy reads {policies.obs_shape}")
         if self._forward is None:
-            action = self._acting.actions(torch.tensor(obs)[None, None])[0, 0]
+            action = self._acting.actions(policies.tensor(obs[None])[None])[0, 0]
             return np.asarray(action.cpu().numpy(), dtype=np.float32)
         with np.errstate(over="ignore", invalid="ignore"):  # as torch does: inf and nan pass on
-            actions, self._window = self._forward.step(obs[None], self._window)
+            actions, self._window = self._forward.step(obs[None].astype(np.float32), self._window)
         return np.asarray(actions[0])
 
 

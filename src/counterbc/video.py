@@ -11,7 +11,7 @@ import numpy as np
 
 from counterbc.envs import WORLDS, register
 from counterbc.errors import CounterBCError, FormatError, MissingExtra
-from counterbc.evaluation import start_seeds
+from counterbc.evaluation import same_simulator, start_seeds
 from counterbc.files import aside, check_free
 from counterbc.trained import Act, Acting, Actor, Policies
 
@@ -26,13 +26,23 @@ def check_video(path: Path) -> None:
 
 
 def film(
-    policies: Policies, env: str, path: Path, act: Act = "mean", seed: int = 0, episodes: int = 3
+    policies: Policies,
+    env: str,
+    path: Path,
+    act: Act = "mean",
+    seed: int = 0,
+    episodes: int | None = None,
 ) -> None:
-    """The first member in the first starts of `evaluate`, as .gif, or .mp4 with the video extra."""
+    """The first member in the first starts of `evaluate`, as .gif, or .mp4 with the video extra.
+
+    By default three episodes, or one where the policy reads images: those are long.
+    """
     check_video(path)
     register()
-    world = gymnasium.make(WORLDS[env].id if env in WORLDS else env, render_mode="rgb_array")
+    name, options = WORLDS[env].id if env in WORLDS else env, same_simulator(policies, env, {})
+    world = gymnasium.make(name, render_mode="rgb_array", **options)
     one = policies[0]
+    episodes = episodes or (3 if len(one.obs_shape) == 1 else 1)
     frames: list[Any] = []
     for number, start in enumerate(start_seeds(one, list(range(episodes)), seed)):
         actor = Actor(Acting(one, [number], act, seed))

@@ -10,6 +10,7 @@ from counterbc.commands.export import Export
 from counterbc.commands.inspect import Inspect
 from counterbc.commands.intents import Intents
 from counterbc.commands.radius import Radius
+from counterbc.commands.report import Report
 from counterbc.commands.reproduce import Reproduce
 from counterbc.commands.score import Score
 from counterbc.commands.train import Train
@@ -26,6 +27,7 @@ COMMANDS: dict[str, type[Command]] = {
     "score": Score,
     "clean": Clean,
     "intents": Intents,
+    "report": Report,
     "reproduce": Reproduce,
 }
 

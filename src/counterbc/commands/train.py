@@ -12,6 +12,8 @@ from tyro.conf import Positional, UseAppendAction
 from counterbc.commands.command import Command, Json, read
 from counterbc.errors import OptionError
 
+Family = Literal["gaussian-mlp", "gaussian-gru", "mixture", "gaussian-cnn", "gaussian-cnn-gru"]
+
 
 @dataclass(frozen=True)
 class Train(Command):
@@ -46,8 +48,12 @@ class Train(Command):
     """Pairs per step; by default a tenth of the pairs."""
     hidden: UseAppendAction[tuple[int, ...]] = ()
     """Units of a hidden layer, one --hidden each."""
-    policy: Literal["gaussian-mlp", "gaussian-gru", "mixture"] | None = None
-    """The family of policies, in place of the method's own; a mixture holds several modes."""
+    policy: (
+        Literal["gaussian-mlp", "gaussian-gru", "mixture", "gaussian-cnn", "gaussian-cnn-gru"]
+        | None
+    ) = None
+    """The family of policies, in place of the method's own; a mixture holds several modes, those
+    with a CNN are taken by themselves where observations are images."""
     modes: int | None = None
     """How many Gaussians a mixture has; 5 by default."""
     shape: Literal["ball", "box"] | None = None

@@ -27,7 +27,9 @@ class Recorded(NamedTuple):
     intended: Array  # (T, A): the expert's action at each of the episode's states
 
 
-def demonstrate(world: str, teacher: Teacher, pairs: int, seed: int) -> Demonstrations:
+def demonstrate(
+    world: str, teacher: Teacher, pairs: int, seed: int, **env_kwargs: Any
+) -> Demonstrations:
     """The world's expert acts with the teacher's error until `pairs` pairs are shown.
 
     The recorded action is the one taken; the last episode is cut short where it has pairs to spare.
@@ -40,7 +42,7 @@ def demonstrate(world: str, teacher: Teacher, pairs: int, seed: int) -> Demonstr
         # The first batch knows only how long an episode can be, later ones how long they were.
         length = shown / len(episodes) if episodes else where.steps
         count = min(ceil((pairs - shown) / length), SLOTS)
-        env = make_vec(world, count, **where.teacher_kwargs)
+        env = make_vec(world, count, **where.teacher_kwargs, **env_kwargs)
         number = np.arange(len(episodes), len(episodes) + count)
         recorded = _roll(env, where, teacher, _keys(seed, number), number)
         episodes += [r.episode for r in recorded]
@@ -53,7 +55,11 @@ def demonstrate(world: str, teacher: Teacher, pairs: int, seed: int) -> Demonstr
         action_set=unwrapped.action_set,
         action_names=unwrapped.action_names,
         obs_names=unwrapped.obs_names,
-        env_args={"env_name": where.id, "type": 2, "env_kwargs": {}},
+        env_args={
+            "env_name": where.id,
+            "type": 2,
+            "env_kwargs": getattr(unwrapped, "env_kwargs", {}),
+        },
         source=f"{world}, {teacher}, seed {seed}",
     )
 

@@ -83,6 +83,12 @@ WORLDS: dict[str, World] = {
         expert="counterbc.envs.air_hockey_expert:expert",
         steps=600,
     ),
+    "car-racing": World(
+        id="counterbc/CarRacing-v0",
+        entry="counterbc.envs.car_racing:CarRacing",
+        expert="counterbc.envs.car_racing_expert:expert",
+        steps=1000,
+    ),
     "fork": World(
         id="counterbc/Fork-v0",
         entry="counterbc.envs.fork:Fork",

@@ -30,8 +30,7 @@ AHEAD = 16
 
 def uniform(key: Array, purpose: str, t: Array, count: int) -> Array:
     """Uniform numbers of the episodes with these keys at their steps: (N,), (N,) → (N, count)."""
-    u = draws.uniform(torch.from_numpy(key), purpose, torch.from_numpy(t), count)
-    return u.double().numpy()
+    return draws.uniform_rows(key, purpose, t, count)
 
 
 class Dynamics(ABC):

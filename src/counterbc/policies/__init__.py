@@ -1,5 +1,6 @@
 """π_θ(a|s), one file each."""
 
+from counterbc.policies.gaussian_cnn import GaussianCNN, GaussianCNNGRU
 from counterbc.policies.gaussian_gru import GaussianGRU
 from counterbc.policies.gaussian_mlp import GaussianMLP
 from counterbc.policies.mixture import Mixture
@@ -9,6 +10,26 @@ POLICIES: dict[str, type[Policy]] = {
     "gaussian-mlp": GaussianMLP,
     "gaussian-gru": GaussianGRU,
     "mixture": Mixture,
+    "gaussian-cnn": GaussianCNN,
+    "gaussian-cnn-gru": GaussianCNNGRU,
 }
 
-__all__ = ["POLICIES", "GaussianGRU", "GaussianMLP", "Mixture", "Params", "Policy"]
+FOR_IMAGES: dict[type[Policy], type[GaussianCNN] | type[GaussianCNNGRU]] = {
+    GaussianMLP: GaussianCNN,
+    GaussianGRU: GaussianCNNGRU,
+    GaussianCNN: GaussianCNN,
+    GaussianCNNGRU: GaussianCNNGRU,
+}
+"""What stands for a policy, by the exact class, where observations are images."""
+
+__all__ = [
+    "FOR_IMAGES",
+    "POLICIES",
+    "GaussianCNN",
+    "GaussianCNNGRU",
+    "GaussianGRU",
+    "GaussianMLP",
+    "Mixture",
+    "Params",
+    "Policy",
+]

@@ -36,13 +36,17 @@ class Policy(ABC):
         if self.history < 1:
             raise OptionError(f"history is {self.history}; a policy reads 1 or more observations")
 
+    def obs_shape(self, size: int) -> tuple[int, ...]:
+        """Of one observation as users give it, `size` numbers where it is a vector."""
+        return (size,)
+
     @abstractmethod
     def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
         """Fresh θ of one network, float32 on the CPU."""
 
     @abstractmethod
     def head(self, params: Params, obs: Tensor) -> tuple[Tensor, ...]:
-        """One forward: obs (B, S), or (B, history, S) where history > 1."""
+        """One forward: obs (B, S), or (B, history, S) where history > 1; images are S bytes."""
 
     @abstractmethod
     def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:

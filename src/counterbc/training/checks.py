@@ -44,7 +44,22 @@ def as_datasets(demos: Demonstrations | Sequence[Demonstrations]) -> list[Demons
             )
         if other.action_set != first.action_set:
             raise DataError("datasets differ in their action set; train them apart")
+        if other.backend != first.backend:
+            raise DataError(
+                f"datasets come from different simulators, {first.backend} and {other.backend}; "
+                "train them apart"
+            )
     return datasets
+
+
+def check_reads(data: Demonstrations, method: Method) -> None:
+    """Vectors for policies of vectors, images for those of images."""
+    reads = method.policy.obs_shape(data.obs_shape[0])
+    if reads != data.obs_shape:
+        raise DataError(
+            f"a {type(method.policy).__name__} reads observations of shape {reads}; these data "
+            f"have {data.obs_shape}; choose another policy"
+        )
 
 
 def fingerprint(params: Params) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from counterbc.training.native import NativeSteps
 
 _POLICY, _WEIGHTING = "policy.", "weighting."
+_IMAGES = 2048  # states in memory at once, as large as their patches are
 
 
 def initial(
@@ -56,6 +57,11 @@ def policy_params(params: Params) -> Params:
 def weighting_params(params: Params) -> Params:
     """The part of stacked parameters that the weighting learned."""
     return split(params, _WEIGHTING)
+
+
+def at_once(store: Store, networks: int) -> int:
+    """How many pairs of each network to judge at once: fewer where they are images."""
+    return 4096 if store.obs.is_floating_point() else max(1, _IMAGES // networks)
 
 
 def _stack(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
@@ -124,7 +130,7 @@ class View:
                 weighting.columns(pairs.network(i), {k: v[i] for k, v in self.fitted.items()})
                 for i in range(len(self.rows))
             ])  # fmt: skip
-        dtype = self.store.obs.dtype
+        dtype = self.store.action.dtype
         self.columns = {k: v.to(dtype) if v.is_floating_point() else v for k, v in columns.items()}
 
     def _pairs(self, previous: Tensor | None) -> Pairs:
@@ -143,14 +149,15 @@ class View:
             return policy.log_prob(policy.head(params, obs), action.unsqueeze(-2)).squeeze(-1)
 
         judge_all = log_prob if policy.stacks else torch.func.vmap(log_prob)
-        for begin in range(0, width, 4096):
-            pairs = self.nets.pairs[:, begin : begin + 4096]
+        chunk = at_once(self.store, count)
+        for begin in range(0, width, chunk):
+            pairs = self.nets.pairs[:, begin : begin + chunk]
             obs = self.store.windows(pairs, policy.history)
             action = self.store.action[pairs]
             for k in range(parts):
                 judge = self.nets.members * parts + k
                 chosen = {name: value[judge] for name, value in own.items()}
-                out[:, begin : begin + 4096, k] = judge_all(chosen, obs, action)
+                out[:, begin : begin + chunk, k] = judge_all(chosen, obs, action)
         return out
 
 
@@ -161,7 +168,7 @@ class Population:
         self.view, self.method = view, view.method
         self.params = {name: value.clone().requires_grad_() for name, value in params.items()}
         self.adam = Adam(list(self.params.values()), learning_rate)
-        self.loss = view.store.obs.new_zeros(len(view.nets.pairs))  # (N,) of the last step
+        self.loss = view.store.action.new_zeros(len(view.nets.pairs))  # (N,) of the last step
         self.native = self._native()  # None: by torch
 
     def _native(self) -> NativeSteps | GpuSteps | None:
@@ -213,6 +220,7 @@ class Population:
     @torch.no_grad()
     def held_out(self, view: View, most: int = 2048) -> Tensor:
         """The loss of every network on pairs it does not learn from: (N,)."""
+        most = min(most, at_once(view.store, len(self.loss)))
         width = min(most, int(view.nets.lengths.min()))
         position = torch.arange(width, device=self.loss.device).expand(len(self.loss), width)
         return self.losses(self.params, view.batch(position, torch.zeros_like(position)))

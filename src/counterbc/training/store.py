@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterbc.demonstrations import Demonstrations
+from counterbc.demonstrations import Array, Demonstrations
 from counterbc.normalization import Normalization
 
 
@@ -18,7 +18,7 @@ from counterbc.normalization import Normalization
 class Store:
     """All pairs of all datasets, one after the other, in the policy's units."""
 
-    obs: Tensor  # (T, S)
+    obs: Tensor  # (T, S); bytes where they are images
     action: Tensor  # (T, A)
     starts: Tensor  # (T,): the first pair of each pair's episode
     facts: dict[str, Tensor] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Store:
         for data, scales in datasets:
             own = scales.map(lambda x: x.to(dtype))
             begins.append(total)
-            obs.append(own.obs(torch.tensor(data.obs, dtype=dtype)[None])[0])
+            obs.append(own.obs(_tensor(data.obs, dtype)[None])[0])
             shown = torch.tensor(data.action, dtype=dtype)[None]
             action.append(own.action(own.project(shown) if project else shown)[0])
             starts.append(torch.tensor(data.starts) + total)
@@ -71,6 +71,11 @@ class Store:
         index = pairs.unsqueeze(-1) - back  # (N, B, history)
         inside = index >= self.starts[pairs].unsqueeze(-1)
         return self.obs[index.clamp(min=0)] * inside.unsqueeze(-1)
+
+
+def _tensor(obs: Array, dtype: torch.dtype) -> Tensor:
+    """(T, S) as numbers, or as bytes where they are images."""
+    return torch.tensor(obs, dtype=torch.uint8 if obs.ndim > 2 else dtype).flatten(1)
 
 
 def _facts(

@@ -28,6 +28,7 @@ from counterbc.training.checks import (
     Radius,
     as_datasets,
     check_needs,
+    check_reads,
     fingerprint,
     labels,
     operator_names,
@@ -72,7 +73,9 @@ def train(
     name, chosen = find_method(method)
     where = find_device(device)
     settings = settings_for(preset, **changes)
-    job = Job(as_datasets(demos), name, settings.apply(chosen), settings, preset, start)
+    datasets = as_datasets(demos)
+    fitting = settings.apply(chosen, datasets[0].obs_shape)
+    job = Job(datasets, name, fitting, settings, preset, start)
     job.assign(seeds, radii, keep_radius="radius" not in changes)
     folder = None if out is None else Path(out)
     if folder is not None and not (resume and folder.exists()):
@@ -122,6 +125,7 @@ class Job:
             self.datasets, self.kept_apart = [h[0] for h in halves], [h[1] for h in halves]
         self.operators = operator_names(self.datasets + self.kept_apart)
         check_needs(self.datasets, method)
+        check_reads(self.datasets[0], method)
         warn_infeasible(self.datasets, settings)
 
     def assign(
@@ -184,7 +188,7 @@ class Job:
             raise OptionError(f"start has {len(start)} members; {len(self.members)} were asked for")
         if start.policy != self.method.policy or start.parts != self.method.parts:
             raise OptionError("start was trained with another policy; use the same method")
-        sizes = (start.obs_size,), start.action_size
+        sizes = start.obs_shape, start.action_size
         found = self.datasets[0].obs_shape, self.datasets[0].action_size
         if sizes != found:
             raise DataError(
@@ -297,7 +301,7 @@ class Job:
 
     def fresh(self, view: View, round_: int) -> Params:
         """The parameters that a round begins with."""
-        like = view.store.obs
+        like = view.store.action
         sizes = (view.store.obs.shape[1], view.store.action.shape[1], len(self.operators))
         params = initial(self.method, view.nets, round_, *sizes)
         if self.start is not None:
@@ -320,6 +324,7 @@ class Job:
             ],
             **labels(self.datasets + self.kept_apart, self.method),
             "env": first.env,
+            "backend": first.backend,
             "obs_names": list(first.obs_names),
             "action_names": list(first.action_names),
             "device": device.type,

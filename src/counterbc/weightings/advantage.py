@@ -12,7 +12,7 @@ from counterbc.errors import unknown
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.pretraining import Pretraining
-from counterbc.weightings.weighting import Batch, Weighting
+from counterbc.weightings.weighting import Batch, Weighting, reads_vectors
 
 FORMS = ("binary", "exponential")
 
@@ -38,6 +38,11 @@ class Advantage(Weighting):
     def __post_init__(self) -> None:
         if self.form not in FORMS:
             raise unknown("form", self.form, FORMS)
+
+    def for_images(
+        self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
+    ) -> Weighting:
+        raise reads_vectors("advantage-bc")
 
     def fit(self, pairs: Pairs) -> Params:
         to_go = pairs["to_go"].double()

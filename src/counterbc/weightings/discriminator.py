@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.pretraining import Pretraining
-from counterbc.weightings.weighting import Batch, Weighting
+from counterbc.weightings.weighting import Batch, Weighting, reads_vectors
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ class Discriminator(Weighting):
     needs: ClassVar[tuple[str, ...]] = ("expert",)
     network: Pretraining = Pretraining()
     """Of μ and of d."""
+
+    def for_images(
+        self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
+    ) -> Weighting:
+        raise reads_vectors("discriminator-bc")
 
     def fit(self, pairs: Pairs) -> Params:
         def distance(mu: Tensor, batch: Pairs) -> Tensor:

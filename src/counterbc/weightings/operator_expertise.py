@@ -16,7 +16,7 @@ from counterbc.errors import OptionError
 from counterbc.policies.layers import dense, linear, relu_chain
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
-from counterbc.weightings.weighting import Batch, Weighting
+from counterbc.weightings.weighting import Batch, Weighting, reads_vectors
 
 if TYPE_CHECKING:
     from counterbc.demonstrations import Demonstrations
@@ -37,6 +37,11 @@ class OperatorExpertise(Weighting):
     hidden: tuple[int, ...] = (64, 64)
     size: int = 8
     """Of the embeddings e(s) and ω_i."""
+
+    def for_images(
+        self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
+    ) -> Weighting:
+        raise reads_vectors("ileed")
 
     def init(self, generator: torch.Generator, obs_size: int, operators: int = 0) -> Params:
         params = dense(generator, (obs_size, *self.hidden, self.size), "state")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
+from counterbc.policies.encoder import Encoder
 from counterbc.policies.layers import dense, linear, relu_chain
 from counterbc.policies.policy import Params
 from counterbc.weightings.weighting import Batch, Weighting
@@ -23,12 +24,25 @@ class StateExpertise(Weighting):
 
     stacks: ClassVar[bool] = True
     hidden: tuple[int, ...] = (64, 64)
+    encoder: Encoder | None = None
+    """What reads states that are frames, in place of hidden layers."""
+
+    def for_images(
+        self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
+    ) -> Weighting:
+        return replace(self, hidden=(), encoder=Encoder(image, history, hidden))
 
     def init(self, generator: torch.Generator, obs_size: int, operators: int = 0) -> Params:
+        if self.encoder is not None:
+            last = dense(generator, (self.encoder.hidden[-1], 1), "rho")
+            return self.encoder.init(generator, "rho") | last
         return dense(generator, (obs_size, *self.hidden, 1), "rho")
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         last = len(self.hidden)
-        x = relu_chain(params, batch.state, "rho", last)
+        if self.encoder is None:
+            x = relu_chain(params, batch.state, "rho", last)
+        else:
+            x = self.encoder(params, batch.obs, "rho")  # all the frames that the policy reads
         rho = linear(x, params[f"rho{last}.weight"], params[f"rho{last}.bias"])  # (B, 1)
         return rho.softmax(-2).expand_as(log_pi)

@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
+from counterbc.errors import OptionError
 from counterbc.losses import generalized_loss
 from counterbc.policies.policy import Params, Policy
 from counterbc.weightings.pairs import Pairs
@@ -34,6 +35,12 @@ class Weighting(ABC):
     stacks: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
     """What the data must have: 'operators', 'rewards', 'expert'; `Pairs` says what each brings."""
+
+    def for_images(
+        self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
+    ) -> Weighting:
+        """The same where states are the last frames (H, W, C); here for those that see no state."""
+        return self
 
     def fit(self, pairs: Pairs) -> Params:
         """What is learned from the pairs once before training, e.g. a discriminator."""
@@ -76,3 +83,11 @@ class Weighting(ABC):
         loss = generalized_loss(log_pi, weights).mean(-1)
         own = self.auxiliary(params, batch, log_pi)
         return loss if own is None else loss + own
+
+
+def reads_vectors(method: str) -> OptionError:
+    """The error of a weighting that cannot look at images."""
+    return OptionError(
+        f"{method} looks at states that are vectors, but the observations are images; choose bc, "
+        "counter-bc, weighted-bc, bc-rnn or bcnd"
+    )

@@ -1,0 +1,119 @@
+"""counterbc report"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from tyro.conf import Positional, UseAppendAction
+
+from counterbc.commands.command import Json, streams
+from counterbc.commands.judged import Judged
+
+if TYPE_CHECKING:
+    from counterbc.report import Findings, Options
+    from counterbc.report.advice import Given
+
+
+@dataclass(frozen=True)
+class Report(Judged):
+    """Write one HTML page about demonstrations: what is in them, and what was meant."""
+
+    demos: Positional[tuple[Path, ...]]
+    """Files or folders of demonstrations; several are looked at as one."""
+    out: Path = Path("report.html")
+    """The page to write; it must not exist yet."""
+    scores: bool = True
+    """Whether to judge episodes and operators, which takes longest."""
+    intents: bool = True
+    """Whether to look for groups of episodes with different goals."""
+    angle: UseAppendAction[tuple[str, ...]] = ()
+    """Observations that are angles in radians, by name, one --angle each, for the goals."""
+
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        from datetime import UTC, datetime
+
+        from counterbc.files import aside, check_free
+        from counterbc.formats import detect
+        from counterbc.report import find, page
+        from counterbc.report.advice import Given
+
+        check_free(self.out)
+        options = self._options()
+        datasets = [s.demonstrations() for s in streams(self.demos, self.obs, format=self.format)]
+        found = find(datasets, options, _stage)
+        kinds = tuple(self.format or detect(path) for path in self.demos)
+        given = Given(self.demos, kinds, self.obs)
+        hashes = {p.name: _sha256(p) for p in self.demos if p.is_file()}
+        text = page(found, given, datetime.now(UTC), hashes).encode("utf-8", "replace")
+        with aside(self.out) as temporary:
+            temporary.write_bytes(text)
+        said = _said(found, given) | {"out": str(self.out), "bytes": len(text)}
+        return said, [_text(said)]
+
+    def _options(self) -> Options:
+        from counterbc.errors import OptionError
+        from counterbc.meant import Judges
+        from counterbc.report import Options
+
+        numbers = tuple(r for r in self.radius if not isinstance(r, str))
+        if numbers and len(numbers) < len(self.radius):
+            raise OptionError("radius is auto and something else; give auto alone, or numbers")
+        asked = {"folds": self.folds, "repeats": self.repeats, "seed": self.seed}
+        return Options(
+            radius=(numbers[0] if len(numbers) == 1 else numbers) if numbers else None,
+            judges=Judges(**{k: v for k, v in asked.items() if v is not None}),
+            scores=self.scores, intents=self.intents, angles=self.angle, device=self.device,
+            changes={} if self.steps is None else {"steps": self.steps},
+        )  # fmt: skip
+
+
+@contextmanager
+def _stage(title: str) -> Iterator[None]:
+    """The title on stderr, while it lasts where people watch."""
+    if not sys.stderr.isatty():
+        print(title, file=sys.stderr, flush=True)
+        yield
+        return
+    with Console(stderr=True).status(title):
+        yield
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _said(found: Findings, given: Given) -> Json:
+    from counterbc.report.advice import advice
+    from counterbc.report.words import headline
+
+    judged, intents = found.meaning, found.intents
+    return {
+        "source": found.demos.source,
+        "fingerprint": found.inspection["fingerprint"],
+        "headline": headline(found),
+        "next": [asdict(step) for step in advice(found, given)],
+        "episodes": len(found.demos),
+        "pairs": found.demos.pairs,
+        "problems": found.inspection["problems"],
+        "radius": found.radius,
+        "radius_choice": None if found.choice is None else found.choice.as_dict(),
+        "distance": found.distance,
+        "operators": None if judged is None else [s.as_dict() for s in judged.operators],
+        "stand_out": found.outstanding,
+        "stands_out_above": found.fence,
+        "groups": None if intents is None else intents.sizes,
+        "not_done": found.reasons,
+    }
+
+
+def _text(said: Json) -> str:
+    lines = [*said["headline"], *(f"Not done: {why}" for why in said["not_done"].values())]
+    return "\n".join([*lines, f"\nThe page is {said['out']} ({said['bytes'] / 1000:.0f} kB)."])

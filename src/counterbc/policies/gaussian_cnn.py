@@ -1,0 +1,88 @@
+"""Policies that read images: the paper's for Car Racing, and BC-RNN's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from counterbc.errors import OptionError
+from counterbc.policies.encoder import Encoder
+from counterbc.policies.gaussian import Gaussian
+from counterbc.policies.gaussian_gru import GaussianGRU
+from counterbc.policies.policy import Params
+
+_NAME = "frames"
+
+
+@dataclass(frozen=True)
+class GaussianCNN(Gaussian):
+    """The last frames as channels → convolutions → ReLU layers → (μ, log σ).
+
+    Frames come as bytes and are scaled to [0, 1]; before an episode's start they are black.
+    """
+
+    hidden: tuple[int, ...] = (256,)
+    history: int = 4
+    image: tuple[int, int, int] = (96, 96, 3)
+    """H, W, C of one frame."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self._encoder  # refuses images that are too small
+
+    @property
+    def _encoder(self) -> Encoder:
+        return Encoder(self.image, self.history, self.hidden)
+
+    def obs_shape(self, size: int) -> tuple[int, ...]:
+        return self.image
+
+    def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
+        params = self._encoder.init(generator, _NAME)
+        return params | self._init_head(generator, self.hidden[-1], action_size)
+
+    def head(self, params: Params, obs: Tensor) -> tuple[Tensor, Tensor]:
+        return self._head(params, self._encoder(params, obs, _NAME))
+
+
+@dataclass(frozen=True)
+class GaussianCNNGRU(Gaussian):
+    """Each frame → convolutions → features, and a GRU over them as in `GaussianGRU`.
+
+    `hidden` holds the features of a frame first, then the GRU's units, then ReLU layers.
+    """
+
+    hidden: tuple[int, ...] = (256, 64, 64)
+    history: int = 4
+    image: tuple[int, int, int] = (96, 96, 3)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.hidden) < 2:
+            raise OptionError(
+                f"hidden is {self.hidden}; give the features of a frame, then the GRU's units"
+            )
+        _ = self._encoder
+
+    @property
+    def _encoder(self) -> Encoder:
+        return Encoder(self.image, 1, self.hidden[:1])
+
+    @property
+    def _rest(self) -> GaussianGRU:
+        return GaussianGRU(self.hidden[1:], self.history)
+
+    def obs_shape(self, size: int) -> tuple[int, ...]:
+        return self.image
+
+    def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
+        params = self._encoder.init(generator, _NAME)
+        return params | self._rest.init(generator, self.hidden[0], action_size)
+
+    def head(self, params: Params, obs: Tensor) -> tuple[Tensor, Tensor]:
+        obs = obs.unsqueeze(-2) if self.history == 1 else obs  # a history of one has no axis
+        features = self._encoder(params, obs.flatten(-3, -2), _NAME)  # (B · T, F)
+        window = features.unflatten(-2, (-1, self.history))
+        return self._rest.head(params, window.squeeze(-2) if self.history == 1 else window)

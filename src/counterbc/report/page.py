@@ -1,0 +1,97 @@
+"""The page as one file: no scripts, nothing from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import datetime
+from importlib.resources import files
+
+from counterbc import __version__
+from counterbc.report import goals, judgements, sections, words
+from counterbc.report.advice import Given, advice
+from counterbc.report.findings import Findings
+from counterbc.report.markup import Markup, join, tag
+from counterbc.trained import radius_text
+
+
+def page(found: Findings, given: Given, when: datetime, hashes: dict[str, str]) -> str:
+    """The HTML; `hashes` are those of the files, by name."""
+    name = " + ".join(path.name for path in given.paths)
+    parts = (
+        tag("header",
+            tag("p", "What demonstrators meant", class_="kicker"),
+            tag("h1", name),
+            tag("p", " ".join(words.headline(found)), class_="lead"),
+            sections.tiles(found)),
+        sections.next_steps(advice(found, given)),
+        sections.data(found),
+        sections.radius(found),
+        judgements.operators(found),
+        judgements.ranking(found),
+        judgements.pictures(found),
+        goals.modes(found),
+        _footer(found, when, hashes),
+    )  # fmt: skip
+    style = files("counterbc.report").joinpath("page.css").read_text(encoding="utf-8")
+    head = tag("head", *_meta(style), tag("title", f"{name}: what was meant"),
+               tag("style", Markup(style)))  # fmt: skip
+    whole = tag("html", head, tag("body", tag("main", join(parts, "\n"))), lang="en")
+    return f"<!doctype html>\n{whole}\n"
+
+
+def _meta(style: str) -> list[Markup]:
+    """With a policy that lets the browser load nothing and run nothing, whatever names say."""
+    known = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{known}'; base-uri 'none'; form-action 'none'"
+    return [
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="referrer", content="no-referrer"),
+    ]
+
+
+def _footer(found: Findings, when: datetime, hashes: dict[str, str]) -> Markup:
+    judged, options = found.meaning, found.options
+    told = [f"folds {options.judges.folds}", f"repeats {options.judges.repeats}",
+            f"seed {options.judges.seed}"]  # fmt: skip
+    told += [f"{k} {v}" for k, v in options.changes.items()]
+    if judged is not None:
+        told.insert(0, f"Δ {radius_text(judged.radius)} ({judged.shape})")
+    facts = [
+        ("Made", f"{when:%Y-%m-%d %H:%M} {when.tzname() or ''}".strip()
+                 + f" by counterbc {__version__}"),
+        ("Options", ", ".join(told)),
+        ("Fingerprint", found.demos.fingerprint()),
+        *((f"SHA-256 of {name}", digest) for name, digest in hashes.items()),
+    ]  # fmt: skip
+    return tag(
+        "footer",
+        tag("h2", "How this was made, and what it cannot tell"),
+        *(tag("p", text) for text in _LIMITS),
+        tag("p", _BLOCKS) if len(found.demos) < options.judges.folds else None,
+        tag("dl", *(tag("div", tag("dt", k), tag("dd", v)) for k, v in facts), class_="facts"),
+    )
+
+
+_BLOCKS = (
+    "Here are fewer episodes than folds: blocks of neighbouring pairs were held out instead, with "
+    "a gap around them, and a judge may have seen other parts of the same episode."
+)
+_LIMITS = (
+    "Units. Distances, Δ and bias are in units in which each action dimension spans [−1, 1]: by "
+    "its declared bounds, or where none are declared by the 1–99 % range of the data. Axes of "
+    "actions are in the units of the file.",
+    "Meant. The episodes are dealt to folds; Counter-BC policies that learn from the others judge "
+    "each, so no pair is judged by a policy that saw its episode. Their mean action is what they "
+    "believe; meant is that action, brought within Δ of what was shown and into the bounds. The "
+    "distance of an episode or operator is the root mean square of shown − believed over its "
+    "pairs.",
+    "Intervals hold 90 %: of an episode over its pairs, of an operator by drawing episodes.",
+    "Limits. A distance holds the judges' own error too: it tells who is further off, not by how "
+    "much somebody errs. A rare but right way of doing the task looks far off. Errors that all "
+    "demonstrators share are taken for meant. Judges who learned from many bad episodes judge "
+    "less well.",
+)  # fmt: skip

@@ -1,0 +1,103 @@
+"""What to do next can be pasted."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tyro
+
+from counterbc.commands import COMMANDS, Command
+from counterbc.commands.clean import Clean
+from counterbc.commands.intents import Intents as IntentsCommand
+from counterbc.commands.score import Score
+from counterbc.commands.train import Train
+from counterbc.meant import Judges
+from counterbc.meant.intents import Intents
+from counterbc.report import Findings, Options, find
+from counterbc.report.advice import Given, Step, advice
+
+ODD = Path("my demos.hdf5")
+
+
+class Outstanding(Findings):
+    """Findings in which these episodes stand out."""
+
+    @cached_property
+    def fence(self) -> float | None:
+        assert self.meaning is not None
+        return float(sorted(s.distance for s in self.meaning.episodes)[-3])
+
+
+@pytest.fixture(scope="module")
+def found(make_demos: Any) -> Findings:
+    demos = make_demos(episodes=8)
+    return find(
+        [replace(demos.subset(range(5)), source="a"), replace(demos.subset([5, 6, 7]), source="b")],
+        Options(radius=0.25, judges=Judges(repeats=1), intents=False, changes={"steps": 20}),
+    )
+
+
+def with_outstanding(found: Findings) -> Findings:
+    return Outstanding(**{f: getattr(found, f) for f in found.__dataclass_fields__})
+
+
+def parsed(steps: Sequence[Step]) -> list[Command]:
+    """Every line that is a command, read as the command line reads it."""
+    lines = [line for step in steps for line in step.commands if line.startswith("counterbc ")]
+    return [
+        tyro.extras.subcommand_cli_from_dict(dict(COMMANDS), args=shlex.split(line)[1:])
+        for line in lines
+    ]
+
+
+def test_every_line_is_a_command_that_we_have(found: Findings) -> None:
+    given = Given((ODD,), ("robomimic",), ("state", "goal"))
+    one = replace(with_outstanding(found), parts=(("a", tuple(map(str, range(8)))),))
+    commands = parsed(advice(one, given))
+    assert [type(c) for c in commands] == [Score, Train, Train, Clean]
+    score, _, train, clean = commands
+    assert isinstance(score, Score)
+    assert (score.demos, score.exclude, score.radius) == ((ODD,), 2, (0.25,))
+    assert (score.steps, score.repeats, score.folds) == (20, 1, None)
+    assert isinstance(train, Train)
+    assert (train.obs, train.radius) == (("state", "goal"), (0.25,))
+    assert isinstance(clean, Clean)
+    assert clean.out == Path("my demos-meant.hdf5")
+
+
+def test_excluded_episodes_are_numbered_within_their_files(found: Findings) -> None:
+    marked = with_outstanding(found)
+    given = Given((Path("a"), Path("b")), ("lerobot", "lerobot"))
+    (step,) = [s for s in advice(marked, given) if s.title.startswith("Leave out")]
+    first = [i for i in marked.outstanding if i < 5]
+    second = [i - 5 for i in marked.outstanding if i >= 5]
+    options = [c for c in step.commands if c.startswith("--dataset")]
+    assert options == [f"--dataset.exclude_episodes='{own}'" for own in (first, second) if own]
+    assert not any(c.startswith("counterbc") for c in step.commands)
+
+
+def test_several_goals_are_kept_apart_before_anything_is_trained(found: Findings) -> None:
+    names = tuple(e.name for e in found.demos.episodes)
+    two = Intents(names, np.eye(2)[np.arange(8) % 2], {})
+    options = replace(found.options, angles=("state[1]",))
+    commands = parsed(advice(replace(found, intents=two, options=options), Given((ODD,), ("npz",))))
+    first = commands[0]
+    assert isinstance(first, IntentsCommand)
+    assert first.angle == ("state[1]",)
+    assert first.condition
+    trained = [c.demos for c in commands if isinstance(c, Train)]
+    assert trained == [(Path("told.hdf5"),)]
+
+
+def test_no_radius_means_plain_bc_and_nothing_to_clean(make_demos: Any) -> None:
+    bare = find([make_demos()], Options(radius=0.0, intents=False, changes={"steps": 2}))
+    (train,) = parsed(advice(bare, Given((ODD,), ("robomimic",))))
+    assert isinstance(train, Train)
+    assert train.method == "bc"

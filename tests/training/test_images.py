@@ -1,0 +1,177 @@
+"""Demonstrations whose observations are images, through training, saving and acting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.errors import DataError, OptionError
+from counterbc.exporting import export
+from counterbc.methods import METHODS
+from counterbc.policies import GaussianCNN, GaussianCNNGRU
+from counterbc.settings import Settings
+from counterbc.trained import Acting, Policies
+from counterbc.training import train
+from counterbc.training.trainer import Job
+
+SHAPE = (36, 36, 3)
+ON_IMAGES = ("bc", "counter-bc", "weighted-bc", "bc-rnn", "bcnd")
+
+
+def pictures(seed: int = 0, episodes: int = 4, length: int = 12) -> Demonstrations:
+    """A bright bar on black; the action is where it stands."""
+    rng, made = np.random.default_rng(seed), []
+    for i in range(episodes):
+        place = rng.integers(0, 30, length)
+        obs = np.zeros((length, *SHAPE), np.uint8)
+        for t, at in enumerate(place):
+            obs[t, :, at : at + 6] = 255
+        action = np.stack([place / 15 - 1, 0.5 - place / 60], axis=1)
+        made.append(Episode(obs, action, -np.ones(length), operator=("ada", "bob")[i % 2]))
+    return Demonstrations(tuple(made), action_low=np.array([-1, 0]), action_high=np.ones(2))
+
+
+def quick(demos: Any, method: str = "bc", **options: Any) -> Policies:
+    usual: dict[str, Any] = {"steps": 3, "progress": False, "hidden": (16,), "batch": 8}
+    usual |= {"hidden": (16, 8, 8)} if method == "bc-rnn" else {}
+    return train(demos, method, **(usual | options))
+
+
+def job_of(method: str) -> Job:
+    settings, demos = Settings(batch=8), [pictures(0), pictures(1)]
+    job = Job(demos, method, settings.apply(METHODS[method], SHAPE), settings, "default", None)
+    job.assign([0, 1])
+    return job
+
+
+@pytest.mark.parametrize("method", ON_IMAGES)
+def test_every_method_of_the_paper_learns_from_images(method: str) -> None:
+    policies = quick([pictures(0), pictures(1)], method, seeds=2)
+    assert not policies.diverged.any()
+    kind = GaussianCNNGRU if method == "bc-rnn" else GaussianCNN
+    assert type(policies.policy) is kind
+    assert (policies.policy.history, policies.obs_shape) == (4, SHAPE)
+
+
+def test_a_policy_learns_where_the_bar_stands() -> None:
+    demos = pictures(episodes=8, length=20)
+    policies = quick(demos, steps=150, batch=32, seeds=1)
+    actor, seen = policies[0].actor(), demos.episodes[0]
+    acted = np.stack([actor.act(o) for o in seen.obs])
+    assert np.abs(acted - seen.action).mean() < 0.15
+    assert policies.curve is not None
+    assert policies.curve.loss[-1] < policies.curve.loss[0] - 1
+
+
+def test_frames_lie_once_as_bytes_and_windows_are_black_before_the_start() -> None:
+    view = job_of("bc").view([pictures(0), pictures(1)], torch.device("cpu"), torch.float32)
+    assert view.store.obs.dtype == torch.uint8
+    assert view.store.obs.shape == (96, 36 * 36 * 3)
+    window = view.store.windows(torch.tensor([[13]]), 4)[0, 0]  # the second pair of an episode
+    assert not window[:2].any()
+    assert torch.equal(window[2:], view.store.obs[12:14])
+
+
+@pytest.mark.parametrize("method", ON_IMAGES)
+def test_a_member_agrees_with_itself_trained_alone(method: str) -> None:
+    demos = [pictures(0), pictures(1)]
+    both = quick(demos, method, seeds=[3, 4], dtype=torch.float64)
+    alone = quick(demos[1], method, seeds=[4], dtype=torch.float64)
+    for name, value in alone.params.items():
+        torch.testing.assert_close(both[1].params[name], value, rtol=1e-5, atol=1e-6)
+
+
+def test_acting_reads_the_same_windows_as_training() -> None:
+    demos = pictures()
+    policies, episode = quick(demos, seeds=1), demos.episodes[0]
+    job = job_of("bc")
+    view = job.view([demos, demos], torch.device("cpu"), torch.float32)
+    windows = view.store.windows(torch.arange(6)[None], 4)  # (1, 6, 4, S)
+    head = policies.policy.head(policies.params, windows)
+    expected = policies.scales.restore(policies.policy.mean(head))[0]
+    acting = Acting(policies, [0], "mean", 0)
+    for t in range(6):
+        acted = acting.actions(policies.tensor(episode.obs[t : t + 1])[None])[0, 0]
+        torch.testing.assert_close(acted, expected[t])
+
+
+def test_a_run_on_images_is_read_back_as_it_was(tmp_path: Path) -> None:
+    policies = quick(pictures(), "bc-rnn", out=tmp_path / "run")
+    again = Policies.load(tmp_path / "run")
+    assert again.policy == policies.policy
+    assert again.obs_shape == SHAPE
+    obs = pictures(5).episodes[0].obs[0]
+    np.testing.assert_array_equal(again[0].actor().act(obs), policies[0].actor().act(obs))
+
+
+def test_demonstrations_of_images_are_read_back_as_bytes(tmp_path: Path) -> None:
+    from counterbc.formats import load
+
+    demos = pictures()
+    demos.save(tmp_path / "demos.hdf5")
+    again = load(tmp_path / "demos.hdf5")
+    assert again.obs.dtype == np.uint8
+    assert again.fingerprint() == demos.fingerprint()
+
+
+def test_a_radius_is_chosen_on_images_too() -> None:
+    policies = quick(pictures(), "counter-bc", radius="auto", steps=2)
+    assert policies.config["radius_from"] == "cross-validation"
+
+
+@pytest.mark.parametrize("method", ["ileed", "discriminator-bc", "advantage-bc"])
+def test_methods_that_look_at_vectors_refuse_images(method: str) -> None:
+    demos = pictures()
+    demos = replace(demos, masks={"expert": (demos.episodes[0].name,)})
+    with pytest.raises(OptionError, match=f"{method} looks at states that are vectors"):
+        quick(demos, method)
+
+
+def test_a_policy_and_data_that_do_not_fit_are_refused(tmp_path: Path, tiny: Any) -> None:
+    for name in ("gaussian-mlp", "mixture"):
+        with pytest.raises(OptionError, match="choose the policy gaussian-cnn or"):
+            quick(pictures(), policy=name)
+    with pytest.raises(DataError, match=r"reads observations of shape \(96, 96, 3\)"):
+        quick(tiny, policy="gaussian-cnn")
+    policies = quick(pictures())
+    with pytest.raises(DataError, match=r"obs has shape \(3,\); this policy reads \(36, 36, 3\)"):
+        policies[0].actor().act(np.zeros(3))
+    with pytest.raises(OptionError, match="a GaussianCNN cannot be exported"):
+        export(policies, tmp_path / "p.onnx")
+
+
+def test_data_of_two_simulators_are_not_mixed() -> None:
+    a, b = (replace(pictures(), env_args={"env_kwargs": {"backend": x}}) for x in "ab")
+    with pytest.raises(DataError, match="different simulators, a and b"):
+        quick([a, b], seeds=2)
+
+
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+
+
+@needs_cuda
+@pytest.mark.parametrize("method", ON_IMAGES)
+def test_a_training_on_the_gpu_agrees_with_one_on_the_cpu(method: str) -> None:
+    options: dict[str, Any] = {"seeds": 2, "steps": 20, "dtype": torch.float64}
+    cpu, gpu = (quick(pictures(), method, device=d, **options) for d in ("cpu", "cuda"))
+    for name, value in cpu.params.items():
+        torch.testing.assert_close(gpu.params[name], value, rtol=1e-5, atol=1e-6)
+    obs = pictures(5).episodes[0].obs[:1]
+    there = gpu.to(torch.device("cuda"))
+    acted = [
+        Acting(p, [0], "sample", 0).actions(p.tensor(obs).expand(2, 1, -1)) for p in (gpu, there)
+    ]
+    torch.testing.assert_close(acted[0], acted[1].cpu(), rtol=1e-4, atol=1e-4)
+
+
+@needs_cuda
+@pytest.mark.parametrize("method", ON_IMAGES)
+def test_two_trainings_on_the_gpu_give_the_same_bits(method: str) -> None:
+    first, second = (quick(pictures(), method, seeds=2, device="cuda", steps=30) for _ in range(2))
+    assert all(torch.equal(first.params[k], v) for k, v in second.params.items())
