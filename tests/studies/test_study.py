@@ -236,6 +236,7 @@ def test_the_time_that_is_left_is_of_what_is_missing(tmp_path: Path) -> None:
     assert replace(bc, method="bc-rnn").work == pytest.approx(5 * 3 * 30)
     told = estimate([replace(bc, method="bc-rnn", pairs=p) for p in (400, 401)], "cpu", 2)
     assert told == "2 populations to compute, about 8 min (cpu, 2 at a time)"
+    assert "no time is known" in estimate([bc, replace(bc, world="car-racing")], "cpu", 2)
 
 
 def test_the_pace_of_a_study_is_kept_over_calls(tmp_path: Path) -> None:
