@@ -2,7 +2,7 @@
 
     python benchmarks/push_t.py study --data pusht_human_206.hdf5 [--out DIR] [--device cuda]
     python benchmarks/push_t.py table [--out DIR]
-    python benchmarks/push_t.py evidence --data pusht_human_206.hdf5
+    python benchmarks/push_t.py evidence --data pusht_human_206.hdf5 [--runs RUN …]
     python benchmarks/push_t.py speed
     python benchmarks/push_t.py pictures --data pusht_human_206.hdf5
 
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from counterbc.demonstrations import Array, Demonstrations
 from counterbc.envs import make_vec
@@ -28,6 +29,7 @@ from counterbc.studies.recorded import ALL, Recorded, Subset
 from counterbc.studies.study import Study
 
 WORLD, OBS, PAGE = "push-t", ("state",), Path("docs/push-t.md")
+STILL = 1.0  # pixels in a step
 SUBSETS = (ALL, Subset(share=0.2))
 WIDE: dict[str, Any] = {"hidden": (256, 256)}
 MIXTURE: dict[str, Any] = WIDE | {"policy": "mixture"}
@@ -117,9 +119,11 @@ def evidence(given: argparse.Namespace) -> None:
     """What the recordings are like: how they end, the radius they choose, how people differ."""
     from counterbc.meant import meaning
     from counterbc.radius import Search, choose_radius
+    from counterbc.trained import Policies
 
     demos = load(given.data, OBS)
-    options: dict[str, Any] = {"device": given.device, "progress": False, **WIDE}
+    options: dict[str, Any] = {"device": given.device, "progress": False, "steps": given.steps}
+    options |= WIDE
     fine = Search(radii=(0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4), pairs=5000)
     choices = {
         "default": choose_radius(demos, **options),
@@ -129,6 +133,7 @@ def evidence(given: argparse.Namespace) -> None:
     low, high = np.percentile(demos.action, [1, 99], axis=0)  # as the normalization has them
     said = {
         "shown": shown(demos),
+        "still": {str(run): still(Policies.load(run)) for run in given.runs},
         "pixels per unit": ((high - low) / 2).round(1).tolist(),
         "radius": {k: c.as_dict() for k, c in choices.items()},
         "off": float(np.sqrt((off**2).sum(1).mean())),
@@ -137,7 +142,9 @@ def evidence(given: argparse.Namespace) -> None:
         "autocorrelation of off": {k: lagged(demos, off, k) for k in (1, 5, 10)},
     }
     given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "evidence.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    (given.out / "evidence.json").write_text(
+        json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     print(json.dumps(said, indent=1))
 
 
@@ -150,13 +157,38 @@ def shown(demos: Demonstrations) -> dict[str, float]:
         pose = e.obs[:, 2:].astype(np.float64)  # (T, 3)
         found.append(coverage(pose[:, :2], np.stack([np.cos(pose[:, 2]), np.sin(pose[:, 2])], 1)))
     last, best = np.array([c[-1] for c in found]), np.array([c.max() for c in found])
+    moved = [np.linalg.norm(np.diff(e.obs[:, :2], axis=0), axis=1) for e in demos.episodes]
+    ahead = np.linalg.norm(demos.action - demos.obs[:, :2], axis=1)  # (N,)
     return {
         "last": float(last.mean()),
         "best": float(best.mean()),
         "best of all": float(best.max()),
         "success": float((best > 0.95).mean()),
         "steps": float(np.mean([len(c) for c in found])),
+        "steps that stand still": float((np.concatenate(moved) < STILL).mean()),
+        "target from the disc, median": float(np.median(ahead)),
     }
+
+
+def still(policies: Any, episodes: int = 40, last: int = 50) -> dict[str, dict[str, float]]:
+    """How often a run's first policy stands still, and whether it does so at the end."""
+    from counterbc.trained import ACTS, Acting
+
+    said: dict[str, dict[str, float]] = {}
+    for act in ACTS:
+        env, acting = make_vec(WORLD, episodes), Acting(policies[0], list(range(episodes)), act, 0)
+        obs, _ = env.reset(seed=1000)
+        places = [obs[:, :2]]
+        for _ in range(299):  # before the limit, so that no place is of a next start
+            action = acting.actions(torch.tensor(obs)[None])[0].numpy()
+            obs = env.step(action)[0]
+            places.append(obs[:, :2])
+        moved = np.linalg.norm(np.diff(np.array(places), axis=0), axis=2)  # (steps, episodes)
+        said[act] = {
+            "steps": float((moved < STILL).mean()),
+            "episodes, in all of the last steps": float((moved[-last:] < STILL).all(0).mean()),
+        }
+    return said
 
 
 def lagged(demos: Demonstrations, off: Array, lag: int) -> float:
