@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 
 from counterbc.demonstrations import Array, Demonstrations
@@ -27,6 +28,7 @@ from counterbc.errors import CounterBCError
 from counterbc.formats import load
 from counterbc.studies.recorded import ALL, Recorded, Subset
 from counterbc.studies.study import Study
+from counterbc.studies.tables import Line, lines, markdown
 
 WORLD, OBS, PAGE = "push-t", ("state",), Path("docs/push-t.md")
 STILL = 1.0  # pixels in a step
@@ -48,6 +50,7 @@ ROWS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 """What the tables call each, and what it is; the five methods of the paper first."""
 PAPER = 6  # rows of the paper's methods
+ASKED = ("Counter-BC, Δ 0.4", "Counter-BC, Δ auto")
 
 
 def units(data: Path, seeds: int, episodes: int, steps: int) -> list[Recorded]:
@@ -81,10 +84,6 @@ def table(given: argparse.Namespace) -> None:
 
 def tables(folder: Path) -> str:
     """One table for each part of the data and way of acting, as Markdown."""
-    import pandas as pd
-
-    from counterbc.studies.tables import lines, markdown
-
     files = sorted(folder.glob(f"{WORLD}-*.parquet"))
     if not files:
         raise CounterBCError(f"{folder} holds no finished populations; run the study first")
@@ -92,7 +91,7 @@ def tables(folder: Path) -> str:
     keys = {key(own): (i, name) for i, (name, own) in enumerate(ROWS)}
     own = [keys[k] for k in zip(rows.method, rows.radius, rows.changes, rows.cleaned, strict=True)]
     rows["order"], rows["label"] = [i for i, _ in own], [name for _, name in own]
-    parts = []
+    parts, short = [], []
     for subset in SUBSETS:
         for act in ("mean", "sample"):
             part = rows[(rows.subset == str(subset)) & (rows.act == act)].sort_values("order")
@@ -101,7 +100,20 @@ def tables(folder: Path) -> str:
             said = "the mean action" if act == "mean" else "sampled actions"
             head = f"**{_named(subset)}** ({pairs} pairs), {said}, {seeds} seeds"
             parts.append(f"{head}\n\n{markdown(found, 'best coverage')}\n")
-    return "\n" + "\n".join(parts)
+            short += [f"- {head}: {verdict(x)}" for x in found if x.label in ASKED]
+    return "\n" + "\n".join(short) + "\n\n" + "\n".join(parts)
+
+
+def verdict(line: Line) -> str:
+    """Whether it helps, in words, with the difference that says so."""
+    assert line.above is not None
+    i = line.above.interval
+    word = "helps" if i.low > 0 else "hurts" if i.high < 0 else "makes no difference found here"
+    chosen = f" (chosen: {min(line.radius):.2g} to {max(line.radius):.2g})"
+    return (
+        f"{line.label}{chosen if line.label.endswith('auto') else ''} {word}: {i.mean:+.3f} "
+        f"[{i.low:+.3f}, {i.high:+.3f}] above BC"
+    ).replace("-0.", "−0.")
 
 
 def key(own: dict[str, Any]) -> tuple[str, str, str, bool]:
@@ -281,7 +293,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("results/push-t"))
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--episodes", type=int, default=50)
-    parser.add_argument("--steps", type=int, default=20_000)
+    parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--device")
     parser.add_argument("--workers", type=int)
     parser.add_argument("--runs", type=Path, nargs="*", default=[])
