@@ -38,7 +38,7 @@ class Line:
     above: Difference | None
     """The measure above the base's, seed by seed; None for the base itself."""
     radius: tuple[float, ...]
-    """Δ of each seed, largest over dimensions; empty for methods without."""
+    """Δ of each seed, largest over dimensions; 0 for methods without."""
 
     @property
     def rate(self) -> tuple[float, float, float]:
@@ -74,14 +74,13 @@ def _line(
         shared = own.index.intersection(base.index)
         pair = (t.loc[shared, measure].to_numpy() for t in (own, base))
         above = paired_difference(*pair)
-    used = [max(r) for r in own["radius_used"]]
     return Line(
         label,
         mean_interval(own[measure].to_numpy()),
         round(float(right.sum())),
         int(count.sum()),
         above,
-        tuple(used) if any(used) or label.startswith("counter-bc") else (),
+        tuple(max(r) for r in own["radius_used"]),
     )
 
 
