@@ -6,7 +6,8 @@
     python benchmarks/push_t.py speed
     python benchmarks/push_t.py pictures --data pusht_human_206.hdf5
 
-A study that was stopped goes on where it stopped; the table is made of what is finished.
+A study that was stopped goes on where it stopped; the tables are made of what is finished. Networks
+have two layers of 256 units, or with `--network default` the library's own, of 64.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from counterbc.studies.tables import Line, lines, markdown
 WORLD, OBS, PAGE = "push-t", ("state",), Path("docs/push-t.md")
 STILL = 1.0  # pixels in a step
 SUBSETS = (ALL, Subset(share=0.2))
-WIDE: dict[str, Any] = {"hidden": (256, 256)}
-MIXTURE: dict[str, Any] = WIDE | {"policy": "mixture"}
+NETWORKS: dict[str, dict[str, Any]] = {"wide": {"hidden": (256, 256)}, "default": {}}
+MIXTURE: dict[str, Any] = {"policy": "mixture"}
 ROWS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("BC", {"method": "bc"}),
     ("Weighted-BC", {"method": "weighted-bc"}),
@@ -53,28 +54,33 @@ PAPER = 6  # rows of the paper's methods
 ASKED = ("Counter-BC, Δ 0.4", "Counter-BC, Δ auto")
 
 
-def units(data: Path, seeds: int, episodes: int, steps: int) -> list[Recorded]:
+def units(given: argparse.Namespace) -> list[Recorded]:
     """The paper's methods before the rest; slow ones first, not to run last and alone."""
-    shared: dict[str, Any] = {"obs": OBS, "seeds": seeds, "episodes": episodes, "steps": steps}
+    shared: dict[str, Any] = {n: getattr(given, n) for n in ("seeds", "episodes", "steps")}
     every = [
-        (i >= PAPER, Recorded(WORLD, data, subset=subset, **(shared | {"changes": WIDE} | own)))
+        (i >= PAPER, Recorded(WORLD, given.data, subset=subset, obs=OBS, **shared, **own))
         for subset in SUBSETS
-        for i, (_, own) in enumerate(ROWS)
+        for i, (_, own) in enumerate(rows_of(given.network))
     ]
     return [unit for _, unit in sorted(every, key=lambda u: (u[0], -u[1].work))]
 
 
+def rows_of(network: str) -> list[tuple[str, dict[str, Any]]]:
+    """`ROWS` with networks of this kind."""
+    kind = NETWORKS[network]
+    return [(name, own | {"changes": kind | own.get("changes", {})}) for name, own in ROWS]
+
+
 def study(given: argparse.Namespace) -> None:
-    wanted = units(given.data, given.seeds, given.episodes, given.steps)
-    done = Study(wanted, given.out)
+    done = Study(units(given), given.out)
     count = done.run(given.device, workers=given.workers)
     print(f"{count} populations computed, {len(done.units)} finished, in {done.folder}")
 
 
 def table(given: argparse.Namespace) -> None:
     """Write the tables into the page, between its two marks."""
-    text = tables(given.out)
-    before, mark, rest = PAGE.read_text(encoding="utf-8").partition("<!-- results -->")
+    text, begin = tables(given.out, given.network), f"<!-- results, {given.network} network -->"
+    before, mark, rest = PAGE.read_text(encoding="utf-8").partition(begin)
     _, end, after = rest.partition("<!-- end of results -->")
     if not mark or not end:
         raise CounterBCError(f"{PAGE} has no marks around its results; restore it from git")
@@ -82,19 +88,21 @@ def table(given: argparse.Namespace) -> None:
     print(text)
 
 
-def tables(folder: Path) -> str:
+def tables(folder: Path, network: str) -> str:
     """One table for each part of the data and way of acting, as Markdown."""
     files = sorted(folder.glob(f"{WORLD}-*.parquet"))
     if not files:
         raise CounterBCError(f"{folder} holds no finished populations; run the study first")
     rows = pd.concat([pd.read_parquet(f) for f in files])
-    keys = {key(own): (i, name) for i, (name, own) in enumerate(ROWS)}
+    keys = {key(own): (i, name) for i, (name, own) in enumerate(rows_of(network))}
     own = [keys[k] for k in zip(rows.method, rows.radius, rows.changes, rows.cleaned, strict=True)]
     rows["order"], rows["label"] = [i for i, _ in own], [name for _, name in own]
     parts, short = [], []
     for subset in SUBSETS:
         for act in ("mean", "sample"):
             part = rows[(rows.subset == str(subset)) & (rows.act == act)].sort_values("order")
+            if not len(part):
+                continue
             found = lines(part, "best_coverage", base=ROWS[0][0])
             pairs, seeds = round(part.pairs.mean()), part.seed.nunique()
             said = "the mean action" if act == "mean" else "sampled actions"
@@ -120,7 +128,7 @@ def key(own: dict[str, Any]) -> tuple[str, str, str, bool]:
     """What a row of `ROWS` and its rows in a file share."""
     radius = own.get("radius", "")
     text = f"{radius:g}" if isinstance(radius, float) else radius
-    return own["method"], text, json.dumps(own.get("changes", WIDE)), own.get("cleaned", False)
+    return own["method"], text, json.dumps(own["changes"]), own.get("cleaned", False)
 
 
 def _named(subset: Subset) -> str:
@@ -135,7 +143,7 @@ def evidence(given: argparse.Namespace) -> None:
 
     demos = load(given.data, OBS)
     options: dict[str, Any] = {"device": given.device, "progress": False, "steps": given.steps}
-    options |= WIDE
+    options |= NETWORKS[given.network]
     fine = Search(radii=(0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4), pairs=5000)
     choices = {
         "default": choose_radius(demos, **options),
@@ -291,6 +299,7 @@ def main() -> int:
     parser.add_argument("command", choices=COMMANDS)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--out", type=Path, default=Path("results/push-t"))
+    parser.add_argument("--network", choices=NETWORKS, default="wide")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--episodes", type=int, default=50)
     parser.add_argument("--steps", type=int, default=10_000)

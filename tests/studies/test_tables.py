@@ -26,7 +26,7 @@ def rows(label: str, values: list[float], right: list[float], radius: float = 0.
 
 
 BC = rows("bc", [0.1, 0.2, 0.3], [0.0, 0.02, 0.04])
-CBC = rows("counter-bc", [0.2, 0.3, 0.5], [0.5, 0.5, np.nan], 0.4)
+CBC = rows("counter-bc-0.4", [0.2, 0.3, 0.5], [0.5, 0.5, np.nan], 0.4)
 
 
 def test_wilsons_interval_is_that_of_the_textbook() -> None:
@@ -51,7 +51,9 @@ def test_a_line_counts_episodes_and_differs_seed_by_seed() -> None:
 def test_the_base_stands_in_the_table_without_a_difference() -> None:
     text = markdown(lines(pd.concat([BC, CBC]), "best"), "best").splitlines()
     assert text[2] == "| bc | 0.200 [−0.048, 0.448] |  |  | 3 of 150: 2.0 % [0.7, 5.7] |"
-    assert text[3].startswith("| counter-bc | 0.333 [−0.046, 0.713] | +0.133 [−0.010, +0.277] |")
+    assert text[3].startswith(
+        "| counter-bc-0.4 | 0.333 [−0.046, 0.713] | +0.133 [−0.010, +0.277] |"
+    )
 
 
 def test_rows_of_several_studies_are_not_mixed() -> None:

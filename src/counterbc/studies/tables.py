@@ -101,10 +101,10 @@ def markdown(found: Sequence[Line], measure: str, names: dict[str, str] | None =
         v, (rate, low, high) = line.value, (100 * r for r in line.rate)
         cells = [
             (names or {}).get(line.label, line.label),
-            f"{v.mean:.3f} [{v.low:.3f}, {v.high:.3f}]",
-            above,
+            f"{v.mean:.3f} [{v.low:.3f}, {v.high:.3f}]".replace("-", "−"),
+            above.replace("-", "−"),
             p,
             f"{line.right} of {line.episodes}: {rate:.1f} % [{low:.1f}, {high:.1f}]",
         ]
         out.append(f"| {' | '.join(cells)} |")
-    return "\n".join(out).replace("-0.", "−0.")
+    return "\n".join(out)
