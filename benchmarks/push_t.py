@@ -298,7 +298,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("command", choices=COMMANDS)
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("results/push-t"))
+    parser.add_argument("--out", type=Path, help="by default results/push-t-NETWORK")
     parser.add_argument("--network", choices=NETWORKS, default="wide")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--episodes", type=int, default=50)
@@ -309,6 +309,7 @@ def main() -> int:
     parser.add_argument("--episode", type=int, default=0)
     parser.add_argument("--picture", type=Path, default=Path("docs/images/push-t.png"))
     given = parser.parse_args()
+    given.out = given.out or Path(f"results/push-t-{given.network}")
     if given.data is None and given.command in ("study", "evidence", "pictures"):
         parser.error(f"{given.command} needs --data")
     try:
