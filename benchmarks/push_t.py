@@ -120,7 +120,7 @@ def verdict(line: Line) -> str:
     chosen = f" (chosen: {min(line.radius):.2g} to {max(line.radius):.2g})"
     return (
         f"{line.label}{chosen if line.label.endswith('auto') else ''} {word}: {i.mean:+.3f} "
-        f"[{i.low:+.3f}, {i.high:+.3f}] above BC"
+        f"[{i.low:+.3f}, {i.high:+.3f}] against BC"
     ).replace("-0.", "−0.")
 
 

@@ -7,7 +7,7 @@ import json
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -231,4 +231,4 @@ def _hash(path: Path, files: tuple[Path, ...], state: Any) -> str:
 @lru_cache(maxsize=1)  # units of the same file often follow each other
 def _load(file: Path, obs: tuple[str, ...], digest: str) -> Demonstrations:
     """`digest` is there so that a changed file is read again."""
-    return load(file, obs or None)
+    return replace(load(file, obs or None), source=file.name)  # rows are for others to read
