@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types bench bench-gpu environments venv clean
+.PHONY: demo test lint types bench bench-gpu environments push-t venv clean
 
 demo: venv
 	@$(BIN)/counterbc demo
@@ -26,6 +26,12 @@ environments: venv
 	@$(BIN)/python benchmarks/methods.py --out benchmarks/results/methods.json
 	@$(BIN)/python benchmarks/fixed_radii.py --out benchmarks/results/fixed-radii.json
 	@$(BIN)/python benchmarks/environments.py
+
+# DATA is the file of human demonstrations, pusht_human_206.hdf5. Hours on two cores; it resumes.
+push-t: venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[pusht]'
+	@$(BIN)/python benchmarks/push_t.py study --data $(DATA)
+	@$(BIN)/python benchmarks/push_t.py table
 
 bench-gpu: venv
 	@$(BIN)/python benchmarks/gpu.py --out benchmarks/results/gpu.json

@@ -52,6 +52,7 @@ def test_rows_say_what_was_learned_from_and_what_came_of_it(tiny: Recorded) -> N
     assert first["return"] != rows[1]["return"]
     said = json.loads(table.schema.metadata[b"counterbc"])["population"]
     assert said == json.loads(json.dumps(tiny.about))
+    assert str(tiny.file.parent) not in str(table.schema.metadata)
 
 
 def test_a_subset_is_drawn_for_each_seed_and_alike_for_all_methods(tiny: Recorded) -> None:

@@ -7,7 +7,7 @@ import json
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -72,6 +72,7 @@ class Subset:
 
 
 ALL = Subset()
+SEARCHING = 15  # networks whose whole training takes as long as choosing Δ on one dataset
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,8 @@ class Recorded:
         """How long it takes, roughly, relative to others: for the time left."""
         method = self.settings.apply(find_method(self.method)[1])
         networks = self.seeds * method.parts * method.rounds * method.policy.history
+        if self.radius == "auto" or self.cleaned:
+            networks += SEARCHING * (self.seeds if self.subset.drawn else 1)
         return networks * float(self.settings.steps)
 
     def datasets(self, device: str | None = None) -> list[Demonstrations]:
@@ -155,7 +158,7 @@ class Recorded:
             return chosen
         from counterbc.meant import meaning
 
-        given: dict[str, Any] = {} if self.steps is None else {"steps": self.steps}
+        given = {k: v for k, v in self._given.items() if k != "radius"}  # that is of the training
         return [meaning(d, device=device, progress=False, **given).cleaned for d in chosen]
 
     def rows(self, device: str | None = None) -> pa.Table:
@@ -228,4 +231,4 @@ def _hash(path: Path, files: tuple[Path, ...], state: Any) -> str:
 @lru_cache(maxsize=1)  # units of the same file often follow each other
 def _load(file: Path, obs: tuple[str, ...], digest: str) -> Demonstrations:
     """`digest` is there so that a changed file is read again."""
-    return load(file, obs or None)
+    return replace(load(file, obs or None), source=file.name)  # rows are for others to read
