@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types bench bench-gpu environments venv clean
+.PHONY: demo test lint types bench bench-gpu environments racing venv clean
 
 demo: venv
 	@$(BIN)/counterbc demo
@@ -26,6 +26,11 @@ environments: venv
 	@$(BIN)/python benchmarks/methods.py --out benchmarks/results/methods.json
 	@$(BIN)/python benchmarks/fixed_radii.py --out benchmarks/results/fixed-radii.json
 	@$(BIN)/python benchmarks/environments.py
+
+racing: venv
+	@$(BIN)/pip install --quiet -c constraints.txt -e '.[racing]'
+	@$(BIN)/python benchmarks/car_racing.py study
+	@$(BIN)/python benchmarks/car_racing.py table
 
 bench-gpu: venv
 	@$(BIN)/python benchmarks/gpu.py --out benchmarks/results/gpu.json
