@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types bench bench-gpu environments push-t venv clean
+.PHONY: demo test lint types bench bench-gpu environments push-t racing venv clean
 
 demo: venv
 	@$(BIN)/counterbc demo
@@ -32,6 +32,11 @@ push-t: venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[pusht]'
 	@$(BIN)/python benchmarks/push_t.py study --data $(DATA)
 	@$(BIN)/python benchmarks/push_t.py table
+
+racing: venv
+	@$(BIN)/pip install --quiet -c constraints.txt -e '.[racing]'
+	@$(BIN)/python benchmarks/car_racing.py study
+	@$(BIN)/python benchmarks/car_racing.py table
 
 bench-gpu: venv
 	@$(BIN)/python benchmarks/gpu.py --out benchmarks/results/gpu.json

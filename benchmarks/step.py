@@ -41,7 +41,7 @@ def population(method: str, members: int, batch: int) -> Steps:
     job.assign(members, None)
     view = job.view(job.datasets, torch.device("cpu"), torch.float32)
     view.update_columns(None, 1)
-    trained = Population(view, job.fresh(view, 0), settings.learning_rate)
+    trained = Population(view, job.fresh(view, 0), settings.rate(job.method.policy))
     batches = Batches(view.nets, batch)
 
     def run(steps: int) -> None:

@@ -49,7 +49,8 @@ class Settings:
     batch: int | None = None
     """Pairs per step; None: a tenth of the pairs, at most `largest_batch`."""
     largest_batch: int = 256
-    learning_rate: float = 1e-3
+    learning_rate: float | None = None
+    """Of Adam; None: the policy's own."""
     held_out: float = 0.0
     """Share of the episodes kept apart for the held-out loss curve."""
     memory: float = 1.0
@@ -66,7 +67,7 @@ class Settings:
             ("steps", self.steps >= 1, "≥ 1"),
             ("batch", self.batch is None or self.batch >= 1, "≥ 1"),
             ("largest_batch", self.largest_batch >= 1, "≥ 1"),
-            ("learning_rate", self.learning_rate > 0, "> 0"),
+            ("learning_rate", self.learning_rate is None or self.learning_rate > 0, "> 0"),
             ("held_out", 0 <= self.held_out < 1, "at least 0 and below 1"),
             ("memory", self.memory >= 0, "≥ 0"),
         ):
@@ -112,6 +113,10 @@ class Settings:
     def batch_size(self, pairs: int) -> int:
         """Pairs per step for a network that learns from `pairs` pairs."""
         return min(self.batch or min(max(pairs // 10, 1), self.largest_batch), pairs)
+
+    def rate(self, policy: Policy) -> float:
+        """The learning rate of Adam."""
+        return policy.learning_rate if self.learning_rate is None else self.learning_rate
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

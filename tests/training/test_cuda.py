@@ -77,7 +77,7 @@ def population(method: str, **changes: Any) -> Population:
     view = job.view(job.datasets, torch.device("cuda"), torch.float32)
     view.fit()
     view.update_columns(None, chosen.parts)
-    return Population(view, job.fresh(view, 0), settings.learning_rate)
+    return Population(view, job.fresh(view, 0), settings.rate(chosen.policy))
 
 
 def difference(a: Policies, b: Policies) -> float:

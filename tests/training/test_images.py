@@ -61,12 +61,17 @@ def test_every_method_of_the_paper_learns_from_images(method: str) -> None:
 
 def test_a_policy_learns_where_the_bar_stands() -> None:
     demos = pictures(episodes=8, length=20)
-    policies = quick(demos, steps=150, batch=32, seeds=1)
+    policies = quick(demos, steps=150, batch=32, seeds=1, learning_rate=1e-3)
     actor, seen = policies[0].actor(), demos.episodes[0]
     acted = np.stack([actor.act(o) for o in seen.obs])
     assert np.abs(acted - seen.action).mean() < 0.15
     assert policies.curve is not None
     assert policies.curve.loss[-1] < policies.curve.loss[0] - 1
+
+
+def test_networks_of_images_learn_at_a_rate_of_their_own_unless_told() -> None:
+    assert quick(pictures()).config["learning_rate"] == 1e-4
+    assert quick(pictures(), learning_rate=0.01).config["learning_rate"] == 0.01
 
 
 def test_frames_lie_once_as_bytes_and_windows_are_black_before_the_start() -> None:

@@ -44,7 +44,7 @@ def population(
     view = job.view(job.datasets, torch.device("cpu"), dtype)
     view.fit()
     view.update_columns(None, chosen.parts)
-    return Population(view, job.fresh(view, 0), settings.learning_rate)
+    return Population(view, job.fresh(view, 0), settings.rate(chosen.policy))
 
 
 def advance(trained: Population, steps: int = 50, batch: int = 20, native: bool = True) -> None:

@@ -56,7 +56,8 @@ def expert(obs: Array, key: Array, t: int) -> Array:
     turn = abs(path)
     bend = np.maximum(turn[:, _FURTHEST], 0.7 * turn[:, _FAR:].max(1))
     target = np.maximum(4 - 2.5 * bend, 1.2)
-    steer = np.clip(1.8 * side, -1, 1)
-    gas = np.clip(0.5 * (target - v) + 0.1, 0, 1)
-    brake = np.clip(0.3 * (v - target - 0.5), 0, 0.8)
+    # Straight on from the start, where the view is still zooming in.
+    steer = np.clip(1.8 * side, -1, 1) * np.minimum(v, 1)
+    gas = np.clip(0.15 * (target - v) + 0.2, 0, 0.6)
+    brake = np.clip(0.2 * (v - target - 0.7), 0, 0.8)
     return np.stack([steer, gas, brake], axis=1)

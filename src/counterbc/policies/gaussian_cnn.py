@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -14,6 +15,10 @@ from counterbc.policies.gaussian_gru import GaussianGRU
 from counterbc.policies.policy import Params
 
 _NAME = "frames"
+LEARNING_RATE = 1e-4
+"""Above it features die early: pixels are never negative, so the thousands of weights of a unit
+move the same way at once. After 150 steps on 400 pairs of Car Racing's expert, steering at other
+pairs is off by 0.12 at 1e-4 and by 0.61 at 3e-4, worse than no steering."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,7 @@ class GaussianCNN(Gaussian):
     Frames come as bytes and are scaled to [0, 1]; before an episode's start they are black.
     """
 
+    learning_rate: ClassVar[float] = LEARNING_RATE
     hidden: tuple[int, ...] = (256,)
     history: int = 4
     image: tuple[int, int, int] = (96, 96, 3)
@@ -54,6 +60,7 @@ class GaussianCNNGRU(Gaussian):
     `hidden` holds the features of a frame first, then the GRU's units, then ReLU layers.
     """
 
+    learning_rate: ClassVar[float] = LEARNING_RATE
     hidden: tuple[int, ...] = (256, 64, 64)
     history: int = 4
     image: tuple[int, int, int] = (96, 96, 3)

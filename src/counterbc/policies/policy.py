@@ -25,6 +25,8 @@ class Policy(ABC):
     """
 
     stacks: ClassVar[bool] = False
+    learning_rate: ClassVar[float] = 1e-3
+    """Of Adam, where no other is asked for."""
     hidden: tuple[int, ...] = (64, 64)
     """Units of each hidden layer."""
     history: int = 1

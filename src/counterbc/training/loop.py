@@ -127,7 +127,7 @@ class Loop:
             if view is not None:
                 view.update_columns(before, self.method.parts)
         fresh = self.fresh(self.view, round_)
-        population = Population(self.view, fresh, self.settings.learning_rate)
+        population = Population(self.view, fresh, self.settings.rate(self.method.policy))
         if state is not None:
             self._restore(population, state)
         return population

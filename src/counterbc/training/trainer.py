@@ -316,6 +316,7 @@ class Job:
             "definition": repr(self.method),
             "preset": self.preset,
             "settings": self.settings.as_dict(),
+            "learning_rate": self.settings.rate(self.method.policy),
             "members": [m.name for m in self.members],
             "radius_from": self._radius_from(),
             "data": [
