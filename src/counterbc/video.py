@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from counterbc.envs import WORLDS, register
+from counterbc.envs import find_id, register
 from counterbc.errors import CounterBCError, FormatError, MissingExtra
 from counterbc.evaluation import start_seeds
 from counterbc.files import aside, check_free
@@ -31,7 +31,7 @@ def film(
     """The first member in the first starts of `evaluate`, as .gif, or .mp4 with the video extra."""
     check_video(path)
     register()
-    world = gymnasium.make(WORLDS[env].id if env in WORLDS else env, render_mode="rgb_array")
+    world = gymnasium.make(find_id(env), render_mode="rgb_array")
     one = policies[0]
     frames: list[Any] = []
     for number, start in enumerate(start_seeds(one, list(range(episodes)), seed)):
