@@ -93,6 +93,7 @@ def expert_return(world: str, episodes: int, seed: int) -> float:
 def _world(name: str) -> World:
     if name not in WORLDS:
         raise unknown("world", name, WORLDS)
+    WORLDS[name].load_expert()  # refused before a simulator is made, which may not be installed
     return WORLDS[name]
 
 

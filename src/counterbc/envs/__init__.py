@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from counterbc.errors import CounterBCError, unknown
+from counterbc.errors import CounterBCError, OptionError, unknown
 
 if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class World:
-    """An environment with an expert to learn from."""
+    """An environment, with an expert to learn from where there is one."""
 
     id: str
     """What gymnasium calls it."""
     entry: str
     """Where its environment is, `module:Class`; the vector environment is `ClassVector` there."""
-    expert: str
-    """Where its expert is, `module:function`: obs (N, S), keys (N,) int64, step → action (N, A)."""
+    expert: str | None
+    """Where its expert is, `module:function`: obs (N, S), keys (N,) int64, step → action (N, A);
+    None where only people show what to do."""
     steps: int
     """After how many steps an episode is truncated."""
     kwargs: Mapping[str, Any] = field(default_factory=dict)
@@ -38,11 +39,23 @@ class World:
     """How the environment is made when a teacher, not a learner, acts in it."""
     also: tuple[str, ...] = ()
     """What other people's files call it."""
+    extra: str | None = None
+    """The extra of this package that installs its simulator; None: the core has it."""
 
     def load_expert(self) -> Expert:
+        if self.expert is None:
+            raise OptionError(
+                f"{self.name} has no synthetic expert; use recorded demonstrations: "
+                f"counterbc train DEMOS, then counterbc evaluate run --env {self.name}"
+            )
         module, _, name = self.expert.partition(":")
         expert: Expert = getattr(import_module(module), name)
         return expert
+
+    @property
+    def name(self) -> str:
+        """What it is called here."""
+        return next((name for name, world in WORLDS.items() if world is self), self.id)
 
 
 WORLDS: dict[str, World] = {
@@ -83,7 +96,15 @@ WORLDS: dict[str, World] = {
         entry="counterbc.envs.can:Can",
         expert="counterbc.envs.can_expert:expert",
         steps=500,
+        extra="can",
         also=("PickPlaceCan",),
+    ),
+    "push-t": World(
+        id="counterbc/PushT-v0",
+        entry="counterbc.envs.push_t:PushT",
+        expert=None,
+        steps=300,
+        extra="pusht",
     ),
 }
 
