@@ -24,6 +24,8 @@ OPEN, CLOSE = -1.0, 1.0
 GAIN = 25.0  # action per metre; at 10 the hand stalls 2 cm short
 HOVER, CARRY, LOW = 0.10, 1.08, 0.97
 """Metres above the can before the descent; heights at which the can is carried and let go."""
+FUNNEL = (0.01, 0.025)
+"""It comes down to the can between these distances aside of it, rather than at once."""
 DEEP = 0.01  # how far below the can's middle the hand aims, as it stops short
 NEAR, LOOSE = 0.02, 0.04
 """The hand is at the can within the first, and stays at it within the second while it closes."""
@@ -74,7 +76,7 @@ class Seen:
 def target(seen: Seen) -> tuple[Array, Array]:
     """Where the hand should go, (N, 3), and what the fingers should do, (N,)."""
     place, grip = seen.can.copy(), np.full(len(seen.can), OPEN)
-    place[:, 2] += np.where(seen.aside < NEAR, -DEEP, HOVER)
+    place[:, 2] += HOVER * np.clip((seen.aside - FUNNEL[0]) / (FUNNEL[1] - FUNNEL[0]), 0, 1) - DEEP
     grip[seen.reached & ~seen.over_bin] = CLOSE
     held, over = seen.held, seen.over_bin
     lifted = seen.hand[:, 2] > CARRY - 0.05

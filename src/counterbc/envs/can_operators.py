@@ -43,12 +43,12 @@ class Operator:
 OPERATORS: dict[str, Operator] = {
     o.name: o
     for o in (
-        Operator("synthetic_better_1", 0.85, 0.05, 0.000, 0.00, 0.0, 0.00),
-        Operator("synthetic_better_2", 0.75, 0.08, 0.003, 0.01, 0.1, 0.02),
-        Operator("synthetic_okay_1", 0.65, 0.15, 0.006, 0.02, 0.2, 0.05),
-        Operator("synthetic_okay_2", 0.55, 0.12, 0.006, 0.03, 0.2, 0.05),
-        Operator("synthetic_worse_1", 0.60, 0.25, 0.010, 0.04, 0.4, 0.08),
-        Operator("synthetic_worse_2", 0.45, 0.18, 0.012, 0.04, 0.4, 0.08),
+        Operator("synthetic_better_1", 0.85, 0.03, 0.000, 0.00, 0.00, 0.00),
+        Operator("synthetic_better_2", 0.75, 0.05, 0.002, 0.00, 0.05, 0.00),
+        Operator("synthetic_okay_1", 0.60, 0.12, 0.005, 0.01, 0.15, 0.03),
+        Operator("synthetic_okay_2", 0.50, 0.10, 0.006, 0.02, 0.20, 0.03),
+        Operator("synthetic_worse_1", 0.55, 0.20, 0.010, 0.03, 0.35, 0.05),
+        Operator("synthetic_worse_2", 0.40, 0.16, 0.012, 0.03, 0.35, 0.05),
     )
 }
 
