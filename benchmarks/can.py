@@ -27,6 +27,7 @@ from counterbc.studies.recorded import ALL, Recorded, Subset
 from counterbc.studies.study import Study
 
 WORLD, PAGE, PICTURE = "can", Path("docs/can.md"), Path("docs/images/can.png")
+WIDE = (256, 256)  # units; 64 as in small worlds place the fingers too coarsely
 WORSE = Subset(mask="worse")
 SUBSETS = {"all six operators": ALL, "the two worse operators": WORSE}
 ROWS: dict[str, dict[str, Any]] = {
@@ -44,7 +45,8 @@ ROWS: dict[str, dict[str, Any]] = {
 
 def unit(data: Path, subset: Subset, own: dict[str, Any], given: argparse.Namespace) -> Recorded:
     shared = {"seeds": given.seeds, "episodes": given.episodes, "steps": given.steps}
-    return Recorded(WORLD, data, subset=subset, acts=("mean",), **shared, **own)
+    changes = {"hidden": WIDE}
+    return Recorded(WORLD, data, subset=subset, acts=("mean",), changes=changes, **shared, **own)
 
 
 def study(given: argparse.Namespace) -> None:
@@ -90,7 +92,8 @@ def _label(own: dict[str, Any]) -> str:
     radius = own.get("radius")
     numbers = radius if isinstance(radius, tuple) else (radius,)
     text = ",".join(n if isinstance(n, str) else f"{n:g}" for n in numbers if n is not None)
-    return "-".join(x for x in (own["method"], text) if x)
+    hidden = ",".join(map(str, WIDE))
+    return "-".join(x for x in (own["method"], text, f"hidden-{hidden}") if x)
 
 
 def _line(label: str, own: Any, base: Any) -> str:
@@ -158,12 +161,16 @@ def _frames(act: Any, count: int = 6, seed: int = 3) -> list[Any]:
 
     env, over = Can(render_mode="rgb_array"), False
     obs, _ = env.reset(seed=seed)
-    frames = [env.render()]
+    states = [env._state]
     while not over:
         obs, _, terminated, truncated, _ = env.step(act(obs))
-        frames.append(env.render())
+        states.append(env._state)
         over = terminated or truncated
-    return [frames[round(a * (len(frames) - 1))] for a in np.linspace(0, 1, count)]
+    frames = []
+    for share in np.linspace(0, 1, count):
+        env._state = states[round(share * (len(states) - 1))]
+        frames.append(env.render())
+    return frames
 
 
 COMMANDS = {f.__name__: f for f in (study, table, speed, pictures)}

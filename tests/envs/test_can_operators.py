@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from counterbc.demonstrations import Episode
 from counterbc.envs import WORLDS, find_id
 from counterbc.envs.can_demonstrations import BLOCKS, join
-from counterbc.envs.can_expert import BIN, CARRY, HOVER, LOW, expert, off_vertical
+from counterbc.envs.can_expert import BIN, CARRY, DEEP, HOVER, LOW, expert, off_vertical
 from counterbc.envs.can_layout import ACTION_NAMES, OBS_KEYS, OBS_NAMES
 from counterbc.envs.can_operators import OPERATORS, Operator, Performance
 from counterbc.formats import load
@@ -43,7 +43,7 @@ def test_far_from_the_can_the_hand_goes_above_it_with_open_fingers() -> None:
     action = act(off(0.02, 0.2, 0.3), 0.08)
     np.testing.assert_allclose(action[:3], [-0.5, -1, -1])  # 25 per metre, at most 1
     assert action[6] == -1
-    assert act(off(0.05, 0, HOVER - 0.01), 0.08)[2] == pytest.approx(0)
+    assert act(off(0.05, 0, HOVER - DEEP), 0.08)[2] == pytest.approx(0)
 
 
 def test_at_the_can_the_fingers_close_and_only_then_the_hand_rises() -> None:

@@ -15,18 +15,19 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-CAN, HAND, TURN, FINGERS = slice(0, 3), slice(14, 17), slice(17, 21), slice(21, 23)
-"""Where an observation holds the can's position, the hand's, its quaternion and the fingers."""
+CAN, HAND, TURN = slice(0, 3), slice(14, 17), slice(17, 21)
+"""Where an observation holds the can's position, the hand's and its quaternion."""
 BIN = np.array([0.1975, 0.4025])  # x, y of the middle of the can's bin
-TABLE = 0.8  # z of the bins' floor
 OPEN, CLOSE = -1.0, 1.0
 
 GAIN = 25.0  # action per metre; at 10 the hand stalls 2 cm short
-HOVER, CARRY, LOW = 0.10, 1.08, 0.97
-"""Metres above the can before the descent; heights at which the can is carried and let go."""
+HOVER, CARRY, LOW = 0.13, 1.08, 0.97
+"""Metres above the aim at the can before the descent; heights of carrying it and letting it go."""
 FUNNEL = (0.01, 0.025)
 """It comes down to the can between these distances aside of it, rather than at once."""
-DEEP = 0.01  # how far below the can's middle the hand aims, as it stops short
+DEEP = 0.03
+"""How far below where it closes and lets go the hand aims. It stands still under actions below
+about 0.3, so who slows down before the end, or averages people who do, never arrives."""
 NEAR, LOOSE = 0.02, 0.04
 """The hand is at the can within the first, and stays at it within the second while it closes."""
 SHUTTING, HELD = 0.076, 0.056
@@ -57,7 +58,7 @@ class Seen:
     def within(self, distance: float) -> Array:
         """The can is between the fingers."""
         above = np.abs(self.can - self.hand)[:, 2]
-        return np.asarray((self.aside < distance) & (above < distance))
+        return np.asarray((self.aside < distance) & (above < distance + 0.01))
 
     @property
     def reached(self) -> Array:
@@ -83,7 +84,7 @@ def target(seen: Seen) -> tuple[Array, Array]:
     place[held, 2] = CARRY
     place[held & lifted, :2] = BIN
     low = seen.hand[:, 2] < LOW + 0.03
-    place[held & over] = [*BIN, LOW]
+    place[held & over] = [*BIN, LOW - DEEP]
     grip[held] = CLOSE
     grip[held & over & low] = OPEN
     gone = over & ~held  # let go: the can falls, the hand leaves
