@@ -27,7 +27,7 @@ from counterbc.studies.recorded import ALL, Recorded, Subset
 from counterbc.studies.study import Study
 
 WORLD, PAGE, PICTURE = "can", Path("docs/can.md"), Path("docs/images/can.png")
-WIDE = (256, 256)  # units; 64 as in small worlds place the fingers too coarsely
+WIDE = (256, 256)  # units, as for the other recorded demonstrations; not compared with 64 here
 WORSE = Subset(mask="worse")
 SUBSETS = {"all six operators": ALL, "the two worse operators": WORSE}
 ROWS: dict[str, dict[str, Any]] = {
