@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types bench bench-gpu environments push-t racing venv clean
+.PHONY: demo test lint types bench bench-gpu environments push-t racing can system venv clean
 
 demo: venv
 	@$(BIN)/counterbc demo
@@ -40,6 +40,18 @@ racing: venv
 
 bench-gpu: venv
 	@$(BIN)/python benchmarks/gpu.py --out benchmarks/results/gpu.json
+
+can: venv system
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[can]'
+	@test -f can_synthetic_mh_300.hdf5 || $(BIN)/python benchmarks/can_record.py --out can_synthetic_mh_300.hdf5
+	@$(BIN)/python benchmarks/can.py study --data can_synthetic_mh_300.hdf5
+	@$(BIN)/python benchmarks/can.py table
+
+# Libraries of the system that simulators draw with; where apt-get cannot be used, the rest still works.
+SYSTEM := libosmesa6 libgl1 libglib2.0-0
+system:
+	@dpkg -s $(SYSTEM) >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $(SYSTEM); } \
+	  || echo "could not install $(SYSTEM); pictures of the world can need them"
 
 venv: .venv/.installed
 

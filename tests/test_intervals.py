@@ -7,7 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from counterbc.intervals import mean_interval, paired_difference
+from counterbc.intervals import (
+    mean_interval,
+    measure_interval,
+    paired_difference,
+    share_interval,
+)
 
 
 def test_the_interval_of_1_to_5_by_hand() -> None:
@@ -60,3 +65,21 @@ def test_differences_that_are_all_alike_have_no_p_value(other: list[float]) -> N
     got = paired_difference(np.array([1, 2, 3]), np.array(other))
     assert got.interval.mean == pytest.approx(1 - other[0])
     assert math.isnan(got.p)
+
+
+def test_the_share_of_all_successes_has_wilsons_interval_by_hand() -> None:
+    some = share_interval(np.array([1.0, 1.0, 1.0, 0.0, np.nan]))
+    z2 = 1.959964**2
+    middle = (0.75 + z2 / 8) / (1 + z2 / 4)
+    half = np.sqrt(z2 * (0.1875 / 4 + z2 / 64)) / (1 + z2 / 4)
+    assert (some.mean, some.n) == (0.75, 4)
+    np.testing.assert_allclose([some.low, some.high], [middle - half, middle + half], rtol=1e-5)
+    sure = share_interval(np.ones(10))
+    np.testing.assert_allclose([sure.low, sure.high], [10 / (10 + z2), 1.0], rtol=1e-5)
+    assert share_interval(np.array([np.nan])).n == 0
+
+
+def test_only_measures_that_are_yes_or_no_are_shares() -> None:
+    success, hits = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[1.0, 2.0], [0.0, 1.0]])
+    assert measure_interval(success) == share_interval(success)
+    assert measure_interval(hits) == mean_interval(np.array([1.5, 0.5]))

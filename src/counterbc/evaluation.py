@@ -17,7 +17,13 @@ from rich.progress import Progress
 from counterbc import draws
 from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import CounterBCError, OptionError
-from counterbc.intervals import Difference, Interval, mean_interval, paired_difference
+from counterbc.intervals import (
+    Difference,
+    Interval,
+    measure_interval,
+    paired_difference,
+    runs_interval,
+)
 from counterbc.trained import Act, Acting, Policies
 from counterbc.training.device import find_device
 
@@ -52,12 +58,12 @@ class Evaluation:
     @property
     def interval(self) -> Interval:
         """Mean return with its 95 % interval: over members, or over episodes of a single one."""
-        return _interval(self.returns)
+        return runs_interval(self.returns)
 
     @property
     def measure_intervals(self) -> dict[str, Interval]:
-        """The same for each measure."""
-        return {name: _interval(values) for name, values in self.measures.items()}
+        """The same for each measure; of those that are yes or no, Wilson's over all episodes."""
+        return {name: measure_interval(values) for name, values in self.measures.items()}
 
     def __repr__(self) -> str:
         members, episodes = self.returns.shape
@@ -67,10 +73,6 @@ class Evaluation:
             f"Evaluation({self.method} in {self.env}, act={self.act}: {said}"
             f"{members} members × {episodes} episodes)"
         )
-
-
-def _interval(values: Array) -> Interval:
-    return mean_interval(values.mean(1) if len(values) > 1 else values[0])
 
 
 def evaluate(
@@ -244,7 +246,8 @@ class Rollout:
             going &= ~done
             if not going.any():
                 break
-            if self.mode == AutoresetMode.DISABLED and done.any():
+            rests = getattr(self.env.unwrapped, "rests", False)  # costs nothing once it is over
+            if self.mode == AutoresetMode.DISABLED and done.any() and not rests:
                 obs, _ = self.env.reset(options={"reset_mask": done})
         self.env.close()
         if going.any():

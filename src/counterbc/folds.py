@@ -14,6 +14,7 @@ from counterbc.errors import DataError
 from counterbc.methods import Method
 from counterbc.settings import Settings
 from counterbc.trained import Acting, Member, Policies
+from counterbc.training.checks import radius_of, two_valued
 from counterbc.training.progress import Progress
 from counterbc.training.trainer import Job
 
@@ -119,11 +120,11 @@ def crossfit(
     job = Job(list(datasets), *method, settings, "cross-validation", None)
     members, lists = [], []
     for d, (data, repeats) in enumerate(zip(datasets, folds, strict=True)):
-        name, size = data.fingerprint(), data.action_size
+        name, size, binary = data.fingerprint(), data.action_size, two_valued([data])
         for repeat, split in enumerate(repeats):
             for k, learned in enumerate(split.learned):
                 seed = repeat * len(split) + k
-                members += [Member(seed, (float(r),) * size, d, name) for r in radii]
+                members += [Member(seed, radius_of(r, size, binary), d, name) for r in radii]
                 lists += [learned] * len(radii)
     job.assign_lists(members, lists)
     policies = job.run(device, torch.float32, None, False, progress)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its standard error and Student's 95 % interval; NaN bounds for one number."""
+    """A mean with its standard error and 95 % interval; NaN bounds for one number."""
 
     mean: float
     se: float
@@ -35,7 +35,7 @@ class Difference:
 
 
 def mean_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
-    """The mean of independent numbers; those that are not finite are left out."""
+    """The mean of independent numbers with Student's interval; what is not finite is left out."""
     from scipy import stats
 
     x = np.asarray(values, dtype=np.float64)
@@ -48,6 +48,38 @@ def mean_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
     se = float(x.std(ddof=1) / np.sqrt(len(x)))
     half = float(stats.t.ppf((1 + level) / 2, len(x) - 1)) * se
     return Interval(mean, se, mean - half, mean + half, len(x))
+
+
+def share_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
+    """The share of ones among zeros and ones with Wilson's interval, within [0, 1] and never empty;
+    what is not finite is left out."""
+    from scipy import stats
+
+    x = np.asarray(values, dtype=np.float64).ravel()
+    x = x[np.isfinite(x)]
+    n = len(x)
+    if n == 0:
+        return Interval(np.nan, np.nan, np.nan, np.nan, 0)
+    p, z = float(x.mean()), float(stats.norm.ppf((1 + level) / 2))
+    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    low, high = max(0.0, float(middle - half)), min(1.0, float(middle + half))
+    return Interval(p, float(np.sqrt(p * (1 - p) / n)), low, high, n)
+
+
+def runs_interval(values: NDArray[Any]) -> Interval:
+    """Of (members, episodes): over the means of members, or over the episodes of a single one."""
+    return mean_interval(values.mean(1) if len(values) > 1 else values[0])
+
+
+def measure_interval(values: NDArray[Any]) -> Interval:
+    """The same for any measure; of one that is yes or no in every episode, Wilson's over them all.
+
+    Wilson's takes all episodes for independent, so it says nothing of how members differ.
+    """
+    known = values[np.isfinite(values)]
+    yes_or_no = len(known) > 0 and bool(np.isin(known, (0.0, 1.0)).all())
+    return share_interval(values) if yes_or_no else runs_interval(values)
 
 
 def paired_difference(a: NDArray[Any], b: NDArray[Any]) -> Difference:

@@ -136,7 +136,7 @@ class Policies:
         radii = sorted({m.radius for m in self.members})
         radius = ", ".join(radius_text(r) for r in radii)
         origin = self.config.get("radius_from", "given")
-        text = origin if origin == "not used" else f"{radius} ({origin})"
+        text = origin if origin == "not used" else f"{radius} ({origin}){self._kept_text()}"
         kind = f"{type(self.policy).__name__}{self.policy.hidden}"
         parts = f" of {self.parts} networks each" if self.parts > 1 else ""
         lines = [
@@ -150,6 +150,13 @@ class Policies:
         if self.diverged.any():
             lines.append(f"  diverged {', '.join(self.names(self.diverged))}")
         return "\n".join(lines)
+
+    def _kept_text(self) -> str:
+        """Which dimensions got no radius, as their actions take two values only."""
+        names = self.config.get("action_names", [])
+        widest = np.max([m.radius for m in self.members], 0)  # (A,)
+        kept = [n for n in self.config.get("two_valued", []) if widest[names.index(n)] == 0]
+        return f"; 0 for {', '.join(kept)}, which takes two values only" if kept else ""
 
     def _bounds_text(self) -> str:
         low, high = self.scales.action_low[0].tolist(), self.scales.action_high[0].tolist()

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from counterbc.envs import WORLDS, register
+from counterbc.envs import find_id, register
 from counterbc.errors import CounterBCError, FormatError, MissingExtra
 from counterbc.evaluation import same_simulator, start_seeds
 from counterbc.files import aside, check_free
@@ -39,8 +39,8 @@ def film(
     """
     check_video(path)
     register()
-    name, options = WORLDS[env].id if env in WORLDS else env, same_simulator(policies, env, {})
-    world = gymnasium.make(name, render_mode="rgb_array", **options)
+    options = same_simulator(policies, env, {})
+    world = gymnasium.make(find_id(env), render_mode="rgb_array", **options)
     one = policies[0]
     episodes = episodes or (3 if len(one.obs_shape) == 1 else 1)
     frames: list[Any] = []

@@ -137,6 +137,19 @@ def test_one_image_key_alone_is_read_as_images_and_two_need_a_choice(tmp_path: P
         robomimic.read(path, obs=["left_image", "right_image"])
 
 
+def test_of_a_robosuite_file_the_keys_are_read_that_robomimic_trains_on(tmp_path: Path) -> None:
+    widths = {"object": 14, "robot0_eef_pos": 3, "robot0_eef_quat": 4, "robot0_gripper_qpos": 2}
+    for kind, keys in ((1, list(widths)), (2, [*widths, "robot0_joint_pos"])):
+        path = tmp_path / f"{kind}.hdf5"
+        with h5py.File(path, "w") as file:
+            file.create_group("data").attrs["env_args"] = json.dumps({"type": kind})
+            for key, width in (widths | {"robot0_joint_pos": 7}).items():
+                file[f"data/demo_0/obs/{key}"] = np.zeros((5, width))
+            file["data/demo_0/actions"] = np.zeros((5, 7))
+        assert [key for key, _ in robomimic.read(path).obs_keys] == keys
+        assert robomimic.read(path, obs=["robot0_joint_pos"]).obs_shape == (7,)
+
+
 @pytest.mark.parametrize(("kind", "bounded"), [(1, True), (2, False), (3, False)])
 def test_only_robosuite_actions_are_known_to_lie_in_the_unit_box(
     tmp_path: Path, kind: int, bounded: bool

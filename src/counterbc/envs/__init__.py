@@ -37,6 +37,8 @@ class World:
     """Options of the environment that make this world of it."""
     teacher_kwargs: Mapping[str, Any] = field(default_factory=dict)
     """How the environment is made when a teacher, not a learner, acts in it."""
+    also: tuple[str, ...] = ()
+    """What other people's files call it."""
     extra: str | None = None
     """The extra of this package that installs its simulator; None: the core has it."""
 
@@ -95,6 +97,14 @@ WORLDS: dict[str, World] = {
         expert="counterbc.envs.fork:expert",
         steps=30,
     ),
+    "can": World(
+        id="counterbc/Can-v0",
+        entry="counterbc.envs.can:Can",
+        expert="counterbc.envs.can_expert:expert",
+        steps=500,
+        extra="can",
+        also=("PickPlaceCan",),
+    ),
     "push-t": World(
         id="counterbc/PushT-v0",
         entry="counterbc.envs.push_t:PushT",
@@ -123,6 +133,12 @@ def register() -> None:
             )
 
 
+def find_id(env: str) -> str:
+    """What gymnasium calls a world, also where it goes by another's name; else `env` itself."""
+    known = {name: w.id for key, w in WORLDS.items() for name in (key, *w.also)}
+    return known.get(env, env)
+
+
 def make_vec(env: str, num_envs: int, **kwargs: Any) -> VectorEnv[Any, Any, Any]:
     """A vector environment of a world or any gymnasium id, native where there is a native one."""
     import gymnasium
@@ -130,7 +146,7 @@ def make_vec(env: str, num_envs: int, **kwargs: Any) -> VectorEnv[Any, Any, Any]
     from gymnasium.envs.registration import parse_env_id
 
     register()
-    env_id = WORLDS[env].id if env in WORLDS else env
+    env_id = find_id(env)
     try:
         parse_env_id(env_id.rpartition(":")[2])
     except error.Error:  # a malformed id; gymnasium has no narrower class for it

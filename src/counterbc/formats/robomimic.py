@@ -42,8 +42,9 @@ def recognizes(path: Path) -> bool:
 def read(path: str | Path, obs: Sequence[str] | None = None) -> Demonstrations:
     """Read a file; `obs` names the observation keys to use, in that order.
 
-    Without `obs`, all low-dimensional keys are joined in sorted order and images are left out; a
-    file with one image key and nothing else is read as images.
+    Without `obs`, all low-dimensional keys are joined in sorted order and images are left out; of a
+    robosuite file the four that robomimic trains on, where it has them. A file with one image key
+    and nothing else is read as images.
     """
     return stream(path, obs).demonstrations()
 

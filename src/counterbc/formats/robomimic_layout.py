@@ -21,6 +21,7 @@ from counterbc.formats.robomimic_writer import DEMO
 from counterbc.formats.stream import Header
 
 _ROBOSUITE = 1  # the `type` of env_args whose actions live in [-1, 1]
+_USUAL = ("object", "robot0_eef_pos", "robot0_eef_quat", "robot0_gripper_qpos")
 _OPERATOR_MASK = re.compile(r"(worse|okay|better)_operator_[12]")
 _READ = {"actions", "rewards", "obs", "selected", "total", "env_args", "num_samples"}
 _OURS = {
@@ -52,6 +53,9 @@ def find(file: h5py.File, path: Path, wanted: Sequence[str] | None) -> Layout:
     names = _read_names(data, path)
     masks = _read_masks(file, names, path)
     first = member(data, next(iter(names)), path)
+    env_args = from_json(data, "env_args", path, {})
+    if wanted is None and env_args.get("type") == _ROBOSUITE:
+        wanted = _usual_keys(first, path)
     keys = _choose_keys(first, path, wanted)
     known_keys = _read_known_keys(data, path)
     if wanted is None and set(known_keys) == set(keys):
@@ -60,7 +64,6 @@ def find(file: h5py.File, path: Path, wanted: Sequence[str] | None) -> Layout:
     image, widths = is_image(found[0]), [width_of(d) for d in found]
     foreign = hdf5.attribute(data, "written_by", path) is None
     operators = _mask_operators(masks) if foreign else {}
-    env_args = from_json(data, "env_args", path, {})
     header = Header(
         **_read_bounds(data, env_args, foreign, width_of(dataset(first, "actions", path)), path),
         action_names=_read_list(data, "action_names", path),
@@ -87,6 +90,14 @@ def _read_names(data: h5py.Group, path: Path) -> dict[str, str]:
     if hdf5.attribute(data, "written_by", path) is None:
         return dict(zip(demos, demos, strict=True))
     return {n: text_of(member(data, n, path), "name", path) or n for n in demos}
+
+
+def _usual_keys(group: h5py.Group, path: Path) -> list[str] | None:
+    """What robomimic itself trains on, where a file of robosuite has it and more: joints twice over
+    and velocities make a longer state of the same information."""
+    found = member(group, "obs", path)
+    keys = hdf5.names(found, path) if isinstance(found, h5py.Group) else []
+    return list(_USUAL) if set(_USUAL) < set(keys) else None
 
 
 def _choose_keys(group: h5py.Group, path: Path, wanted: Sequence[str] | None) -> list[str]:

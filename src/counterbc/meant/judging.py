@@ -22,7 +22,7 @@ from counterbc.radius import DoubtfulRadius, choose_radius
 from counterbc.settings import settings_for
 from counterbc.summary import shorten
 from counterbc.trained import radius_text
-from counterbc.training.checks import Radius, as_datasets, radius_of, warn_infeasible
+from counterbc.training.checks import Radius, as_datasets, radius_of, two_valued, warn_infeasible
 from counterbc.training.device import find_device
 from counterbc.training.progress import Bar, Quiet
 
@@ -153,7 +153,7 @@ def _delta(
         for doubt in choice.warnings:
             warnings.warn(doubt, DoubtfulRadius, stacklevel=3)
         radius = choice.radius
-    return radius_of(radius, demos.action_size)
+    return radius_of(radius, demos.action_size, two_valued([demos]))
 
 
 def _scales(demos: Demonstrations) -> Normalization:

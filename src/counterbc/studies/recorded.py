@@ -26,7 +26,7 @@ from counterbc.methods import find_method
 from counterbc.radius import DoubtfulRadius
 from counterbc.settings import Settings, settings_for
 from counterbc.studies.population import described, one_thread
-from counterbc.trained import ACTS, Policies
+from counterbc.trained import ACTS, Act, Policies
 from counterbc.training import train
 
 
@@ -100,6 +100,8 @@ class Recorded:
     """Gradient steps; None: the preset's."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Other fields of `Settings` that differ from the preset's."""
+    acts: tuple[Act, ...] = ACTS
+    """The ways of acting that are tested: one where a world is slow."""
 
     def __post_init__(self) -> None:
         """Refuse before any work what would be refused after some of it."""
@@ -126,6 +128,8 @@ class Recorded:
         """Everything that decides the result, but for device and versions."""
         own = asdict(self) | {"steps": self.settings.steps, "data": content_hash(self.file)}
         del own["file"]
+        if self.acts == ACTS:
+            del own["acts"]
         return own
 
     @property
@@ -174,7 +178,7 @@ class Recorded:
             began = time.perf_counter()
             evaluations = [
                 evaluate(policies, self.world, episodes=self.episodes, act=act, progress=False)
-                for act in ACTS
+                for act in self.acts
             ]
             tested = time.perf_counter() - began
         made = [self._row(policies, e, i) for e in evaluations for i in range(self.seeds)]
@@ -188,6 +192,7 @@ class Recorded:
         # As text, so that the rows of every unit have columns of the same types.
         row |= {"radius": _text(self.radius), "changes": json.dumps(dict(self.changes))}
         row |= {"obs": _text(self.obs), "seed": member.seed, "act": evaluation.act}
+        row.pop("acts", None)
         row |= {"pairs": config["data"][member.dataset]["pairs"]}
         row |= {"radius_used": [float(r) for r in member.radius]}
         measured = {"return": evaluation.returns, "length": evaluation.lengths}

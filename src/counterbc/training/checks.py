@@ -18,6 +18,7 @@ from counterbc.settings import Settings
 from counterbc.trained import Policies
 
 Radius = float | Sequence[float]
+FEW = 20  # pairs, among which any dimension may take two values by chance
 NEEDS = {
     "operators": "operators (one named for every episode)",
     "rewards": "rewards (one for every pair)",
@@ -69,7 +70,24 @@ def fingerprint(params: Params) -> str:
     return digest.hexdigest()[:16]
 
 
-def radius_of(radius: Radius, size: int) -> tuple[float, ...]:
+def two_valued(datasets: Sequence[Demonstrations]) -> NDArray[np.bool_]:
+    """Which action dimensions take two values only, such as a gripper's open and closed: (A,).
+
+    Between them lies nothing that anyone could have meant, so their radius is 0 unless it is given
+    for each dimension.
+    """
+    action = np.concatenate([d.action[d.learned] for d in datasets])
+    if len(action) < FEW:
+        return np.zeros(action.shape[1], bool)
+    low, high = action.min(0), action.max(0)
+    both: NDArray[np.bool_] = ((action == low) | (action == high)).all(0) & (low < high)
+    return both
+
+
+def radius_of(
+    radius: Radius, size: int, fixed: NDArray[np.bool_] | None = None
+) -> tuple[float, ...]:
+    """The radius of each dimension; one for all leaves out the dimensions that are `fixed`."""
     try:
         given = tuple(np.asarray(radius, dtype=float).reshape(-1).tolist())
     except ValueError:
@@ -77,6 +95,8 @@ def radius_of(radius: Radius, size: int) -> tuple[float, ...]:
             f"radius is {radius!r}; it must be a number, or one per action dimension"
         ) from None
     values = given * size if np.ndim(radius) == 0 else given
+    if np.ndim(radius) == 0 and fixed is not None and given[0] > 0:
+        values = tuple(0.0 if f else v for f, v in zip(fixed, values, strict=True))
     if len(values) != size:
         raise OptionError(f"{len(values)} radii for {size} action dimensions; give 1 or {size}")
     if not all(np.isfinite(v) and v >= 0 for v in values):

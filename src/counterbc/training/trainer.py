@@ -33,6 +33,7 @@ from counterbc.training.checks import (
     labels,
     operator_names,
     radius_of,
+    two_valued,
     warn_diverged,
     warn_infeasible,
 )
@@ -148,7 +149,8 @@ class Job:
         size = self.datasets[0].action_size
         fixed = self.settings.radius
         asked = [0.0 if fixed == "auto" else fixed] if radii is None else radii
-        widths = [radius_of(r, size) for r in asked] if self.uses_radius else []
+        binary = two_valued(self.datasets)
+        widths = [radius_of(r, size, binary) for r in asked] if self.uses_radius else []
         prints = [d.fingerprint() for d in self.datasets]
         self.members = [
             Member(seed, radius, i % len(self.datasets), prints[i % len(self.datasets)])
@@ -175,7 +177,8 @@ class Job:
             )
         method, size = (self.name, self.method), self.datasets[0].action_size
         self.choices = radii_to_train(self.datasets, method, self.settings, device, progress)
-        radii = [(c.radius,) * size for c in self.choices]
+        binary = two_valued(self.datasets)
+        radii = [radius_of(c.radius, size, binary) for c in self.choices]
         self.members = [replace(m, radius=radii[m.dataset]) for m in self.members]
 
     def assign_lists(self, members: list[Member], lists: list[Array]) -> None:
@@ -328,6 +331,9 @@ class Job:
             "backend": first.backend,
             "obs_names": list(first.obs_names),
             "action_names": list(first.action_names),
+            "two_valued": [
+                n for n, b in zip(first.action_names, two_valued(self.datasets), strict=True) if b
+            ],
             "device": device.type,
             "dtype": str(dtype).removeprefix("torch."),
             "versions": versions(),

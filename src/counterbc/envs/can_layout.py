@@ -1,0 +1,27 @@
+"""The numbers that a policy sees and gives in the world can, in the order of robomimic's files."""
+
+from __future__ import annotations
+
+RATE = 20
+"""Steps a second."""
+STEPS = 500
+"""The horizon that robomimic gives policies of its Multi-Human files."""
+OBS_KEYS = (
+    ("object", 14),
+    ("robot0_eef_pos", 3),
+    ("robot0_eef_quat", 4),
+    ("robot0_gripper_qpos", 2),
+)
+"""The keys of robomimic's own low-dimensional trainings, sorted, as its files are read."""
+OBS_NAMES = (
+    *(f"can_{axis}" for axis in "xyz"),
+    *(f"can_q{axis}" for axis in "xyzw"),
+    *(f"can_in_hand_{axis}" for axis in "xyz"),
+    *(f"can_in_hand_q{axis}" for axis in "xyzw"),
+    *(f"hand_{axis}" for axis in "xyz"),
+    *(f"hand_q{axis}" for axis in "xyzw"),
+    "left_finger",
+    "right_finger",
+)
+ACTION_NAMES = ("x", "y", "z", "turn_x", "turn_y", "turn_z", "gripper")
+"""A position part of 1 is 5 cm, a turn of 1 half a radian; the gripper opens at −1, closes at 1."""
