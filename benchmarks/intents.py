@@ -20,6 +20,7 @@ import numpy as np
 
 from counterbc import Demonstrations, load, merge
 from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.intervals import wilson
 from counterbc.meant.intents import find_intents
 
 FILES = ("pusht_human_206.hdf5", "pusht_other_goal_151.hdf5")
@@ -34,14 +35,6 @@ def hide(demos: Demonstrations, share: float) -> Demonstrations:
         for e, n in zip(demos.episodes, ends, strict=True)
     )
     return replace(demos, episodes=episodes)
-
-
-def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share."""
-    p, square = right / total, z * z / total
-    middle = (p + square / 2) / (1 + square)
-    half = z * np.sqrt(p * (1 - p) / total + square / total / 4) / (1 + square)
-    return float(middle - half), float(middle + half)
 
 
 def measure(demos: Demonstrations, wanted: Any = None, **options: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from counterbc import draws
-from counterbc.envs import WORLDS, make_vec
+from counterbc.envs import find_id, make_vec
 from counterbc.errors import CounterBCError, OptionError
 from counterbc.intervals import (
     Difference,
@@ -150,7 +150,7 @@ def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]
 def same_simulator(policies: Policies, env: str, given: dict[str, Any]) -> dict[str, Any]:
     """Options of the environment, with the simulator that the demonstrations were recorded in."""
     recorded = policies.config.get("backend")
-    named = WORLDS[env].id if env in WORLDS else env
+    named = find_id(env)
     if recorded is None or named != policies.config.get("env"):
         return given
     if given.get("backend", recorded) != recorded:

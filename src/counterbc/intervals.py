@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from counterbc.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -50,21 +53,29 @@ def mean_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
     return Interval(mean, se, mean - half, mean + half, len(x))
 
 
-def share_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
-    """The share of ones among zeros and ones with Wilson's interval, within [0, 1] and never empty;
-    what is not finite is left out."""
+def wilson(right: int, total: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a share, within [0, 1] and never empty."""
     from scipy import stats
 
+    if not 0 <= right <= total or total < 1:
+        raise DataError(f"{right} of {total} is no share; there must be at least one case")
+    p, z = right / total, float(stats.norm.ppf((1 + level) / 2))
+    square = z * z / total
+    middle = (p + square / 2) / (1 + square)
+    half = z * math.sqrt(p * (1 - p) / total + square / total / 4) / (1 + square)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def share_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
+    """The share of ones among zeros and ones with Wilson's interval; what is not finite is left
+    out."""
     x = np.asarray(values, dtype=np.float64).ravel()
     x = x[np.isfinite(x)]
-    n = len(x)
-    if n == 0:
+    if not len(x):
         return Interval(np.nan, np.nan, np.nan, np.nan, 0)
-    p, z = float(x.mean()), float(stats.norm.ppf((1 + level) / 2))
-    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    low, high = max(0.0, float(middle - half)), min(1.0, float(middle + half))
-    return Interval(p, float(np.sqrt(p * (1 - p) / n)), low, high, n)
+    p = float(x.mean())
+    low, high = wilson(int(x.sum()), len(x), level)
+    return Interval(p, math.sqrt(p * (1 - p) / len(x)), low, high, len(x))
 
 
 def runs_interval(values: NDArray[Any]) -> Interval:

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from counterbc.errors import DataError
-from counterbc.studies.tables import lines, markdown, wilson
+from counterbc.intervals import wilson
+from counterbc.studies.tables import lines, markdown
 
 
 def rows(label: str, values: list[float], right: list[float], radius: float = 0.0) -> Any:

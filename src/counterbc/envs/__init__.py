@@ -90,6 +90,7 @@ WORLDS: dict[str, World] = {
         entry="counterbc.envs.car_racing:CarRacing",
         expert="counterbc.envs.car_racing_expert:expert",
         steps=1000,
+        extra="racing",
     ),
     "fork": World(
         id="counterbc/Fork-v0",
@@ -111,6 +112,7 @@ WORLDS: dict[str, World] = {
         expert=None,
         steps=300,
         extra="pusht",
+        also=("gym_pusht/PushT-v0",),
     ),
 }
 

@@ -10,19 +10,7 @@ import numpy as np
 import pandas as pd
 
 from counterbc.errors import DataError
-from counterbc.intervals import Difference, Interval, mean_interval, paired_difference
-
-Z = 1.959964  # of a two-sided 95 % interval
-
-
-def wilson(right: int, total: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share."""
-    if not 0 <= right <= total or total < 1:
-        raise DataError(f"{right} of {total} is no share; there must be at least one case")
-    p, square = right / total, Z * Z / total
-    middle = (p + square / 2) / (1 + square)
-    half = Z * math.sqrt(p * (1 - p) / total + square / total / 4) / (1 + square)
-    return max(0.0, middle - half), min(1.0, middle + half)
+from counterbc.intervals import Difference, Interval, mean_interval, paired_difference, wilson
 
 
 @dataclass(frozen=True)
