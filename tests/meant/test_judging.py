@@ -146,6 +146,49 @@ def test_fewer_episodes_than_folds_are_judged_in_blocks(make_demos: Make) -> Non
     assert np.isfinite(_judge(demos).believed).all()
 
 
+def test_blocks_of_another_repeat_begin_elsewhere(make_demos: Make) -> None:
+    demos = make_demos(episodes=2, length=60)
+    first, second = Judges(folds=3, repeats=2).split(demos)
+    assert first.held_out[0].tolist() == list(range(40))
+    assert second.held_out[0][0] not in (0, 40, 80)
+    assert sorted(np.concatenate(second.held_out)) == list(range(120))
+    for held_out, learned in zip(second.held_out, second.learned, strict=True):
+        for pair in learned:
+            together = held_out[demos.starts[held_out] == demos.starts[pair]]
+            assert not len(together) or np.abs(together - pair).min() > second.gap
+
+
+def test_later_rounds_do_not_learn_from_what_earlier_ones_found_odd(make_demos: Make) -> None:
+    demos = make_demos(episodes=12, noise=0.05)
+    wild = [
+        replace(e, action=-e.action, operator="cy") if i in (2, 7) else e
+        for i, e in enumerate(demos.episodes)
+    ]
+    mixed = replace(demos, episodes=tuple(wild))
+    once, again = (
+        _judge(mixed, judges=Judges(folds=3, repeats=1, rounds=r), steps=1000) for r in (1, 3)
+    )
+    others = np.setdiff1d(np.arange(120), [*range(20, 30), *range(70, 80)])
+    error = [np.abs(m.believed - demos.action)[others].mean() for m in (once, again)]
+    assert error[1] < error[0]
+    far = [next(s.distance for s in m.operators if s.name == "cy") for m in (once, again)]
+    assert far[1] > far[0]
+
+
+def test_where_judges_disagree_more_of_what_was_shown_is_kept(make_demos: Make) -> None:
+    demos = make_demos(episodes=6, noise=0.4)
+    one, many = (_judge(demos, repeats=r, radius=3.0) for r in (1, 3))
+    inside = np.abs(demos.action).max(axis=1) <= 1
+
+    def kept(meaning: Meaning) -> Any:
+        away, left = meaning.shown - meaning.believed, meaning.meant - meaning.believed
+        return (np.linalg.norm(left, axis=1) / np.linalg.norm(away, axis=1))[inside]
+
+    assert kept(one).max() < 1e-5, "one judge cannot disagree"
+    assert kept(many).min() > 1e-3
+    assert kept(many).max() < 1
+
+
 def test_the_radius_is_chosen_from_the_data_where_none_is_given(make_demos: Make) -> None:
     meaning = _judge(make_demos(episodes=6), radius=None, steps=50)
     choice = cb.choose_radius(make_demos(episodes=6), progress=False, hidden=(16,), steps=50)

@@ -1,0 +1,56 @@
+"""Which Gaussians of a mixture share a peak, and what others do there; all in one dimension."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from counterbc.basins import Basins
+from counterbc.policies import Mixture
+
+
+def _head(*modes: tuple[float, float, float]) -> tuple[Tensor, Tensor, Tensor]:
+    """Weight, mean and standard deviation of each, at one state."""
+    weight, mean, std = torch.tensor(modes, dtype=torch.float64).T
+    return weight.log()[None], mean[None, :, None], std.log()[None, :, None]
+
+
+def _basins(*modes: tuple[float, float, float]) -> Basins:
+    return Basins.of(Mixture(modes=len(modes)), _head(*modes))
+
+
+def _at(x: float) -> Tensor:
+    return torch.tensor([[x]], dtype=torch.float64)
+
+
+def test_wide_noise_fitted_by_several_gaussians_is_one_peak() -> None:
+    label = _basins((0.3, -0.6, 0.1), (0.3, -0.4, 0.1), (0.4, 0.6, 0.1)).label
+    assert label.tolist() == [[0, 0, 2]]
+
+
+def test_peaks_do_not_depend_on_the_scale() -> None:
+    far = _basins((0.3, -0.06, 0.01), (0.3, -0.04, 0.01), (0.4, 0.06, 0.01)).label
+    assert far.tolist() == [[0, 0, 2]]
+
+
+def test_a_chain_of_gaussians_is_one_peak() -> None:
+    label = _basins((0.25, 0.4, 0.1), (0.25, 0.0, 0.1), (0.25, 0.2, 0.1), (0.25, -0.2, 0.1)).label
+    assert label.tolist() == [[0, 0, 0, 0]]
+
+
+def test_another_mixture_is_judged_by_its_share_of_the_peak() -> None:
+    basins = _basins((0.5, -0.6, 0.1), (0.5, 0.6, 0.1))
+    other = _head((0.1, 0.5, 0.01), (0.3, 0.7, 0.01), (0.6, -0.6, 0.01))
+    mean, variance = basins.within(other, _at(0.9))
+    # Weights ¼ and ¾: mean 0.65, variance ¼ · 0.15² + ¾ · 0.05² + 0.01².
+    assert float(mean) == pytest.approx(0.65)
+    assert float(variance) == pytest.approx(0.0076)
+
+
+def test_a_mixture_that_lost_a_peak_is_judged_by_what_is_nearest() -> None:
+    basins = _basins((0.5, -0.6, 0.1), (0.5, 0.6, 0.1))
+    mean, _ = basins.within(
+        _head((0.5, -0.7, 0.01), (0.495, -0.5, 0.01), (0.005, 0.6, 0.01)), _at(0.6)
+    )
+    assert float(mean) == pytest.approx(-0.5)
