@@ -38,7 +38,6 @@ from counterbc.trained import ACTS
 SIGMA, RADIUS, PAIRS, FIRST = 0.5, 0.5, 400, 8
 METHODS = ("BC", "Counter-BC", "BC on cleaned", "BC on believed", "BC on one dealing")
 ACTIONS = METHODS[2:]
-BLOCK = 10  # seeds that are one unit of work
 
 
 def expert_mean(world: str, demos: Demonstrations) -> Array:
@@ -60,7 +59,7 @@ def cleaned(demos: Demonstrations, seed: int, changes: dict[str, Any]) -> dict[s
 def _limited(meant: Meaning) -> Array:
     """What is believed, within Δ and A; these worlds act in [−1, 1]."""
     A, delta = feasible_units(meant.demos), np.array(meant.radius)
-    return within(meant.shown, meant.believed, delta, meant.shape, A)
+    return within(np.array(meant.shown), np.array(meant.believed), delta, meant.shape, A)
 
 
 def _replaced(demos: Demonstrations, action: Array) -> Demonstrations:
@@ -146,6 +145,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--worlds", nargs="*", default=["cartpole", "intersection"])
+    parser.add_argument("--block", type=int, default=10, help="seeds that are one unit of work")
     parser.add_argument("--device", default=None)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/clean.json"))
     options = parser.parse_args()
@@ -154,11 +154,11 @@ def main() -> None:
     finished = {(r["world"], r["seed"]) for r in rows}
     for world in options.worlds:
         left = [s for s in range(options.seeds) if (world, s) not in finished]
-        for begin in range(0, len(left), BLOCK):
-            rows += cells(world, left[begin : begin + BLOCK], options.device)
+        for begin in range(0, len(left), options.block):
+            rows += cells(world, left[begin : begin + options.block], options.device)
             with aside(options.out) as temporary:
                 temporary.write_text(json.dumps(rows, indent=1) + "\n")
-            print(f"{world}, {begin + BLOCK} seeds", file=sys.stderr, flush=True)
+            print(f"{world}, {len(rows)} datasets", file=sys.stderr, flush=True)
     print(markdown(rows))
 
 

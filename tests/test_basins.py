@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from counterbc.basins import Basins
+from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.folds import crossfit, split_folds
+from counterbc.methods import find_method
 from counterbc.policies import Mixture
+from counterbc.radius import Search, choose_radius
+from counterbc.settings import settings_for
+from counterbc.training.progress import Quiet
 
 
 def _head(*modes: tuple[float, float, float]) -> tuple[Tensor, Tensor, Tensor]:
@@ -54,3 +63,34 @@ def test_a_mixture_that_lost_a_peak_is_judged_by_what_is_nearest() -> None:
         _head((0.5, -0.7, 0.01), (0.495, -0.5, 0.01), (0.005, 0.6, 0.01)), _at(0.6)
     )
     assert float(mean) == pytest.approx(-0.5)
+
+
+def _two_goals() -> Demonstrations:
+    """Actions of ±0.6 by chance, with errors up to 0.1, in five episodes."""
+    rng = np.random.default_rng(0)
+    meant = 0.6 * rng.choice([-1.0, 1.0], (100, 1))
+    action = meant + rng.uniform(-0.1, 0.1, (100, 1))
+    obs = rng.uniform(-1, 1, (100, 1))
+    episodes = tuple(Episode(obs[i : i + 20], action[i : i + 20]) for i in range(0, 100, 20))
+    return Demonstrations(episodes, action_low=-np.ones(1), action_high=np.ones(1))
+
+
+def test_a_mixture_is_held_to_the_mode_that_was_shown() -> None:
+    settings = settings_for("default", policy="mixture", modes=2, hidden=(16,), steps=400)
+    name, method = find_method("counter-bc")
+    demos = _two_goals()
+    (fit,) = crossfit(
+        [demos], [[split_folds(demos, 5, 0)]], (0.0, 0.2), (name, settings.apply(method)), settings,
+        torch.device("cpu"), Quiet(),
+    )  # fmt: skip
+    assert np.abs(fit.residual).max() < 0.6, "the other mode is 1.2 away"
+    assert (np.asarray(fit.spread) > 0).all()
+    own = (fit.residual**2).mean(2) + np.asarray(fit.spread).mean(2)
+    assert fit.errors().mean((0, 1)) == pytest.approx(own[0])
+
+
+def test_a_mixture_is_searched_with_the_steps_it_will_be_trained_for() -> None:
+    search = Search(radii=(0.0, 0.2, 0.4), steps=10)
+    small: dict[str, Any] = {"search": search, "steps": 20, "hidden": (8,), "progress": False}
+    assert choose_radius(_two_goals(), policy="mixture", **small).steps == 20
+    assert choose_radius(_two_goals(), **small).steps == 10
