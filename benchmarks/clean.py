@@ -5,9 +5,9 @@
 400 pairs, uniform noise of σ 0.5, Δ 0.5, one dataset and one policy per seed. Distances are RMS per
 dimension to the expert's mean action, before and after, and in the first eight steps of an episode,
 which few pairs resemble. Returns are those of plain behavior cloning and Counter-BC on what was
-shown, and of plain behavior cloning on what was meant, on what its judges believe, and on what one
-dealing of the data believes: what cleaning was before it averaged several and kept more of what was
-shown where they disagree. Finished blocks of seeds are kept in the output file.
+shown, and of plain behavior cloning on what was meant; to see what averaging and keeping are good
+for, also on what judges believe, and on what those of one dealing do.
+Finished blocks of seeds are kept in the output file.
 """
 
 from __future__ import annotations

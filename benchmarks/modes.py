@@ -156,6 +156,8 @@ def markdown(rows: dict[str, dict[str, Any]]) -> str:
 
     lines = ["| policy | Δ | distance | far, % | smallest share of a mode, % |", "|---" * 5 + "|"]
     for case, row in rows.items():
+        if "line" not in row:
+            continue
         r = row["line"]
         share = f"{100 * r['smallest share']:.0f}"
         chosen = f"{pm(r['radius'], 1, 2)}" if case == AUTO else f"{ON_LINE[case][2]}"
