@@ -144,6 +144,7 @@ def _returns(rows: list[dict[str, Any]], name: str, act: str) -> Array:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--worlds", nargs="*", default=["cartpole", "intersection"])
     parser.add_argument("--block", type=int, default=10, help="seeds that are one unit of work")
     parser.add_argument("--device", default=None)
@@ -153,7 +154,8 @@ def main() -> None:
     rows = json.loads(options.out.read_text()) if options.out.exists() else []
     finished = {(r["world"], r["seed"]) for r in rows}
     for world in options.worlds:
-        left = [s for s in range(options.seeds) if (world, s) not in finished]
+        seeds = range(options.first, options.first + options.seeds)
+        left = [s for s in seeds if (world, s) not in finished]
         for begin in range(0, len(left), options.block):
             rows += cells(world, left[begin : begin + options.block], options.device)
             with aside(options.out) as temporary:
