@@ -1,10 +1,11 @@
 """Two right actions at the same state: the tables and pictures of docs/modes.md.
 
-    python benchmarks/modes.py [--seeds 20] [--fork-seeds 10] [--steps 10000]
+    python benchmarks/modes.py [--seeds 20] [--fork-seeds 10] [--steps 10000] [--device cuda]
 
 Line: one state dimension, intended action ±0.6 with equal probability, noise U(−0.3, 0.3), 400
 pairs. Fork: 400 pairs of the world `fork`, noise U(−0.3, 0.3). Both with one Gaussian and with a
-mixture of five, by BC and by Counter-BC of Δ 0.3; ± are standard errors over seeds.
+mixture of five, by BC and by Counter-BC of Δ 0.3, and on the line also of Δ from the data; ± are
+standard errors over seeds. `--only line` or `--only fork` makes one of them and keeps the other.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from counterbc.envs.fork import GOAL, GOAL_RADIUS, OBSTACLE
 from counterbc.trained import ACTS, Act, Acting
 
 PAIRS, NOISE, MEANT, RADIUS, SAMPLES = 400, 0.3, 0.6, 0.3, 2000
-# Name → family, method; of the palette of Okabe and Ito.
-CASES = {
-    "Gaussian, BC": ("gaussian-mlp", "bc", "#000000"),
-    "Gaussian, Counter-BC": ("gaussian-mlp", "counter-bc", "#D55E00"),
-    "mixture, BC": ("mixture", "bc", "#0072B2"),
-    "mixture, Counter-BC": ("mixture", "counter-bc", "#009E73"),
+# Name → family, method, radius; of the palette of Okabe and Ito.
+CASES: dict[str, tuple[str, str, float | str, str]] = {
+    "Gaussian, BC": ("gaussian-mlp", "bc", RADIUS, "#000000"),
+    "Gaussian, Counter-BC": ("gaussian-mlp", "counter-bc", RADIUS, "#D55E00"),
+    "mixture, BC": ("mixture", "bc", RADIUS, "#0072B2"),
+    "mixture, Counter-BC": ("mixture", "counter-bc", RADIUS, "#009E73"),
 }
+AUTO = "mixture, Counter-BC, Δ auto"
+ON_LINE = CASES | {AUTO: ("mixture", "counter-bc", "auto", "#009E73")}
 Array = NDArray[Any]
 
 
@@ -44,10 +47,10 @@ def line(seed: int) -> Demonstrations:
     )
 
 
-def learn(case: str, datasets: list[Demonstrations], steps: int) -> Policies:
-    family, method, _ = CASES[case]
-    changes: dict[str, Any] = {"policy": family, "radius": RADIUS, "steps": steps}
-    return train(datasets, method, seeds=len(datasets), progress=False, device="cpu", **changes)
+def learn(case: str, datasets: list[Demonstrations], steps: int, device: str | None) -> Policies:
+    family, method, radius, _ = ON_LINE[case]
+    changes: dict[str, Any] = {"policy": family, "radius": radius, "steps": steps}
+    return train(datasets, method, seeds=len(datasets), progress=False, device=device, **changes)
 
 
 def sampled(policies: Policies) -> Array:
@@ -102,12 +105,13 @@ def draw_line(actions: dict[str, Array], path: Path) -> None:
     """What each learner does, as densities of its sampled actions over all seeds."""
     plt = pyplot()
     figure, axes = plt.subplots(1, len(CASES), figsize=(9.0, 2.3), sharex=True, sharey=True)
-    for axis, (case, drawn) in zip(axes, actions.items(), strict=True):
+    for axis, case in zip(axes, CASES, strict=True):
+        drawn = actions[case]
         for meant in (-MEANT, MEANT):
             axis.axvspan(meant - NOISE, meant + NOISE, color="0.92", lw=0)
             axis.axvline(meant, color="0.4", lw=0.8, ls="--")
-        axis.hist(drawn.ravel(), bins=100, range=(-1.2, 1.2), density=True, color=CASES[case][2])
-        axis.set_title(case, fontsize=9, color=CASES[case][2], loc="left")
+        axis.hist(drawn.ravel(), bins=100, range=(-1.2, 1.2), density=True, color=CASES[case][3])
+        axis.set_title(case, fontsize=9, color=CASES[case][3], loc="left")
         axis.set_xlabel("sampled action")
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("density")
@@ -124,15 +128,15 @@ def draw_fork(ways: dict[str, dict[Act, list[Array]]], path: Path) -> None:
             axis.add_patch(plt.Circle((0, 0), OBSTACLE, color="0.6", lw=0))
             axis.add_patch(plt.Circle((GOAL, 0), GOAL_RADIUS, color="#009E73", alpha=0.3, lw=0))
             for way in each:
-                axis.plot(*way.T, color=CASES[case][2], lw=0.8, alpha=0.7)
-                axis.plot(*way[-1], "o", color=CASES[case][2], ms=2)
+                axis.plot(*way.T, color=CASES[case][3], lw=0.8, alpha=0.7)
+                axis.plot(*way[-1], "o", color=CASES[case][3], ms=2)
             axis.set_aspect("equal")
             axis.set_xlim(-1.1, 1.25)
             axis.set_ylim(-1.0, 1.0)
             axis.set_xticks([])
             axis.set_yticks([])
             axis.set_ylabel(f"by {act}" if case == next(iter(CASES)) else "")
-        column[0].set_title(case, fontsize=9, color=CASES[case][2], loc="left")
+        column[0].set_title(case, fontsize=9, color=CASES[case][3], loc="left")
     figure.tight_layout()
     figure.savefig(path, dpi=160)
 
@@ -150,18 +154,23 @@ def markdown(rows: dict[str, dict[str, Any]]) -> str:
     def pm(pair: list[float], times: float = 1, digits: int = 3) -> str:
         return f"{times * pair[0]:.{digits}f} ± {times * pair[1]:.{digits}f}"
 
-    lines = ["| policy | distance | far, % | smallest share of a mode, % |", "|---|---|---|---|"]
+    lines = ["| policy | Δ | distance | far, % | smallest share of a mode, % |", "|---" * 5 + "|"]
     for case, row in rows.items():
+        if "line" not in row:
+            continue
         r = row["line"]
         share = f"{100 * r['smallest share']:.0f}"
-        lines.append(f"| {case} | {pm(r['distance'])} | {pm(r['far'], 100, 1)} | {share} |")
+        chosen = f"{pm(r['radius'], 1, 2)}" if case == AUTO else f"{ON_LINE[case][2]}"
+        radius = "–" if ON_LINE[case][1] == "bc" else chosen
+        cells = (case, radius, pm(r["distance"]), pm(r["far"], 100, 1), share)
+        lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
         "| policy | act | success, % | hits, % | left of successes, % |",
         "|---|" + 4 * "---|",
     ]
     for case, row in rows.items():
-        for act, r in row["fork"].items():
+        for act, r in row.get("fork", {}).items():
             each = " | ".join(pm(r[k], 100, 1) for k in ("success", "hit", "left of successes"))
             lines.append(f"| {case} | {act} | {each} |")
     return "\n".join(lines)
@@ -173,25 +182,42 @@ def main() -> None:
     parser.add_argument("--fork-seeds", type=int, default=10)
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--episodes", type=int, default=100)
+    parser.add_argument("--only", choices=("line", "fork"), default=None)
+    parser.add_argument("--device", default=None)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/modes.json"))
     parser.add_argument("--figures", type=Path, default=Path("docs/images"))
     o = parser.parse_args()
     torch.set_num_threads(1)
-    lines = [line(s) for s in range(o.seeds)]
-    forks = [demonstrate("fork", Uniform(NOISE), PAIRS, s) for s in range(o.fork_seeds)]
-    rows: dict[str, dict[str, Any]] = {case: {} for case in CASES}
-    actions = {case: sampled(learn(case, lines, o.steps)) for case in CASES}
-    for case in CASES:
-        rows[case]["line"] = measure_line(actions[case])
+    rows: dict[str, dict[str, Any]] = {case: {} for case in ON_LINE}
+    if o.only and o.out.exists():
+        rows |= json.loads(o.out.read_text())
+    if o.only != "fork":
+        compare_line(rows, o)
+        o.out.write_text(json.dumps(rows, indent=1) + "\n")
+    if o.only != "line":
+        compare_fork(rows, o)
+        o.out.write_text(json.dumps(rows, indent=1) + "\n")
+    print(markdown(rows))
+
+
+def compare_line(rows: dict[str, dict[str, Any]], o: argparse.Namespace) -> None:
+    datasets, actions = [line(s) for s in range(o.seeds)], {}
+    for case in ON_LINE:
+        policies = learn(case, datasets, o.steps, o.device)
+        actions[case] = sampled(policies)
+        radius = mean_se(np.array([m.radius[0] for m in policies.members]))
+        rows[case]["line"] = measure_line(actions[case]) | {"radius": radius}
     draw_line(actions, o.figures / "modes.png")
+
+
+def compare_fork(rows: dict[str, dict[str, Any]], o: argparse.Namespace) -> None:
+    datasets = [demonstrate("fork", Uniform(NOISE), PAIRS, s) for s in range(o.fork_seeds)]
     ways: dict[str, dict[Act, list[Array]]] = {}
     for case in CASES:
-        passing = learn(case, forks, o.steps)
+        passing = learn(case, datasets, o.steps, o.device)
         ways[case] = {act: roll(passing, act, 20) for act in ACTS}
         rows[case]["fork"] = measure_fork(passing, o.episodes)
     draw_fork(ways, o.figures / "fork.png")
-    o.out.write_text(json.dumps(rows, indent=1) + "\n")
-    print(markdown(rows))
 
 
 if __name__ == "__main__":

@@ -1,21 +1,24 @@
 """Do scores find bad operators and bad episodes? The tables of docs/scores.md.
 
-    python benchmarks/scores.py [--seeds 5] [--worlds intersection cartpole] [--out scores.json]
+    python benchmarks/scores.py [--seeds 20] [--worlds intersection cartpole] [--device cuda]
 
 operators   six with uniform noise of σ 0.30 to 0.45, and one with σ 0.30 and a constant bias, ten
             episodes each: rank correlation of each measure with σ over the six
 episodes    forty good ones (uniform, σ 0.35) and six of each corruption: σ × 1.5, acting three
             steps late, the wrong goal: area under the ROC curve of each measure
 
-Beside our distance stand the residual of plain behavior cloning at the pairs it learned from, and
-every kinematic measure, in whichever direction it does better over all seeds. Finished cells are
-kept in the output file, so a stopped run goes on where it was.
+Beside our distance and its two parts stand the residual of plain behavior cloning at the pairs it
+learned from, and every kinematic measure, in whichever direction it does better over all seeds.
+Intervals are held against the error that is expected of an operator or episode, given the states it
+was in and what was intended there. Finished cells are kept in the output file, so a stopped run
+goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,11 +39,15 @@ from counterbc.files import aside
 from counterbc.intervals import mean_interval
 from counterbc.meant import Judges, Meaning
 from counterbc.meant.kinematics import MEASURES
+from counterbc.meant.scores import split
 from counterbc.trained import Acting
 
 SIGMAS = tuple(np.linspace(0.30, 0.45, 6).round(3).tolist())
 EACH, GOOD, BAD = 10, 40, 6
-OFF = 0.3
+SIGMA, LATE, RADIUS, OFF = 0.35, 3, 0.4, 0.3
+ASIDE = -0.5 * GAIN[0]
+"""A cart that is to stand half a unit aside: a linear expert's action shifts by a constant."""
+OURS = ("distance", "noise", "lasting")
 KINDS = ("σ × 1.5", "late", "wrong goal")
 
 
@@ -69,19 +76,27 @@ def operators() -> Crowd:
 
 
 def episodes(world: str) -> Crowd:
-    good, sigma = Uniform(0.35), 0.35
-    # A cart that is to stand half a unit aside: a linear expert's action shifts by a constant.
-    wrong = Turn() if world == "intersection" else Shift(-0.5 * GAIN[0])
+    good = Uniform(SIGMA)
+    wrong = Turn() if world == "intersection" else Shift(ASIDE)
     bad: dict[str, Teacher] = {
-        "σ × 1.5": Uniform(1.5 * sigma),
-        "late": Chain((Delay(3), good)),
+        "σ × 1.5": Uniform(1.5 * SIGMA),
+        "late": Chain((Delay(LATE), good)),
         "wrong goal": Chain((wrong, good)),
     }
     return Crowd((("good", good), *bad.items()), shares=(GOOD, BAD, BAD, BAD))
 
 
-def shown(world: str, teacher: Crowd, count: int, seed: int) -> tuple[Demonstrations, Array, Array]:
-    """The demonstrations, what was meant, and the expert's mean at the same states: (N, A) each."""
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What nobody but the makers of these demonstrations knows, pair by pair."""
+
+    intended: Array
+    """(N, A): what the expert wanted to do."""
+    mean: Array
+    """(N, A): its mean action at the same states; on Intersection it chooses by chance."""
+
+
+def shown(world: str, teacher: Crowd, count: int, seed: int) -> tuple[Demonstrations, Truth]:
     recorded = record(world, teacher, count, seed)
     model = demonstrate(world, teacher, 1, seed)
     named = [replace(r.episode, name=f"demo_{i}") for i, r in enumerate(recorded)]
@@ -89,13 +104,38 @@ def shown(world: str, teacher: Crowd, count: int, seed: int) -> tuple[Demonstrat
     expert, keys = WORLDS[world].load_expert(), 1 if world == "cartpole" else 50
     obs = demos.obs
     each = [expert(obs, np.arange(len(obs)) + k * len(obs), 0) for k in range(keys)]
-    return demos, np.concatenate([r.intended for r in recorded]), np.mean(each, axis=0)
+    return demos, Truth(np.concatenate([r.intended for r in recorded]), np.mean(each, axis=0))
 
 
-def residual(demos: Demonstrations, seed: int, steps: int | None) -> Array:
+def expected(world: str, demos: Demonstrations, truth: Truth) -> list[float]:
+    """Of each episode the mean square of shown − the expert's mean action, expected over noise."""
+    squares = []
+    for e, intended, mean in zip(
+        demos.episodes, split(demos, truth.intended), split(demos, truth.mean), strict=True
+    ):
+        sigma, without = _teaching(world, str(e.operator), intended)
+        noise = intended.shape[1] * sigma**2 / 3  # of U(−σ, σ) in each dimension
+        squares.append(float(((without - mean) ** 2).sum(1).mean() + noise))
+    return squares
+
+
+def _teaching(world: str, who: str, intended: Array) -> tuple[float, Array]:
+    """σ, and what would be shown without noise: (T, A)."""
+    first = np.eye(1, intended.shape[1])
+    if who == "biased":
+        return SIGMAS[0], intended + OFF * first
+    if who == "late":
+        return SIGMA, np.concatenate([np.zeros((LATE, intended.shape[1])), intended])[:-LATE]
+    if who == "wrong goal" and world == "cartpole":
+        return SIGMA, intended + ASIDE * first
+    if who == "wrong goal":
+        return SIGMA, np.stack([-intended[:, 1], intended[:, 0]], axis=1)
+    return {"good": SIGMA, KINDS[0]: 1.5 * SIGMA}.get(who) or float(who.split()[1]), intended
+
+
+def residual(demos: Demonstrations, seed: int, changes: dict[str, Any]) -> Array:
     """‖shown − mean action‖² of plain behavior cloning at the pairs it learned from: (N,)."""
-    changes: dict[str, Any] = {} if steps is None else {"steps": steps}
-    policy = train(demos, "bc", seeds=[seed], progress=False, **changes)
+    policy = train(demos, "bc", seeds=[seed], **changes)
     acting = Acting(policy, range(len(demos.obs)), "mean", 0)
     mean = acting.actions(torch.tensor(demos.obs)[None])[0].numpy()
     return np.asarray(((demos.action - mean) ** 2).sum(1))
@@ -103,38 +143,28 @@ def residual(demos: Demonstrations, seed: int, steps: int | None) -> Array:
 
 def measures(meant: Meaning, bc: Array) -> dict[str, list[float]]:
     """Of every episode."""
-    ends = np.cumsum([len(e) for e in meant.demos.episodes])[:-1]
-    ours = {"distance": [s.distance for s in meant.episodes]}
-    ours["BC residual"] = [float(np.sqrt(p.mean())) for p in np.split(bc, ends)]
+    ours = {m: [float(getattr(s, m)) for s in meant.episodes] for m in OURS}
+    ours["BC residual"] = [float(np.sqrt(p.mean())) for p in split(meant.demos, bc)]
     return ours | {m: [s.kinematics[m] for s in meant.episodes] for m in MEASURES}
 
 
-def truths(meant: Meaning, intended: Array, mean: Array) -> dict[str, list[float]]:
-    """Sums of squared distances to the expert's mean action, of every episode: what was shown, what
-    was meant, since the expert chooses by chance, and what the judges believe."""
-    ends = np.cumsum([len(e) for e in meant.demos.episodes])[:-1]
-    off = {"error": meant.shown, "spread": intended, "judges": meant.believed}
-    sums = {
-        name: [float(p.sum()) for p in np.split((x - mean) ** 2, ends)] for name, x in off.items()
-    }
-    return sums | {"pairs": [len(e) for e in meant.demos.episodes]}
-
-
-def cell(world: str, study: str, seed: int, steps: int | None) -> dict[str, Any]:
+def cell(world: str, study: str, seed: int, device: str | None) -> dict[str, Any]:
     """All measures of all episodes of one dataset, and what is true of them."""
     teacher = operators() if study == "operators" else episodes(world)
     count = EACH * (len(SIGMAS) + 1) if study == "operators" else GOOD + BAD * len(KINDS)
-    demos, intended, mean = shown(world, teacher, count, seed)
-    changes: dict[str, Any] = {} if steps is None else {"steps": steps}
-    meant = meaning(demos, radius=0.4, judges=Judges(seed=seed), progress=False, **changes)
+    demos, truth = shown(world, teacher, count, seed)
+    changes: dict[str, Any] = {"progress": False, "device": device}
+    meant = meaning(demos, radius=RADIUS, judges=Judges(seed=seed), **changes)
+    believed = ((meant.believed - truth.mean) ** 2).sum(1)
     return {
         "world": world,
         "study": study,
         "seed": seed,
-        "steps": steps,
         "who": [e.operator for e in demos.episodes],
-        "measures": measures(meant, residual(demos, seed, steps)),
-        "truth": truths(meant, intended, mean),
+        "pairs": [len(e) for e in demos.episodes],
+        "measures": measures(meant, residual(demos, seed, changes)),
+        "truth": expected(world, demos, truth),
+        "judges": [float(p.mean()) for p in split(demos, believed)],
         "intervals": [(s.low, s.high) for s in meant.episodes],
         "operators": [s.as_dict() for s in meant.operators],
     }
@@ -143,25 +173,19 @@ def cell(world: str, study: str, seed: int, steps: int | None) -> dict[str, Any]
 # What the rows say
 
 
-BOTH = "distance × BC residual"
-
-
-def _values(row: dict[str, Any], measure: str) -> Array:
-    """A measure of every episode."""
-    if measure == BOTH:
-        return _values(row, "distance") * _values(row, "BC residual")
-    return np.array(row["measures"][measure], float)
-
-
 def by_operator(row: dict[str, Any], measure: str) -> Array:
-    """The mean of a measure over the episodes of each of the six: (6,)."""
-    who, values = np.array(row["who"]), _values(row, measure)
-    return np.array([np.nanmean(values[who == f"σ {s:g}"]) for s in SIGMAS])
+    """A measure of each of the six; of those that are no scores, the mean over episodes: (6,)."""
+    names = [f"σ {s:g}" for s in SIGMAS]
+    if measure in OURS:
+        score = {o["name"]: o[measure] for o in row["operators"]}
+        return np.array([score[name] for name in names])
+    who, values = np.array(row["who"]), np.array(row["measures"][measure], float)
+    return np.array([np.nanmean(values[who == name]) for name in names])
 
 
 def auroc(row: dict[str, Any], measure: str, kind: str) -> float:
     """How often a corrupted episode measures above a good one."""
-    who, values = np.array(row["who"]), _values(row, measure)
+    who, values = np.array(row["who"]), np.array(row["measures"][measure], float)
     bad, good = values[who == kind], values[who == "good"]
     return float((bad[:, None] > good).mean() + 0.5 * (bad[:, None] == good).mean())
 
@@ -172,35 +196,26 @@ def correlation(row: dict[str, Any], measure: str) -> float:
 
 
 def covered(rows: list[dict[str, Any]], of: str) -> dict[str, float]:
-    """Share of the 90 % intervals that hold the truth, and that hold what the same judges would say
-    of endless episodes: the truth and their own error, √(truth² + error²)."""
-    hits: dict[str, list[bool]] = {"the error": [], "endless episodes": []}
+    """Share of the 90 % intervals that hold the truth: of all, and of each kind of demonstrator."""
+    hits: dict[str, list[bool]] = {"all": []}
     for row in rows:
-        for (low, high), true, judges in _cases(row, of):
-            hits["the error"].append(low <= true <= high)
-            hits["endless episodes"].append(low <= np.hypot(true, judges) <= high)
+        for who, (low, high), true in _cases(row, of):
+            inside = bool(low <= true <= high)
+            hits["all"].append(inside)
+            hits.setdefault("σ alone" if who.startswith("σ 0") else who, []).append(inside)
     return {k: float(np.mean(v)) for k, v in hits.items()}
 
 
-def _cases(row: dict[str, Any], of: str) -> list[tuple[Any, float, float]]:
-    """An interval, and the root mean squares of error and judges of all who err alike."""
-    who, truth = np.array(row["who"]), {k: np.array(v) for k, v in row["truth"].items()}
+def _cases(row: dict[str, Any], of: str) -> list[tuple[str, Any, float]]:
+    """Who, the interval, and the root mean square that it should hold."""
+    who, truth, pairs = (np.array(row[k]) for k in ("who", "truth", "pairs"))
+    if of == "episodes":
+        return list(zip(row["who"], row["intervals"], np.sqrt(truth).tolist(), strict=True))
     cases = []
-    for name in dict.fromkeys(row["who"]):
-        own = who == name
-        error, spread, judges = (
-            np.sqrt(truth[k][own].sum() / truth["pairs"][own].sum())
-            for k in ("error", "spread", "judges")
-        )
-        if name.startswith("σ 0"):  # what chance gave these episodes is not their operator's doing
-            size = 1 if row["world"] == "cartpole" else 2
-            error = np.sqrt(size * float(name[2:]) ** 2 / 3 + spread**2)
-        if of == "operators":
-            score = next(o for o in row["operators"] if o["name"] == name)
-            cases.append(((score["low"], score["high"]), error, judges))
-        else:
-            each = np.sqrt(truth["judges"] / truth["pairs"])
-            cases += [(row["intervals"][i], error, each[i]) for i in np.flatnonzero(own)]
+    for score in row["operators"]:
+        own = who == score["name"]
+        true = float(np.sqrt(np.average(truth[own], weights=pairs[own])))
+        cases.append((score["name"], (score["low"], score["high"]), true))
     return cases
 
 
@@ -212,7 +227,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         lines += [f"\n{world}: {len(people)} datasets of operators, {len(takes)} of episodes\n"]
         lines += ["| measure | rank correlation | " + " | ".join(KINDS) + " | all three |"]
         lines += ["|---" * 6 + "|"]
-        for m in ("distance", "BC residual", BOTH, *MEASURES):
+        for m in (*OURS, "BC residual", *MEASURES):
             cells = [_text([correlation(r, m) for r in people], 0.0)] if people else ["–"]
             for kind in KINDS if takes else ():
                 cells.append(_text([auroc(r, m, kind) for r in takes], 0.5))
@@ -240,23 +255,34 @@ def _text(values: list[float], nothing: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=None)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--worlds", nargs="*", default=["intersection", "cartpole"])
-    parser.add_argument("--out", type=Path, default=Path("scores.json"))
+    parser.add_argument("--studies", nargs="*", default=["operators", "episodes"])
+    parser.add_argument("--device", default=None)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/scores.json"))
     options = parser.parse_args()
     warnings.simplefilter("ignore", InfeasibleActions)
     rows = json.loads(options.out.read_text()) if options.out.exists() else []
-    finished = {(r["world"], r["study"], r["seed"], r["steps"]) for r in rows}
-    for seed in range(options.seeds):
-        for world in options.worlds:
-            for study in ("operators", "episodes"):
-                key = (world, study, seed, options.steps)
-                if key not in finished:
-                    rows.append(cell(*key))
+    finished = {(r["world"], r["study"], r["seed"]) for r in rows}
+    for world in options.worlds:
+        for seed in range(options.first, options.first + options.seeds):
+            for study in options.studies:
+                if (world, study, seed) not in finished:
+                    rows.append(_rounded(cell(world, study, seed, options.device)))
                     with aside(options.out) as temporary:
                         temporary.write_text(json.dumps(rows) + "\n")
+                    print(f"{world}, {study}, seed {seed}", file=sys.stderr, flush=True)
     print(markdown(rows))
+
+
+def _rounded(value: Any) -> Any:
+    """Five digits tell everything, and keep the file small."""
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, dict):
+        return {k: _rounded(v) for k, v in value.items()}
+    return [_rounded(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ def test_a_policy_with_memory_is_judged_on_what_it_saw_before(
     demos = make_demos(episodes=5)
     policies = quick(demos, "bc-rnn", seeds=2)
     pairs = np.array([10, 11, 13, 27])
-    found = _residuals(policies, demos, pairs)
+    found, _ = _residuals(policies, demos, pairs)
     for i, pair in enumerate(pairs):
         actor = policies[1].actor()
         actor.reset()

@@ -8,10 +8,13 @@ from typing import Literal
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from counterbc.basins import Basins
 from counterbc.demonstrations import Array, Demonstrations
 from counterbc.errors import DataError
 from counterbc.methods import Method
+from counterbc.policies import Mixture
 from counterbc.settings import Settings
 from counterbc.trained import Acting, Member, Policies
 from counterbc.training.checks import radius_of, two_valued
@@ -21,6 +24,7 @@ from counterbc.training.trainer import Job
 LEAST_PAIRS = 20
 """Below it a fold holds out fewer than four pairs."""
 _GAP = 10  # steps, at most
+_GOLDEN = 0.618034
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,7 @@ def split_folds(demos: Demonstrations, count: int, seed: int) -> Folds:
         )
     pairs, episode = demos.learned, demos.starts[demos.learned]
     if len(np.unique(episode)) < count:
-        return _blocks(demos, count)
+        return _blocks(demos, count, seed)
     fold = _deal(episode, count, seed)
     held_out = tuple(pairs[fold == k] for k in range(count))
     return Folds("episodes", 0, held_out, tuple(pairs[fold != k] for k in range(count)))
@@ -63,14 +67,16 @@ def _deal(episode: Array, count: int, seed: int) -> Array:
     return np.asarray(fold[inverse])
 
 
-def _blocks(demos: Demonstrations, count: int) -> Folds:
+def _blocks(demos: Demonstrations, count: int, seed: int) -> Folds:
     """Neighbouring steps are alike: those within the gap of a held-out pair are not learned from.
 
-    The gap is a twentieth of all steps, at most 10, so that most pairs are left.
+    The gap is a twentieth of all steps, at most 10, so that most pairs are left. Blocks of another
+    seed begin elsewhere; one of them then goes on at the first pair.
     """
     pairs, starts = demos.learned, demos.starts
     gap = int(np.clip(len(starts) // 20, 1, _GAP))
-    held_out = tuple(np.array_split(pairs, count))
+    shift = int(_GOLDEN * seed % 1 * len(pairs) / count)  # seeds fill a block evenly
+    held_out = tuple(np.array_split(np.roll(pairs, -shift), count))
     learned = []
     for block in held_out:
         near = np.abs(pairs[:, None] - block).min(1) <= gap  # (n,)
@@ -93,13 +99,17 @@ class CrossFit:
     repeats, G radii and the n pairs that the dataset learns from."""
     fold: Array
     """(R, n): by which fold each pair was held out."""
+    spread: Array | float = 0.0
+    """(R, G, n, A): the variance of the action that a mixture takes there; 0 for other policies,
+    which are judged by their mean action."""
 
     def errors(self) -> Array:
-        """Mean squared residual of each fold: (R, K, G, A)."""
+        """Mean squared error of each fold: (R, K, G, A)."""
         count = int(self.fold.max()) + 1
+        squares = self.residual**2 + self.spread
         return np.array([
-            [(residual[:, fold == k] ** 2).mean(1) for k in range(count)]
-            for residual, fold in zip(self.residual, self.fold, strict=True)
+            [square[:, fold == k].mean(1) for k in range(count)]
+            for square, fold in zip(squares, self.fold, strict=True)
         ])  # fmt: skip
 
 
@@ -141,18 +151,20 @@ def _fit(
 ) -> CrossFit:
     place = {pair: i for i, pair in enumerate(data.learned.tolist())}
     residual = np.full((len(repeats), radii, data.pairs, data.action_size), np.nan)
+    spread = np.zeros_like(residual)
     fold, begin = np.zeros((len(repeats), data.pairs), int), 0
     for r, split in enumerate(repeats):
         for k, pairs in enumerate(split.held_out):
             at = [place[pair] for pair in pairs.tolist()]
-            residual[r][:, at] = _residuals(policies[begin : begin + radii], data, pairs)
+            some = policies[begin : begin + radii]
+            residual[r][:, at], spread[r][:, at] = _residuals(some, data, pairs)
             fold[r, at] = k
             begin += radii
-    return CrossFit(residual, fold)
+    return CrossFit(residual, fold, spread)
 
 
-def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> Array:
-    """Shown minus acted, in the policies' units: (P, n, A)."""
+def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Array, Array]:
+    """Shown minus acted, in the policies' units, and the variance of acting: (P, n, A) each."""
     acting = Acting(policies, range(len(pairs)), "mean", 0)
     obs, scales = policies.tensor(data.obs), policies.scales
     nothing = scales.obs_mean.unsqueeze(1).to(obs.dtype)  # read as 0, as before an episode's start
@@ -160,5 +172,28 @@ def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> Array:
         index = pairs - back
         inside = torch.tensor(index >= data.starts[pairs])[:, None]
         acted = acting.actions(torch.where(inside, obs[index], nothing))  # (P, n, A)
-    shown = torch.tensor(data.action[pairs]).expand_as(acted)
-    return np.asarray((scales.action(shown) - scales.action(acted)).double().numpy())
+    shown = scales.action(torch.tensor(data.action[pairs]).expand_as(acted))
+    if isinstance(policies.policy, Mixture) and policies.parts == 1:
+        mean, variance = _of_modes(policies, policies.policy, acting.window, shown)
+    else:
+        mean = scales.action(acted)
+        variance = torch.zeros_like(mean)
+    return (shown - mean).double().numpy(), variance.double().numpy()
+
+
+@torch.no_grad()
+def _of_modes(
+    policies: Policies, policy: Mixture, window: Tensor, shown: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Mean and variance of each member within the mode of the shown action: (P, n, A) each.
+
+    Modes are those of the first member, whose radius is 0: had each member its own, those that
+    split the noise of one mode into many would come out best.
+    """
+    seen = window if policy.history > 1 else window.squeeze(2)
+    head = policy.head(policies.params, seen)
+    each = [tuple(x[p] for x in head) for p in range(len(policies))]
+    basins = Basins.of(policy, each[0])
+    found = [basins.within(h, a) for h, a in zip(each, shown, strict=True)]
+    means, variances = zip(*found, strict=True)
+    return torch.stack(means), torch.stack(variances)

@@ -24,6 +24,7 @@ from counterbc.errors import CounterBCError, DataError, InfeasibleActions, Optio
 from counterbc.folds import CrossFit, Folds, crossfit, split_folds
 from counterbc.methods import Method, find_method
 from counterbc.modes import FALSE_ALARMS, two_peaks
+from counterbc.policies import Mixture
 from counterbc.settings import Settings, settings_for
 from counterbc.supports import Demonstrated
 from counterbc.training.device import find_device
@@ -48,7 +49,8 @@ class Search:
     repeats: int = 1
     """How often the folds are dealt anew, each time with other starting weights."""
     steps: int = 3600
-    """Gradient steps of each policy; fewer where the training itself has fewer."""
+    """Gradient steps of each policy; fewer where the training itself has fewer, and as many as it
+    has for a mixture, whose Gaussians come together late."""
     pairs: int = 2000
     """Of more pairs than these, so many are drawn at random."""
     seed: int = 0
@@ -172,7 +174,8 @@ def search_radii(
     folds = [
         [split_folds(d, search.folds, search.seed + r) for r in range(search.repeats)] for d in used
     ]
-    steps = min(search.steps, settings.steps)
+    late = isinstance(chosen.policy, Mixture)
+    steps = settings.steps if late else min(search.steps, settings.steps)
     fitting = replace(settings, radius=0.0, steps=steps, held_out=0.0)
     fits = crossfit(used, folds, search.radii, (name, chosen), fitting, device, progress)
     return [

@@ -25,11 +25,14 @@ class Judged(Command):
     """Into how many parts the episodes are dealt; each is judged by policies of the others; by
     default 5."""
     repeats: int | None = None
-    """How often that is done anew, to average over; by default 3."""
+    """How often that is done anew, to average over; by default 4."""
     seed: int | None = None
     """Deals the episodes; by default 0."""
+    rounds: int | None = None
+    """After each but the last, episodes that it found odd are no longer learned from; by default
+    3."""
     steps: int | None = None
-    """Gradient steps."""
+    """Gradient steps of each policy; by default 3000."""
     obs: UseAppendAction[tuple[str, ...]] = ()
     """Observation keys to read, one --obs each; by default all that are not images."""
     format: str | None = None
@@ -46,7 +49,8 @@ class Judged(Command):
         given: dict[str, Any] = {} if self.steps is None else {"steps": self.steps}
         if self.radius:
             given["radius"] = self.radius[0] if len(self.radius) == 1 else self.radius
-        asked = {"folds": self.folds, "repeats": self.repeats, "seed": self.seed}
+        names = ("folds", "repeats", "rounds", "steps", "seed")
+        asked = {name: getattr(self, name) for name in names}
         judges = Judges(**{k: v for k, v in asked.items() if v is not None})
         demos = read(paths, self.obs, format=self.format)
         return meaning(demos, judges=judges, device=self.device, **given)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from counterbc.meant import Meaning, scores
 
 UNITS = "each action dimension spans [-1, 1]"
+_FAR = ("distance", "90 %", "noise", "lasting")
 _MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
 
 
@@ -129,24 +130,26 @@ def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableTy
 
     shown: list[RenderableType] = [
         f"How far what was shown lies from what was meant (RMS over pairs; {UNITS};\n"
-        f"larger is worse; radius {radius_text(meaning.radius)})\n"
+        f"larger is worse; radius {radius_text(meaning.radius)}): noise changes with every step, "
+        "what lasts stays\n"
     ]
     if meaning.operators:
-        columns = ("operator", "episodes", "distance", "90 %", "bias", *_MOVES)
+        columns = ("operator", "episodes", *_FAR, "bias", *_MOVES)
         rows = [
-            (s.name, f"{s.episodes}", f"{s.distance:.3f}", s.interval, _bias(s), *_moves(s))
+            (s.name, f"{s.episodes}", *_far(s), _bias(s), *_moves(s))
             for s in sorted(meaning.operators, key=lambda s: -s.distance)
         ]
         shown += [plain_table(columns, rows), ""]
-    columns = ("episode", "operator", "pairs", "distance", "90 %", *_MOVES)
-    rows = [
-        (s.name, s.operator or "", f"{s.pairs}", f"{s.distance:.3f}", s.interval, *_moves(s))
-        for s in episodes
-    ]
+    columns = ("episode", "operator", "pairs", *_FAR, *_MOVES)
+    rows = [(s.name, s.operator or "", f"{s.pairs}", *_far(s), *_moves(s)) for s in episodes]
     shown.append(plain_table(columns, rows))
     if len(episodes) < len(meaning.episodes):
         shown.append(f"… {len(meaning.episodes) - len(episodes)} more episodes with --json")
     return shown
+
+
+def _far(score: scores.Score) -> list[str]:
+    return [f"{score.distance:.3f}", score.interval, f"{score.noise:.3f}", f"{score.lasting:.3f}"]
 
 
 def _moves(score: scores.Score) -> list[str]:

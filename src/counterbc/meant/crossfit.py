@@ -12,6 +12,9 @@ import torch
 from counterbc.demonstrations import Array, Demonstrations
 from counterbc.errors import CounterBCError, DataError, InfeasibleActions, OptionError
 from counterbc.folds import Folds, split_folds
+from counterbc.meant.parts import Parts
+from counterbc.meant.scores import split
+from counterbc.meant.units import to_unit
 from counterbc.methods import find_method
 from counterbc.settings import Settings
 from counterbc.trained import Acting, Member, Policies
@@ -27,14 +30,21 @@ class Judges:
 
     folds: int = 5
     """Parts that the episodes are dealt to; each is judged by policies of the other parts."""
-    repeats: int = 3
+    repeats: int = 4
     """How often that is done anew, to average over."""
+    rounds: int = 3
+    """Judges of the second and later rounds do not learn from episodes that the round before found
+    odd; all rounds but the last take one repeat."""
+    steps: int = 3000
+    """Gradient steps of each judge; fewer where the training itself has fewer."""
     seed: int = 0
 
     def __post_init__(self) -> None:
         for name, ok, allowed in (
             ("folds", self.folds >= 2, "2 or more"),
             ("repeats", self.repeats >= 1, "1 or more"),
+            ("rounds", self.rounds >= 1, "1 or more"),
+            ("steps", self.steps >= 1, "1 or more"),
         ):
             if not ok:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be {allowed}")
@@ -63,10 +73,35 @@ def crossfit(
     device: torch.device,
     progress: Progress,
 ) -> Array:
-    """The mean action at every pair, in the user's units: (repeats, N, A), NaN where diverged.
+    """The mean action at every pair, in the user's units: (repeats, N, A), NaN where diverged."""
+    settings = replace(settings, steps=min(judges.steps, settings.steps))
+    how, learned = (radius, settings, device, progress), demos
+    for _ in range(judges.rounds - 1):
+        believed = _judge(learned, replace(judges, repeats=1), *how)[0]  # (N, A)
+        usual = _learnable(demos, believed)
+        again, learned = learned, replace(demos, selected=usual)
+        if np.array_equal(again.learned, usual):
+            break
+    return _judge(learned, judges, *how)
 
-    All folds of all repeats are one population of Counter-BC.
-    """
+
+def _learnable(demos: Demonstrations, believed: Array) -> Array:
+    """The pairs of episodes that are not odd, as indices into all pairs."""
+    off = to_unit(demos, demos.action.astype(np.float64)) - to_unit(demos, believed)
+    usual = Parts.of(split(demos, off)).learnable  # (E,)
+    of_pair = np.repeat(usual, [len(e) for e in demos.episodes])
+    return np.asarray(demos.learned[of_pair[demos.learned]])
+
+
+def _judge(
+    demos: Demonstrations,
+    judges: Judges,
+    radius: tuple[float, ...],
+    settings: Settings,
+    device: torch.device,
+    progress: Progress,
+) -> Array:
+    """One round: all folds of all repeats are one population of Counter-BC."""
     name, method = find_method("counter-bc")
     whole = replace(demos, selected=None)
     dealt = [(r, k, f) for r, f in enumerate(judges.split(demos)) for k in range(len(f))]

@@ -13,11 +13,10 @@ import torch
 from counterbc.demonstrations import Array, Demonstrations
 from counterbc.episode import frozen
 from counterbc.errors import InfeasibleActions
-from counterbc.feasible import Everywhere, Feasible, feasible_set
 from counterbc.meant.crossfit import Judges, crossfit
-from counterbc.meant.limits import relative, within
-from counterbc.meant.scores import Score, episode_scores, operator_scores
-from counterbc.normalization import Normalization
+from counterbc.meant.limits import relative, trusted, within
+from counterbc.meant.scores import Score, episode_scores, operator_scores, split
+from counterbc.meant.units import feasible_units, from_unit, to_unit
 from counterbc.radius import DoubtfulRadius, choose_radius
 from counterbc.settings import settings_for
 from counterbc.summary import shorten
@@ -25,6 +24,8 @@ from counterbc.trained import radius_text
 from counterbc.training.checks import Radius, as_datasets, radius_of, two_valued, warn_infeasible
 from counterbc.training.device import find_device
 from counterbc.training.progress import Bar, Quiet
+
+_AROUND = 2  # neighbours on either side
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +38,8 @@ class Meaning:
     believed: Array
     """(N, A): the mean action of policies that did not see the pair's episode."""
     meant: Array
-    """(N, A): the believed action, brought within Δ of the shown one and into A."""
+    """(N, A): between the two, nearer to what was shown the more judges disagree; within Δ of it
+    and in A."""
     off: Array
     """(N, A): shown − believed, where each action dimension spans [−1, 1]."""
     radius: tuple[float, ...]
@@ -53,7 +55,7 @@ class Meaning:
     @property
     def moved(self) -> Array:
         """‖shown − meant‖ in the same units, Δ at most: (N,)."""
-        unit = _unit(self.demos, self.shown) - _unit(self.demos, self.meant)
+        unit = to_unit(self.demos, self.shown) - to_unit(self.demos, self.meant)
         return np.asarray(np.linalg.norm(unit, axis=1))
 
     @property
@@ -68,7 +70,7 @@ class Meaning:
     @cached_property
     def episodes(self) -> tuple[Score, ...]:
         """The scores of the episodes, in their order."""
-        return episode_scores(self.demos, self.off, _unit(self.demos, self.shown))
+        return episode_scores(self.demos, self.off, to_unit(self.demos, self.shown))
 
     @cached_property
     def operators(self) -> tuple[Score, ...]:
@@ -78,8 +80,7 @@ class Meaning:
     @property
     def cleaned(self) -> Demonstrations:
         """The demonstrations with every action as it was meant."""
-        parts = np.split(self.meant, np.cumsum([len(e) for e in self.demos.episodes])[:-1])
-        both = zip(self.demos.episodes, parts, strict=True)
+        both = zip(self.demos.episodes, split(self.demos, self.meant), strict=True)
         return replace(self.demos, episodes=tuple(replace(e, action=a) for e, a in both))
 
     def __repr__(self) -> str:
@@ -121,17 +122,33 @@ def meaning(
     bar = Bar("judging") if progress else Quiet()
     means = crossfit(demos, judges or Judges(), delta, settings, where, bar)
     shown, believed = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
-    unit, aim, shape = _unit(demos, shown), _unit(demos, believed), settings.shape or "ball"
-    kept = within(unit, aim, np.array(delta), shape, _feasible(demos))
+    unit, aim, shape = to_unit(demos, shown), to_unit(demos, believed), settings.shape or "ball"
+    trust = trusted(unit - aim, _doubt(demos, means))[:, None]  # (N, 1)
+    wanted = unit + trust * (aim - unit)
+    kept = within(unit, wanted, np.array(delta), shape, feasible_units(demos))
     return Meaning(
         demos,
         shown=frozen(shown, np.float64, "shown"),
         believed=frozen(believed, np.float64, "believed"),
-        meant=frozen(_from_unit(demos, kept), np.float64, "meant"),
+        meant=frozen(from_unit(demos, kept), np.float64, "meant"),
         off=frozen(unit - aim, np.float64, "off"),
         radius=delta,
         shape=shape,
     )
+
+
+def _doubt(demos: Demonstrations, means: Array) -> Array:
+    """The variance among judges (R, N, A), averaged over five neighbours of an episode: (N,).
+
+    So few judges cannot say it of one pair; and neighbours are known as well or as little.
+    """
+    units = np.stack([to_unit(demos, m) for m in means])
+    off = units - np.nanmean(units, axis=0)
+    known = np.isfinite(off).all(2).sum(0)  # (N,)
+    variance = np.nansum(off**2, axis=(0, 2)) / np.maximum(known - 1, 1)  # (N,)
+    padded = [np.pad(v, _AROUND, mode="edge") for v in split(demos, variance)]
+    box = np.full(2 * _AROUND + 1, 1 / (2 * _AROUND + 1))
+    return np.concatenate([np.convolve(v, box, mode="valid") for v in padded])
 
 
 def _delta(
@@ -154,23 +171,3 @@ def _delta(
             warnings.warn(doubt, DoubtfulRadius, stacklevel=3)
         radius = choice.radius
     return radius_of(radius, demos.action_size, two_valued([demos]))
-
-
-def _scales(demos: Demonstrations) -> Normalization:
-    return Normalization.fit(demos, scale_obs=True, scale_actions=True)
-
-
-def _unit(demos: Demonstrations, action: Array) -> Array:
-    """Actions (N, A) where each dimension spans [−1, 1]."""
-    return _scales(demos).action(torch.tensor(action)[None])[0].numpy()
-
-
-def _from_unit(demos: Demonstrations, unit: Array) -> Array:
-    scales = _scales(demos)
-    low, high = (x.double().numpy() for x in (scales.action_low, scales.action_high))  # (1, A)
-    return np.asarray(low + (unit + 1) / 2 * (high - low))
-
-
-def _feasible(demos: Demonstrations) -> Feasible:
-    """A; where no bounds are declared nothing is known to be infeasible."""
-    return Everywhere() if demos.action_low is None else feasible_set(demos.action_set)

@@ -29,6 +29,18 @@ def within(shown: Array, wanted: Array, radius: Array, shape: str, feasible: Fea
     return np.asarray(begin + low * (end - begin))
 
 
+def trusted(off: Array, doubt: Array) -> Array:
+    """How far to go from what was shown to what is believed, 0 to 1: (N,).
+
+        w = σ² / (σ² + v)        σ² the demonstrator's error, v the judges' at this pair
+
+    is the nearest to what was meant among the points between the two, for errors that know nothing
+    of each other. v is how much judges disagree, `doubt` (N,), and σ² what E|off|² leaves of it.
+    """
+    sigma = max(float((off**2).sum(1).mean() - doubt.mean()), 0.0)
+    return np.asarray(sigma / np.maximum(sigma + doubt, 1e-12))
+
+
 def relative(offset: Array, radius: Array, shape: str) -> Array:
     """How far an offset (N, A) goes, with 1 at the edge of C(s, a): (N,).
 

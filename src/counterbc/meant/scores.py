@@ -11,6 +11,7 @@ import numpy as np
 from counterbc.demonstrations import Array, Demonstrations
 from counterbc.meant import uncertainty
 from counterbc.meant.kinematics import MEASURES, kinematics
+from counterbc.meant.parts import Parts
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,20 @@ class Score:
     episodes: int
     pairs: int
     distance: float
-    """Root mean square over pairs of ‖shown − meant‖; larger is worse."""
+    """Root mean square over pairs of ‖shown − meant‖, without the judges' error; larger is
+    worse."""
     low: float
     """Of its 90 % interval; NaN where there is too little to tell."""
     high: float
+    noise: float
+    """The part of the distance that is new at every step."""
+    lasting: float
+    """The part that stays from one step to the next."""
+    odd: float
+    """How far the worse part is above the dataset's usual, in robust standard deviations; of an
+    operator the mean over episodes."""
     per_dimension: tuple[float, ...]
-    """Root mean square of each action dimension."""
+    """Root mean square of each action dimension, with the judges' error."""
     bias: tuple[float, ...]
     """Mean of shown − meant: a person who is always off to one side."""
     kinematics: dict[str, float]
@@ -42,12 +51,16 @@ class Score:
 
 
 def episode_scores(demos: Demonstrations, off: Array, unit: Array) -> tuple[Score, ...]:
-    """From shown − meant and the shown actions, (N, A) each where dimensions span [−1, 1]."""
-    ends = np.cumsum([len(e) for e in demos.episodes])[:-1]
-    moves = _kinematics(demos, np.split(unit, ends))
+    """From shown − believed and the shown actions, (N, A) each where dimensions span [−1, 1]."""
+    off_parts, unit_parts = split(demos, off), split(demos, unit)
+    parts, moves = Parts.of(off_parts), _kinematics(demos, unit_parts)
+
+    def interval(squares: list[Array]) -> tuple[float, float]:
+        return uncertainty.of_series(squares[0], parts.judges, parts.spread)
+
     return tuple(
-        _score(e.name, e.operator, [part], [moving], lambda s: uncertainty.of_series(s[0]))
-        for e, part, moving in zip(demos.episodes, np.split(off, ends), moves, strict=True)
+        _score(e.name, e.operator, [off_parts[i]], parts, [i], [moves[i]], interval)
+        for i, e in enumerate(demos.episodes)
     )
 
 
@@ -55,43 +68,60 @@ def operator_scores(
     demos: Demonstrations, off: Array, episodes: Sequence[Score]
 ) -> tuple[Score, ...]:
     """One per operator, in order of first appearance; none where none is recorded."""
-    parts = np.split(off, np.cumsum([len(e) for e in demos.episodes])[:-1])
+    off_parts = split(demos, off)
+    parts = Parts.of(off_parts)
 
     def interval(squares: list[Array]) -> tuple[float, float]:
         if len(squares) == 1:
-            return uncertainty.of_series(squares[0])
+            return uncertainty.of_series(squares[0], parts.judges, parts.spread)
         sums, counts = (np.array([f(s) for s in squares]) for f in (np.sum, len))
-        return uncertainty.of_groups(sums, counts)
+        return uncertainty.of_groups(sums, counts, parts.judges)
 
     scores = []
     for name in demos.operators:
         own = [i for i, e in enumerate(demos.episodes) if e.operator == name]
         moves = [episodes[i].kinematics for i in own]
-        scores.append(_score(name, name, [parts[i] for i in own], moves, interval))
+        off_own = [off_parts[i] for i in own]
+        scores.append(_score(name, name, off_own, parts, own, moves, interval))
     return tuple(scores)
+
+
+def split(demos: Demonstrations, values: Array) -> list[Array]:
+    """Of all pairs (N, …): those of each episode."""
+    return np.split(values, np.cumsum([len(e) for e in demos.episodes])[:-1])
 
 
 def _score(
     name: str,
     operator: str | None,
-    parts: list[Array],
+    off_parts: list[Array],
+    parts: Parts,
+    own: list[int],
     moves: list[dict[str, float]],
     interval: Callable[[list[Array]], tuple[float, float]],
 ) -> Score:
-    off = np.concatenate(parts)  # (n, A)
-    low, high = interval([(p**2).sum(1) for p in parts])
+    off = np.concatenate(off_parts)  # (n, A)
+    low, high = interval([(p**2).sum(1) for p in off_parts])
     return Score(
         name=name,
         operator=operator,
-        episodes=len(parts),
+        episodes=len(off_parts),
         pairs=len(off),
-        distance=float(np.sqrt((off**2).sum(1).mean())),
+        distance=_root((off**2).sum(1).mean() - parts.judges),
         low=low,
         high=high,
+        noise=_root(_mean(parts.noise[own])),
+        lasting=_root(_mean(parts.lasting[own]) - parts.judges),
+        odd=_mean(parts.odd[own]),
         per_dimension=tuple(np.sqrt((off**2).mean(0)).tolist()),
         bias=tuple(off.mean(0).tolist()),
         kinematics={m: _mean([k[m] for k in moves]) for m in MEASURES},
     )
+
+
+def _root(square: float) -> float:
+    """NaN of NaN, and 0 of what is below it by chance."""
+    return float(np.sqrt(np.maximum(square, 0.0)))
 
 
 def _kinematics(demos: Demonstrations, actions: Sequence[Array]) -> list[dict[str, float]]:
@@ -102,6 +132,6 @@ def _kinematics(demos: Demonstrations, actions: Sequence[Array]) -> list[dict[st
     return [kinematics(p, a, usual) for p, a in zip(paths, actions, strict=True)]
 
 
-def _mean(values: list[float]) -> float:
+def _mean(values: Sequence[float] | Array) -> float:
     known = [v for v in values if not np.isnan(v)]
     return float(np.mean(known)) if known else np.nan

@@ -1,0 +1,101 @@
+"""What changes from step to step, what lasts, and how much of it is the judges' own error.
+
+With r_t = shown − believed along an episode of T pairs,
+
+    noise    = ½ mean |r_(t+1) − r_t|²     errors that are new at every step
+    lasting  = mean r_t · r_(t+1)          errors that stay: a bias, a delay, another goal
+
+and mean |r|² is about their sum. Judges err where they know little, and still do so a step later:
+their error lasts, too. But it is in every episode, so its usual size, the median of `lasting`, is
+taken for theirs. What is above it is the episode's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterbc.demonstrations import Array
+
+ODD = 2.5
+"""From here on an episode is odd."""
+_LEAST = 10  # episodes, below which nobody can say what is usual
+_MOST = 1 / 3  # of the episodes can be odd; more of them are a way of their own
+_NORMAL = 1.4826  # standard deviation of a normal distribution over its median deviation
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The mean squares of E episodes; NaN for episodes of fewer than three pairs."""
+
+    noise: Array
+    """(E,)"""
+    lasting: Array
+    """(E,): may fall below 0 by chance."""
+    chance: Array
+    """(E,): the variance of `lasting` by chance, from the pairs of the episode."""
+
+    @staticmethod
+    def of(off: Sequence[Array]) -> Parts:
+        """From shown − believed of each episode, (T, A) each."""
+        return Parts(*np.array([_parts(r) for r in off]).T)
+
+    @property
+    def judges(self) -> float:
+        """The mean square of the judges' error."""
+        known = self.lasting[np.isfinite(self.lasting)]
+        return max(float(np.median(known)), 0.0) if len(known) else 0.0
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of that error's mean square from episode to episode."""
+        known = np.isfinite(self.lasting)
+        if known.sum() < 3:
+            return 0.0
+        between = _deviation(self.lasting[known]) ** 2 - float(np.median(self.chance[known]))
+        return float(np.sqrt(max(between, 0.0)))
+
+    @property
+    def odd(self) -> Array:
+        """How far the worse part is above the usual, in robust standard deviations: (E,)."""
+        size = np.sign(self.lasting) * np.sqrt(np.abs(self.lasting))
+        each = np.stack([_standing(np.sqrt(self.noise)), _standing(size)])  # (2, E)
+        return np.asarray(each.max(axis=0))
+
+    @property
+    def learnable(self) -> Array:
+        """Which episodes are usual enough for judges to learn from: (E,) bool.
+
+        All of fewer than ten; else at least two in three.
+        """
+        odd = np.nan_to_num(self.odd, nan=0.0)
+        if len(odd) < _LEAST:
+            return np.ones(len(odd), bool)
+        order = np.argsort(-odd, kind="stable")[: int(_MOST * len(odd))]
+        learnable = np.ones(len(odd), bool)
+        learnable[order[odd[order] > ODD]] = False
+        return learnable
+
+
+def _parts(r: Array) -> tuple[float, float, float]:
+    if len(r) < 3:
+        return np.nan, np.nan, np.nan
+    product = (r[1:] * r[:-1]).sum(1)  # (T − 1,)
+    noise = 0.5 * (np.diff(r, axis=0) ** 2).sum(1).mean()
+    return float(noise), float(product.mean()), float(product.var() / (len(r) - 2))
+
+
+def _deviation(values: Array) -> float:
+    """A standard deviation that a few wild values do not change."""
+    return _NORMAL * float(np.nanmedian(np.abs(values - np.nanmedian(values))))
+
+
+def _standing(values: Array) -> Array:
+    """Above the median in robust standard deviations; 0 where nothing varies."""
+    if not np.isfinite(values).any():
+        return np.zeros(len(values))
+    deviation = _deviation(values)
+    usual = np.nanmedian(values)
+    return np.asarray((values - usual) / deviation if deviation > 0 else 0 * values)

@@ -1,0 +1,137 @@
+"""Numbers of episodes and operators, computed by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.meant import uncertainty
+from counterbc.meant.kinematics import kinematics, spectral_arc_length
+from counterbc.meant.parts import Parts
+from counterbc.meant.scores import episode_scores, operator_scores
+
+
+def _two_people() -> tuple[Demonstrations, np.ndarray]:
+    episodes = tuple(
+        Episode(np.arange(4.0)[:, None], np.zeros((4, 2)), operator=who)
+        for who in ("ann", "bob", "ann")
+    )
+    off = np.concatenate([np.full((4, 2), [0.3, 0.4]), np.zeros((4, 2)), np.full((4, 2), [0.3, 0])])
+    return Demonstrations(episodes), off
+
+
+def test_a_score_is_the_root_mean_square_less_what_is_usual_and_lasts() -> None:
+    demos, off = _two_people()
+    episodes = episode_scores(demos, off, np.zeros((12, 2)))
+    # Nothing changes within an episode, so all lasts: 0.25, 0 and 0.09, of which 0.09 is usual.
+    assert [s.distance for s in episodes] == pytest.approx([0.4, 0.0, 0.0])
+    assert [s.lasting for s in episodes] == pytest.approx([0.4, 0.0, 0.0])
+    assert [s.noise for s in episodes] == [0.0, 0.0, 0.0]
+    assert episodes[0].per_dimension == pytest.approx((0.3, 0.4))
+    ann, bob = operator_scores(demos, off, episodes)
+    assert (ann.name, ann.episodes, ann.pairs) == ("ann", 2, 8)
+    assert ann.distance == pytest.approx(np.sqrt((0.25 + 0.09) / 2 - 0.09))
+    assert ann.bias == pytest.approx((0.3, 0.2))
+    assert (bob.distance, bob.bias) == (0.0, (0.0, 0.0))
+
+
+def test_what_changes_with_every_step_is_noise_and_what_stays_lasts() -> None:
+    shaky, steady = np.array([1.0, -1.0] * 3)[:, None], np.full((6, 1), 2.0)
+    parts = Parts.of([shaky, steady, shaky + steady, np.ones((2, 1))])
+    assert parts.noise[:3].tolist() == [2.0, 0.0, 2.0]
+    assert parts.lasting[:3].tolist() == [-1.0, 4.0, 3.0]
+    assert np.isnan([parts.noise[3], parts.lasting[3]]).all()
+    assert parts.judges == 3.0
+
+
+def test_an_error_of_the_judges_does_not_count_against_anybody() -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.uniform(-0.3, 0.3, (30, 100, 1))
+    slow = 0.2 * np.sin(np.arange(100) / 15 + np.arange(30)[:, None])[..., None]
+    parts = Parts.of(list(noise + slow))
+    assert parts.judges == pytest.approx(0.02, abs=0.004)
+    total = ((noise + slow) ** 2).mean()
+    assert total - parts.judges == pytest.approx(0.03, abs=0.004)
+
+
+def test_odd_episodes_are_not_learned_from_and_most_always_are() -> None:
+    rng = np.random.default_rng(0)
+    off = [rng.normal(0, 0.1, (20, 2)) for _ in range(30)]
+    wild = [5 * r if i in (3, 7) else r + 1 if i == 9 else r for i, r in enumerate(off)]
+    assert np.flatnonzero(~Parts.of(wild).learnable).tolist() == [3, 7, 9]
+    assert Parts.of(wild[:9]).learnable.all(), "of nine nobody can say what is usual"
+    two_ways = [r + 1 if i % 5 < 2 else r for i, r in enumerate(off)]
+    assert Parts.of(two_ways).learnable.sum() >= 20
+
+
+def test_the_unknown_error_of_the_judges_widens_an_interval() -> None:
+    x = np.random.default_rng(0).uniform(0, 1, 50)
+    low, high = uncertainty.of_series(x, less=0.2)
+    wide_low, wide_high = uncertainty.of_series(x, less=0.2, spread=0.1)
+    assert wide_low < low < np.sqrt(x.mean() - 0.2) < high < wide_high
+    assert uncertainty.of_series(x, less=1.0) == (0.0, 0.0)
+
+
+def test_intervals_of_independent_numbers_cover_nine_times_in_ten() -> None:
+    rng = np.random.default_rng(0)
+    draws = rng.uniform(0, 1, (400, 40))
+    inside = [low <= np.sqrt(0.5) <= high for low, high in map(uncertainty.of_series, draws)]
+    assert 0.86 < np.mean(inside) < 0.96
+
+
+def test_neighbours_that_resemble_each_other_tell_less() -> None:
+    x = np.random.default_rng(0).uniform(0, 1, 100)
+    low, high = uncertainty.of_series(x)
+    blocks = np.repeat(x[:20], 5)
+    wide_low, wide_high = uncertainty.of_series(blocks)
+    assert wide_high - wide_low > 1.5 * (high - low)
+
+
+def test_intervals_over_few_groups_cover_nine_times_in_ten() -> None:
+    rng = np.random.default_rng(1)
+    counts, inside = np.full(8, 5), []
+    for _ in range(300):
+        low, high = uncertainty.of_groups(rng.uniform(0, 10, 8), counts)
+        inside.append(low <= 1.0 <= high)
+    assert 0.85 < np.mean(inside) < 0.96
+
+
+def test_too_little_gives_no_interval() -> None:
+    assert np.isnan(uncertainty.of_series(np.ones(2))).all()
+    assert np.isnan(uncertainty.of_groups(np.ones(1), np.ones(1))).all()
+
+
+def test_a_straight_steady_path_is_efficient_and_never_idle() -> None:
+    path = np.stack([np.arange(20.0), np.zeros(20)], axis=1)
+    moves = kinematics(path, np.zeros((20, 1)), usual=1.0)
+    assert moves["efficiency"] == pytest.approx(1.0)
+    assert (moves["idle"], moves["jerk"], moves["saturation"]) == (0.0, 0.0, 0.0)
+
+
+def test_a_way_there_and_back_with_a_rest_is_neither() -> None:
+    path = np.array([0.0, 1, 2, 2, 2, 1, 0])[:, None]
+    action = np.array([1.0, 1, 0, 0, -1, -1, 0])[:, None]
+    moves = kinematics(path, action, usual=1.0)
+    assert moves["efficiency"] == 0.0
+    assert moves["idle"] == pytest.approx(2 / 6)
+    assert moves["saturation"] == pytest.approx(4 / 7)
+    # second differences: -1, 1, -1, 1, 1
+    assert moves["jerk"] == pytest.approx(1.0)
+
+
+def test_a_shaky_speed_is_less_smooth_than_a_bell() -> None:
+    t = np.linspace(0, 1, 50)
+    bell = np.sin(np.pi * t) ** 2
+    shaky = bell * (1 + 0.5 * np.sin(30 * np.pi * t))
+    assert spectral_arc_length(shaky) < spectral_arc_length(bell) < 0
+    assert spectral_arc_length(3 * bell) == pytest.approx(spectral_arc_length(bell))
+
+
+def test_an_episode_of_one_pair_has_a_score_and_no_movement() -> None:
+    demos = Demonstrations((Episode(np.ones((1, 2)), np.zeros((1, 1))),))
+    (score,) = episode_scores(demos, np.full((1, 1), 0.2), np.zeros((1, 1)))
+    assert score.distance == pytest.approx(0.2)
+    assert np.isnan([score.noise, score.lasting]).all()
+    assert np.isnan(score.kinematics["smoothness"])
+    assert score.interval == ""
