@@ -315,7 +315,7 @@ def test_train_warns_of_a_doubtful_radius() -> None:
         (lambda m: m(noise=0).map_actions(np.zeros_like), "all 40 actions are the same"),
         (
             lambda m: Demonstrations((Episode(np.zeros((30, 8, 8, 3), np.uint8), _ramp(30)),)),
-            "obs are images",
+            "images are .*; the convolutions need 36×36",
         ),
         (
             lambda m: Demonstrations(m(episodes=1, length=4000).episodes, selected=np.arange(25)),

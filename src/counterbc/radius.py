@@ -86,7 +86,7 @@ class RadiusChoice:
     difference_se: tuple[float, ...]
     plateau: tuple[float, ...]
     """The radii whose error is above the least by no more than one standard error, fold by fold;
-    Δ is halfway from the least to the largest of them."""
+    where policies were trained for less long than they will be, Δ leans to the largest of them."""
     dimension_error: tuple[tuple[float, ...], ...]
     """(A, G): the error of each dimension."""
     action_names: tuple[str, ...]
@@ -179,7 +179,7 @@ def search_radii(
     fitting = replace(settings, radius=0.0, steps=steps, held_out=0.0)
     fits = crossfit(used, folds, search.radii, (name, chosen), fitting, device, progress)
     return [
-        _choice(d, u, f[0], fit, replace(search, steps=steps))
+        _choice(d, u, f[0], fit, replace(search, steps=steps), early=steps < settings.steps)
         for d, u, f, fit in zip(datasets, used, folds, fits, strict=True)
     ]
 
@@ -211,7 +211,12 @@ def _used(demos: Demonstrations, search: Search) -> Demonstrations:
 
 
 def _choice(
-    demos: Demonstrations, used: Demonstrations, folds: Folds, fit: CrossFit, search: Search
+    demos: Demonstrations,
+    used: Demonstrations,
+    folds: Folds,
+    fit: CrossFit,
+    search: Search,
+    early: bool,
 ) -> RadiusChoice:
     each = fit.errors()  # (R, K, G, A)
     total = each.sum(-1)  # (R, K, G)
@@ -219,10 +224,11 @@ def _choice(
     if not np.isfinite(error).any():
         raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
     difference, difference_se = _mean(total - total[:, :, :1])
-    radius = best_radius(search.radii, total)
+    pick = best_radius if early else least_radius
+    radius = pick(search.radii, total)
     return RadiusChoice(
         radius=radius,
-        per_dimension=tuple(best_radius(search.radii, e) for e in np.moveaxis(each, -1, 0)),
+        per_dimension=tuple(pick(search.radii, e) for e in np.moveaxis(each, -1, 0)),
         radii=search.radii,
         error=_numbers(error),
         error_se=_numbers(error_se),
@@ -274,7 +280,7 @@ def least_radius(radii: Sequence[float], errors: Array) -> float:
     if g in (0, len(radii) - 1) or not np.isfinite(curve[g - 1 : g + 2]).all():
         return float(radii[g])
     a, b, _ = np.polyfit(radii[g - 1 : g + 2], curve[g - 1 : g + 2], 2)
-    return float(-b / (2 * a)) if a > 0 else float(radii[g])
+    return round(float(-b / (2 * a)), 3) if a > 0 else float(radii[g])
 
 
 def _doubts(demos: Demonstrations, fit: CrossFit, least: float, search: Search) -> list[str]:
