@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from counterbc.errors import OptionError
+from counterbc.errors import DataError, OptionError
 from counterbc.policies import GaussianCNN, GaussianCNNGRU, GaussianGRU, Params
 from counterbc.policies.encoder import CONVOLUTIONS, Encoder
 
@@ -82,7 +82,7 @@ def test_the_order_of_frames_matters(policy: GaussianCNN | GaussianCNNGRU) -> No
 
 
 def test_images_that_leave_nothing_after_the_convolutions_are_refused() -> None:
-    with pytest.raises(OptionError, match="35×96×3; the convolutions need 36×36"):
+    with pytest.raises(DataError, match="35×96×3; the convolutions need 36×36"):
         GaussianCNN(image=(35, 96, 3))
     with pytest.raises(OptionError, match="then the GRU's units"):
         GaussianCNNGRU(hidden=(256,))

@@ -11,7 +11,7 @@ from tyro.conf import UseAppendAction
 from counterbc.commands.command import Command, read
 
 if TYPE_CHECKING:
-    from counterbc.meant import Meaning
+    from counterbc.meant import Judges, Meaning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +41,28 @@ class Judged(Command):
     """cpu or cuda; by default cuda where there is one."""
 
     def judge(self, paths: tuple[Path, ...]) -> Meaning:
-        from counterbc.errors import OptionError
-        from counterbc.meant import Judges, meaning
+        from counterbc.meant import meaning
 
-        if "auto" in self.radius and len(self.radius) > 1:
-            raise OptionError("radius is auto and something else; give auto alone, or numbers")
         given: dict[str, Any] = {} if self.steps is None else {"steps": self.steps}
-        if self.radius:
-            given["radius"] = self.radius[0] if len(self.radius) == 1 else self.radius
+        if self.delta is not None:
+            given["radius"] = self.delta
+        demos = read(paths, self.obs, format=self.format)
+        return meaning(demos, judges=self.judges, device=self.device, **given)
+
+    @property
+    def delta(self) -> float | tuple[float, ...] | None:
+        """The radius asked for; None: from the data."""
+        from counterbc.errors import OptionError
+
+        numbers = tuple(r for r in self.radius if not isinstance(r, str))
+        if len(self.radius) > 1 and len(numbers) < len(self.radius):
+            raise OptionError("radius is auto and something else; give auto alone, or numbers")
+        return None if not numbers else numbers[0] if len(numbers) == 1 else numbers
+
+    @property
+    def judges(self) -> Judges:
+        from counterbc.meant import Judges
+
         names = ("folds", "repeats", "rounds", "steps", "seed")
         asked = {name: getattr(self, name) for name in names}
-        judges = Judges(**{k: v for k, v in asked.items() if v is not None})
-        demos = read(paths, self.obs, format=self.format)
-        return meaning(demos, judges=judges, device=self.device, **given)
+        return Judges(**{k: v for k, v in asked.items() if v is not None})

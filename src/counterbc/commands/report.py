@@ -58,18 +58,11 @@ class Report(Judged):
         return said, [_text(said)]
 
     def _options(self) -> Options:
-        from counterbc.errors import OptionError
-        from counterbc.meant import Judges
         from counterbc.report import Options
 
-        numbers = tuple(r for r in self.radius if not isinstance(r, str))
-        if numbers and len(numbers) < len(self.radius):
-            raise OptionError("radius is auto and something else; give auto alone, or numbers")
-        asked = {"folds": self.folds, "repeats": self.repeats, "seed": self.seed}
         return Options(
-            radius=(numbers[0] if len(numbers) == 1 else numbers) if numbers else None,
-            judges=Judges(**{k: v for k, v in asked.items() if v is not None}),
-            scores=self.scores, intents=self.intents, angles=self.angle, device=self.device,
+            radius=self.delta, judges=self.judges, scores=self.scores, intents=self.intents,
+            angles=self.angle, device=self.device,
             changes={} if self.steps is None else {"steps": self.steps},
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from counterbc.errors import OptionError
+from counterbc.errors import DataError
 from counterbc.policies.layers import dense, linear, relu_chain, xavier
 from counterbc.policies.policy import Params
 
@@ -34,7 +34,7 @@ class Encoder:
     def __post_init__(self) -> None:
         for _, height, width, _ in self._sizes():
             if min(height, width) < 1:
-                raise OptionError(
+                raise DataError(
                     f"images are {'×'.join(map(str, self.image))}; the convolutions need 36×36 "
                     "pixels or more"
                 )

@@ -57,7 +57,7 @@ def key(meaning: Meaning) -> Markup:
     if not any(meaning.radius):
         return legend([("shown", "shown"), believed])
     near = ("within", "within Δ of what was shown")
-    meant = ("meant", "meant: believed, kept within Δ")
+    meant = ("meant", "meant: believed where judges agree, within Δ")
     return legend([("shown", "shown"), meant, believed, near, ("beyond", "further off than Δ")])
 
 

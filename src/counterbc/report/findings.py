@@ -68,10 +68,12 @@ class Findings:
 
     @property
     def distance(self) -> float | None:
-        """RMS over all pairs between shown and meant, where actions span [−1, 1]."""
+        """RMS over all pairs between shown and meant, where actions span [−1, 1], without the
+        judges' error."""
         if self.meaning is None:
             return None
-        return float(np.sqrt((self.meaning.distance**2).mean()))
+        squares = [s.distance**2 for s in self.meaning.episodes]
+        return float(np.sqrt(np.average(squares, weights=[s.pairs for s in self.meaning.episodes])))
 
     @cached_property
     def ranked(self) -> list[int]:

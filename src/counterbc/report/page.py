@@ -86,12 +86,11 @@ _LIMITS = (
     "actions are in the units of the file.",
     "Meant. The episodes are dealt to folds; Counter-BC policies that learn from the others judge "
     "each, so no pair is judged by a policy that saw its episode. Their mean action is what they "
-    "believe; meant is that action, brought within Δ of what was shown and into the bounds. The "
-    "distance of an episode or operator is the root mean square of shown − believed over its "
-    "pairs.",
-    "Intervals hold 90 %: of an episode over its pairs, of an operator by drawing episodes.",
-    "Limits. A distance holds the judges' own error too: it tells who is further off, not by how "
-    "much somebody errs. A rare but right way of doing the task looks far off. Errors that all "
-    "demonstrators share are taken for meant. Judges who learned from many bad episodes judge "
-    "less well.",
+    "believe; meant is that action as far as judges of different dealings agree, brought within Δ "
+    "of what was shown and into the bounds. The distance of an episode or operator is the root "
+    "mean square of shown − believed over its pairs, less the judges' own error as most episodes "
+    "have it.",
+    "Intervals are of 90 %: of an episode over its pairs, of an operator over episodes.",
+    "Limits. A rare but right way of doing the task looks far off. Errors that all demonstrators "
+    "share are taken for meant. Judges who learned from many bad episodes judge less well.",
 )  # fmt: skip
