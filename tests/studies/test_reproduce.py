@@ -11,7 +11,6 @@ import pytest
 
 from counterbc.cli import main
 from counterbc.demonstrators import Uniform, demonstrate
-from counterbc.envs import WORLDS
 from counterbc.errors import OptionError
 from counterbc.studies import catalog
 from counterbc.studies.catalog import Options, figure7
@@ -165,7 +164,6 @@ def test_one_file_is_of_one_world_and_only_for_figure4(shown: Path) -> None:
         catalog.figure5(Options(worlds=("intersection",), data=shown))
 
 
-@pytest.mark.skipif("car-racing" not in WORLDS, reason="the world car-racing is not built yet")
 def test_slow_worlds_are_studied_at_the_size_that_hardware_allows() -> None:
     units = catalog.figure4(Options(worlds=("car-racing",), teachers=("uniform",)))
     assert {u.about["pairs"] for u in units} == {400, 1600}
@@ -186,7 +184,10 @@ def test_sizes_are_the_world_s_unless_others_are_asked_for() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("figure4", "--env", "can"), "the world can is not built yet; choose from intersection"),
+        (
+            ("figure4", "--env", "moon"),
+            "unknown world of this figure 'moon'; allowed: intersection",
+        ),
         (("figure4", "--env", "push-t"), "push-t is studied with what people recorded; name their"),
         (("figure8",), "unknown figure or table 'figure8'; allowed: figure2, figure3"),
         (("figure4", "--noise", "loud"), "unknown noise or teacher 'loud'; allowed: uniform"),

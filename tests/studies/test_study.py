@@ -127,11 +127,6 @@ def test_figures_share_their_common_populations() -> None:
     assert len(set(one_by_one)) == 25 + 20 + 8
 
 
-def test_a_world_that_is_not_built_is_refused_by_name() -> None:
-    with pytest.raises(OptionError, match="car-racing is not built yet; choose from intersection"):
-        Options(worlds=("car-racing",))
-
-
 def test_finished_populations_are_not_computed_again(tmp_path: Path) -> None:
     study = Study([TINY], tmp_path)
     assert study.run("cpu", workers=1) == 1

@@ -22,7 +22,6 @@ from counterbc.studies.unit import Unit
 METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 USUAL = ("intersection", "cartpole")
 """Computed unless other worlds are asked for: the others need more than the core installs."""
-NOT_BUILT = ("car-racing", "can", "push-t")
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,6 @@ class Options:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise OptionError(f"{name} is {value}; it must be {least} or more")
-        for world in self.worlds:
-            if world in NOT_BUILT and world not in WORLDS:
-                raise OptionError(
-                    f"the world {world} is not built yet; choose from {', '.join(WORLDS)}"
-                )
 
     def sizes(self, world: str = "") -> Sizes:
         """Those of a world, as far as nothing else is asked for."""
