@@ -186,7 +186,7 @@ def test_sizes_are_the_world_s_unless_others_are_asked_for() -> None:
     [
         (
             ("figure4", "--env", "moon"),
-            "unknown world of this figure 'moon'; allowed: intersection",
+            "unknown world of this figure 'moon'; allowed: ",
         ),
         (("figure4", "--env", "push-t"), "push-t is studied with what people recorded; name their"),
         (("figure8",), "unknown figure or table 'figure8'; allowed: figure2, figure3"),
