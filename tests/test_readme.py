@@ -38,8 +38,8 @@ def test_the_commands_run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(PRESETS, "default", replace(PRESETS["default"], steps=20))
     commands = re.findall(r"^    counterbc (.*?)(?:\s+#.*)?$", README, re.M)
-    assert len(commands) == 7
+    assert len(commands) == 8
     for command in sorted(commands, key=lambda c: not c.startswith("demonstrate")):
         assert main(command.split()) == 0, command
     made = {"demos.hdf5", "typical.hdf5", "run", "film.gif", "policy.onnx", "demos-lerobot"}
-    assert {p.name for p in tmp_path.iterdir()} == made
+    assert {p.name for p in tmp_path.iterdir()} == made | {"report.html"}
