@@ -89,27 +89,30 @@ def below(row: dict[str, Any]) -> float:
 
 def markdown(rows: list[dict[str, Any]]) -> str:
     """A line per cell, then what choosing costs over all of them."""
-    head = ("world", "teacher", "pairs", "BC", "Δ 0.4", "best fixed", "chosen", "chosen Δ", "lost")
+    head = ["world", "teacher", "pairs", "runs", "BC", "Δ 0.4", "best fixed"]
+    head += ["chosen", "chosen Δ", "lost"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    corrected, lost, lost_by_fixed = holm([below(r) for r in rows]), [], []
+    corrected, lost, lost_by_fixed, ranges = holm([below(r) for r in rows]), [], [], []
     for row, p in zip(rows, corrected, strict=True):
         fixed, auto = np.array(list(row["fixed"].values())), np.array(row["auto"])  # (G, runs)
         best, usual = best_elsewhere(fixed), np.array(row["fixed"]["0.4"])
         lost.append(100 * float((best - auto).mean() / best.mean()))
+        ranges.append(100 * np.array(_bounds(best, auto)) / best.mean())
         lost_by_fixed.append(100 * float((best - usual).mean() / best.mean()))
         at = float(RADII[int(fixed.mean(1).argmax())])
         cells = [_text(x) for x in (row["fixed"]["0"], usual, best, auto, row["chosen"])]
         cells[2] += f" ({at:g})"
         cells[3] += " ▼" if p < 0.05 else ""
-        about = [row["world"], row["teacher"], str(row["pairs"])]
+        about = [row["world"], row["teacher"], str(row["pairs"]), str(row["seeds"])]
         lines.append(f"| {' | '.join([*about, *cells, f'{lost[-1]:.1f} %'])} |")
     worst = int(np.argmax(lost))
+    where = rows[worst]
     lines.append(
         f"\nLost against the best fixed Δ: {np.mean(lost):.1f} % on average, at worst "
-        f"{lost[worst]:.1f} % ({rows[worst]['world']}, {rows[worst]['teacher']}, "
-        f"{rows[worst]['pairs']} pairs); with Δ 0.4 everywhere {np.mean(lost_by_fixed):.1f} % and "
-        f"{max(lost_by_fixed):.1f} %. Cells below BC (▼, Holm over {len(rows)} cells, 5 %): "
-        f"{sum(p < 0.05 for p in corrected)}."
+        f"{lost[worst]:.1f} % [{ranges[worst][0]:.1f}, {ranges[worst][1]:.1f}] ({where['world']}, "
+        f"{where['teacher']}, {where['pairs']} pairs); with Δ 0.4 everywhere "
+        f"{np.mean(lost_by_fixed):.1f} % and {max(lost_by_fixed):.1f} %. Cells below BC (▼, Holm "
+        f"over {len(rows)} cells, 5 %): {sum(p < 0.05 for p in corrected)}."
     )
     return "\n".join(lines)
 
@@ -140,6 +143,12 @@ def rules(rows: list[dict[str, Any]]) -> str:
             f"| {name} | {np.mean(radii):.2f} | {np.mean(lost):.1f} % | {max(lost):.1f} % |"
         )
     return "\n".join(lines)
+
+
+def _bounds(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """The 95 % interval of a − b, run by run."""
+    found = paired_difference(a, b).interval
+    return found.low, found.high
 
 
 def _text(values: Any) -> str:

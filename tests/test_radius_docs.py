@@ -59,7 +59,7 @@ def test_the_best_fixed_radius_of_a_run_is_picked_on_other_runs() -> None:
 
 def row(auto: list[float], bc: list[float]) -> dict[str, Any]:
     fixed = {f"{r:g}": [9.0, 9.5, 10.0, 9.5] for r in BENCHMARK["RADII"]} | {"0": bc}
-    about = {"world": "w", "teacher": "t", "pairs": 1, "chosen": [0.4] * 4}
+    about = {"world": "w", "teacher": "t", "pairs": 1, "seeds": 4, "chosen": [0.4] * 4}
     curves = {"curves": [[9, 8, 7, 6, 5, 6, 7, 8, 9]] * 4, "plateaus": [[0.3, 0.4]] * 4}
     return about | curves | {"fixed": fixed, "auto": auto}
 
