@@ -96,3 +96,9 @@ def test_a_finished_cell_is_not_computed_again(
     BENCHMARK["main"]()
     assert out.stat().st_mtime_ns == before
     assert "uniform σ 0.5" in capsys.readouterr().out
+
+
+def test_its_returns_are_the_rows_on_file() -> None:
+    rows = json.loads((ROOT / "benchmarks" / "results" / "radius.json").read_text())
+    assert BENCHMARK["markdown"](rows) in PAGE
+    assert BENCHMARK["rules"](rows) in PAGE
