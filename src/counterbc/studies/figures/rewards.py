@@ -50,6 +50,8 @@ def draw(name: str, rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], l
         said["above_bc"] = above_bc(rows)
     else:
         said["statistics"] = tests(rows, AXES[name].column)
+    if name == "figure4":
+        said["shown"] = shown(rows)
     files = [file for act in ACTS for file in _figure(name, rows[rows["act"] == act], folder)]
     return said, files
 
@@ -71,16 +73,25 @@ def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
     return found
 
 
+def shown(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The return of the demonstrations themselves, over runs."""
+    once = rows.drop_duplicates(["world", "teacher", "pairs", "seed"])
+    table = once.groupby(["world", "teacher"], sort=False)["shown_return"].agg(["mean", "std"])
+    return [{str(k): v for k, v in row.items()} for row in table.reset_index().to_dict("records")]
+
+
 def above_bc(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Counter-BC against BC at every radius, run by run."""
+    """Counter-BC against BC at every radius, run by run; p is adjusted over the radii."""
     found = []
     for (world, teacher, act), part in rows.groupby(["world", "teacher", "act"], sort=False):
         bc = part[part["method"] == "bc"].set_index("seed")["return"]
-        for radius, own in part[part["method"] == "counter-bc"].groupby("radius"):
+        radii = part[part["method"] == "counter-bc"].groupby("radius")
+        for radius, own in radii:
             returns = own.set_index("seed")["return"].reindex(bc.index)
             difference = paired_difference(returns.to_numpy(), bc.to_numpy())
             about = {"world": world, "teacher": teacher, "act": act, "radius": radius}
-            found.append(about | {"difference": vars(difference.interval), "p": difference.p})
+            p = min(1.0, difference.p * len(radii))  # Bonferroni
+            found.append(about | {"difference": vars(difference.interval), "p": p})
     return found
 
 
