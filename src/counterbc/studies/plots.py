@@ -139,7 +139,7 @@ def band(
 def save(figure: Any, folder: Path, name: str, caption: str, legend: bool = False) -> list[Path]:
     """Write SVG and PNG, the caption below the panels and room for a legend above them."""
     width, height = (float(inches) for inches in figure.get_size_inches())
-    lines = textwrap.wrap(caption, int(23 * width))  # 6 points, some 24 letters to the inch
+    lines = textwrap.wrap(caption, int(22 * width))  # 6 points, some 24 letters to the inch
     room, inch = 0.11 * len(lines) + 0.06, 1 / height
     text = "\n".join(lines)
     figure.text(0.02, 0.04 * inch, text, fontsize=6, va="bottom", ha="left", color="0.25")

@@ -122,8 +122,8 @@ def _figure(name: str, rows: pd.DataFrame, folder: Path) -> list[Path]:
 def _caption(name: str, rows: pd.DataFrame) -> str:
     first = rows.iloc[0]
     fixed = "" if name == "figure4" else f", {first['pairs']} pairs"
-    sigma = "; actions span [−1, 1]" if name == "figure5" else ", noises σ 0.5"
-    sigma += "; actions span [−1, 1]" if name == "figure6" else ""
+    sigma = "; actions span [−1,\u00a01]" if name == "figure5" else ", noises σ 0.5"
+    sigma += "; actions span [−1,\u00a01]" if name == "figure6" else ""
     return (
         f"Mean return per episode, act={first['act']}; a point is {_counts(rows)}; "
         f"bands: ± standard error. Preset {first['preset']}{fixed}{sigma}."
