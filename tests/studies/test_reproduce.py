@@ -7,17 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from counterbc.cli import main
 from counterbc.demonstrators import Uniform, demonstrate
 from counterbc.errors import OptionError
+from counterbc.intervals import paired_difference
 from counterbc.studies import catalog
 from counterbc.studies.catalog import Options, figure7
 from counterbc.studies.figures import loss_plane
 from counterbc.studies.recovery import AT, Recovery, distances, examples, meant
 from counterbc.studies.reproduction import draw, resolution, rows_of, sentences
-from counterbc.studies.study import Study
+from counterbc.studies.study import Study, made_with
+from counterbc.training.trainer import versions
 
 TINY = ("--quick", "--seeds", 3, "--steps", 3, "--episodes", 2, "--device", "cpu")
 
@@ -104,10 +107,25 @@ def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chosen = ("--env", "intersection", "--noise", "uniform", "--out", tmp_path)
-    assert reproduce(capsys, "figure4", *chosen)["computed"] == 10  # 2 sizes, 5 methods
+    said = reproduce(capsys, "figure4", *chosen)
+    assert said["computed"] == 10  # 2 sizes, 5 methods
+    (shown,) = said["figure4"]["shown"]
+    datasets = [
+        demonstrate("intersection", Uniform(0.5), k, s) for k in (100, 400) for s in range(3)
+    ]
+    assert shown["mean"] == pytest.approx(np.mean([d.mean_return for d in datasets]))
+    (made,) = said["figure4"]["made"]
+    assert made == made_with({"device": "cpu", "versions": versions()})
     said = reproduce(capsys, "figure6", *chosen)
     assert said["computed"] == 3  # Δ 0.4 and the baselines are figure 4's
     assert {c["radius"] for c in said["figure6"]["cells"]} == {None, 0.0, 0.2, 0.4, 0.8}
+    rows = rows_of("figure6", Options(True, ("intersection",), ("uniform",), 3, 3, 2), tmp_path)
+    wide = rows[rows["act"] == "mean"].pivot(
+        index="seed", columns=["method", "radius"], values="return"
+    )
+    alone = paired_difference(wide["counter-bc"][0.2], wide["bc"].iloc[:, 0]).p
+    (found,) = (t for t in said["figure6"]["above_bc"] if (t["radius"], t["act"]) == (0.2, "mean"))
+    assert found["p"] == pytest.approx(min(1.0, 4 * alone))  # Bonferroni over four radii
     (mean, sample) = sentences("figure6", said["figure6"])
     assert mean.startswith("intersection, uniform, act=mean: best Δ 0")
     assert "; Δ 0 " in sample

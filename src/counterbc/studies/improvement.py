@@ -17,6 +17,8 @@ PAPER: Mapping[str, Mapping[str, float]] = {
     "can": {"bc": 21, "weighted-bc": 13, "bc-rnn": 15, "bcnd": 11},
 }
 """Per cent, from the paper's appendix; can is a task of its Robomimic column."""
+MOST = {"cartpole": 200.0}
+"""The largest return of a world, where there is one: no improvement can go beyond it."""
 RESAMPLES = 2000
 
 
@@ -32,6 +34,10 @@ class Improvement:
     high: float
     runs: int
     paper: float | None
+    ours: float
+    """Counter-BC's mean return."""
+    other: float
+    """The baseline's."""
 
     def __str__(self) -> str:
         return f"{self.percent:.0f} % [{self.low:.0f}, {self.high:.0f}]"
@@ -51,8 +57,9 @@ def improvements(rows: pd.DataFrame) -> list[Improvement]:
             pair = each[["counter-bc", baseline]].dropna().to_numpy()
             low, high = _bootstrap(pair)
             paper = PAPER.get(world, {}).get(baseline)
-            said = _percent(*pair.mean(axis=0))
-            found.append(Improvement(world, baseline, act, said, low, high, len(pair), paper))
+            means = [float(mean) for mean in pair.mean(axis=0)]
+            said = (_percent(*means), low, high, len(pair), paper)
+            found.append(Improvement(world, baseline, act, *said, *means))
     return found
 
 

@@ -1,6 +1,6 @@
 """What was found of a claim, for one way of acting: numbers in, a sentence and a verdict out.
 
-"Better" and "worse" mean p < .05, after Bonferroni's adjustment where methods are compared.
+"Better" and "worse" mean p < .05, after Bonferroni's adjustment over methods or over radii.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pandas as pd
 
 from counterbc.studies.numbers import Numbers, Test, against, signed, told
 from counterbc.studies.plots import LABELS
-from counterbc.studies.statistics import ALPHA
+from counterbc.studies.statistics import ALPHA, p_text
 
 YES, PARTLY, NO, OPEN = "reproduced", "partly", "not reproduced", "not run"
 LIKE = 0.05  # of the best return: what "roughly equal" may differ by
@@ -26,6 +26,11 @@ class Finding:
 
 
 MISSING = Finding("", OPEN)
+
+
+def waiting(numbers: Numbers, act: str, command: str) -> Finding:
+    """Not run; the command that does."""
+    return Finding(f"`counterbc reproduce {command}`" if act == "sample" else "", OPEN)
 
 
 def share(right: int, total: int) -> str:
@@ -94,11 +99,20 @@ def alike(numbers: Numbers, act: str, world: str) -> Finding:
 
 
 def grows(numbers: Numbers, act: str, world: str) -> Finding:
+    """From each σ to the next, over each baseline."""
     wide = by_noise(numbers, act, world)
     lead = -wide.drop(columns="counter-bc").sub(wide["counter-bc"], axis="index")
     text = ", ".join(f"{signed(float(v))} at σ {s:g}" for s, v in lead["bc"].items())
-    grown = lead.iloc[-1] > lead.iloc[0]
-    return Finding(f"above BC by {text}", share(int(grown.sum()), len(grown)))
+    grown = lead.diff().iloc[1:] > 0  # steps × baselines
+    return Finding(f"above BC by {text}", share(int(grown.sum().sum()), grown.size))
+
+
+def lost(numbers: Numbers, act: str, world: str) -> Finding:
+    """At the largest σ a tenth at most is left of the best return without noise."""
+    wide = by_noise(numbers, act, world)
+    text = ", ".join(f"{LABELS[str(m)]} {v:.1f}" for m, v in wide.iloc[-1].items())
+    gone = wide.iloc[-1] <= 0.1 * wide.iloc[0].max()
+    return Finding(f"σ {wide.index[-1]:g}: {text}", share(int(gone.sum()), len(gone)))
 
 
 def at_radius(numbers: Numbers, act: str, world: str, teacher: str) -> list[Test]:
@@ -111,7 +125,9 @@ def at_radius(numbers: Numbers, act: str, world: str, teacher: str) -> list[Test
 
 def _above_bc(test: Test) -> str:
     low, high = (signed(test["difference"][k]) for k in ("low", "high"))
-    return f"Δ {test['radius']:g}: {signed(test['difference']['mean'])} [{low}, {high}] above BC"
+    p = "" if test["p"] is None else f", {p_text(test['p'])}"
+    mean = signed(test["difference"]["mean"])
+    return f"Δ {test['radius']:g}: {mean} [{low}, {high}] above BC{p}"
 
 
 def _found(test: Test, sign: int) -> bool:
@@ -166,12 +182,14 @@ def ordered(numbers: Numbers, act: str) -> Finding:
 
 
 def simpler(numbers: Numbers, act: str, measure: str, sign: int) -> Finding:
-    """Figure 3: a measure that grows (1) or falls (−1) with Δ from the first to the last."""
+    """Figure 3: a measure that grows (1) or falls (−1) with Δ, up to a standard error a step."""
     rows = numbers.said.get("figure3", {}).get("by radius")
     if not rows or act != "mean":  # the mean function is what is drawn
         return MISSING
     values = [row[measure]["mean"] for row in rows]
     named = [(row["radius"], value) for row, value in zip(rows, values, strict=True)]
     text = ", ".join(f"{'BC' if r is None else f'Δ {r:g}'} {value:.2f}" for r, value in named)
-    steps = [sign * (b - a) > 0 for a, b in pairwise(values)]
+    errors = [row[measure]["sd"] / row["runs"] ** 0.5 for row in rows]
+    steps = [sign * (b - a) > -e for (a, b), e in zip(pairwise(values), errors, strict=False)]
+    steps.append(sign * (values[-1] - values[0]) > 0)
     return Finding(text, share(sum(steps), len(steps)))

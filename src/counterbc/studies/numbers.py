@@ -60,13 +60,13 @@ def against(test: Test, better: int = 1) -> dict[str, int]:
 
 
 def told(test: Test) -> str:
-    """F and how far Counter-BC is above each other method, as a sentence."""
+    """How far Counter-BC is above each other method."""
     each = [
         f"{LABELS[t['other']]} {signed(t['difference']['mean'])} "
         f"({p_text(float('nan') if t['p'] is None else t['p'])})"
         for t in _own(test)
     ]
-    return f"{test['anova']['text']}; above {', '.join(each)}"
+    return f"above {', '.join(each)}"
 
 
 def signed(number: float) -> str:

@@ -5,89 +5,23 @@ python -m counterbc.studies.page results docs/reproduction.md
 
 from __future__ import annotations
 
-import json
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from counterbc.errors import CounterBCError, FormatError
 from counterbc.files import aside
-from counterbc.studies.claims import claims
-from counterbc.studies.judges import OPEN, Finding
-from counterbc.studies.numbers import Numbers
-from counterbc.studies.plots import LABELS
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """In Markdown."""
-    if not rows:
-        return "Not run yet."
-    lines = [" | ".join(cells) for cells in (head, ["---"] * len(head), *rows)]
-    return "\n".join(f"| {line} |" for line in lines)
-
-
-def verdicts(folder: Path) -> str:
-    """A line per claim and world, and how many there are of each verdict.
-
-    act=sample is the paper's protocol and decides, where it applies.
-    """
-    numbers, rows = Numbers(folder), []
-    for claim in claims(numbers):
-        sample, mean = (claim.judge(numbers, act) for act in ("sample", "mean"))
-        verdict = mean.verdict if sample.verdict == OPEN else sample.verdict
-        found = [sample.ours or "–", _aside(mean, verdict), verdict]
-        rows.append([claim.section, claim.where, claim.paper, *found])
-    count = Counter(row[-1] for row in rows)
-    said = ", ".join(f"{n} {verdict}" for verdict, n in count.most_common())
-    head = ("section", "where", "the paper", "ours, act=sample", "ours, act=mean", "verdict")
-    return f"{len(rows)} claims: {said}.\n\n{table(head, rows)}"
-
-
-def _aside(finding: Finding, verdict: str) -> str:
-    """With its own verdict where that is another one."""
-    if finding.verdict in (verdict, OPEN):
-        return finding.ours or "–"
-    return f"{finding.ours} ({finding.verdict})"
-
-
-def rewards(folder: Path) -> str:
-    """Figure 4's means at 400 pairs, or at the size nearest to it."""
-    numbers, rows = Numbers(folder), []
-    methods = [m for m in LABELS if m in set(_column(numbers, "method"))]
-    for act in ("sample", "mean"):
-        cells = numbers.cells("figure4", act) if numbers.worlds("figure4") else None
-        if cells is None:
-            continue
-        size = min(cells["pairs"].unique(), key=lambda k: abs(k - 400))
-        for (world, teacher), own in cells[cells["pairs"] == size].groupby(
-            ["world", "teacher"], sort=False
-        ):
-            by = own.set_index("method")
-            texts = [f"{by.loc[m, 'mean']:.2f} ± {by.loc[m, 'sem']:.2f}" for m in methods]
-            rows.append([str(world), str(teacher), act, *texts])
-    return table(["world", "teacher", "act", *(LABELS[m] for m in methods)], rows)
-
-
-def _column(numbers: Numbers, name: str) -> list[str]:
-    return [cell[name] for cell in numbers.said.get("figure4", {}).get("cells", [])]
-
-
-def seconds(folder: Path) -> str:
-    """After how many seconds of a call each part was finished."""
-    path, rows = folder / "seconds.json", []
-    for call in json.loads(path.read_text(encoding="utf-8")) if path.exists() else []:
-        where = f"{call.get('gpu', call['device'])}, {call['cores']} cores"
-        for part, found in call["parts"].items():
-            count = f"{found['computed']} of {found['of']}"
-            rows.append([where, part, count, f"{found['seconds']:.0f}"])
-    return table(("machine", "part", "populations", "finished after, s"), rows)
-
+from counterbc.studies import sections
 
 SECTIONS: dict[str, Callable[[Path], str]] = {
-    "verdicts": verdicts,
-    "rewards": rewards,
-    "seconds": seconds,
+    "summary": sections.summary,
+    "table 1": sections.table1,
+    "verdicts": sections.verdicts,
+    "rewards": sections.rewards,
+    "shown": sections.shown,
+    "statistics": sections.statistics,
+    "hardware": sections.hardware,
+    "seconds": sections.seconds,
 }
 
 

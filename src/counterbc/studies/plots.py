@@ -33,8 +33,18 @@ LABELS = {
     "counter-bc": "Counter-BC",
 }
 
-
 MARKERS = {"bc": "o", "weighted-bc": "s", "bc-rnn": "^", "bcnd": "D", "counter-bc": "*"}
+TEACHERS = {"gaussian": "Gaussian", "epsilon-greedy": "ε-greedy"}
+"""Where the name of a teacher is not its title."""
+UNITS = {"intersection": "reward", "cartpole": "steps survived", "cartpole-hard": "steps survived"}
+"""Of the return of an episode, where "return" says too little."""
+WIDTH = 3.5  # inches, a column of a paper: nothing need be shrunk, so letters stay readable
+
+
+def title(world: str, teacher: str = "") -> str:
+    """Intersection, ε-greedy."""
+    name = world.replace("-", " ").capitalize()
+    return ", ".join(filter(None, (name, TEACHERS.get(teacher, teacher))))
 
 
 def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
@@ -93,17 +103,28 @@ def loss_figure(curve: Curve, title: str, folder: Path, name: str) -> list[Path]
     return _save(figure, folder, name)
 
 
-def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
+def new_figure(rows: int, columns: int, height: float, width: float = WIDTH) -> tuple[Any, Any]:
     """A figure and its (rows, columns) panels, in the project's style; inches."""
     figure, axes = plt.subplots(rows, columns, figsize=(width, height), squeeze=False)
     for axis in axes.flat:
-        axis.tick_params(labelsize=7)
-        axis.xaxis.label.set_size(8)
-        axis.yaxis.label.set_size(8)
+        axis.tick_params(labelsize=6.5, length=2, pad=2)
+        axis.xaxis.label.set_size(7)
+        axis.yaxis.label.set_size(7)
+        axis.xaxis.labelpad = axis.yaxis.labelpad = 2
+        axis.locator_params(axis="y", nbins=4)
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(axis="y", color="0.92")
         axis.set_axisbelow(True)
     return figure, axes
+
+
+def label_below(axes: Any, label: str) -> None:
+    """The x-axis in words under the lowest visible panel of each column, and numbers only there."""
+    for column in axes.T:
+        *above, lowest = [axis for axis in column if axis.get_visible()]
+        lowest.set_xlabel(label)
+        for axis in above:
+            axis.tick_params(labelbottom=False)
 
 
 def band(
@@ -111,25 +132,38 @@ def band(
 ) -> None:
     """A line with a band of `half` on either side."""
     axis.fill_between(x, mean - half, mean + half, color=color, alpha=0.2, lw=0)
-    axis.plot(x, mean, color=color, marker=marker, ms=3.5, lw=1.2, label=label)
+    size = 5 if marker == "*" else 3  # a star is small for its size
+    axis.plot(x, mean, color=color, marker=marker, ms=size, mew=0, lw=1.1, label=label)
 
 
 def save(figure: Any, folder: Path, name: str, caption: str, legend: bool = False) -> list[Path]:
     """Write SVG and PNG, the caption below the panels and room for a legend above them."""
     width, height = (float(inches) for inches in figure.get_size_inches())
-    lines = textwrap.wrap(caption, int(19 * width))  # 6.5 points, some 20 letters to the inch
-    room, inch = 0.12 * len(lines) + 0.1, 1 / height
+    lines = textwrap.wrap(caption, int(22 * width))  # 6 points, some 24 letters to the inch
+    room, inch = 0.11 * len(lines) + 0.06, 1 / height
     text = "\n".join(lines)
-    figure.text(0.02, 0.05 * inch, text, fontsize=6.5, va="bottom", ha="left", color="0.25")
-    figure.tight_layout(rect=(0, room * inch, 1, 1 - (0.38 * inch if legend else 0)))
-    return _save(figure, folder, name)
+    figure.text(0.02, 0.04 * inch, text, fontsize=6, va="bottom", ha="left", color="0.25")
+    rect = (0, room * inch, 1, 1 - (0.32 * inch if legend else 0))
+    figure.tight_layout(rect=rect, pad=0.4, h_pad=0.6, w_pad=0.8)
+    return _save(figure, folder, name, dpi=240)
 
 
-def _save(figure: Any, folder: Path, name: str) -> list[Path]:
+def legend(figure: Any, panel: Any, columns: int) -> None:
+    """Of all panels, above them."""
+    handles, labels = panel.get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="upper center", ncols=columns, fontsize=6.5, frameon=False,
+        borderaxespad=0.1, columnspacing=1.2, handlelength=1.6,
+    )  # fmt: skip
+
+
+def _save(figure: Any, folder: Path, name: str, dpi: int = 160) -> list[Path]:
     paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     for path in paths:
-        undated = {"Date": None} if path.suffix == ".svg" else None
+        vector = path.suffix == ".svg"  # in which few things are made of dots
         with aside(path) as temporary:
-            figure.savefig(temporary, dpi=160, metadata=undated)
+            figure.savefig(
+                temporary, dpi=120 if vector else dpi, metadata={"Date": None} if vector else None
+            )
     plt.close(figure)
     return paths

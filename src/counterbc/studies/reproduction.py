@@ -15,7 +15,7 @@ from counterbc.plain import without_nan
 from counterbc.studies.catalog import FIGURES, Options
 from counterbc.studies.improvement import improvements
 from counterbc.studies.statistics import by_subject, resolvable, spread
-from counterbc.studies.study import Study
+from counterbc.studies.study import Study, made_with
 from counterbc.studies.unit import Unit
 
 Said = dict[str, Any]
@@ -55,7 +55,15 @@ def draw(name: str, options: Options, folder: Path) -> tuple[Said, list[Path]]:
             said, files = {"improvements": [asdict(i) for i in improvements(rows)]}, []
         else:
             said, files = rewards.draw(name, rows, folder)
+        said["made"] = made(rows)
     return said, [*files, _write(said, folder / f"{name}.json")]
+
+
+def made(rows: pd.DataFrame) -> list[str]:
+    """Devices and versions that made the rows, in words; one as a rule."""
+    names = ["counterbc", "torch", "numpy", "python"]
+    each = rows[["device", *names]].drop_duplicates().to_dict("records")
+    return [made_with({"device": r["device"], "versions": {n: r[n] for n in names}}) for r in each]
 
 
 def _write(said: Said, path: Path) -> Path:

@@ -8,7 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from counterbc.studies.plots import COLORS, LABELS, MARKERS, band, new_figure, save
+from counterbc.studies.plots import (
+    COLORS,
+    LABELS,
+    MARKERS,
+    band,
+    label_below,
+    legend,
+    new_figure,
+    save,
+)
 from counterbc.studies.statistics import ALPHA, as_json, by_subject, post_hoc
 from counterbc.trained import ACTS
 
@@ -37,39 +46,38 @@ def _wide(rows: pd.DataFrame, act: str, measure: str) -> pd.DataFrame:
 
 
 def _figure(rows: pd.DataFrame, act: str, folder: Path) -> list[Path]:
-    figure, axes = new_figure(2, 3, 7.0, 4.6)
-    for (measure, label), top, bottom in zip(MEASURES.items(), *axes, strict=True):
+    figure, axes = new_figure(3, 2, 4.9)
+    for (measure, label), (left, right) in zip(MEASURES.items(), axes, strict=True):
         for method in dict.fromkeys(rows["method"]):
             grouped = rows[rows["method"] == method].groupby("pairs")[measure]
             x, mean, sem = grouped.mean().index, grouped.mean(), grouped.sem()
-            band(top, x, mean, sem, COLORS[method], LABELS[method], MARKERS[method])
-        top.set_xscale("log", base=2)
+            band(left, x, mean, sem, COLORS[method], LABELS[method], MARKERS[method])
+        left.set_xscale("log", base=2)
         sizes = sorted(rows["pairs"].unique())
-        top.set_xticks(sizes, [str(s) for s in sizes])
-        top.minorticks_off()
-        top.set_xlabel("state–action pairs")
-        top.set_ylabel(label)
-        _bars(bottom, _wide(rows, act, measure), label)
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", ncols=4, fontsize=7, frameon=False)
+        left.set_xticks(sizes, [str(s) for s in sizes])
+        left.minorticks_off()
+        left.set_ylabel(label)
+        _bars(right, _wide(rows, act, measure))
+    label_below(axes, "")
+    axes[-1][0].set_xlabel("state–action pairs")
+    legend(figure, axes[0][0], columns=4)
     first, subjects = rows.iloc[0], len(rows[list(SUBJECT)].drop_duplicates())
     caption = (
-        f"Air hockey, {first['teacher']}, act={act}; above: n = {first['seeds']} runs × "
-        f"{first['episodes']} starts, below: all {subjects} datasets; ± standard error. "
+        f"Air hockey, {first['teacher']}, act={act}; left: n = {first['seeds']} runs × "
+        f"{first['episodes']} starts, right: all {subjects} datasets; ± standard error. "
         f"* Counter-BC differs, p < .05 (Bonferroni). Preset {first['preset']}, "
         f"{first['steps']:,} steps."
     )
     return save(figure, folder, f"figure7-{act}", caption, legend=True)
 
 
-def _bars(axis: Any, wide: pd.DataFrame, label: str) -> None:
+def _bars(axis: Any, wide: pd.DataFrame) -> None:
     """Means over all datasets, and a mark where Counter-BC differs."""
     methods = list(wide.columns)
     mean, sem = wide.mean(), wide.sem()
     axis.bar(range(len(methods)), mean, yerr=sem, capsize=2, color=[COLORS[m] for m in methods],
              alpha=0.85, width=0.7)  # fmt: skip
     axis.set_xticks(range(len(methods)), [LABELS[m] for m in methods], rotation=25, ha="right")
-    axis.set_ylabel(label)
     top, height = float((mean + sem).max()), count(1)
     for test in post_hoc(wide):
         if test.method == "counter-bc" and test.p < ALPHA:

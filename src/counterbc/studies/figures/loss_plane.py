@@ -14,7 +14,7 @@ from counterbc import draws
 from counterbc.feasible import Everywhere
 from counterbc.losses import cross_entropy
 from counterbc.policies import GaussianMLP
-from counterbc.studies.plots import new_figure, save
+from counterbc.studies.plots import label_below, new_figure, save
 from counterbc.supports import Ball
 
 Array = NDArray[Any]
@@ -56,7 +56,7 @@ def _log_pi(policy: Predicted, actions: torch.Tensor) -> torch.Tensor:
 def draw(folder: Path) -> tuple[dict[str, Any], list[Path]]:
     """Four panels from the largest to the least loss."""
     found = losses()
-    figure, axes = new_figure(1, 4, width=7.0, height=2.3)
+    figure, axes = new_figure(2, 2, height=4.0)
     line = np.linspace(-1.0, 1.0, 201)
     plane = torch.tensor(np.stack(np.meshgrid(line, line), -1).reshape(1, -1, 2)).float()
     angle = np.linspace(0, 2 * np.pi, 200)
@@ -66,12 +66,14 @@ def draw(folder: Path) -> tuple[dict[str, Any], list[Path]]:
         axis.imshow(density, origin="lower", extent=(-1, 1, -1, 1), cmap="magma", aspect="equal")
         axis.plot(RADIUS * np.cos(angle), RADIUS * np.sin(angle), "w--", lw=1.2)
         axis.plot(0, 0, "w+", ms=7)
-        axis.set_title(f"{policy.name}\nloss {found[policy.name]:.1f}", fontsize=8)
+        loss = f"{found[policy.name]:.1f}".replace("-", "−")
+        axis.set_title(f"{policy.name}: loss {loss}", fontsize=7.5, pad=3)
         axis.set_xticks([-1, 0, 1])
         axis.set_yticks([-1, 0, 1])
-        axis.set_xlabel("action, dimension 1")
         axis.grid(visible=False)
-    axes.flat[0].set_ylabel("action, dimension 2")
+    label_below(axes, "action, dimension 1")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("action, dimension 2")
     caption = (
         "Colour: π(a|s), lighter is likelier. Dashed: C(s, a) with Δ = 0.5 around the "
         f"demonstrated action (+). Loss: eq. M4 over that action and {COUNT} counterfactuals."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterbc.studies.plots import COLORS, band, new_figure, save
+from counterbc.studies.plots import COLORS, band, label_below, new_figure, save
 from counterbc.studies.recovery import AT, NOISE, examples, meant
 
 MEASURES = {
@@ -21,8 +21,8 @@ MEASURES = {
 def draw(rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
     """A panel for BC and for each Δ, then the measures against Δ, BC standing at 0."""
     radii = [None, *sorted(rows["radius"].dropna().unique())]
-    columns = 4
-    figure, axes = new_figure(-(-(len(radii) + 1) // columns), columns, 7.0, 3.6)
+    lines = -(-(len(radii) + 1) // 2)
+    figure, axes = new_figure(lines, 2, 1.2 * lines + 0.6)
     for axis, radius in zip(axes.flat, radii, strict=False):
         _curves(axis, _of(rows, radius), radius)
     said = {"by radius": [_summary(_of(rows, r), r) for r in radii]}
@@ -32,16 +32,20 @@ def draw(rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
         values = [row[key]["mean"] for row in said["by radius"]]
         x = [r or 0.0 for r in radii]
         last.plot(x, values, marker=marker, ms=3, lw=1, label=label, color=color)
-    last.set_xlabel("Δ (BC at 0)")
-    last.set_ylim(0, 1.9 * last.get_ylim()[1])  # room for the legend
-    last.legend(fontsize=6, frameon=False, loc="upper left", borderpad=0)
     for axis in axes.flat[len(radii) + 1 :]:
         axis.set_visible(False)
+    label_below(axes, "state s")
+    last.set_xlabel("Δ (BC at 0)")
+    for axis in axes.flat[: len(radii) : 2]:
+        axis.set_ylabel("action a")
+    last.set_ylim(0, 1.9 * last.get_ylim()[1])  # room for the legend
+    last.set_title("against Δ", fontsize=7.5, pad=3)
+    last.legend(fontsize=6, frameon=False, loc="upper left", borderpad=0, labelspacing=0.2)
     first = rows.iloc[0]
     caption = (
         f"Lines: mean of {first['seeds']} runs, act=mean; bands: standard deviation. Dashed: what "
         f"was meant. Dots: the {first['pairs']} examples of run 0, noise U(−{NOISE}, {NOISE}); "
-        f"{first['steps']} steps, preset {first['preset']}."
+        f"{first['steps']:,} steps, preset {first['preset']}."
     )
     return said, save(figure, folder, "figure3", caption)
 
@@ -58,10 +62,9 @@ def _curves(axis: Any, rows: pd.DataFrame, radius: float | None) -> None:
     color = COLORS["bc" if radius is None else "counter-bc"]
     mean, sd = learned.mean(0), learned.std(0, ddof=1)
     band(axis, AT[::4], mean[::4], sd[::4], color)  # looks the same, in a smaller file
-    axis.set_title("BC" if radius is None else f"Counter-BC, Δ = {radius:g}", fontsize=8)
+    axis.set_title("BC" if radius is None else f"Counter-BC, Δ = {radius:g}", fontsize=7.5, pad=3)
     axis.set_ylim(-1.05, 1.05)
-    axis.set_xlabel("state s")
-    axis.set_ylabel("action a")
+    axis.set_xticks([-1, 0, 1])
 
 
 def _summary(rows: pd.DataFrame, radius: float | None) -> dict[str, Any]:

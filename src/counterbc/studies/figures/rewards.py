@@ -7,9 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from counterbc.intervals import paired_difference
-from counterbc.studies.plots import COLORS, LABELS, MARKERS, band, new_figure, save
+from counterbc.studies.plots import (
+    COLORS,
+    LABELS,
+    MARKERS,
+    UNITS,
+    WIDTH,
+    band,
+    label_below,
+    legend,
+    new_figure,
+    save,
+    title,
+)
 from counterbc.studies.statistics import as_json, by_subject
 from counterbc.trained import ACTS
 
@@ -25,8 +38,8 @@ class Axis:
 
 AXES = {
     "figure4": Axis("pairs", "state–action pairs", log=True),
-    "figure5": Axis("sigma", "noise σ (actions span [−1, 1])"),
-    "figure6": Axis("radius", "radius Δ (actions span [−1, 1])"),
+    "figure5": Axis("sigma", "noise σ"),
+    "figure6": Axis("radius", "radius Δ"),
 }
 
 
@@ -37,6 +50,8 @@ def draw(name: str, rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], l
         said["above_bc"] = above_bc(rows)
     else:
         said["statistics"] = tests(rows, AXES[name].column)
+    if name == "figure4":
+        said["shown"] = shown(rows)
     files = [file for act in ACTS for file in _figure(name, rows[rows["act"] == act], folder)]
     return said, files
 
@@ -58,16 +73,25 @@ def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
     return found
 
 
+def shown(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The return of the demonstrations themselves, over runs."""
+    once = rows.drop_duplicates(["world", "teacher", "pairs", "seed"])
+    table = once.groupby(["world", "teacher"], sort=False)["shown_return"].agg(["mean", "std"])
+    return [{str(k): v for k, v in row.items()} for row in table.reset_index().to_dict("records")]
+
+
 def above_bc(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Counter-BC against BC at every radius, run by run."""
+    """Counter-BC against BC at every radius, run by run; p is adjusted over the radii."""
     found = []
     for (world, teacher, act), part in rows.groupby(["world", "teacher", "act"], sort=False):
         bc = part[part["method"] == "bc"].set_index("seed")["return"]
-        for radius, own in part[part["method"] == "counter-bc"].groupby("radius"):
+        radii = part[part["method"] == "counter-bc"].groupby("radius")
+        for radius, own in radii:
             returns = own.set_index("seed")["return"].reindex(bc.index)
             difference = paired_difference(returns.to_numpy(), bc.to_numpy())
             about = {"world": world, "teacher": teacher, "act": act, "radius": radius}
-            found.append(about | {"difference": vars(difference.interval), "p": difference.p})
+            p = min(1.0, difference.p * len(radii))  # Bonferroni
+            found.append(about | {"difference": vars(difference.interval), "p": p})
     return found
 
 
@@ -80,20 +104,17 @@ def _cells(rows: pd.DataFrame, axis: Axis) -> list[dict[str, Any]]:
 
 def _figure(name: str, rows: pd.DataFrame, folder: Path) -> list[Path]:
     worlds, teachers = (list(dict.fromkeys(rows[c])) for c in ("world", "teacher"))
-    figure, axes = new_figure(len(teachers), len(worlds), max(1.9 * len(worlds) + 0.6, 3.5),
-                              1.35 * len(teachers) + 1.1)  # fmt: skip
+    width = max(WIDTH, WIDTH / 2 * len(worlds))
+    figure, axes = new_figure(len(teachers), len(worlds), 1.25 * len(teachers) + 0.9, width)
     for line, teacher in zip(axes, teachers, strict=True):
         for panel, world in zip(line, worlds, strict=True):
             here = rows[(rows["teacher"] == teacher) & (rows["world"] == world)]
             panel.set_visible(not here.empty)
             _panel(panel, here, AXES[name])
-            panel.set_title(f"{world}, {teacher}", fontsize=8)
-        line[0].set_ylabel("return per episode")
-    for panel in axes[-1]:
-        panel.set_xlabel(AXES[name].label)
-    first = next(panel for panel in axes.flat if panel.get_visible())
-    handles, labels = first.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", ncols=3, fontsize=7, frameon=False)
+            panel.set_title(title(world, teacher), fontsize=7.5, pad=3)
+            panel.set_ylabel(UNITS.get(world, "return"))
+    label_below(axes, AXES[name].label)
+    legend(figure, next(panel for panel in axes.flat if panel.get_visible()), columns=3)
     act = rows["act"].iloc[0]
     return save(figure, folder, f"{name}-{act}", _caption(name, rows), legend=True)
 
@@ -101,10 +122,11 @@ def _figure(name: str, rows: pd.DataFrame, folder: Path) -> list[Path]:
 def _caption(name: str, rows: pd.DataFrame) -> str:
     first = rows.iloc[0]
     fixed = "" if name == "figure4" else f", {first['pairs']} pairs"
-    sigma = "" if name == "figure5" else ", noises σ 0.5"
+    sigma = "; actions span [−1,\u00a01]" if name == "figure5" else ", noises σ 0.5"
+    sigma += "; actions span [−1,\u00a01]" if name == "figure6" else ""
     return (
-        f"act={first['act']}; a point is {_counts(rows)}; bands: standard error. "
-        f"Preset {first['preset']}{fixed}{sigma}."
+        f"Mean return per episode, act={first['act']}; a point is {_counts(rows)}; "
+        f"bands: ± standard error. Preset {first['preset']}{fixed}{sigma}."
     )
 
 
@@ -123,14 +145,17 @@ def _counts(rows: pd.DataFrame) -> str:
 def _panel(panel: Any, rows: pd.DataFrame, axis: Axis) -> None:
     x = sorted(rows[axis.column].dropna().unique())
     for method in dict.fromkeys(rows["method"]):
-        own = rows[rows["method"] == method]
+        own, marker = rows[rows["method"] == method], MARKERS[method]
         grouped = own.groupby(axis.column)["return"]
         mean, sem = grouped.mean(), grouped.sem()
         if own[axis.column].isna().all():  # a baseline without a radius: one number for every Δ
-            mean = pd.Series(own["return"].mean(), x)
-            sem = pd.Series(own["return"].sem(), x)
-        band(panel, mean.index, mean, sem, COLORS[method], LABELS[method], MARKERS[method])
+            mean, sem = (pd.Series(number, x[:: len(x) - 1 or 1])
+                         for number in (own["return"].mean(), own["return"].sem()))  # fmt: skip
+        band(panel, mean.index, mean, sem, COLORS[method], LABELS[method], marker)
     if axis.log:
         panel.set_xscale("log", base=2)
         panel.set_xticks(x, [f"{v:g}" for v in x])
         panel.minorticks_off()
+    elif x:
+        panel.xaxis.set_major_locator(MaxNLocator(5))
+        panel.xaxis.set_major_formatter("{x:g}")
