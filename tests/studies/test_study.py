@@ -128,8 +128,8 @@ def test_figures_share_their_common_populations() -> None:
 
 
 def test_a_world_that_is_not_built_is_refused_by_name() -> None:
-    with pytest.raises(OptionError, match="car-racing is not built yet; choose from intersection"):
-        Options(worlds=("car-racing",))
+    with pytest.raises(OptionError, match="can is not built yet; choose from intersection"):
+        Options(worlds=("can",))
 
 
 def test_finished_populations_are_not_computed_again(tmp_path: Path) -> None:
