@@ -20,7 +20,7 @@ import numpy as np
 from counterbc.demonstrations import Array
 
 ODD = 2.5
-"""From here on an episode is odd."""
+"""Robust standard deviations above the usual from which on an episode or operator is odd."""
 _LEAST = 10  # episodes, below which nobody can say what is usual
 _MOST = 1 / 3  # of the episodes can be odd; more of them are a way of their own
 _NORMAL = 1.4826  # standard deviation of a normal distribution over its median deviation
@@ -56,6 +56,18 @@ class Parts:
             return 0.0
         between = _deviation(self.lasting[known]) ** 2 - float(np.median(self.chance[known]))
         return float(np.sqrt(max(between, 0.0)))
+
+    def above(self, own: Sequence[int]) -> float:
+        """By how much what lasts in these episodes exceeds the judges' error, where that is odd.
+
+        0 where it is not: the mean over n episodes varies with a standard error of deviation / √n,
+        and people who differ by chance alone should not be ranked by it.
+        """
+        lasting = self.lasting[own][np.isfinite(self.lasting[own])]
+        if not len(lasting):
+            return np.nan
+        excess = float(lasting.mean()) - self.judges
+        return excess if excess > ODD * _deviation(self.lasting) / np.sqrt(len(lasting)) else 0.0
 
     @property
     def odd(self) -> Array:
