@@ -119,13 +119,13 @@ def test_a_constant_bias_is_seen_as_such(make_demos: Make) -> None:
     demos = make_demos(episodes=12, noise=0.02)
     people = [name for name in ("cy", "ann", "ben", "dee") for _ in range(3)]
     shifted = tuple(
-        replace(e, action=e.action + np.float32([0.3 * (who == "cy"), 0.0]), operator=who)
+        replace(e, action=e.action + np.array([0.3 * (who == "cy"), 0.0]), operator=who)
         for e, who in zip(demos.episodes, people, strict=True)
     )
     cy, *others = _judge(replace(demos, episodes=shifted), steps=1000).operators
     assert cy.name == "cy"
-    assert cy.bias[0] == pytest.approx(0.3, abs=0.06)
-    assert all(abs(o.bias[0]) < 0.15 for o in others)
+    assert cy.bias[0] == pytest.approx(0.3, abs=0.09)
+    assert all(o.bias[0] < 0.1 for o in others)
 
 
 def test_weights_fall_from_one_and_are_half_at_the_radius(make_demos: Make) -> None:
