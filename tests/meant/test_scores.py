@@ -84,6 +84,18 @@ def test_an_error_of_the_judges_does_not_count_against_anybody() -> None:
     assert total - parts.judges == pytest.approx(0.03, abs=0.004)
 
 
+def test_what_of_the_judges_error_changes_in_a_step_is_not_taken_for_noise() -> None:
+    rng = np.random.default_rng(0)
+    judges = np.zeros((60, 100, 1))
+    for t in range(100):  # of variance 0.02; seven tenths of it are still there a step later
+        before = judges[:, t - 1] if t else rng.normal(0, np.sqrt(0.02 / (1 - 0.7**2)), (60, 1))
+        judges[:, t] = 0.7 * before + rng.normal(0, np.sqrt(0.02 * (1 - 0.7**2)), (60, 1))
+    parts = Parts.of(list(rng.uniform(-0.3, 0.3, (60, 100, 1)) + judges))
+    assert parts.quick == pytest.approx(0.7 * 0.02 - 0.7**2 * 0.02, abs=0.001)
+    assert parts.noise.mean() > 0.034
+    assert parts.noise.mean() - parts.quick == pytest.approx(0.03, abs=0.003)
+
+
 def test_odd_episodes_are_not_learned_from_and_most_always_are() -> None:
     rng = np.random.default_rng(0)
     off = [rng.normal(0, 0.1, (20, 2)) for _ in range(30)]

@@ -89,11 +89,11 @@ def _score(
     moves: list[dict[str, float]],
 ) -> Score:
     off = np.concatenate(off_parts)  # (n, A)
-    total, noise = float((off**2).sum(1).mean()), _mean(parts.noise[own])
-    square, lasting = total - parts.judges, _mean(parts.lasting[own]) - parts.judges
+    total, noise = float((off**2).sum(1).mean()), _mean(parts.noise[own]) - parts.quick
+    square, lasting = total - parts.judges - parts.quick, _mean(parts.lasting[own]) - parts.judges
     if len(own) > 1 and np.isfinite(noise):
         lasting = parts.above(own)
-        square = noise + lasting
+        square = max(noise, 0.0) + lasting
     low, high = _interval([(p**2).sum(1) for p in off_parts], total - square, parts.spread)
     return Score(
         name=name,
