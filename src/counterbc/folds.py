@@ -51,14 +51,14 @@ def split_folds(demos: Demonstrations, count: int, seed: int) -> Folds:
     pairs, episode = demos.learned, demos.starts[demos.learned]
     if len(np.unique(episode)) < count:
         return _blocks(demos, count, seed)
-    fold = _deal(episode, count, seed)
+    fold = deal(episode, count, seed)
     held_out = tuple(pairs[fold == k] for k in range(count))
     return Folds("episodes", 0, held_out, tuple(pairs[fold != k] for k in range(count)))
 
 
-def _deal(episode: Array, count: int, seed: int) -> Array:
-    """The fold of each pair: episodes in random order, long ones first, to the emptiest fold."""
-    names, inverse, sizes = np.unique(episode, return_inverse=True, return_counts=True)
+def deal(group: Array, count: int, seed: int) -> Array:
+    """The fold of each pair: groups in random order, large ones first, to the emptiest fold."""
+    names, inverse, sizes = np.unique(group, return_inverse=True, return_counts=True)
     order = np.random.default_rng(seed).permutation(len(names))
     fold, load = np.zeros(len(names), int), np.zeros(count, int)
     for e in order[np.argsort(-sizes[order], kind="stable")]:

@@ -31,9 +31,38 @@ def test_a_score_is_the_root_mean_square_less_what_is_usual_and_lasts() -> None:
     assert episodes[0].per_dimension == pytest.approx((0.3, 0.4))
     ann, bob = operator_scores(demos, off, episodes)
     assert (ann.name, ann.episodes, ann.pairs) == ("ann", 2, 8)
-    assert ann.distance == pytest.approx(np.sqrt((0.25 + 0.09) / 2 - 0.09))
+    # 0.17 lasts, 0.08 more than usual, and by chance it varies by 1.4826 · 0.09 / √2 = 0.094.
+    assert (ann.distance, ann.lasting) == (0.0, 0.0)
     assert ann.bias == pytest.approx((0.3, 0.2))
     assert (bob.distance, bob.bias) == (0.0, (0.0, 0.0))
+
+
+def test_what_lasts_counts_against_a_person_where_chance_does_not_make_it() -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.uniform(-0.3, 0.3, (30, 40, 1))
+    slow = 0.1 * np.sin(np.arange(40) / 8 + rng.uniform(0, 6, (30, 1)))[..., None]
+    off = noise + slow
+    off[:6] += 0.5
+    people = [f"p{i // 6}" for i in range(30)]
+    demos = Demonstrations(
+        tuple(Episode(np.zeros((40, 1)), np.zeros((40, 1)), operator=p) for p in people)
+    )
+    flat = off.reshape(-1, 1)
+    biased, *others = operator_scores(demos, flat, episode_scores(demos, flat, flat))
+    assert biased.lasting == pytest.approx(0.5, abs=0.03)
+    assert biased.distance == pytest.approx(np.hypot(biased.noise, biased.lasting))
+    assert [s.lasting for s in others] == [0.0] * 4
+    assert all(s.low < s.distance == s.noise < s.high for s in others)
+
+
+def test_a_person_with_one_episode_scores_as_the_episode_does() -> None:
+    demos, off = _two_people()
+    off = off + np.random.default_rng(0).normal(0, 0.1, off.shape)
+    episodes = episode_scores(demos, off, np.zeros((12, 2)))
+    _, bob = operator_scores(demos, off, episodes)
+    mine = episodes[1]
+    assert mine.high > 0
+    assert (bob.distance, bob.low, bob.high) == (mine.distance, mine.low, mine.high)
 
 
 def test_what_changes_with_every_step_is_noise_and_what_stays_lasts() -> None:
@@ -53,6 +82,18 @@ def test_an_error_of_the_judges_does_not_count_against_anybody() -> None:
     assert parts.judges == pytest.approx(0.02, abs=0.004)
     total = ((noise + slow) ** 2).mean()
     assert total - parts.judges == pytest.approx(0.03, abs=0.004)
+
+
+def test_what_of_the_judges_error_changes_in_a_step_is_not_taken_for_noise() -> None:
+    rng = np.random.default_rng(0)
+    judges = np.zeros((60, 100, 1))
+    for t in range(100):  # of variance 0.02; seven tenths of it are still there a step later
+        before = judges[:, t - 1] if t else rng.normal(0, np.sqrt(0.02 / (1 - 0.7**2)), (60, 1))
+        judges[:, t] = 0.7 * before + rng.normal(0, np.sqrt(0.02 * (1 - 0.7**2)), (60, 1))
+    parts = Parts.of(list(rng.uniform(-0.3, 0.3, (60, 100, 1)) + judges))
+    assert parts.quick == pytest.approx(0.7 * 0.02 - 0.7**2 * 0.02, abs=0.001)
+    assert parts.noise.mean() > 0.034
+    assert parts.noise.mean() - parts.quick == pytest.approx(0.03, abs=0.003)
 
 
 def test_odd_episodes_are_not_learned_from_and_most_always_are() -> None:

@@ -1,4 +1,4 @@
-"""Every pair judged by policies that did not see its episode."""
+"""Every pair judged by policies that did not see its episode, nor its operator where they can."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from counterbc.demonstrations import Array, Demonstrations
-from counterbc.errors import CounterBCError, DataError, InfeasibleActions, OptionError
-from counterbc.folds import Folds, split_folds
+from counterbc.errors import CounterBCError, InfeasibleActions, OptionError
+from counterbc.folds import Folds
+from counterbc.meant.dealing import split_judged
 from counterbc.meant.parts import Parts
 from counterbc.meant.scores import split
 from counterbc.meant.units import to_unit
@@ -29,7 +30,7 @@ class Judges:
     """How many policies judge a pair, and how they are made."""
 
     folds: int = 5
-    """Parts that the episodes are dealt to; each is judged by policies of the other parts."""
+    """Parts that operators or episodes are dealt to; each is judged by policies of the others."""
     repeats: int = 4
     """How often that is done anew, to average over."""
     rounds: int = 3
@@ -51,18 +52,7 @@ class Judges:
 
     def split(self, demos: Demonstrations) -> list[Folds]:
         """The folds of each repeat; only selected pairs are learned from, all are judged."""
-        whole, chosen = replace(demos, selected=None), demos.learned
-        dealt = [split_folds(whole, self.folds, self.seed + r) for r in range(self.repeats)]
-        if demos.selected is None:
-            return dealt
-        kept = [
-            replace(f, learned=tuple(np.intersect1d(x, chosen) for x in f.learned)) for f in dealt
-        ]
-        if not all(len(x) for f in kept for x in f.learned):
-            raise DataError(
-                "a fold leaves no selected pair to learn from; select pairs of more episodes"
-            )
-        return kept
+        return [split_judged(demos, self.folds, self.seed + r) for r in range(self.repeats)]
 
 
 def crossfit(

@@ -110,7 +110,8 @@ def meaning(
 ) -> Meaning:
     """Judge every pair by Counter-BC policies that did not see its episode.
 
-    Where there are fewer episodes than folds, blocks of neighbouring pairs are held out instead.
+    Nor, where there are three operators or more, another one of the same operator's. Where there
+    are fewer episodes than folds, blocks of neighbouring pairs are held out instead.
     `radius` is by default chosen from the data, or the preset's; `changes` are those of `train`.
     """
     (demos,) = as_datasets(demos)

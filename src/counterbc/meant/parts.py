@@ -7,7 +7,8 @@ With r_t = shown − believed along an episode of T pairs,
 
 and mean |r|² is about their sum. Judges err where they know little, and still do so a step later:
 their error lasts, too. But it is in every episode, so its usual size, the median of `lasting`, is
-taken for theirs. What is above it is the episode's own.
+taken for theirs. What is above it is the episode's own. Some of their error does change in a step,
+about as much as in the next one: from mean r_t · r_(t+1) to mean r_t · r_(t+2). That is in `noise`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from counterbc.demonstrations import Array
 
 ODD = 2.5
-"""From here on an episode is odd."""
+"""Robust standard deviations above the usual from which on an episode or operator is odd."""
 _LEAST = 10  # episodes, below which nobody can say what is usual
 _MOST = 1 / 3  # of the episodes can be odd; more of them are a way of their own
 _NORMAL = 1.4826  # standard deviation of a normal distribution over its median deviation
@@ -36,6 +37,8 @@ class Parts:
     """(E,): may fall below 0 by chance."""
     chance: Array
     """(E,): the variance of `lasting` by chance, from the pairs of the episode."""
+    later: Array
+    """(E,): mean r_t · r_(t+2)."""
 
     @staticmethod
     def of(off: Sequence[Array]) -> Parts:
@@ -44,9 +47,13 @@ class Parts:
 
     @property
     def judges(self) -> float:
-        """The mean square of the judges' error."""
-        known = self.lasting[np.isfinite(self.lasting)]
-        return max(float(np.median(known)), 0.0) if len(known) else 0.0
+        """The mean square of the judges' error that lasts."""
+        return max(_median(self.lasting), 0.0)
+
+    @property
+    def quick(self) -> float:
+        """The mean square of the judges' error that changes in a step; at most what lasts of it."""
+        return float(np.clip(_median(self.lasting) - _median(self.later), 0.0, self.judges))
 
     @property
     def spread(self) -> float:
@@ -56,6 +63,18 @@ class Parts:
             return 0.0
         between = _deviation(self.lasting[known]) ** 2 - float(np.median(self.chance[known]))
         return float(np.sqrt(max(between, 0.0)))
+
+    def above(self, own: Sequence[int]) -> float:
+        """By how much what lasts in these episodes exceeds the judges' error, where that is odd.
+
+        0 where it is not: the mean over n episodes varies with a standard error of deviation / √n,
+        and people who differ by chance alone should not be ranked by it.
+        """
+        lasting = self.lasting[own][np.isfinite(self.lasting[own])]
+        if not len(lasting):
+            return np.nan
+        excess = float(lasting.mean()) - self.judges
+        return excess if excess > ODD * _deviation(self.lasting) / np.sqrt(len(lasting)) else 0.0
 
     @property
     def odd(self) -> Array:
@@ -79,12 +98,19 @@ class Parts:
         return learnable
 
 
-def _parts(r: Array) -> tuple[float, float, float]:
+def _parts(r: Array) -> tuple[float, ...]:
     if len(r) < 3:
-        return np.nan, np.nan, np.nan
+        return (np.nan,) * 4
     product = (r[1:] * r[:-1]).sum(1)  # (T − 1,)
     noise = 0.5 * (np.diff(r, axis=0) ** 2).sum(1).mean()
-    return float(noise), float(product.mean()), float(product.var() / (len(r) - 2))
+    later = (r[2:] * r[:-2]).sum(1).mean()
+    return float(noise), float(product.mean()), float(product.var() / (len(r) - 2)), float(later)
+
+
+def _median(values: Array) -> float:
+    """Of what is known; 0 where nothing is."""
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else 0.0
 
 
 def _deviation(values: Array) -> float:

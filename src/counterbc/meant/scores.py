@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,14 +24,15 @@ class Score:
     pairs: int
     distance: float
     """Root mean square over pairs of ‖shown − meant‖, without the judges' error; larger is
-    worse."""
+    worse. Of an operator with several episodes √(noise² + lasting²)."""
     low: float
     """Of its 90 % interval; NaN where there is too little to tell."""
     high: float
     noise: float
     """The part of the distance that is new at every step."""
     lasting: float
-    """The part that stays from one step to the next."""
+    """The part that stays from one step to the next; of an operator with several episodes 0 where
+    chance could make it."""
     odd: float
     """How far the worse part is above the dataset's usual, in robust standard deviations; of an
     operator the mean over episodes."""
@@ -54,12 +55,8 @@ def episode_scores(demos: Demonstrations, off: Array, unit: Array) -> tuple[Scor
     """From shown − believed and the shown actions, (N, A) each where dimensions span [−1, 1]."""
     off_parts, unit_parts = split(demos, off), split(demos, unit)
     parts, moves = Parts.of(off_parts), _kinematics(demos, unit_parts)
-
-    def interval(squares: list[Array]) -> tuple[float, float]:
-        return uncertainty.of_series(squares[0], parts.judges, parts.spread)
-
     return tuple(
-        _score(e.name, e.operator, [off_parts[i]], parts, [i], [moves[i]], interval)
+        _score(e.name, e.operator, [off_parts[i]], parts, [i], [moves[i]])
         for i, e in enumerate(demos.episodes)
     )
 
@@ -70,19 +67,11 @@ def operator_scores(
     """One per operator, in order of first appearance; none where none is recorded."""
     off_parts = split(demos, off)
     parts = Parts.of(off_parts)
-
-    def interval(squares: list[Array]) -> tuple[float, float]:
-        if len(squares) == 1:
-            return uncertainty.of_series(squares[0], parts.judges, parts.spread)
-        sums, counts = (np.array([f(s) for s in squares]) for f in (np.sum, len))
-        return uncertainty.of_groups(sums, counts, parts.judges)
-
     scores = []
     for name in demos.operators:
         own = [i for i, e in enumerate(demos.episodes) if e.operator == name]
         moves = [episodes[i].kinematics for i in own]
-        off_own = [off_parts[i] for i in own]
-        scores.append(_score(name, name, off_own, parts, own, moves, interval))
+        scores.append(_score(name, name, [off_parts[i] for i in own], parts, own, moves))
     return tuple(scores)
 
 
@@ -98,25 +87,37 @@ def _score(
     parts: Parts,
     own: list[int],
     moves: list[dict[str, float]],
-    interval: Callable[[list[Array]], tuple[float, float]],
 ) -> Score:
     off = np.concatenate(off_parts)  # (n, A)
-    low, high = interval([(p**2).sum(1) for p in off_parts])
+    total, noise = float((off**2).sum(1).mean()), _mean(parts.noise[own]) - parts.quick
+    square, lasting = total - parts.judges - parts.quick, _mean(parts.lasting[own]) - parts.judges
+    if len(own) > 1 and np.isfinite(noise):
+        lasting = parts.above(own)
+        square = max(noise, 0.0) + lasting
+    low, high = _interval([(p**2).sum(1) for p in off_parts], total - square, parts.spread)
     return Score(
         name=name,
         operator=operator,
         episodes=len(off_parts),
         pairs=len(off),
-        distance=_root((off**2).sum(1).mean() - parts.judges),
+        distance=_root(square),
         low=low,
         high=high,
-        noise=_root(_mean(parts.noise[own])),
-        lasting=_root(_mean(parts.lasting[own]) - parts.judges),
+        noise=_root(noise),
+        lasting=_root(lasting),
         odd=_mean(parts.odd[own]),
         per_dimension=tuple(np.sqrt((off**2).mean(0)).tolist()),
         bias=tuple(off.mean(0).tolist()),
         kinematics={m: _mean([k[m] for k in moves]) for m in MEASURES},
     )
+
+
+def _interval(squares: list[Array], less: float, spread: float) -> tuple[float, float]:
+    """Over pairs of one episode, or over episodes."""
+    if len(squares) == 1:
+        return uncertainty.of_series(squares[0], less, spread)
+    sums, counts = (np.array([f(s) for s in squares]) for f in (np.sum, len))
+    return uncertainty.of_groups(sums, counts, less)
 
 
 def _root(square: float) -> float:
