@@ -63,6 +63,11 @@ class Mixture(Policy):
         mean, log_std = (y.unflatten(-1, (self.modes, -1)).contiguous() for y in (mean, log_std))
         return logits.log_softmax(-1), mean.tanh(), log_std.clamp(*LOG_STD_RANGE)
 
+    def chain(self) -> tuple[str, ...]:
+        if type(self) is not Mixture or self.history > 1:  # a subclass may compute otherwise
+            return ()
+        return (*(f"layer{i}" for i in range(len(self.hidden))), "head")
+
     def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
         log_w, mean, log_std = head
         inverse = (-log_std).exp()

@@ -63,9 +63,10 @@ class Policy(ABC):
         """An action by chance, a differentiable function of θ and uniform numbers u: (B, A)."""
 
     def chain(self) -> tuple[str, ...]:
-        """Names of the layers, the head's last, where ReLU layers and a Gaussian head are all.
+        """Names of the layers, the head's last, where ReLU layers and such a head are all.
 
-        Such a policy can be trained by `training/native.py`; by default none is named.
+        Heads are a Gaussian's or a mixture's. Such a policy can be trained by
+        `training/native.py`; by default none is named.
         """
         return ()
 

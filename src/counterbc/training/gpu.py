@@ -18,7 +18,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from counterbc.policies.gaussian import LOG_STD_RANGE
+from counterbc.policies.gaussian import LOG_STD_RANGE, Gaussian
+from counterbc.policies.policy import Policy
 from counterbc.training import adam
 from counterbc.training.population import View
 
@@ -204,9 +205,9 @@ class GpuSteps:
         }  # fmt: skip
 
     @staticmethod
-    def fits(chain: list[Tensor]) -> bool:
+    def fits(policy: Policy, chain: list[Tensor]) -> bool:
         """Whether weights (N, I, O) and biases (N, O) are those of two narrow hidden layers."""
-        if len(chain) != 6:
+        if len(chain) != 6 or not isinstance(policy, Gaussian):
             return False
         hidden = chain[0].shape[-1], chain[2].shape[-1]
         narrow = max(chain[0].shape[-2], *hidden) <= _WIDEST and chain[4].shape[-1] <= _MOST

@@ -1,9 +1,10 @@
 """Steps of the common case as native code: one network after the other, each while it is in cache.
 
-For ReLU layers with a Gaussian head and a weighting in closed form, in float32 on the CPU: gather,
-forward, loss, backward and Adam of one network for a whole block of steps. A network is computed by
-one thread from beginning to end, so the result does not depend on their number. Anything else is
-trained by torch, which `Population.step` does and this must agree with. Importing needs numba.
+For ReLU layers with the head of a Gaussian or a mixture and a weighting in closed form, in float32
+on the CPU: gather, forward, loss, backward and Adam of one network for a whole block of steps. A
+network is computed by one thread from beginning to end, so the result does not depend on their
+number. Anything else is trained by torch, which `Population.step` does and this must agree with.
+Importing needs numba.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from numba import njit, prange
 from torch import Tensor
 
 from counterbc.policies.gaussian import LOG_STD_RANGE
+from counterbc.policies.mixture import Mixture
 from counterbc.policies.native import FAST, ONE, ZERO, f, states, threads
+from counterbc.policies.native_mixture import mixture_losses
+from counterbc.policies.policy import Policy
 from counterbc.training import adam
 from counterbc.training.population import View
 
@@ -91,8 +95,12 @@ def update(p: Any, grad: Any, first: Any, second: Any, size: Any, root: Any) -> 
 def train_one(
     n: int, position: Any, pairs: Any, obs: Any, actions: Any, kept: bool,
     params: Any, firsts: Any, seconds: Any, rate: float, count: int, block: int,
+    modes: int,
 ) -> np.float32:  # fmt: skip
-    """All steps of network n; `params` are its weights (N, I, O) and biases (N, 1, O) in turn."""
+    """All steps of network n; `params` are its weights (N, I, O) and biases (N, 1, O) in turn.
+
+    `modes` is 0 for a Gaussian.
+    """
     steps, _, batch = position.shape
     layers, inputs = len(params) // 2, obs.shape[1]
     widths = np.empty(layers + 1, np.int64)
@@ -125,7 +133,10 @@ def train_one(
                 forward(x, params[2 * i][n], params[2 * i + 1][n, 0], out, i < layers - 1)
                 x = out
             grad = matrix(back, at[layers], size, widths[layers])
-            total += losses(x, grad, actions, rows[:size])
+            if modes > 0:
+                total += mixture_losses(x, grad, actions, rows[:size], modes)
+            else:
+                total += losses(x, grad, actions, rows[:size])
             for i in range(layers - 1, -1, -1):
                 x = matrix(units, at[i], size, widths[i])
                 middle = begins[2 * i + 1]
@@ -154,12 +165,14 @@ def train_one(
 @njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
 def train_all(
     position: Any, pairs: Any, obs: Any, actions: Any, kept: bool,
-    params: Any, firsts: Any, seconds: Any, rate: float, count: int, block: int, loss: Any,
+    params: Any, firsts: Any, seconds: Any, rate: float, count: int, block: int, modes: int,
+    loss: Any,
 ) -> None:  # fmt: skip
     for n in prange(len(pairs)):
         loss[n] = train_one(
-            n, position, pairs, obs, actions, kept, params, firsts, seconds, rate, count, block
-        )
+            n, position, pairs, obs, actions, kept, params, firsts, seconds, rate, count, block,
+            modes,
+        )  # fmt: skip
 
 
 class NativeSteps:
@@ -178,9 +191,11 @@ class NativeSteps:
             for own in (optimizer.params, optimizer.first, optimizer.second)
         ]
         self.rows = most_rows(params)
+        policy = view.method.policy
+        self.modes = policy.modes if isinstance(policy, Mixture) else 0
 
     @staticmethod
-    def fits(chain: list[Tensor]) -> bool:
+    def fits(policy: Policy, chain: list[Tensor]) -> bool:
         """Whether the layers with these weights and biases are small enough to gain."""
         return most_rows(chain) >= _FEWEST
 
@@ -193,7 +208,7 @@ class NativeSteps:
         block = math.ceil(batch / math.ceil(batch / self.rows))  # equal ones
         given: tuple[Any, ...] = (
             position.numpy(), *self.data, self.kept, *self.learned, self.adam.learning_rate,
-            int(self.adam.count), block, self.loss,
+            int(self.adam.count), block, self.modes, self.loss,
         )  # fmt: skip
         with threads():
             train_all(*given)

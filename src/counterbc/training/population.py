@@ -186,7 +186,7 @@ class Population:
         ):
             return None
         steps = _native_steps(self.loss.device.type)
-        if steps is None or not steps.fits(chain):
+        if steps is None or not steps.fits(method.policy, chain):
             return None
         return steps(self.view, chain, self.adam, self.loss)
 
