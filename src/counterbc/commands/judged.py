@@ -22,12 +22,12 @@ class Judged(Command):
     """Δ of the counterfactuals, where actions span [-1, 1]: auto, which cross-validates it, or a
     number, or one per action dimension. By default auto."""
     folds: int | None = None
-    """Into how many parts the episodes are dealt; each is judged by policies of the others; by
-    default 5."""
+    """Into how many parts the episodes, or with three operators and more the operators, are dealt;
+    each is judged by policies of the others; by default 5."""
     repeats: int | None = None
     """How often that is done anew, to average over; by default 4."""
     seed: int | None = None
-    """Deals the episodes; by default 0."""
+    """Deals them; by default 0."""
     rounds: int | None = None
     """After each but the last, episodes that it found odd are no longer learned from; by default
     3."""

@@ -84,8 +84,9 @@ _LIMITS = (
     "Units. Distances, Δ and bias are in units in which each action dimension spans [−1, 1]: by "
     "its declared bounds, or where none are declared by the 1–99 % range of the data. Axes of "
     "actions are in the units of the file.",
-    "Meant. The episodes are dealt to folds; Counter-BC policies that learn from the others judge "
-    "each, so no pair is judged by a policy that saw its episode. Their mean action is what they "
+    "Meant. The episodes are dealt to folds, whole people where there are three or more; Counter-BC "
+    "policies that learn from the others judge each, so no pair is judged by a policy that saw its "
+    "episode. Their mean action is what they "
     "believe; meant is that action as far as judges of different dealings agree, brought within Δ "
     "of what was shown and into the bounds. The distance of an episode or operator is the root "
     "mean square of shown − believed over its pairs, less the judges' own error as most episodes "
