@@ -84,13 +84,13 @@ _LIMITS = (
     "Units. Distances, Δ and bias are in units in which each action dimension spans [−1, 1]: by "
     "its declared bounds, or where none are declared by the 1–99 % range of the data. Axes of "
     "actions are in the units of the file.",
-    "Meant. The episodes are dealt to folds, whole people where there are three or more; policies "
-    "of Counter-BC that learn from the others judge each, so no pair is judged by a policy that saw "
-    "its episode. Their mean action is what they believe; meant is that action as far as judges of "
-    "different dealings agree, brought within Δ of what was shown and into the bounds. The distance "
-    "of an episode is the root mean square of shown − believed over its pairs, less the judges' own "
-    "error as most episodes have it; that of an operator adds to the part that is new at each step "
-    "the lasting part where it is clear.",
+    "Meant. The episodes are dealt to folds, whole people where there are three or more; "
+    "Counter-BC policies that learn from the others judge each, so no pair is judged by a policy "
+    "that saw its episode. Their mean action is what they believe; meant is that action as far as "
+    "judges of different dealings agree, brought within Δ of what was shown and into the bounds. "
+    "The distance of an episode is the root mean square of shown − believed over its pairs, less "
+    "the judges' own error as most episodes have it; that of an operator adds to the part that is "
+    "new at each step the lasting part where it is clear.",
     "Intervals are of 90 %: of an episode over its pairs, of an operator over episodes.",
     "Limits. A rare but right way of doing the task looks far off. Errors that all demonstrators "
     "share are taken for meant. Judges who learned from many bad episodes judge less well.",
