@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types bench bench-gpu environments push-t racing can system venv clean
+.PHONY: demo test lint types bench bench-gpu environments push-t racing can meant system venv clean
 
 demo: venv
 	@$(BIN)/counterbc demo
@@ -37,6 +37,15 @@ racing: venv
 	@$(BIN)/pip install --quiet -c constraints.txt -e '.[racing]'
 	@$(BIN)/python benchmarks/car_racing.py study
 	@$(BIN)/python benchmarks/car_racing.py table
+
+# Everything about radius, scores, cleaning, modes and intents; it goes on where it was. For hours.
+meant: venv
+	@$(BIN)/python benchmarks/radius.py --first 0 --out benchmarks/results/radius.json
+	@$(BIN)/python benchmarks/radius_errors.py --seeds 10 --out benchmarks/results/radius_errors.json
+	@$(BIN)/python benchmarks/scores.py --seeds 20 --worlds intersection
+	@$(BIN)/python benchmarks/clean.py --seeds 20 --block 1
+	@$(BIN)/python benchmarks/modes.py
+	@$(BIN)/python benchmarks/intents.py --out benchmarks/results/intents.json
 
 bench-gpu: venv
 	@$(BIN)/python benchmarks/gpu.py --out benchmarks/results/gpu.json

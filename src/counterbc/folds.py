@@ -79,7 +79,7 @@ def _blocks(demos: Demonstrations, count: int, seed: int) -> Folds:
     held_out = tuple(np.array_split(np.roll(pairs, -shift), count))
     learned = []
     for block in held_out:
-        near = np.abs(pairs[:, None] - block).min(1) <= gap  # (n,)
+        near = _steps_to(block, pairs) <= gap  # (n,)
         together = np.isin(starts[pairs], starts[block])
         learned.append(pairs[~(near & together) & ~np.isin(pairs, block)])
     if min(map(len, learned)) < LEAST_PAIRS // 2:
@@ -88,6 +88,15 @@ def _blocks(demos: Demonstrations, count: int, seed: int) -> Folds:
             f"record {count} episodes or more, or give the radius yourself"
         )
     return Folds("blocks", gap, held_out, tuple(learned))
+
+
+def _steps_to(block: Array, pairs: Array) -> Array:
+    """From each pair to the nearest of the block: (n,)."""
+    ends = np.sort(block)
+    after = np.searchsorted(ends, pairs)
+    before = np.abs(pairs - ends[np.maximum(after - 1, 0)])
+    beyond = np.abs(ends[np.minimum(after, len(ends) - 1)] - pairs)
+    return np.asarray(np.minimum(before, beyond))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Δ from the data: the radius whose policies best predict actions they did not learn from.
+"""Δ from the data: by how well policies predict actions that they did not learn from.
 
     E|a − μ_Δ(s)|² = E|a − a*|² + E|a* − μ_Δ(s)|²        for held-out (s, a) with E[a|s] = a*
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -104,18 +104,19 @@ class RadiusChoice:
     @property
     def explanation(self) -> str:
         """Why this radius, in two sentences."""
-        g = int(np.argmin(np.abs(np.array(self.radii) - self.radius)))
+        g = int(np.nanargmin(self.error))
         part = 100 * np.array([self.difference[g], self.difference_se[g]]) / self.error[0]
-        if self.radius == 0:
+        if g == 0:
             found = "no radius predicts held-out actions better than 0, which is plain BC"
         else:
             found = (
-                f"its held-out squared error is {abs(part[0]):.1f} ± {part[1]:.1f} % "
-                f"{'below' if part[0] <= 0 else 'above'} that of Δ = 0"
+                f"the held-out squared error is least at Δ {self.radii[g]:g}, {-part[0]:.1f} ± "
+                f"{part[1]:.1f} % below that of Δ = 0"
             )
-        alike = " … ".join(f"{r:g}" for r in dict.fromkeys((self.plateau[0], self.plateau[-1])))
+        alike = ", ".join(f"{r:g}" for r in self.plateau)
+        leans = ", towards which Δ leans" if self.radius > max(self.radii[g], 0.0) else ""
         return (
-            f"Δ {self.radius:g}: {found}; within one standard error of the best: {alike} "
+            f"Δ {self.radius:g}: {found}; within one standard error of the best: {alike}{leans} "
             f"({self.protocol}). {RULE_OF_THUMB}"
         )
 
@@ -140,6 +141,15 @@ class RadiusChoice:
         from counterbc.radius_figure import radius_figure
 
         radius_figure(self, Path(path))
+
+
+def searching(changes: Mapping[str, Any]) -> Search:
+    """The search of those who judge: their steps are its own, not those of a policy to come."""
+    return Search(steps=changes["steps"]) if "steps" in changes else Search()
+
+
+def without_steps(changes: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in changes.items() if name != "steps"}
 
 
 def choose_radius(

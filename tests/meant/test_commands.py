@@ -173,7 +173,7 @@ def test_a_build_fails_where_someone_is_too_far_off(
 ) -> None:
     assert call(capsys, "score", demos, *QUICK, "--fail-on", 100)[0] == 0
     status, out, _ = call(capsys, "score", demos, *QUICK, "--fail-on", 0.01)
-    assert status == 2
+    assert status == 3
     assert "Above 0.01: ada, bob, demo_0" in out
 
 

@@ -26,6 +26,9 @@ class Clean(Judged):
     """What to write, in the same format; it must not exist yet."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        import warnings
+
+        from counterbc.errors import InfeasibleActions
         from counterbc.files import check_free
         from counterbc.meant.copies import check_cleanable
 
@@ -33,7 +36,11 @@ class Clean(Judged):
         kind = self._format()
         if kind == "robomimic":
             check_cleanable(self.demos)
-        meaning = self.judge((self.demos,))
+        else:
+            check_free(self._beside)
+        with warnings.catch_warnings():  # here infeasible actions are not kept as they are
+            warnings.simplefilter("ignore", InfeasibleActions)
+            meaning = self.judge((self.demos,))
         lost = self._write(meaning, kind)
         said: Json = {
             "source": str(self.demos),
@@ -61,6 +68,9 @@ class Clean(Judged):
 
     def _write(self, meaning: Meaning, kind: str) -> list[str]:
         """Returns what the copy lacks, or still holds as it was shown."""
+        import numpy as np
+
+        from counterbc.files import aside
         from counterbc.formats import open_stream, save
         from counterbc.meant.copies import write_cleaned
 
@@ -70,7 +80,14 @@ class Clean(Judged):
             return [f"{key}: still as it was shown" for key in left]
         stream = open_stream(self.demos, self.obs or None, format=kind)
         lost = [*stream.header.left_out, *save(meaning.cleaned, self.out, format=kind)]
-        return [*lost, "what was shown: this format has no place beside the actions"]
+        with aside(self._beside) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, actions_shown=meaning.shown)
+        return [*lost, f"what was shown: kept in {self._beside}"]
+
+    @property
+    def _beside(self) -> Path:
+        """What was shown, where the format has no place for it."""
+        return self.out.with_name(f"{self.out.name}.shown.npz")
 
 
 def _moved(meaning: Meaning) -> Json:

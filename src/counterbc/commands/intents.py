@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.console import RenderableType
 from tyro.conf import Positional, UseAppendAction
 
-from counterbc.commands.command import Command, Json, plain_table, read
+from counterbc.commands.command import Command, Json, plain_table, streams
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,15 @@ class Intents(Command):
         from counterbc.errors import OptionError
         from counterbc.files import check_free
         from counterbc.meant.intents import Search, find_intents
+        from counterbc.merging import merge
 
         if self.out is not None:
             check_free(self.out)
         elif self.condition:
             raise OptionError("--condition changes the copy that --out names; add --out FILE")
-        demos = read(self.demos, self.obs)
+        sources = list(streams(self.demos, self.obs))
+        left_out = [text for s in sources for text in s.header.left_out]
+        demos = merge([s.demonstrations() for s in sources])
         search = Search(most=self.most)
         found = find_intents(
             demos, self.groups, angles=self.angle, seed=self.seed, search=search
@@ -61,6 +64,7 @@ class Intents(Command):
             ],
             "held_out": {str(k): float(v.mean()) for k, v in found.held_out.items()},
             "out": None if self.out is None else str(self.out),
+            "not_carried_over": [] if self.out is None else left_out,
         }
         shown: list[RenderableType] = [_sentence(found.groups, len(demos)), ""]
         rows = [
@@ -73,9 +77,10 @@ class Intents(Command):
         if self.out is not None:
             marked = found.mark(demos)
             (found.condition(marked) if self.condition else marked).save(self.out)
-            shown.append(
-                f"\nWritten to {self.out}. Next: counterbc train {self.out} --mask intent_0"
-            )
+            mask = "" if self.condition or found.groups == 1 else " --mask intent_0"
+            shown.append(f"\nWritten to {self.out}. Next: counterbc train {self.out}{mask}")
+            if left_out:
+                shown += ["Not carried over:", *(f"  {text}" for text in left_out)]
         return said, shown
 
 

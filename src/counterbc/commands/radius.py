@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Radius(Command):
-    """Choose Δ from the data: the radius that best predicts actions not learned from."""
+    """Choose Δ from the data, by how well policies predict actions they did not learn from."""
 
     demos: Positional[tuple[Path, ...]]
     """Files or folders of demonstrations; several are merged."""

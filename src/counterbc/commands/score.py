@@ -33,7 +33,7 @@ class Score(Judged):
     show: int = 20
     """How many episodes are shown; --json holds all."""
     exclude: int | None = None
-    """How many of the worst episodes to leave out; by default a tenth, at least one."""
+    """How many of the worst episodes to leave out; by default a tenth."""
     weights: Path | None = None
     """Write one weight per pair to this Parquet file."""
     write_mask: str | None = None
@@ -41,7 +41,7 @@ class Score(Judged):
     out: Path | None = None
     """The copy of --write-mask."""
     fail_on: float | None = None
-    """Exit with status 2 where the distance of an episode or operator is above this."""
+    """Exit with status 3 where the distance of an episode or operator is above this."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         self._check()
@@ -64,24 +64,27 @@ class Score(Judged):
         return said, [*_tables(meaning, shown), self._advice(meaning, worst, written)]
 
     def status(self, said: Json) -> int:
-        return 2 if said["above"] else 0
+        return 3 if said["above"] else 0
 
     def _check(self) -> None:
         """Refuse what cannot be written before any work is done."""
         from counterbc.errors import OptionError
         from counterbc.files import check_free
-        from counterbc.formats import detect
         from counterbc.meant.copies import check_mask
 
         if (self.write_mask is None) != (self.out is None):
             raise OptionError("--write-mask NAME and --out FILE belong together; give both")
         if self.exclude is not None and self.exclude < 0:
             raise OptionError(f"exclude is {self.exclude}; give 0 or more")
+        if self.weights is not None and len(self.demos) > 1:
+            raise OptionError(
+                "weights are numbered within one dataset; give one, or merge them first"
+            )
         for path in (self.weights, self.out):
             if path is not None:
                 check_free(path)
         if self.write_mask is not None:
-            kinds = [self.format or detect(path) for path in self.demos]
+            kinds = self._kinds()
             if kinds != ["robomimic"]:
                 raise OptionError(
                     f"a mask is written into a copy of one robomimic file, not of "
@@ -89,8 +92,19 @@ class Score(Judged):
                 )
             check_mask(self.demos[0], self.write_mask)
 
+    def _kinds(self) -> list[str]:
+        from counterbc.formats import detect
+
+        return [self.format or detect(path) for path in self.demos]
+
     def _excluded(self, episodes: int) -> int:
-        return max(1, episodes // 10) if self.exclude is None else min(self.exclude, episodes)
+        from counterbc.errors import OptionError
+
+        if self.exclude is not None and self.exclude >= episodes:
+            raise OptionError(
+                f"exclude is {self.exclude} of {episodes} episodes; leave one or more"
+            )
+        return episodes // 10 if self.exclude is None else self.exclude
 
     def _write(self, meaning: Meaning, worst: list[int]) -> Json:
         from counterbc.meant.copies import write_mask
@@ -111,11 +125,12 @@ class Score(Judged):
     def _advice(self, meaning: Meaning, worst: list[int], written: Json) -> str:
         names = ", ".join(meaning.demos.episodes[i].name for i in worst) or "none"
         lines = [f"\nTo leave out the worst ({names}):"]
-        lines.append(f"  LeRobot    --dataset.exclude_episodes='{worst}'")
+        if len(self.demos) == 1:  # else the numbers are of the merged data
+            lines.append(f"  LeRobot    --dataset.exclude_episodes='{worst}'")
         if written["mask"] is not None:
             lines.append(f'  robomimic  config.train.hdf5_filter_key = "{written["mask"]}"')
             lines.append(f"             in {written['out']}")
-        else:
+        elif self._kinds() == ["robomimic"]:
             lines.append("  robomimic  the same command with --write-mask good --out FILE")
         if written["weights"] is not None:
             lines.append(f"Weights of {len(meaning.shown)} pairs: {written['weights']}")

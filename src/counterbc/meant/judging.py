@@ -17,7 +17,7 @@ from counterbc.meant.crossfit import Judges, crossfit
 from counterbc.meant.limits import relative, trusted, within
 from counterbc.meant.scores import Score, episode_scores, operator_scores, split
 from counterbc.meant.units import feasible_units, from_unit, to_unit
-from counterbc.radius import DoubtfulRadius, choose_radius
+from counterbc.radius import DoubtfulRadius, choose_radius, searching, without_steps
 from counterbc.settings import settings_for
 from counterbc.summary import shorten
 from counterbc.trained import radius_text
@@ -54,7 +54,7 @@ class Meaning:
 
     @property
     def moved(self) -> Array:
-        """‖shown − meant‖ in the same units, Δ at most: (N,)."""
+        """‖shown − meant‖ in the same units: (N,); at most Δ where what was shown is feasible."""
         unit = to_unit(self.demos, self.shown) - to_unit(self.demos, self.meant)
         return np.asarray(np.linalg.norm(unit, axis=1))
 
@@ -165,9 +165,8 @@ def _delta(
         settings_for(preset, radius=radius)  # refuses any other word
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InfeasibleActions)
-            choice = choose_radius(
-                demos, preset=preset, device=device, progress=progress, **changes
-            )
+            choice = choose_radius(demos, preset=preset, device=device, progress=progress,
+                search=searching(changes), **without_steps(changes))  # fmt: skip
         for doubt in choice.warnings:
             warnings.warn(doubt, DoubtfulRadius, stacklevel=3)
         radius = choice.radius

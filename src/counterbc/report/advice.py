@@ -162,8 +162,8 @@ def _clean(found: Findings, given: Given) -> Iterator[Step]:
         return
     yield Step(
         "Or train with a trainer of your own",
-        "This writes a copy in which every action is the meant one, never further than Δ from "
-        "what was shown.",
+        "This writes a copy in which every action is the meant one, within Δ of what was "
+        "shown where that was feasible.",
         (given.command("clean", *_judged(found), "--out", given.beside("meant")),),
     )
 

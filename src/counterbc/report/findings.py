@@ -18,7 +18,7 @@ from counterbc.inspection import Inspection
 from counterbc.meant import Judges, Meaning, meaning
 from counterbc.meant.intents import Intents, find_intents
 from counterbc.merging import merge
-from counterbc.radius import RadiusChoice, choose_radius
+from counterbc.radius import RadiusChoice, choose_radius, searching, without_steps
 from counterbc.training.checks import Radius
 
 _FEW = 8  # episodes: of fewer, quartiles say little
@@ -168,7 +168,10 @@ def _choose(demos: Demonstrations, options: Options, progress: bool) -> RadiusCh
     with warnings.catch_warnings():
         # The page counts infeasible actions among the problems.
         warnings.simplefilter("ignore", InfeasibleActions)
-        return choose_radius(demos, device=options.device, progress=progress, **options.changes)
+        return choose_radius(
+            demos, search=searching(options.changes), device=options.device, progress=progress,
+            **without_steps(options.changes),
+        )  # fmt: skip
 
 
 def _judge(

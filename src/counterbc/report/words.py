@@ -50,9 +50,12 @@ def _radius(found: Findings) -> str:
         return f"Δ = {radius_text(found.radius or ())} was given."
     if choice.radius == 0:
         return "Δ = 0: no counterfactuals predict held-out actions better than plain BC."
-    low, high = choice.plateau[0], choice.plateau[-1]
-    alike = f"; {low:g} to {high:g} do as well within one standard error" if low < high else ""
-    return f"Δ = {choice.radius:g} predicts held-out actions best{alike}."
+    least = choice.radii[choice.error.index(min(choice.error))]
+    alike = ", ".join(f"{r:g}" for r in choice.plateau)
+    return (
+        f"Δ = {choice.radius:g} was chosen: held-out actions are predicted best at {least:g}, and "
+        f"within one standard error of that at {alike}."
+    )
 
 
 def names(found: Findings, episodes: list[int], most: int = 12) -> str:
