@@ -6,8 +6,9 @@
     python benchmarks/can.py speed
     python benchmarks/can.py pictures [--runs RUN …]
 
-Policies take their mean action: a step of this world costs some milliseconds. A study that was
-stopped goes on where it stopped; the table is made of what is finished.
+Policies take their mean action: a step of this world costs some milliseconds. Networks are the
+library's own, or with `--network wide` of two layers of 256 units. A study that was stopped goes on
+where it stopped; the table is made of what is finished.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from counterbc.studies.recorded import ALL, Recorded, Subset
 from counterbc.studies.study import Study
 
 WORLD, PAGE, PICTURE = "can", Path("docs/can.md"), Path("docs/images/can.png")
-WIDE = (256, 256)  # units, as for the other recorded demonstrations; not compared with 64 here
-WORSE = Subset(mask="worse")
+NETWORKS: dict[str, dict[str, Any]] = {"default": {}, "wide": {"hidden": (256, 256)}}
+WORSE, BETTER = Subset(mask="worse"), Subset(mask="better")
 SUBSETS = {"all six operators": ALL, "the two worse operators": WORSE}
+CEILING = {"the two better operators": BETTER}  # of BC alone: what good demonstrations teach
 ROWS: dict[str, dict[str, Any]] = {
     "BC": {"method": "bc"},
     "Counter-BC, Δ 0.4": {"method": "counter-bc", "radius": 0.4},
@@ -45,12 +47,13 @@ ROWS: dict[str, dict[str, Any]] = {
 
 def unit(data: Path, subset: Subset, own: dict[str, Any], given: argparse.Namespace) -> Recorded:
     shared = {"seeds": given.seeds, "episodes": given.episodes, "steps": given.steps}
-    changes = {"hidden": WIDE}
+    changes = NETWORKS[given.network]
     return Recorded(WORLD, data, subset=subset, acts=("mean",), changes=changes, **shared, **own)
 
 
 def study(given: argparse.Namespace) -> None:
     wanted = [unit(given.data, s, own, given) for own in ROWS.values() for s in SUBSETS.values()]
+    wanted.insert(2, unit(given.data, BETTER, ROWS["BC"], given))
     done = Study(wanted, given.out)
     count = done.run(given.device, workers=given.workers)
     print(f"{count} populations computed, {len(done.units)} finished, in {done.folder}")
@@ -58,7 +61,7 @@ def study(given: argparse.Namespace) -> None:
 
 def table(given: argparse.Namespace) -> None:
     """Write the tables into the page, between its two marks."""
-    text = tables(given.out)
+    text = tables(given.out, given.network)
     before, mark, rest = PAGE.read_text(encoding="utf-8").partition("<!-- results -->")
     _, end, after = rest.partition("<!-- end of results -->")
     if not mark or not end:
@@ -67,7 +70,7 @@ def table(given: argparse.Namespace) -> None:
     print(text)
 
 
-def tables(folder: Path) -> str:
+def tables(folder: Path, network: str) -> str:
     """A table for each part of the data, as Markdown."""
     import pandas as pd
 
@@ -76,10 +79,12 @@ def tables(folder: Path) -> str:
         raise CounterBCError(f"{folder} holds no finished populations; run the study first")
     rows = pd.concat([pd.read_parquet(f) for f in files])
     parts = []
-    for name, subset in SUBSETS.items():
+    for name, subset in (SUBSETS | CEILING).items():
         part = rows[rows.subset == str(subset)]
-        found = {label: part[part.label == _label(own)] for label, own in ROWS.items()}
+        found = {label: part[part.label == _label(own, network)] for label, own in ROWS.items()}
         lines = [_line(k, v.set_index("seed"), found["BC"]) for k, v in found.items() if len(v)]
+        if not lines:
+            continue
         head = f"**{name.capitalize()}**, {round(part.pairs.mean())} pairs"
         parts.append("\n".join([f"{head}\n", HEAD, *lines]))
     return "\n" + "\n\n".join(parts) + "\n"
@@ -88,12 +93,12 @@ def tables(folder: Path) -> str:
 HEAD = "| method | Δ | success [95 %] | above BC, by seed [95 %] | steps |\n|---|---|---|---|---|"
 
 
-def _label(own: dict[str, Any]) -> str:
+def _label(own: dict[str, Any], network: str) -> str:
     radius = own.get("radius")
     numbers = radius if isinstance(radius, tuple) else (radius,)
     text = ",".join(n if isinstance(n, str) else f"{n:g}" for n in numbers if n is not None)
-    hidden = ",".join(map(str, WIDE))
-    return "-".join(x for x in (own["method"], text, f"hidden-{hidden}") if x)
+    kind = [f"{k}-{','.join(map(str, v))}" for k, v in NETWORKS[network].items()]
+    return "-".join(x for x in (own["method"], text, *kind) if x)
 
 
 def _line(label: str, own: Any, base: Any) -> str:
@@ -184,6 +189,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--episodes", type=int, default=50)
     parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--network", choices=NETWORKS, default="default")
     parser.add_argument("--device")
     parser.add_argument("--workers", type=int)
     parser.add_argument("--runs", type=Path, nargs="*", default=[])

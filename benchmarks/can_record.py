@@ -2,7 +2,7 @@
 
     python benchmarks/can_record.py --out can_synthetic_mh_300.hdf5
 
-About 75,000 steps of some 6 ms. The file is the same wherever it is made, as far as the simulator's
+About 65,000 steps of some 6 ms. The file is the same wherever it is made, as far as the simulator's
 arithmetic is. A summary with the length of each operator's demonstrations is written beside it.
 """
 

@@ -91,13 +91,13 @@ def test_the_expert_succeeds_and_the_episode_ends_with_a_reward(simulator: Simul
     obs, info = env.reset(seed=0)
     assert info["success"] == 0
     steps, terminated = 0, False
-    while not terminated and steps < 200:
+    while not terminated and steps < 250:
         steps += 1
         obs, reward, terminated, truncated, info = env.step(
             expert(obs[None], np.zeros(1, np.int64), 0)[0]
         )
     assert (terminated, truncated, reward, info["success"]) == (True, False, 1.0, 1.0)
-    assert 60 < steps < 160
+    assert 100 < steps < 200
 
 
 @installed

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from counterbc.demonstrations import Episode
 from counterbc.envs import WORLDS, find_id
 from counterbc.envs.can_demonstrations import BLOCKS, join
-from counterbc.envs.can_expert import BIN, CARRY, DEEP, HOVER, LOW, expert, off_vertical
+from counterbc.envs.can_expert import BIN, CARRY, HOVER, LOW, expert, off_vertical
 from counterbc.envs.can_layout import ACTION_NAMES, OBS_KEYS, OBS_NAMES
 from counterbc.envs.can_operators import OPERATORS, Operator, Performance
 from counterbc.formats import load
@@ -41,25 +41,53 @@ def act(hand: Any, apart: float, can: Any = CAN, turn: Any = DOWN) -> Array:
 
 def test_far_from_the_can_the_hand_goes_above_it_with_open_fingers() -> None:
     action = act(off(0.02, 0.2, 0.3), 0.08)
-    np.testing.assert_allclose(action[:3], [-0.5, -1, -1])  # 25 per metre, at most 1
+    way = np.array([0.28, 2.8, 2.52])  # 14 per metre, to 0.12 above the can
+    np.testing.assert_allclose(action[:3], -way / np.sqrt(1 + (way / 0.8) ** 2))
     assert action[6] == -1
-    assert act(off(0.05, 0, HOVER - DEEP), 0.08)[2] == pytest.approx(0)
+    assert act(off(0.05, 0, HOVER), 0.08)[2] == pytest.approx(0)
 
 
 def test_at_the_can_the_fingers_close_and_only_then_the_hand_rises() -> None:
-    open_, shut = act(CAN, 0.08), act(CAN, 0.05)
-    assert (open_[6], shut[6]) == (1, 1)
+    above, open_, shut = (
+        act(off(0, 0, z), apart) for z, apart in ((0.03, 0.08), (0.02, 0.08), (0.02, 0.05))
+    )
+    assert (above[6], open_[6], shut[6]) == (-1, 1, 1)
     assert open_[2] < 0 < shut[2]
 
 
-def test_a_held_can_is_carried_high_lowered_over_its_bin_and_let_go() -> None:
+def test_a_held_can_is_carried_high_lowered_into_its_bin_and_let_go() -> None:
     high = np.array([0.1, 0.0, CARRY])
-    assert act(high, 0.05, can=high)[[1, 6]].tolist() == [1, 1]
+    across = act(high, 0.05, can=high)
+    assert across[1] > 0.7
+    assert across[6] == 1
     over = np.array([*BIN, CARRY])
-    assert act(over, 0.05, can=over)[[2, 6]].tolist() == [-1, 1]
+    down = act(over, 0.05, can=over)
+    assert down[2] < -0.7
+    assert down[6] == 1
     low = np.array([*BIN, LOW])
     assert act(low, 0.05, can=low)[6] == -1
-    assert act(low, 0.08, can=low - [0, 0, 0.1])[[2, 6]].tolist() == [1, -1]  # and leaves
+    away = act(low, 0.08, can=low - [0, 0, 0.02])
+    assert away[2] > 0.7
+    assert away[6] == -1
+
+
+def test_moves_do_not_jump_where_the_gripper_does() -> None:
+    def largest(path: Any) -> float:
+        moves = np.stack([act(*step)[:6] for step in path])
+        return float(np.abs(np.diff(moves, axis=0)).max())
+
+    def held(hand: Array) -> tuple[Array, float, Array]:
+        return hand, 0.05, hand  # the can goes along
+
+    share = np.linspace(0, 1, 401)
+    for path in (
+        [(off(0.05 * (1 - s), 0, 0.1), 0.08) for s in share],
+        [(off(0, 0, 0.1 * (1 - s)), 0.08) for s in share],
+        [(CAN, 0.08 - 0.03 * s) for s in share],
+        [held(off(0, 0, 0.25 * s)) for s in share],
+        [held(np.array([0.1, -0.2 + 0.6 * s, CARRY])) for s in share],
+    ):
+        assert largest(path) < 0.1  # the largest moves are of 0.8
 
 
 def test_a_tilted_hand_is_turned_back_by_the_angle_that_it_is_off() -> None:
@@ -72,10 +100,11 @@ def test_a_tilted_hand_is_turned_back_by_the_angle_that_it_is_off() -> None:
 
 
 def test_an_operator_without_habits_is_the_expert_below_their_speed() -> None:
-    plain = Operator("plain", 0.5, 0, 0, 0, 0, 0)
+    plain = Operator("plain", 0.5, 0, 0, 0, 0, 0, 0)
     obs = seen(off(0.04, 0.2, 0.3), 0.08)
     own, best = Performance(plain, 0).act(obs), act(off(0.04, 0.2, 0.3), 0.08)
-    np.testing.assert_allclose(own[:3], best[:3] * 0.5)
+    way = np.array([0.56, 2.8, 2.52])
+    np.testing.assert_allclose(own[:3], -way / np.sqrt(1 + (way / 0.5) ** 2))
     np.testing.assert_allclose(own[3:], best[3:])
 
 
@@ -93,12 +122,12 @@ def test_what_an_operator_does_depends_on_the_seed_alone() -> None:
 
 
 def test_habits_do_what_they_are_called() -> None:
-    none = Operator("none", 1.0, 0, 0, 0, 0, 0)
+    none = Operator("none", 1.0, 0, 0, 0, 0, 0, 0)
     far, held = seen(off(0.3, 0.0, 0.2), 0.08), seen(CAN, 0.05)
 
     def acts(obs: Array, **habits: float) -> Array:
         performance = Performance(replace(none, **habits), 3)  # type: ignore[arg-type]  # numbers only
-        return np.stack([performance.act(obs) for _ in range(100)])
+        return np.stack([performance.act(obs) for _ in range(400)])
 
     assert (acts(far) == acts(far)[0]).all()
     paused = (acts(far, hesitation=0.1)[:, :6] == 0).all(1)
@@ -107,7 +136,18 @@ def test_habits_do_what_they_are_called() -> None:
     assert (acts(held, regrasp=1.0)[:, 6] == -1).sum() == 12
     assert (acts(held)[:, 6] == 1).all()
     past = acts(seen(off(0.01, 0, HOVER), 0.08), overshoot=0.05)  # still on the near side
-    assert past[0, 0] == pytest.approx(-1)
+    assert past[0, 0] == pytest.approx(-0.84 / np.sqrt(1 + 0.84**2))  # 14 per metre, 0.06
+    slips = acts(far, fumble=0.2)[:, 6]
+    assert set(slips) == {-1.0, 1.0}
+    assert 0.1 < (slips == 1).mean() < 0.3
+
+
+def test_a_tremor_does_not_last() -> None:
+    shaky = Performance(Operator("shaky", 1.0, 0.2, 0, 0, 0, 0, 0), 3)
+    far = seen(off(0.3, 0.0, 0.2), 0.08)
+    shown = np.stack([shaky.act(far) for _ in range(400)])[:, :6]
+    after = [np.corrcoef(column[:-1], column[1:])[0, 1] for column in shown.T]
+    assert np.abs(after).max() < 0.2  # four standard errors
 
 
 def demonstrations() -> Any:

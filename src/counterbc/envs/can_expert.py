@@ -1,8 +1,8 @@
 """Picks the can up and drops it in its bin, from what a policy sees: no clock, no memory.
 
-The phase follows from where the can, the hand and the fingers are: above the can, down, close, up,
-across, down, open, away. So it recovers from wherever an error leads it, and a policy without
-memory can learn it.
+Its aim is a continuous function of where the can, the hand and the fingers are: above the can, down
+a funnel, up as the fingers close on it, across, down, open, away. So it recovers from wherever an
+error leads it, and a policy without memory can learn it. Only the gripper's two values jump.
 """
 
 from __future__ import annotations
@@ -17,23 +17,32 @@ Array = NDArray[Any]
 
 CAN, HAND, TURN = slice(0, 3), slice(14, 17), slice(17, 21)
 """Where an observation holds the can's position, the hand's and its quaternion."""
-BIN = np.array([0.1975, 0.4025])  # x, y of the middle of the can's bin
+BIN = np.array([0.16, 0.38])  # x, y in the can's bin; its middle is at the end of the arm's reach
 OPEN, CLOSE = -1.0, 1.0
 
-GAIN = 25.0  # action per metre; at 10 the hand stalls 2 cm short
-HOVER, CARRY, LOW = 0.13, 1.08, 0.97
-"""Metres above the aim at the can before the descent; heights of carrying it and letting it go."""
-FUNNEL = (0.01, 0.025)
-"""It comes down to the can between these distances aside of it, rather than at once."""
-DEEP = 0.03
-"""How far below where it closes and lets go the hand aims, as it comes to rest short of its aim: at
-this gain up to 2 cm, where the action is still 0.2 to 0.5."""
+GAIN = 14.0  # action per metre; an action of 1 moves the hand by 1.3 cm a step
+FAST = 0.8  # of the expert per axis, far from its aim; 1 would cut what people add to it
+HOVER, FUNNEL, STEEP = 0.12, 0.006, 4.0
+"""Height of the aim above the can far from it; the aim comes down as the hand comes nearer than
+HOVER / STEEP aside of it, and is at the can FUNNEL aside of it."""
+CARRY, CLEAR, LOW = 1.08, (0.98, 1.04), 0.88
+"""Heights of carrying the can, between which the hand sets out across, and aimed at in the bin."""
+ABOVE = (0.31, 0.37)
+"""It comes down between these y: the bin begins at 0.28, and the hand arrives from below that."""
+CLOSE_AT, OPEN_AT = 0.025, 0.945
+"""The fingers close this high above the can's middle, and open at this height over the bin."""
 NEAR, LOOSE = 0.02, 0.04
 """The hand is at the can within the first, and stays at it within the second while it closes."""
-SHUTTING, HELD = 0.076, 0.056
-"""Fingers less apart than this are closing, or hold the can, which is 5 cm wide; they open 8 cm."""
+SHUTTING, HELD = 0.076, (0.058, 0.053)
+"""Fingers less apart than the first are closing; the hand sets off with the can between the others.
+The can is 5 cm wide, and open fingers are 8 cm apart."""
 DOWN = np.array([1.0, 0.0, 0.0, 0.0])  # the quaternion (x, y, z, w) of a hand that points down
-STEADY = 1.0  # rotation action per radian off
+STEADY = 2.0  # rotation action per radian off
+
+
+def ramp(x: Array, ends: tuple[float, float]) -> Array:
+    """0 at the first end and beyond it, 1 at the second, straight in between."""
+    return np.asarray(np.clip((x - ends[0]) / (ends[1] - ends[0]), 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,40 +70,50 @@ class Seen:
         return np.asarray((self.aside < distance) & (above < distance + 0.01))
 
     @property
-    def reached(self) -> Array:
-        """The can is where the fingers should close, or go on closing."""
-        return np.asarray(self.within(NEAR) | (self.within(LOOSE) & (self.apart < SHUTTING)))
-
-    @property
     def held(self) -> Array:
-        return np.asarray(self.within(LOOSE) & (self.apart < HELD))
+        """How far the fingers hold the can, from 0 to 1."""
+        return np.where(self.within(LOOSE), ramp(self.apart, HELD), 0.0)
 
     @property
     def over_bin(self) -> Array:
-        return np.asarray(np.hypot(*(self.hand[:, :2] - BIN).T) < 2 * NEAR)
+        """How far the hand is over the bin, from 0 to 1."""
+        return ramp(self.hand[:, 1], ABOVE)
 
 
-def target(seen: Seen) -> tuple[Array, Array]:
+def target(seen: Seen, close_at: float = CLOSE_AT, open_at: float = OPEN_AT) -> tuple[Array, Array]:
     """Where the hand should go, (N, 3), and what the fingers should do, (N,)."""
-    place, grip = seen.can.copy(), np.full(len(seen.can), OPEN)
-    place[:, 2] += HOVER * np.clip((seen.aside - FUNNEL[0]) / (FUNNEL[1] - FUNNEL[0]), 0, 1) - DEEP
-    grip[seen.reached & ~seen.over_bin] = CLOSE
-    held, over = seen.held, seen.over_bin
-    lifted = seen.hand[:, 2] > CARRY - 0.05
-    place[held, 2] = CARRY
-    place[held & lifted, :2] = BIN
-    low = seen.hand[:, 2] < LOW + 0.03
-    place[held & over] = [*BIN, LOW - DEEP]
-    grip[held] = CLOSE
-    grip[held & over & low] = OPEN
-    gone = over & ~held  # let go: the can falls, the hand leaves
-    place[gone] = [*BIN, CARRY]
-    return place, grip
+    held = seen.held[:, None]
+    place = (1 - held) * _to_can(seen) + held * _to_bin(seen)
+    near = seen.within(NEAR) & (seen.hand[:, 2] - seen.can[:, 2] < close_at)
+    shut = near | (seen.within(LOOSE) & (seen.apart < SHUTTING))
+    let_go = (seen.over_bin > 0.5) & ((seen.hand[:, 2] < open_at) | (seen.held < 1))
+    return place, np.where(shut & ~let_go, CLOSE, OPEN)
 
 
-def towards(seen: Seen, place: Array, grip: Array) -> Array:
-    """The action that goes there with the hand pointing down: (N, 7)."""
-    move = np.clip(GAIN * (place - seen.hand), -1.0, 1.0)
+def _to_can(seen: Seen) -> Array:
+    """Down a funnel to the can; over the bin, where it is let go, up and away."""
+    place = seen.can.copy()
+    place[:, 2] += np.clip(STEEP * (seen.aside - FUNNEL), 0.0, HOVER)
+    away = seen.over_bin[:, None]
+    return np.asarray((1 - away) * place + away * [*BIN, CARRY])
+
+
+def _to_bin(seen: Seen) -> Array:
+    """Up, across, and down again."""
+    across = np.maximum(ramp(seen.hand[:, 2], CLEAR), seen.over_bin)[:, None]
+    flat = seen.hand[:, :2] + across * (BIN - seen.hand[:, :2])
+    height = CARRY + (LOW - CARRY) * seen.over_bin
+    return np.concatenate([flat, height[:, None]], axis=1)
+
+
+def towards(seen: Seen, place: Array, grip: Array, speed: float = FAST) -> Array:
+    """The action that goes there with the hand pointing down: (N, 7).
+
+    Each axis moves by GAIN times its way, bent to stay below `speed` without a corner. Axes do not
+    limit each other, so that how one is steered is the same all along the way, and learned there.
+    """
+    way = GAIN * (place - seen.hand)  # (N, 3)
+    move = way / np.sqrt(1 + (way / speed) ** 2)
     turn = np.clip(STEADY * off_vertical(seen.turn), -1.0, 1.0)
     return np.concatenate([move, turn, grip[:, None]], axis=1)
 

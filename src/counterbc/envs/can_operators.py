@@ -1,7 +1,9 @@
 """Six scripted operators: the expert with the habits of people who steer a robot from a distance.
 
 They stand in for the two better, two okay and two worse people of robomimic's Multi-Human file, and
-are synthetic: nothing was fitted to a person.
+are synthetic: nothing was fitted to a person. Tremor and slips of the thumb are new in each step. A
+slow tremor is seen in the hand's place together with what goes against the steering back, which a
+policy then does not learn; and a gripper without a single slip lets its σ vanish (docs/can.md).
 """
 
 from __future__ import annotations
@@ -12,13 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterbc.envs.can_expert import BIN, CARRY, HOVER, OPEN, Seen, target, towards
+from counterbc.envs.can_expert import BIN, CARRY, CLEAR, HOVER, OPEN, Seen, target, towards
 
 Array = NDArray[Any]
 
 NEXT = 0.03  # metres from a point on the way at which the next one is aimed at
 PATIENCE = 40  # steps after which it is, wherever the hand is
-SLOW = 0.9  # how much of a tremor is left after a step
+HIGHER = 0.04  # metres that they are too high when they pass their aim, so that it can be seen
+TIMING = ((0.012, 0.035), (0.92, 0.97))
+"""Between which heights people close and open their fingers, as `can_expert.CLOSE_AT, OPEN_AT`. It
+differs by episode, so that a policy is unsure only where people are."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +32,9 @@ class Operator:
 
     name: str
     speed: float
-    """The largest action per axis that they dare."""
+    """The largest move per axis that they dare."""
     wobble: float
-    """Size of a tremor that lasts about ten steps, in the action; half as much in rotations."""
+    """Size of a tremor, new in each step, in the action; half as much in rotations."""
     hesitation: float
     """Chance per step to let go of the stick, for 5 to 20 steps."""
     overshoot: float
@@ -38,17 +43,19 @@ class Operator:
     """Chance to open the fingers again after closing them on the can, at most twice."""
     detour: float
     """Metres by which they stray from the straight way."""
+    fumble: float
+    """Chance per step that the thumb slips on the gripper's button, for that step."""
 
 
 OPERATORS: dict[str, Operator] = {
     o.name: o
     for o in (
-        Operator("synthetic_better_1", 0.85, 0.03, 0.000, 0.00, 0.00, 0.00),
-        Operator("synthetic_better_2", 0.75, 0.05, 0.002, 0.00, 0.05, 0.00),
-        Operator("synthetic_okay_1", 0.60, 0.12, 0.005, 0.01, 0.15, 0.03),
-        Operator("synthetic_okay_2", 0.50, 0.10, 0.006, 0.02, 0.20, 0.03),
-        Operator("synthetic_worse_1", 0.55, 0.20, 0.010, 0.03, 0.35, 0.05),
-        Operator("synthetic_worse_2", 0.40, 0.16, 0.012, 0.03, 0.35, 0.05),
+        Operator("synthetic_better_1", 0.80, 0.06, 0.000, 0.005, 0.00, 0.03, 0.01),
+        Operator("synthetic_better_2", 0.70, 0.09, 0.001, 0.005, 0.05, 0.03, 0.015),
+        Operator("synthetic_okay_1", 0.62, 0.15, 0.003, 0.010, 0.15, 0.04, 0.02),
+        Operator("synthetic_okay_2", 0.57, 0.18, 0.004, 0.020, 0.20, 0.04, 0.02),
+        Operator("synthetic_worse_1", 0.60, 0.25, 0.006, 0.030, 0.30, 0.05, 0.03),
+        Operator("synthetic_worse_2", 0.54, 0.28, 0.008, 0.030, 0.35, 0.05, 0.03),
     )
 }
 
@@ -58,7 +65,7 @@ class Performance:
 
     def __init__(self, operator: Operator, seed: int | list[int]) -> None:
         self.operator, self._rng = operator, np.random.default_rng(seed)
-        self._tremor = np.zeros(6)
+        self._timing = [float(self._rng.uniform(*ends)) for ends in TIMING]
         self._paused = 0  # steps that a pause still lasts
         self._again = 0  # steps that letting go still lasts
         self._grasped, self._grasps = False, 0
@@ -70,23 +77,23 @@ class Performance:
     def act(self, obs: Array) -> Array:
         """(23,) → (7,)."""
         seen = Seen.of(obs[None])
-        place, grip = target(seen)
+        place, grip = target(seen, *self._timing)
         self._set_out(seen)
         self._pass_points(seen, place[0])
         if self._lets_go():
             place[0, 2], grip[0] = seen.can[0, 2] + HOVER, OPEN
-        action = towards(seen, place, grip)[0]
-        action[:3] *= min(1.0, self.operator.speed / max(np.abs(action[:3]).max(), 1e-9))
+        action = towards(seen, place, grip, self.operator.speed)[0]
         if self._pauses():
             action[:6], action[6] = 0.0, self._grip
         self._grip = action[6]
+        action[6] *= -1 if self._rng.random() < self.operator.fumble else 1
         return np.asarray(np.clip(action + self._wobbles(), -1.0, 1.0))
 
     def _set_out(self, seen: Seen) -> None:
         """Choose the points to pass when a leg begins: to the can, then to the bin."""
-        leg = "carry" if seen.held[0] else "reach"
+        leg = "carry" if seen.held[0] == 1 else "reach"
         self._grasped = False
-        if leg == self._leg or seen.over_bin[0]:
+        if leg == self._leg or seen.over_bin[0] > 0:
             return
         self._grasped = leg == "carry"
         self._leg, self._since = leg, 0
@@ -97,12 +104,12 @@ class Performance:
         past = way[:2] / max(np.hypot(*way[:2]), 1e-9) * self.operator.overshoot
         far = np.hypot(*way[:2]) > 0.1  # people do not stray on a short way
         points = [begin + 0.5 * way + stray] if far and self.operator.detour else []
-        points += [end + np.append(past, 0.0)] if self.operator.overshoot else []
+        points += [end + np.append(past, HIGHER)] if self.operator.overshoot else []
         self._way = [np.array([*p[:2], max(p[2], end[2])]) for p in points]
 
     def _pass_points(self, seen: Seen, place: Array) -> None:
         """Aim for the next point on the way, if there is one, from a height that is safe."""
-        if not self._way or (self._leg == "carry" and seen.hand[0, 2] < CARRY - 0.05):
+        if not self._way or (self._leg == "carry" and seen.hand[0, 2] < CLEAR[1]):
             return
         self._since += 1
         if np.linalg.norm(self._way[0] - seen.hand[0]) < NEXT or self._since > PATIENCE:
@@ -128,6 +135,4 @@ class Performance:
 
     def _wobbles(self) -> Array:
         size = self.operator.wobble * np.array([1, 1, 1, 0.5, 0.5, 0.5])
-        new = self._rng.normal(size=6) * size
-        self._tremor = SLOW * self._tremor + np.sqrt(1 - SLOW**2) * new
-        return np.append(self._tremor, 0.0)
+        return np.append(self._rng.normal(size=6) * size, 0.0)
