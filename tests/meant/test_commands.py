@@ -141,7 +141,7 @@ def test_a_mask_without_the_worst_is_written_into_a_copy(
     demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "masked.hdf5"
-    arguments = ("score", demos, *QUICK, "--write-mask", "good", "--out", out)
+    arguments = ("score", demos, *QUICK, "--exclude", 1, "--write-mask", "good", "--out", out)
     status, text, err = call(capsys, *arguments)
     assert status == 0, err
     assert 'config.train.hdf5_filter_key = "good"' in text
@@ -247,3 +247,22 @@ def test_real_human_demonstrations_are_cleaned_whole(
     before, after = _contents(source), _contents(out)
     changed = {k for k in before if after[k] != before[k]}
     assert changed == {k for k in before if k.endswith("/actions")}
+
+
+def test_all_episodes_cannot_be_left_out(demos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = call(capsys, "score", demos, *QUICK, "--exclude", 4)
+    assert status == 1
+    assert "exclude is 4 of 4 episodes; leave one or more" in err
+
+
+def test_what_was_shown_is_kept_beside_a_copy_in_another_format(
+    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load(demos).save(tmp_path / "a.npz")
+    status, text, err = call(
+        capsys, "clean", tmp_path / "a.npz", *QUICK, "--out", tmp_path / "b.npz"
+    )
+    assert status == 0, err
+    assert "what was shown: kept in" in text
+    with np.load(tmp_path / "b.npz.shown.npz") as kept:
+        np.testing.assert_array_equal(kept["actions_shown"], load(demos).action)

@@ -11,7 +11,7 @@ import pytest
 from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.errors import OptionError
 from counterbc.meant import Judges, meaning
-from counterbc.radius import choose_radius
+from counterbc.radius import Search, choose_radius
 from counterbc.report import Options, find
 from counterbc.report.words import headline, lengths
 
@@ -20,7 +20,7 @@ QUICK: dict[str, Any] = {"judges": Judges(repeats=1), "changes": {"steps": 20}}
 
 def test_it_says_what_the_other_functions_say(tiny: Demonstrations) -> None:
     found = find([tiny], Options(**QUICK))
-    choice = choose_radius(tiny, progress=False, steps=20)
+    choice = choose_radius(tiny, search=Search(steps=20), progress=False)
     judged = meaning(
         tiny, radius=choice.radius, judges=Judges(repeats=1), progress=False, steps=20
     )  # fmt: skip
