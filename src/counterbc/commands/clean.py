@@ -109,6 +109,8 @@ def _text(said: Json) -> str:
         f"{said['moved_rms']:.3f} (RMS; each action dimension spans [-1, 1]).",
         f"{said['limited']} of them would have gone further than the radius or the bounds allow.",
     ]
+    if not any(said["radius"]):
+        lines.append("The radius is 0, so nothing was moved but what was out of bounds.")
     if said["not_carried_over"]:
         lines += ["Not carried over:", *(f"  {text}" for text in said["not_carried_over"])]
     return "\n".join(lines)

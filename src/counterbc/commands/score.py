@@ -134,6 +134,8 @@ class Score(Judged):
             lines.append("  robomimic  the same command with --write-mask good --out FILE")
         if written["weights"] is not None:
             lines.append(f"Weights of {len(meaning.shown)} pairs: {written['weights']}")
+            if not any(meaning.radius):
+                lines.append("The radius is 0, so all weights are 1.")
         above = self._above(meaning)
         if above:
             lines.append(f"Above {self.fail_on:g}: {', '.join(above)}")
