@@ -7,6 +7,7 @@ import os
 import resource
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -283,23 +284,25 @@ def test_an_interrupted_write_leaves_nothing_behind(
     assert os.listdir(tmp_path) == []
 
 
-@pytest.fixture
+@contextmanager
 def disk_of_10_kb() -> Iterator[None]:
-    """No file can grow beyond 10 kB, as on a disk that is full."""
+    """No file can grow beyond 10 kB, as on a disk that is full; nor can the log of the tests, so
+    nothing else may happen within."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @both
-@pytest.mark.usefixtures("disk_of_10_kb")
 def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(
     tmp_path: Path, module: ModuleType
 ) -> None:
     noise = np.random.default_rng(0).normal(size=(50_000, 2))
     large = Demonstrations((Episode(obs=noise, action=noise),))
-    with pytest.raises(FormatError, match=r"could not be written .* free space"):
+    with pytest.raises(FormatError, match=r"could not be written .* free space"), disk_of_10_kb():
         module.write(large, tmp_path / "demos")
     assert os.listdir(tmp_path) == []
 
