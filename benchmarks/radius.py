@@ -157,15 +157,15 @@ def _text(values: Any) -> str:
 
 
 def cost(rounds: int = 3) -> str:
-    """Choosing Δ against training one policy, side by side, in seconds of one processor."""
+    """Choosing Δ against training one policy, side by side, in seconds that one waits."""
     demos, ratios = demonstrate("intersection", Uniform(0.5), 400, 0), []
     for work in (train, choose_radius):  # compiles
         work(demos, steps=2, progress=False)
     for _ in range(rounds):
-        times = [time.process_time()]
+        times = [time.perf_counter()]
         for work in (train, choose_radius):
             work(demos, progress=False)
-            times.append(time.process_time())
+            times.append(time.perf_counter())
         ratios.append((times[2] - times[1]) / (times[1] - times[0]))
     each = ", ".join(f"{r:.1f}" for r in ratios)
     return f"Choosing Δ (9 radii × 5 folds, 400 pairs) takes {each} times one policy's training."
