@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -141,15 +141,6 @@ class RadiusChoice:
         from counterbc.radius_figure import radius_figure
 
         radius_figure(self, Path(path))
-
-
-def searching(changes: Mapping[str, Any]) -> Search:
-    """The search of those who judge: their steps are its own, not those of a policy to come."""
-    return Search(steps=changes["steps"]) if "steps" in changes else Search()
-
-
-def without_steps(changes: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in changes.items() if name != "steps"}
 
 
 def choose_radius(

@@ -229,8 +229,14 @@ def test_where_judges_disagree_more_of_what_was_shown_is_kept(make_demos: Make) 
 
 
 def test_the_radius_is_chosen_from_the_data_where_none_is_given(make_demos: Make) -> None:
-    meaning = _judge(make_demos(episodes=6), radius=None, steps=50)
     search = Search(steps=50)
+    meaning = _judge(
+        make_demos(episodes=6),
+        radius=None,
+        search=search,
+        judges=Judges(3, 1, steps=50),
+        steps=10_000,
+    )
     choice = cb.choose_radius(make_demos(episodes=6), search=search, progress=False, hidden=(16,))
     assert meaning.radius == (choice.radius,) * 2
     assert _judge(make_demos(), radius=None, preset="paper").radius == (0.4, 0.4)

@@ -15,14 +15,14 @@ from counterbc.radius import Search, choose_radius
 from counterbc.report import Options, find
 from counterbc.report.words import headline, lengths
 
-QUICK: dict[str, Any] = {"judges": Judges(repeats=1), "changes": {"steps": 20}}
+QUICK: dict[str, Any] = {"judges": Judges(repeats=1, steps=20), "search": Search(steps=20)}
 
 
 def test_it_says_what_the_other_functions_say(tiny: Demonstrations) -> None:
     found = find([tiny], Options(**QUICK))
     choice = choose_radius(tiny, search=Search(steps=20), progress=False)
     judged = meaning(
-        tiny, radius=choice.radius, judges=Judges(repeats=1), progress=False, steps=20
+        tiny, radius=choice.radius, judges=Judges(repeats=1, steps=20), progress=False
     )  # fmt: skip
     assert found.choice is not None
     assert found.meaning is not None
@@ -36,7 +36,7 @@ def test_an_episode_that_does_the_opposite_stands_out(make_demos: Any) -> None:
     demos = make_demos(episodes=10, length=40)
     bad = replace(demos.episodes[4], action=-demos.episodes[4].action)
     demos = replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:]))
-    found = find([demos], Options(radius=0.2, intents=False, changes={"steps": 400}))
+    found = find([demos], Options(radius=0.2, intents=False, judges=Judges(steps=400)))
     assert found.outstanding == [4]
     assert found.ranked[0] == 4
     assert "1 episode stands out." in headline(found)

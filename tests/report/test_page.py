@@ -16,12 +16,13 @@ import pytest
 
 from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.meant import Judges
+from counterbc.radius import Search
 from counterbc.report import Findings, Options, find, page
 from counterbc.report.advice import Given
 from counterbc.studies.plots import COLORS
 
 WHEN = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
-QUICK: dict[str, Any] = {"judges": Judges(repeats=1), "changes": {"steps": 20}}
+QUICK: dict[str, Any] = {"judges": Judges(repeats=1, steps=20), "search": Search(steps=20)}
 VOID = {"meta", "link", "br"}
 EVIL = "<script>alert('x')</script>"
 
@@ -137,7 +138,7 @@ def test_long_episodes_do_not_make_a_long_page() -> None:
     )
     found = find(
         [Demonstrations(episodes)],
-        Options(radius=0.2, intents=False, judges=Judges(2, 1), changes={"steps": 1}),
+        Options(radius=0.2, intents=False, judges=Judges(2, 1, steps=1)),
     )
     assert len(written(found)) < 2_000_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from tyro.conf import UseAppendAction
 
@@ -12,6 +12,7 @@ from counterbc.commands.command import Command, read
 
 if TYPE_CHECKING:
     from counterbc.meant import Judges, Meaning
+    from counterbc.radius import Search
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,7 @@ class Judged(Command):
     """After each but the last, episodes that it found odd are no longer learned from; by default
     3."""
     steps: int | None = None
-    """Gradient steps of each policy; by default 3000."""
+    """Gradient steps of each policy; by default 3000, and 3600 while the radius is chosen."""
     obs: UseAppendAction[tuple[str, ...]] = ()
     """Observation keys to read, one --obs each; by default all that are not images."""
     format: str | None = None
@@ -43,11 +44,10 @@ class Judged(Command):
     def judge(self, paths: tuple[Path, ...]) -> Meaning:
         from counterbc.meant import meaning
 
-        given: dict[str, Any] = {} if self.steps is None else {"steps": self.steps}
-        if self.delta is not None:
-            given["radius"] = self.delta
-        demos = read(paths, self.obs, format=self.format)
-        return meaning(demos, judges=self.judges, device=self.device, **given)
+        return meaning(
+            read(paths, self.obs, format=self.format), radius=self.delta, judges=self.judges,
+            search=self.search, device=self.device,
+        )  # fmt: skip
 
     @property
     def delta(self) -> float | tuple[float, ...] | None:
@@ -58,6 +58,13 @@ class Judged(Command):
         if len(self.radius) > 1 and len(numbers) < len(self.radius):
             raise OptionError("radius is auto and something else; give auto alone, or numbers")
         return None if not numbers else numbers[0] if len(numbers) == 1 else numbers
+
+    @property
+    def search(self) -> Search | None:
+        """How Δ is looked for, as `counterbc radius` does with the same steps."""
+        from counterbc.radius import Search
+
+        return None if self.steps is None else Search(steps=self.steps)
 
     @property
     def judges(self) -> Judges:

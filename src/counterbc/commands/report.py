@@ -62,8 +62,7 @@ class Report(Judged):
 
         return Options(
             radius=self.delta, judges=self.judges, scores=self.scores, intents=self.intents,
-            angles=self.angle, device=self.device,
-            changes={} if self.steps is None else {"steps": self.steps},
+            angles=self.angle, device=self.device, search=self.search,
         )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from counterbc.meant.crossfit import Judges, crossfit
 from counterbc.meant.limits import relative, trusted, within
 from counterbc.meant.scores import Score, episode_scores, operator_scores, split
 from counterbc.meant.units import feasible_units, from_unit, to_unit
-from counterbc.radius import DoubtfulRadius, choose_radius, searching, without_steps
+from counterbc.radius import DoubtfulRadius, Search, choose_radius
 from counterbc.settings import settings_for
 from counterbc.summary import shorten
 from counterbc.trained import radius_text
@@ -103,6 +103,7 @@ def meaning(
     *,
     radius: Radius | Literal["auto"] | None = None,
     judges: Judges | None = None,
+    search: Search | None = None,
     preset: str = "default",
     device: str | torch.device | None = None,
     progress: bool = True,
@@ -112,14 +113,15 @@ def meaning(
 
     Nor, where there are three operators or more, another one of the same operator's. Where there
     are fewer episodes than folds, blocks of neighbouring pairs are held out instead.
-    `radius` is by default chosen from the data, or the preset's; `changes` are those of `train`.
+    `radius` is by default chosen from the data by `search`, or the preset's; `changes` are those of
+    `train`.
     """
     (demos,) = as_datasets(demos)
     where, settings = find_device(device), settings_for(preset, **changes)
     if radius is None:
         radius = "auto" if preset == "default" else settings.radius
     warn_infeasible([demos], settings)
-    delta = _delta(demos, radius, preset, where, progress, changes)
+    delta = _delta(demos, radius, search, preset, where, progress, changes)
     bar = Bar("judging") if progress else Quiet()
     means = crossfit(demos, judges or Judges(), delta, settings, where, bar)
     shown, believed = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
@@ -155,6 +157,7 @@ def _doubt(demos: Demonstrations, means: Array) -> Array:
 def _delta(
     demos: Demonstrations,
     radius: Any,
+    search: Search | None,
     preset: str,
     device: torch.device,
     progress: bool,
@@ -165,8 +168,9 @@ def _delta(
         settings_for(preset, radius=radius)  # refuses any other word
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InfeasibleActions)
-            choice = choose_radius(demos, preset=preset, device=device, progress=progress,
-                search=searching(changes), **without_steps(changes))  # fmt: skip
+            choice = choose_radius(
+                demos, search=search, preset=preset, device=device, progress=progress, **changes
+            )
         for doubt in choice.warnings:
             warnings.warn(doubt, DoubtfulRadius, stacklevel=3)
         radius = choice.radius

@@ -177,7 +177,6 @@ def _radius(found: Findings) -> list[str]:
 def _judged(found: Findings) -> list[str]:
     """What makes other commands judge as it was done here."""
     usual, judges = Judges(), found.options.judges
-    own = {n: getattr(judges, n) for n in ("folds", "repeats", "rounds", "seed")}
+    own = {n: getattr(judges, n) for n in ("folds", "repeats", "rounds", "steps", "seed")}
     changed = {n: v for n, v in own.items() if v != getattr(usual, n)}
-    options = changed | found.options.changes
-    return [*_radius(found), *(p for n, v in options.items() for p in (f"--{n}", str(v)))]
+    return [*_radius(found), *(p for n, v in changed.items() for p in (f"--{n}", str(v)))]

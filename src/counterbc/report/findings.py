@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from counterbc.inspection import Inspection
 from counterbc.meant import Judges, Meaning, meaning
 from counterbc.meant.intents import Intents, find_intents
 from counterbc.merging import merge
-from counterbc.radius import RadiusChoice, choose_radius, searching, without_steps
+from counterbc.radius import RadiusChoice, Search, choose_radius
 from counterbc.training.checks import Radius
 
 _FEW = 8  # episodes: of fewer, quartiles say little
@@ -40,8 +40,8 @@ class Options:
     angles: tuple[str, ...] = ()
     """Observations that are angles in radians, for intents."""
     device: str | None = None
-    changes: dict[str, Any] = field(default_factory=dict)
-    """Of the settings of training, as steps."""
+    search: Search | None = None
+    """How Δ is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +168,7 @@ def _choose(demos: Demonstrations, options: Options, progress: bool) -> RadiusCh
     with warnings.catch_warnings():
         # The page counts infeasible actions among the problems.
         warnings.simplefilter("ignore", InfeasibleActions)
-        return choose_radius(
-            demos, search=searching(options.changes), device=options.device, progress=progress,
-            **without_steps(options.changes),
-        )  # fmt: skip
+        return choose_radius(demos, search=options.search, device=options.device, progress=progress)
 
 
 def _judge(
@@ -181,6 +178,5 @@ def _judge(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InfeasibleActions)
         return meaning(
-            demos, radius=radius, judges=options.judges, device=options.device, progress=progress,
-            **options.changes,
-        )  # fmt: skip
+            demos, radius=radius, judges=options.judges, device=options.device, progress=progress
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import asdict
 from datetime import datetime
 from importlib.resources import files
 
@@ -55,9 +56,7 @@ def _meta(style: str) -> list[Markup]:
 
 def _footer(found: Findings, when: datetime, hashes: dict[str, str]) -> Markup:
     judged, options = found.meaning, found.options
-    told = [f"folds {options.judges.folds}", f"repeats {options.judges.repeats}",
-            f"seed {options.judges.seed}"]  # fmt: skip
-    told += [f"{k} {v}" for k, v in options.changes.items()]
+    told = [f"{name} {value}" for name, value in asdict(options.judges).items()]
     if judged is not None:
         told.insert(0, f"Δ {radius_text(judged.radius)} ({judged.shape})")
     facts = [
