@@ -24,6 +24,7 @@ import numpy as np
 
 from counterbc.errors import CounterBCError
 from counterbc.intervals import paired_difference, share_interval
+from counterbc.studies.page import between
 from counterbc.studies.recorded import ALL, Recorded, Subset
 from counterbc.studies.study import Study
 
@@ -62,11 +63,7 @@ def study(given: argparse.Namespace) -> None:
 def table(given: argparse.Namespace) -> None:
     """Write the tables into the page, between its two marks."""
     text = tables(given.out, given.network)
-    before, mark, rest = PAGE.read_text(encoding="utf-8").partition("<!-- results -->")
-    _, end, after = rest.partition("<!-- end of results -->")
-    if not mark or not end:
-        raise CounterBCError(f"{PAGE} has no marks around its results; restore it from git")
-    PAGE.write_text(f"{before}{mark}\n{text}\n{end}{after}", encoding="utf-8")
+    PAGE.write_text(between(PAGE.read_text(encoding="utf-8"), "results", text), encoding="utf-8")
     print(text)
 
 

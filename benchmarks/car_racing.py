@@ -29,12 +29,13 @@ from counterbc.envs import WORLDS, make_vec
 from counterbc.evaluation import evaluate
 from counterbc.files import aside
 from counterbc.intervals import mean_interval, paired_difference
+from counterbc.studies.page import between
 from counterbc.studies.population import Population
 from counterbc.studies.study import Study
 from counterbc.training import train
 
 ROOT = Path(__file__).parent.parent
-PAGE, MARKS = ROOT / "docs/car-racing.md", ("<!-- tables -->", "<!-- end of tables -->")
+PAGE = ROOT / "docs/car-racing.md"
 METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 TEACHERS = ("uniform", "typical")
 PAIRS = (400, 1600)
@@ -73,8 +74,7 @@ def table(options: argparse.Namespace) -> None:
         "Improvement of Counter-BC in tiles visited, in %": improvements(rows),
     }
     text = "\n\n".join(f"**{title}**\n\n{part}" for title, part in parts.items())
-    before, _, rest = PAGE.read_text().partition(MARKS[0])
-    PAGE.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{rest.partition(MARKS[1])[2]}")
+    PAGE.write_text(between(PAGE.read_text(encoding="utf-8"), "tables", text), encoding="utf-8")
     print(text)
 
 

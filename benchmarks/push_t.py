@@ -27,6 +27,7 @@ from counterbc.demonstrations import Array, Demonstrations
 from counterbc.envs import make_vec
 from counterbc.errors import CounterBCError
 from counterbc.formats import load
+from counterbc.studies.page import between
 from counterbc.studies.recorded import ALL, Recorded, Subset
 from counterbc.studies.study import Study
 from counterbc.studies.tables import Line, lines, markdown
@@ -79,12 +80,8 @@ def study(given: argparse.Namespace) -> None:
 
 def table(given: argparse.Namespace) -> None:
     """Write the tables into the page, between its two marks."""
-    text, begin = tables(given.out, given.network), f"<!-- results, {given.network} network -->"
-    before, mark, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-    _, end, after = rest.partition("<!-- end of results -->")
-    if not mark or not end:
-        raise CounterBCError(f"{PAGE} has no marks around its results; restore it from git")
-    PAGE.write_text(f"{before}{mark}\n{text}\n{end}{after}", encoding="utf-8")
+    text, marks = tables(given.out, given.network), f"results, {given.network} network"
+    PAGE.write_text(between(PAGE.read_text(encoding="utf-8"), marks, text), encoding="utf-8")
     print(text)
 
 

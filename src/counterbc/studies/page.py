@@ -28,13 +28,18 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
 def fill(page: str, folder: Path) -> str:
     """The page with each section between its two marks written anew."""
     for name, write in SECTIONS.items():
-        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        before, found, rest = page.partition(begin)
-        _, closed, after = rest.partition(end)
-        if not found or not closed:
-            raise FormatError(f"the page has no {begin} … {end}; put both where the table belongs")
-        page = f"{before}{begin}\n{write(folder)}\n{end}{after}"
+        page = between(page, name, write(folder))
     return page
+
+
+def between(page: str, name: str, text: str) -> str:
+    """The page with this text between the two marks of that name."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, found, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise FormatError(f"the page has no {begin} … {end}; put both where the table belongs")
+    return f"{before}{begin}\n{text}\n{end}{after}"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 import warnings
@@ -23,6 +22,7 @@ from counterbc.methods import find_method
 from counterbc.policies import GaussianGRU
 from counterbc.settings import settings_for
 from counterbc.studies.comparison import Comparison, demonstrations
+from counterbc.studies.unit import digest
 from counterbc.trained import ACTS, Policies
 from counterbc.training import train
 
@@ -79,10 +79,10 @@ class Population:
     @property
     def name(self) -> str:
         """What its file is called: readable, and different for every other population."""
-        digest = hashlib.sha256(json.dumps(self.about, sort_keys=True).encode()).hexdigest()[:8]
         sigma = "" if self.sigma is None else f"-{self.sigma:g}"
         radius = "" if self.radius is None else f"-{self.radius:g}"
-        return f"{self.world}-{self.teacher}{sigma}-{self.pairs}-{self.method}{radius}-{digest}"
+        named = f"{self.world}-{self.teacher}{sigma}-{self.pairs}-{self.method}{radius}"
+        return f"{named}-{digest(self.about)}"
 
     @property
     def work(self) -> float:

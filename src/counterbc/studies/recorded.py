@@ -26,6 +26,7 @@ from counterbc.methods import find_method
 from counterbc.radius import DoubtfulRadius
 from counterbc.settings import Settings, settings_for
 from counterbc.studies.population import described, one_thread
+from counterbc.studies.unit import digest
 from counterbc.trained import ACTS, Act, Policies
 from counterbc.training import train
 
@@ -142,8 +143,7 @@ class Recorded:
     @property
     def name(self) -> str:
         """What its file is called: readable, and different for every other unit."""
-        digest = hashlib.sha256(json.dumps(self.about, sort_keys=True).encode()).hexdigest()[:8]
-        return f"{self.world}-{self.subset}-{self.label}-{digest}".replace("%", "")
+        return f"{self.world}-{self.subset}-{self.label}-{digest(self.about)}".replace("%", "")
 
     @property
     def work(self) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import warnings
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -18,6 +16,7 @@ from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.errors import Diverged, InfeasibleActions
 from counterbc.settings import settings_for
 from counterbc.studies.population import described, one_thread
+from counterbc.studies.unit import digest
 from counterbc.trained import Acting
 from counterbc.training import train
 
@@ -60,9 +59,8 @@ class Recovery:
 
     @property
     def name(self) -> str:
-        digest = hashlib.sha256(json.dumps(self.about, sort_keys=True).encode()).hexdigest()[:8]
         method = "bc" if self.radius is None else f"counter-bc-{self.radius:g}"
-        return f"recovery-{self.pairs}-{method}-{digest}"
+        return f"recovery-{self.pairs}-{method}-{digest(self.about)}"
 
     @property
     def work(self) -> float:

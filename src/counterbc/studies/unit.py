@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -24,3 +26,8 @@ class Unit(Protocol):
 
     def rows(self, device: str | None = None) -> pa.Table:
         """Compute it; `about` stands in the table's metadata."""
+
+
+def digest(about: dict[str, Any]) -> str:
+    """Eight letters that differ where anything that decides the rows does."""
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:8]
