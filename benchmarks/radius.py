@@ -5,7 +5,7 @@
 
 act=mean, 100 starts per run. Each run records 4000 pairs of its own and learns from 100 or 400 of
 them, drawn at random, as the paper does. The best fixed Δ of a run is picked on the other half of
-the runs. The way to read a curve was chosen on runs 0 to 49, so by default the next ones are taken.
+the runs. The way to read a curve was chosen on runs 0 to 99, so by default the next ones are taken.
 Finished cells are kept in the output file, so a stopped run goes on where it was.
 """
 
@@ -174,7 +174,7 @@ def cost(rounds: int = 3) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--seeds", type=int, default=50)
-    parser.add_argument("--first", type=int, default=50, help="number of the first run")
+    parser.add_argument("--first", type=int, default=100, help="number of the first run")
     parser.add_argument("--steps", type=int, default=None)
     parser.add_argument("--device", default=None)
     parser.add_argument("--teachers", nargs="*", default=list(TEACHERS))

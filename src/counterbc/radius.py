@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +32,7 @@ from counterbc.training.progress import Bar, Progress, Quiet
 
 RULE_OF_THUMB = "The paper's rule of thumb is 0.2 for experts to 0.5 for novices."
 
+_STEPS, _USUAL_PAIRS = 3600, 400  # of a search, with so many pairs
 _LEAST_STEPS = 500  # what policies younger than this miss says nothing about the demonstrators
 
 
@@ -48,9 +49,10 @@ class Search:
     folds: int = 5
     repeats: int = 1
     """How often the folds are dealt anew, each time with other starting weights."""
-    steps: int = 3600
-    """Gradient steps of each policy; fewer where the training itself has fewer, and as many as it
-    has for a mixture, whose Gaussians come together late."""
+    steps: int | None = None
+    """Gradient steps of each policy; by default 3600 · 400 / pairs, and never fewer than 3600: as
+    batches grow with the pairs, few pairs cost no more. At most those of the training itself, and
+    all of those for a mixture, whose Gaussians come together late."""
     pairs: int = 2000
     """Of more pairs than these, so many are drawn at random."""
     seed: int = 0
@@ -62,11 +64,15 @@ class Search:
             ("radii", enough and rising, "0 and two or more above it, rising"),
             ("folds", self.folds >= 2, "2 or more"),
             ("repeats", self.repeats >= 1, "1 or more"),
-            ("steps", self.steps >= 1, "1 or more"),
+            ("steps", self.steps is None or self.steps >= 1, "1 or more"),
             ("pairs", self.pairs >= 20, "20 or more"),
         ):
             if not ok:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be {allowed}")
+
+    def steps_for(self, pairs: int) -> int:
+        """Of each policy, with so many pairs."""
+        return self.steps or max(_STEPS, _STEPS * _USUAL_PAIRS // pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +91,8 @@ class RadiusChoice:
     """(G,): error above that of Δ = 0, fold by fold."""
     difference_se: tuple[float, ...]
     plateau: tuple[float, ...]
-    """The radii whose error is above the least by no more than one standard error, fold by fold;
-    where policies were trained for less long than they will be, Δ leans to the largest of them."""
+    """The radii whose error is above the least by no more than one standard error, fold by fold; Δ
+    leans to the largest of them."""
     dimension_error: tuple[tuple[float, ...], ...]
     """(A, G): the error of each dimension."""
     action_names: tuple[str, ...]
@@ -176,11 +182,12 @@ def search_radii(
         [split_folds(d, search.folds, search.seed + r) for r in range(search.repeats)] for d in used
     ]
     late = isinstance(chosen.policy, Mixture)
-    steps = settings.steps if late else min(search.steps, settings.steps)
+    asked = search.steps_for(max(d.pairs for d in used))
+    steps = settings.steps if late else min(asked, settings.steps)
     fitting = replace(settings, radius=0.0, steps=steps, held_out=0.0)
     fits = crossfit(used, folds, search.radii, (name, chosen), fitting, device, progress)
     return [
-        _choice(d, u, f[0], fit, replace(search, steps=steps), early=steps < settings.steps)
+        _choice(d, u, f[0], fit, search, steps, least_radius if late else best_radius)
         for d, u, f, fit in zip(datasets, used, folds, fits, strict=True)
     ]
 
@@ -217,7 +224,8 @@ def _choice(
     folds: Folds,
     fit: CrossFit,
     search: Search,
-    early: bool,
+    steps: int,
+    pick: Callable[[Sequence[float], Array], float],
 ) -> RadiusChoice:
     each = fit.errors()  # (R, K, G, A)
     total = each.sum(-1)  # (R, K, G)
@@ -225,7 +233,6 @@ def _choice(
     if not np.isfinite(error).any():
         raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
     difference, difference_se = _mean(total - total[:, :, :1])
-    pick = best_radius if early else least_radius
     radius = pick(search.radii, total)
     return RadiusChoice(
         radius=radius,
@@ -242,10 +249,14 @@ def _choice(
         folds_by=folds.kind,
         gap=folds.gap,
         repeats=search.repeats,
-        steps=search.steps,
+        steps=steps,
         pairs=demos.pairs,
         pairs_used=used.pairs,
-        warnings=tuple(_doubts(demos, fit, least_radius(search.radii, total), search)),
+        warnings=tuple(
+            _doubts(demos, fit, least_radius(search.radii, total), search)
+            if steps >= _LEAST_STEPS
+            else ()
+        ),
     )
 
 
@@ -269,8 +280,7 @@ def plateau(radii: Sequence[float], errors: Array) -> tuple[float, ...]:
 
 def best_radius(radii: Sequence[float], errors: Array) -> float:
     """Halfway from where the mean of (R, K, G) errors is least to the largest radius within one
-    standard error of it: policies that train for fewer steps than the final one, and so fit the
-    demonstrators' errors less, find too small a radius best."""
+    standard error of it: in return, too small a radius costs more than one too large by as much."""
     return round((least_radius(radii, errors) + plateau(radii, errors)[-1]) / 2, 3)
 
 
@@ -285,8 +295,6 @@ def least_radius(radii: Sequence[float], errors: Array) -> float:
 
 
 def _doubts(demos: Demonstrations, fit: CrossFit, least: float, search: Search) -> list[str]:
-    if search.steps < _LEAST_STEPS:
-        return []
     doubts = []
     peaks = two_peaks(fit.residual[:, 0].mean(0))  # (n, A) of Δ = 0
     if peaks:

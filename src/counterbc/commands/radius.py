@@ -36,7 +36,7 @@ class Radius(Command):
     repeats: int | None = None
     """How often the folds are dealt anew; by default 1."""
     steps: int | None = None
-    """Gradient steps of each policy; by default 3600."""
+    """Gradient steps of each policy; by default 3600, and more for fewer than 400 pairs."""
     pairs: int | None = None
     """Of more pairs than these, so many are drawn at random; by default 2000."""
     seed: int | None = None
