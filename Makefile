@@ -40,7 +40,7 @@ racing: venv
 
 # Everything about radius, scores, cleaning, modes and intents; it goes on where it was. For hours.
 meant: venv
-	@$(BIN)/python benchmarks/radius.py --first 0 --out benchmarks/results/radius.json
+	@$(BIN)/python benchmarks/radius.py --out benchmarks/results/radius.json
 	@$(BIN)/python benchmarks/radius_errors.py --seeds 10 --out benchmarks/results/radius_errors.json
 	@$(BIN)/python benchmarks/scores.py --seeds 20 --worlds intersection
 	@$(BIN)/python benchmarks/clean.py --seeds 20 --block 1

@@ -13,7 +13,7 @@ from counterbc.studies.claims import claims
 from counterbc.studies.judges import NO, OPEN, PARTLY, YES, simpler
 from counterbc.studies.numbers import Numbers, against, told
 from counterbc.studies.page import SECTIONS, fill, main
-from counterbc.studies.sections import seconds, summary, table1, verdicts
+from counterbc.studies.sections import hardware, seconds, summary, table1, verdicts
 
 BASELINES = ("bc", "weighted-bc", "bc-rnn", "bcnd")
 
@@ -184,6 +184,20 @@ def test_the_summary_has_a_column_per_world_and_tells_where_the_mean_differs(
     assert "| section | the paper | Cartpole | Car racing | Can | Air hockey |" in said
     line = "| 5.2 | Counter-BC leads at every size | reproduced (mean: not reproduced) |  |  |  |"
     assert line in said.splitlines()
+
+
+def test_folders_inside_hold_the_numbers_of_other_worlds(tmp_path: Path) -> None:
+    inner = tmp_path / "car-racing"
+    inner.mkdir()
+    for folder, world in ((tmp_path, "cartpole"), (inner, "car-racing")):
+        said = {
+            "cells": cells({"bc": 1.0}, world=world, act="mean", teacher="uniform", pairs=400),
+            "made": ["cuda, torch 2.11.0"],
+        }
+        (folder / "figure4.json").write_text(json.dumps(said))
+    assert Numbers(tmp_path).worlds("figure4") == ["cartpole", "car-racing"]
+    assert Numbers(inner).worlds("figure4") == ["car-racing"]
+    assert hardware(tmp_path).count("cuda") == 1
 
 
 def test_seconds_are_told_of_the_device_that_made_the_rows(tmp_path: Path) -> None:

@@ -188,8 +188,23 @@ def test_slow_worlds_are_studied_at_the_size_that_hardware_allows() -> None:
     assert {(u.about["seeds"], u.about["episodes"], u.about["pool"]) for u in units} == {
         (5, 10, 8000)
     }
-    whole = catalog.figure4(Options(worlds=("car-racing",), seeds=50))
-    assert {u.about["seeds"] for u in whole} == {50}
+    racing = Options(worlds=("car-racing",), seeds=50)
+    assert {u.about["seeds"] for u in catalog.figure4(racing)} == {50}
+    assert {u.about["sigma"] for u in catalog.figure5(racing)} == {0.0, 0.5, 1.0}
+    assert {u.about["radius"] for u in catalog.figure6(racing)} == {None, 0.0, 0.2, 0.4, 0.8}
+
+
+def test_distance_counts_in_car_racing_and_the_numbers_on_file_come_of_its_rows() -> None:
+    folder = Path(__file__).parents[2] / "results" / "car-racing"
+    rows = rows_of(
+        "figure4", Options(worlds=("car-racing",), teachers=("uniform", "typical")), folder
+    )
+    assert (rows["return"] == rows["tiles"]).all()
+    for cell in json.loads((folder / "figure4.json").read_text())["cells"]:
+        own = rows
+        for k in ("teacher", "pairs", "method", "act"):
+            own = own[own[k] == cell[k]]
+        assert own["tiles"].mean() == pytest.approx(cell["mean"])
 
 
 def test_sizes_are_the_world_s_unless_others_are_asked_for() -> None:

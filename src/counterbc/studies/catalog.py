@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import Literal
 
 from counterbc.demonstrators import NOISES, TEACHERS
 from counterbc.envs import WORLDS, make_vec
@@ -47,7 +48,15 @@ QUICK = Sizes(
 FULL_IN = {
     "air-hockey": replace(FULL, seeds=10, pairs=(200, 400, 800, 1600, 3200)),  # as the paper
     # What hardware allows where a step of the world takes long; --seeds 50 is the paper's size.
-    "car-racing": replace(FULL, seeds=5, episodes=10, pairs=(400, 1600), steps=2000),
+    "car-racing": replace(
+        FULL,
+        seeds=5,
+        episodes=10,
+        pairs=(400, 1600),
+        steps=2000,
+        sigmas=(0.0, 0.5, 1.0),
+        radii=(0.0, 0.2, 0.4, 0.8),
+    ),
     "push-t": replace(FULL, seeds=10, episodes=50),
     "can": replace(FULL, seeds=5, episodes=20),
 }
@@ -94,18 +103,19 @@ class Options:
         teachers: Sequence[str],
         pairs: Sequence[int] = (),
         methods: Sequence[str] = METHODS,
-        sigmas: Sequence[float] = (0.5,),
-        radii: Sequence[float] = (),
+        along: Literal["sigmas", "radii"] | None = None,
     ) -> list[Population]:
         """The populations of these axes, narrowed to what was asked for; by default of all sizes
-        of a world."""
+        of a world, and of all its σ or Δ only `along` those."""
         made = [w for w in WORLDS if w not in RECORDED]
         worlds = _chosen("world of this figure", self.worlds, worlds, made)
         shown = _chosen("noise or teacher", self.teachers, teachers, [*NOISES, *TEACHERS])
         grids = [
             Grid(
-                (world,), shown, pairs or sizes.pairs, methods, sigmas, radii, sizes.seeds,
-                sizes.episodes, self.preset, sizes.steps, sizes.most_recorded,
+                (world,), shown, pairs or sizes.pairs, methods,
+                sizes.sigmas if along == "sigmas" else (0.5,),
+                sizes.radii if along == "radii" else (),
+                sizes.seeds, sizes.episodes, self.preset, sizes.steps, sizes.most_recorded,
             )
             for world in worlds
             for sizes in [self.sizes(world)]
@@ -164,12 +174,12 @@ def figure4(options: Options) -> list[Unit]:
 
 def figure5(options: Options) -> list[Unit]:
     """Reward against σ."""
-    return [*options.grid(USUAL, ("uniform",), (400,), sigmas=options.sizes().sigmas)]
+    return [*options.grid(USUAL, ("uniform",), (400,), along="sigmas")]
 
 
 def figure6(options: Options) -> list[Unit]:
     """Reward against Δ."""
-    return [*options.grid(USUAL, ("crowd", "uniform"), (400,), radii=options.sizes().radii)]
+    return [*options.grid(USUAL, ("crowd", "uniform"), (400,), along="radii")]
 
 
 def figure7(options: Options) -> list[Unit]:

@@ -27,7 +27,7 @@ from counterbc.training.checks import warn_infeasible
 from counterbc.training.device import find_device
 from counterbc.training.progress import Progress
 
-KEPT = 1 << 29  # bytes of demonstrations that a process keeps for its next comparison
+KEPT = 3 << 30  # bytes of demonstrations that a process keeps for its next comparison
 _kept: dict[tuple[str, Teacher, int, int], tuple[Demonstrations, ...]] = {}
 
 

@@ -16,17 +16,23 @@ Test = dict[str, Any]
 
 
 class Numbers:
-    """The JSON files of a folder, by figure; a figure that is not there has no numbers."""
+    """The JSON files of a folder, by figure; a figure that is not there has no numbers.
+
+    Folders in it hold figures of other worlds, whose lists follow those of the folder itself.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.said: dict[str, dict[str, Any]] = {}
-        for path in sorted(folder.glob("*.json")):
+        for path in [*sorted(folder.glob("*.json")), *sorted(folder.glob("*/*.json"))]:
             try:
                 said = json.loads(path.read_text(encoding="utf-8"))
             except ValueError:
                 raise FormatError(f"{path} is not JSON; draw its figure again") from None
             if isinstance(said, dict):
-                self.said[path.stem] = said
+                known = self.said.setdefault(path.stem, {})
+                for name, value in said.items():
+                    before = known.get(name, [])
+                    known[name] = [*before, *value] if isinstance(value, list) else value
 
     def tests(self, figure: str, act: str, **chosen: str) -> list[Test]:
         """Those of a way of acting, as chosen by world, teacher or measure."""

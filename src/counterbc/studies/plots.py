@@ -36,8 +36,13 @@ LABELS = {
 MARKERS = {"bc": "o", "weighted-bc": "s", "bc-rnn": "^", "bcnd": "D", "counter-bc": "*"}
 TEACHERS = {"gaussian": "Gaussian", "epsilon-greedy": "ε-greedy"}
 """Where the name of a teacher is not its title."""
-UNITS = {"intersection": "reward", "cartpole": "steps survived", "cartpole-hard": "steps survived"}
-"""Of the return of an episode, where "return" says too little."""
+UNITS = {
+    "intersection": "reward", "cartpole": "steps survived", "cartpole-hard": "steps survived",
+    "car-racing": "tiles visited", "push-t": "best coverage", "can": "success",
+}  # fmt: skip
+"""Of an episode's performance, where "return" says too little."""
+MEASURES = {"car-racing": "tiles", "push-t": "best_coverage", "can": "success"}
+"""What counts in place of the return: the paper's distance travelled, and success."""
 WIDTH = 3.5  # inches, a column of a paper: nothing need be shrunk, so letters stay readable
 
 

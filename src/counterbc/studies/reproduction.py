@@ -14,6 +14,7 @@ from counterbc.files import aside
 from counterbc.plain import without_nan
 from counterbc.studies.catalog import FIGURES, Options
 from counterbc.studies.improvement import improvements
+from counterbc.studies.plots import MEASURES
 from counterbc.studies.statistics import by_subject, resolvable, spread
 from counterbc.studies.study import Study, made_with
 from counterbc.studies.unit import Unit
@@ -23,12 +24,16 @@ PEOPLE = "people"
 
 
 def rows_of(name: str, options: Options, folder: Path) -> pd.DataFrame:
-    """The finished rows of a figure; what people showed has them for its teacher."""
+    """The finished rows of a figure, with what counts in their world for the return; what people
+    showed has them for its teacher."""
     kinds: dict[type, list[Unit]] = {}
     for unit in FIGURES[name](options):
         kinds.setdefault(type(unit), []).append(unit)
     tables = [Study(units, folder / "rows").table().to_pandas() for units in kinds.values()]
     rows = [row for table in tables for row in _with_teacher(table).to_dict("records")]
+    for row in rows:
+        measure = MEASURES.get(row.get("world", ""))
+        row |= {"return": row[measure]} if measure else {}
     return pd.DataFrame(rows)
 
 
@@ -84,12 +89,11 @@ def resolution(name: str, options: Options, folder: Path, sd: float | None) -> s
     text = f"{name}: {runs} paired runs per point find differences of {least:.2f} sd (power 0.8)"
     if sd is not None:
         return f"{text}, {least * sd:.3g} with an sd of {sd:g}"
-    study = Study(units, folder / "rows")
-    if study.missing():
+    if Study(units, folder / "rows").missing():
         return text
     known = [
         f"{least * _spread(rows):.3g} in {world}"
-        for world, rows in study.table().to_pandas().groupby("world", sort=False)
+        for world, rows in rows_of(name, options, folder).groupby("world", sort=False)
     ]
     return f"{text}; by the largest sd of the rows, {', '.join(known)}"
 

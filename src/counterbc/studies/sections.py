@@ -158,14 +158,16 @@ def hardware(folder: Path) -> str:
     every = Numbers(folder).said.items()
     return table(
         ("figure", "rows made with"),
-        [[name, "; ".join(said["made"])] for name, said in every if "made" in said],
+        [[name, "; ".join(dict.fromkeys(said["made"]))] for name, said in every if "made" in said],
     )
 
 
 def seconds(folder: Path) -> str:
     """After how many seconds of a call each part was finished, on the device of the rows here."""
-    numbers, path, rows = Numbers(folder), folder / "seconds.json", []
-    for call in json.loads(path.read_text(encoding="utf-8")) if path.exists() else []:
+    numbers, rows = Numbers(folder), []
+    files = [folder / "seconds.json", *sorted(folder.glob("*/seconds.json"))]
+    texts = [file.read_text(encoding="utf-8") for file in files if file.exists()]
+    for call in (call for text in texts for call in json.loads(text)):
         where = f"{call.get('gpu', call['device'])}, {call['cores']} cores"
         for part, found in call["parts"].items():
             made = numbers.said.get(part.split(",")[0], {}).get("made", [])

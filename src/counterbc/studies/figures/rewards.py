@@ -125,9 +125,15 @@ def _caption(name: str, rows: pd.DataFrame) -> str:
     sigma = "; actions span [−1,\u00a01]" if name == "figure5" else ", noises σ 0.5"
     sigma += "; actions span [−1,\u00a01]" if name == "figure6" else ""
     return (
-        f"Mean return per episode, act={first['act']}; a point is {_counts(rows)}; "
+        f"Mean {_what(rows)} per episode, act={first['act']}; a point is {_counts(rows)}; "
         f"bands: ± standard error. Preset {first['preset']}{fixed}{sigma}."
     )
+
+
+def _what(rows: pd.DataFrame) -> str:
+    """What an episode is measured by, where all worlds of a figure have the same."""
+    found = {UNITS.get(world, "return") for world in rows["world"]}
+    return found.pop() if len(found) == 1 else "return"
 
 
 def _counts(rows: pd.DataFrame) -> str:
