@@ -5,7 +5,7 @@
     python benchmarks/car_racing.py expert                   # in both simulators
     python benchmarks/car_racing.py speed                    # both simulators, side by side
     python benchmarks/car_racing.py evidence                 # why Δ 0.4 hurts (CPU: half an hour)
-    python benchmarks/car_racing.py picture                  # the expert's frames
+    python benchmarks/car_racing.py picture --run RUN        # frames of the expert and of a policy
 
 Each seed records 8000 pairs of its own and learns from 400 or 1600 of them, drawn at random; Δ is
 0.4. All methods of a seed see the same pairs and drive on the same ten tracks. Rows behind
@@ -18,6 +18,7 @@ import argparse
 import json
 import math
 import time
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -245,18 +246,25 @@ def drive(policies: Policies, tracks: int, act: Act) -> dict[str, np.ndarray[Any
 
 
 def picture(options: argparse.Namespace) -> None:
-    """The expert's frames in each simulator, a row each."""
+    """Frames of the expert in each simulator and of a policy in envpool, a row each."""
     from PIL import Image
 
-    drive, rows = WORLDS[WORLD].load_expert(), []
-    for backend in options.backends:
+    expert = WORLDS[WORLD].load_expert()
+    drivers: list[tuple[str, Callable[[Any], Any]]] = [
+        (backend, lambda obs: expert(obs, np.zeros(1), 0)) for backend in options.backends
+    ]
+    if options.run is not None:
+        act = Policies.load(options.run)[0].actor().act
+        drivers.append(("envpool", lambda obs: act(obs[0])[None]))
+    rows = []
+    for backend, act_on in drivers:
         env: Any = make_vec(WORLD, 1, backend=backend, render_mode="rgb_array")
         obs, _ = env.reset(seed=[options.track])
         shown = []
         for t in range(max(SHOWN) + 1):
             if t in SHOWN:
                 shown.append(env.render()[0])
-            obs, *_ = env.step(drive(obs, np.zeros(1), t))
+            obs, *_ = env.step(act_on(obs))
         env.close()
         gap = np.full((len(shown[0]), 6, 3), 255, np.uint8)
         rows.append(np.concatenate([p for f in shown for p in (f, gap)][:-1], axis=1))
@@ -287,6 +295,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, help="of training, or of an episode for speed")
     parser.add_argument("--track", type=int, default=7, help="of the picture")
     parser.add_argument("--picture", type=Path, default=ROOT / "docs/images/car-racing.png")
+    parser.add_argument("--run", type=Path, help="a policy for the picture")
     parser.add_argument("--tracks", type=int, help="of the expert (24), or of each policy (5)")
     parser.add_argument("--runs", type=int, default=2, help="of the evidence")
     parser.add_argument("--backends", nargs="*", default=list(BACKENDS))
