@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from counterbc.errors import CounterBCError
-from counterbc.intervals import paired_difference, share_interval
 from counterbc.studies.page import between
 from counterbc.studies.recorded import ALL, Recorded, Subset
 from counterbc.studies.study import Study
+from counterbc.studies.tables import Line, finished, lines
 
 WORLD, PAGE, PICTURE = "can", Path("docs/can.md"), Path("docs/images/can.png")
 NETWORKS: dict[str, dict[str, Any]] = {"default": {}, "wide": {"hidden": (256, 256)}}
@@ -44,6 +44,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "Counter-BC, Δ 0.1": {"method": "counter-bc", "radius": 0.1},
 }
 """What the table calls each; the last two are ours to add, and are computed last."""
+PLACE = {name: i for i, name in enumerate(ROWS)}
 
 
 def unit(data: Path, subset: Subset, own: dict[str, Any], given: argparse.Namespace) -> Recorded:
@@ -69,21 +70,16 @@ def table(given: argparse.Namespace) -> None:
 
 def tables(folder: Path, network: str) -> str:
     """A table for each part of the data, as Markdown."""
-    import pandas as pd
-
-    files = sorted(folder.glob(f"{WORLD}-*.parquet"))
-    if not files:
-        raise CounterBCError(f"{folder} holds no finished populations; run the study first")
-    rows = pd.concat([pd.read_parquet(f) for f in files])
+    rows, names = finished(folder, WORLD), {_label(own, network): k for k, own in ROWS.items()}
+    rows = rows[rows.label.isin(names)].assign(label=lambda r: r.label.map(names))
     parts = []
     for name, subset in (SUBSETS | CEILING).items():
-        part = rows[rows.subset == str(subset)]
-        found = {label: part[part.label == _label(own, network)] for label, own in ROWS.items()}
-        lines = [_line(k, v.set_index("seed"), found["BC"]) for k, v in found.items() if len(v)]
-        if not lines:
-            continue
-        head = f"**{name.capitalize()}**, {round(part.pairs.mean())} pairs"
-        parts.append("\n".join([f"{head}\n", HEAD, *lines]))
+        part = rows[rows.subset == str(subset)].sort_values("label", key=lambda c: c.map(PLACE))
+        if len(part):
+            steps = part.groupby("label").length.mean()
+            found = [_text(line, steps[line.label]) for line in lines(part, "success", base="BC")]
+            head = f"**{name.capitalize()}**, {round(part.pairs.mean())} pairs"
+            parts.append("\n".join([f"{head}\n", HEAD, *found]))
     return "\n" + "\n\n".join(parts) + "\n"
 
 
@@ -98,24 +94,18 @@ def _label(own: dict[str, Any], network: str) -> str:
     return "-".join(x for x in (own["method"], text, *kind) if x)
 
 
-def _line(label: str, own: Any, base: Any) -> str:
+def _text(line: Line, steps: float) -> str:
     """Wilson's interval takes all episodes for independent; the difference is paired by seed."""
-    right = np.concatenate(
-        [
-            np.repeat([1.0, 0.0], [round(p * n), n - round(p * n)])
-            for p, n in zip(own.success, own.success_count.astype(int), strict=True)
-        ]
-    )
-    share, above = share_interval(right), ""
-    if label != "BC" and len(base):
-        pair = own.success.align(base.set_index("seed").success, join="inner")
-        i = paired_difference(*(100 * x.to_numpy() for x in pair)).interval
-        above = f"{i.mean:+.1f} [{i.low:+.1f}, {i.high:+.1f}]".replace("-", "−")
-    used = sorted({round(max(r), 2) for r in own.radius_used})
-    radius = "" if used == [0.0] and "Counter" not in label else " … ".join(f"{r:g}" for r in used)
-    low, high = 100 * share.low, 100 * share.high
-    rate = f"{100 * share.mean:.1f} % [{low:.1f}, {high:.1f}]"
-    return f"| {label} | {radius} | {rate} | {above} | {own.length.mean():.0f} |"
+    above = ""
+    if line.above is not None:
+        i = line.above.interval
+        mean, low, high = (100 * share for share in (i.mean, i.low, i.high))
+        above = f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
+    radii = sorted({round(r, 2) for r in line.radius}) if "Counter" in line.label else []
+    rate, low, high = (100 * share for share in line.rate)
+    cells = [line.label, " … ".join(f"{r:g}" for r in radii)]
+    cells += [f"{rate:.1f} % [{low:.1f}, {high:.1f}]", above.replace("-", "−"), f"{steps:.0f}"]
+    return f"| {' | '.join(cells)} |"
 
 
 def speed(given: argparse.Namespace) -> None:

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 
 from counterbc.demonstrations import Array, Demonstrations
@@ -30,7 +29,7 @@ from counterbc.formats import load
 from counterbc.studies.page import between
 from counterbc.studies.recorded import ALL, Recorded, Subset
 from counterbc.studies.study import Study
-from counterbc.studies.tables import Line, lines, markdown
+from counterbc.studies.tables import Line, finished, lines, markdown
 
 WORLD, OBS, PAGE = "push-t", ("state",), Path("docs/push-t.md")
 STILL = 1.0  # pixels in a step
@@ -87,10 +86,7 @@ def table(given: argparse.Namespace) -> None:
 
 def tables(folder: Path, network: str) -> str:
     """One table for each part of the data and way of acting, as Markdown."""
-    files = sorted(folder.glob(f"{WORLD}-*.parquet"))
-    if not files:
-        raise CounterBCError(f"{folder} holds no finished populations; run the study first")
-    rows = pd.concat([pd.read_parquet(f) for f in files])
+    rows = finished(folder, WORLD)
     keys = {key(own): (i, name) for i, (name, own) in enumerate(rows_of(network))}
     own = [keys[k] for k in zip(rows.method, rows.radius, rows.changes, rows.cleaned, strict=True)]
     rows["order"], rows["label"] = [i for i, _ in own], [name for _, name in own]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,14 @@ class Line:
         if not self.episodes:
             return math.nan, math.nan, math.nan
         return self.right / self.episodes, *wilson(self.right, self.episodes)
+
+
+def finished(folder: Path, world: str) -> pd.DataFrame:
+    """The rows of all populations of a world in a folder."""
+    files = sorted(folder.glob(f"{world}-*.parquet"))
+    if not files:
+        raise DataError(f"{folder} holds no finished populations; run the study first")
+    return pd.concat([pd.read_parquet(file) for file in files])
 
 
 def lines(
