@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -305,6 +306,14 @@ def test_train_warns_of_a_doubtful_radius() -> None:
         train(shown(0.0), radius="auto", steps=500, **SMALL)
 
 
+def test_a_short_search_says_what_it_did_not_look_for() -> None:
+    search = Search(radii=(0.0, 0.2, 0.4), steps=499)
+    (doubt,) = choose_radius(shown(0.0), search=search, **SMALL).warnings
+    assert "policies of 499 steps are too young to look for several modes, or for a Δ of 0" in doubt
+    longer = choose_radius(shown(0.0), search=Search(search.radii, steps=500), **SMALL)
+    assert [w for w in longer.warnings if "too young" in w] == []
+
+
 # Refusals
 
 
@@ -396,12 +405,29 @@ def test_the_command_shows_the_curve_and_draws_it(
     assert out.rstrip().endswith(f"counterbc train {file} {option}")
 
 
+def test_the_line_to_paste_trains_what_the_radius_was_chosen_for(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spaced = file.rename(tmp_path / "my demos.hdf5")
+    again = ("--obs", "state", "--format", "robomimic", "--preset", "paper", "--policy", "mixture",
+             "--modes", "2")  # fmt: skip
+    few = ("--steps", "5", "--radii", "0", "--radii", "0.2", "--radii", "0.4")
+    radius = said(capsys, "radius", spaced, *again, *few)["radius"]
+    assert main(["radius", str(spaced), *again, *few]) == 0
+    line = capsys.readouterr().out.splitlines()[-1].removeprefix("Next: counterbc ")
+    assert shlex.split(line) == ["train", str(spaced), *again, "--radius", f"{radius:g}"]
+    settings = said(capsys, *shlex.split(line), "--steps", 2)["settings"]
+    assert (settings["policy"], settings["modes"], settings["limited"]) == ("mixture", 2, True)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (("--plot", "curve.pdf"), "cannot draw curve.pdf; allowed: .png, .svg"),
         (("--folds", "1"), "folds is 1"),
         (("--method", "bc"), "needs no radius"),
+        (("--modes", "3"), "choose the policy mixture"),
     ],
 )
 def test_the_command_refuses_in_one_sentence(
