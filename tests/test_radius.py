@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 
-from counterbc.cli import main
 from counterbc.demonstrations import Array, Demonstrations, Episode
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.folds import CrossFit, crossfit, split_folds
@@ -36,6 +34,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActi
 
 Make = Callable[..., Demonstrations]
 Train = Callable[..., Policies]
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
 SMALL: dict[str, Any] = {"hidden": (32, 32), "progress": False}
 COARSE = Search(radii=(0.0, 0.2, 0.4, 0.6, 0.8), steps=2000)
 
@@ -382,23 +382,16 @@ def file(make_demos: Make, tmp_path: Path) -> Path:
     return path
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    assert main([*map(str, arguments), "--json"]) == 0
-    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return answer
-
-
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_command_shows_the_curve_and_draws_it(
-    kind: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     picture = tmp_path / f"curve.{kind}"
     few = ("--steps", 5, "--radii", 0, "--radii", 0.2, "--radii", 0.4)
-    answer = said(capsys, "radius", file, *few, "--plot", picture)
+    answer = call_json("radius", file, *few, "--plot", picture)
     assert answer["radii"] == [0, 0.2, 0.4]
     assert picture.stat().st_size > 1000
-    assert main([*map(str, ("radius", file, *few)), "--per-dimension"]) == 0
-    out = capsys.readouterr().out
+    _, out, _ = call("radius", file, *few, "--per-dimension")
     assert f"Δ {answer['radius']:g}" in out
     assert "0.2 for experts to 0.5 for novices" in out
     option = " ".join(f"--radius {r:g}" for r in answer["per_dimension"])
@@ -406,18 +399,18 @@ def test_the_command_shows_the_curve_and_draws_it(
 
 
 def test_the_line_to_paste_trains_what_the_radius_was_chosen_for(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    file: Path, tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     spaced = file.rename(tmp_path / "my demos.hdf5")
     again = ("--obs", "state", "--format", "robomimic", "--preset", "paper", "--policy", "mixture",
              "--modes", "2")  # fmt: skip
     few = ("--steps", "5", "--radii", "0", "--radii", "0.2", "--radii", "0.4")
-    radius = said(capsys, "radius", spaced, *again, *few)["radius"]
-    assert main(["radius", str(spaced), *again, *few]) == 0
-    line = capsys.readouterr().out.splitlines()[-1].removeprefix("Next: counterbc ")
+    radius = call_json("radius", spaced, *again, *few)["radius"]
+    _, out, _ = call("radius", spaced, *again, *few)
+    line = out.splitlines()[-1].removeprefix("Next: counterbc ")
     assert shlex.split(line) == ["train", str(spaced), *again, "--radius", f"{radius:g}"]
-    settings = said(capsys, *shlex.split(line), "--steps", 2)["settings"]
+    settings = call_json(*shlex.split(line), "--steps", 2)["settings"]
     assert (settings["policy"], settings["modes"], settings["limited"]) == ("mixture", 2, True)
 
 
@@ -431,20 +424,19 @@ def test_the_line_to_paste_trains_what_the_radius_was_chosen_for(
     ],
 )
 def test_the_command_refuses_in_one_sentence(
-    options: tuple[str, ...], words: str, file: Path, capsys: pytest.CaptureFixture[str]
+    options: tuple[str, ...], words: str, file: Path, call: Call
 ) -> None:
-    assert main(["radius", str(file), *options]) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
+    status, out, err = call("radius", file, *options)
+    assert (status, out) == (1, "")
     assert words in err
     assert len(err.splitlines()) == 1
 
 
 def test_the_train_command_chooses_the_radius_unless_told(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     def config(name: str, *options: object) -> dict[str, Any]:
-        return said(capsys, "train", file, "--steps", 5, "--out", tmp_path / name, *options)
+        return call_json("train", file, "--steps", 5, "--out", tmp_path / name, *options)
 
     chosen = config("auto")
     assert (chosen["radius_from"], chosen["settings"]["radius"]) == ("cross-validation", "auto")
@@ -455,17 +447,9 @@ def test_the_train_command_chooses_the_radius_unless_told(
     assert config("authors", "--preset", "authors")["members"] == ["seed 0, radius 0.5"]
     on = config("on", "--start", tmp_path / "number")
     assert on["members"] == ["seed 0, radius 0.2"]
-    assert main(["train", str(file), "--steps", "5", "--out", str(tmp_path / "told")]) == 0
-    assert "5 folds of whole episodes, 60 pairs" in capsys.readouterr().out
-    mixed = [
-        "train",
-        str(file),
-        "--radius",
-        "auto",
-        "--radius",
-        "0.2",
-        "--out",
-        str(tmp_path / "x"),
-    ]
-    assert main(mixed) == 1
-    assert "give auto alone" in capsys.readouterr().err
+    _, out, _ = call("train", file, "--steps", 5, "--out", tmp_path / "told")
+    assert "5 folds of whole episodes, 60 pairs" in out
+    mixed = ("--radius", "auto", "--radius", 0.2)
+    status, _, err = call("train", file, *mixed, "--out", tmp_path / "x")
+    assert status == 1
+    assert "give auto alone" in err
