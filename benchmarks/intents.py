@@ -41,7 +41,7 @@ def measure(demos: Demonstrations, wanted: Any = None, **options: Any) -> dict[s
     began = time.perf_counter()
     found = find_intents(demos, **options)
     seconds = time.perf_counter() - began
-    gain = {k: v - found.held_out[1] for k, v in found.held_out.items()}
+    gain = {str(k): v - found.held_out[1] for k, v in found.held_out.items()}
     row: dict[str, Any] = {
         "episodes": len(demos),
         "groups": found.groups,
@@ -66,7 +66,7 @@ def markdown(rows: dict[str, dict[str, Any]]) -> str:
         if "share" in r:
             low, high = r["wilson"]
             right = f"{100 * r['share']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
-        gains = " | ".join("{:+.2f} ± {:.2f}".format(*r["gain"][k]) for k in (2, 3))
+        gains = " | ".join("{:+.2f} ± {:.2f}".format(*r["gain"][k]) for k in ("2", "3"))
         lines.append(f"| {name} | {r['episodes']} | {r['groups']} | {right} | {gains} |")
     return "\n".join(lines).replace("| -", "| −")
 

@@ -13,6 +13,7 @@ import argparse
 import json
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,8 @@ def measure(name: str, pairs: int, runs: int) -> dict[str, Any]:
     teacher, episodes = TEACHERS[name], range(runs)
     demos = [demonstrate(WORLD, teacher(run), pairs, run) for run in episodes]
     folds = [[split_folds(d, SEARCH.folds, 0)] for d in demos]
-    settings, device = settings_for("default", steps=SEARCH.steps), torch.device("cpu")
+    usual, device = settings_for("default"), torch.device("cpu")
+    settings = replace(usual, steps=min(SEARCH.steps_for(pairs), usual.steps))
     method, bar = find_method("counter-bc"), Bar(name)
     fits = crossfit(demos, folds, SEARCH.radii, method, settings, device, bar)
     chosen, meant = [], []

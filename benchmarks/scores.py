@@ -197,12 +197,12 @@ def correlation(row: dict[str, Any], measure: str) -> float:
 
 def covered(rows: list[dict[str, Any]], of: str) -> dict[str, float]:
     """Share of the 90 % intervals that hold the truth: of all, and of each kind of demonstrator."""
-    hits: dict[str, list[bool]] = {"all": []}
+    hits: dict[str, list[bool]] = {}
     for row in rows:
         for who, (low, high), true in _cases(row, of):
             inside = bool(low <= true <= high)
-            hits["all"].append(inside)
-            hits.setdefault("σ alone" if who.startswith("σ 0") else who, []).append(inside)
+            hits.setdefault("all", []).append(inside)
+            hits.setdefault("noise alone" if who.startswith("σ 0") else who, []).append(inside)
     return {k: float(np.mean(v)) for k, v in hits.items()}
 
 
@@ -220,32 +220,47 @@ def _cases(row: dict[str, Any], of: str) -> list[tuple[str, Any, float]]:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    lines: list[str] = []
+    """Blocks between empty lines; docs/scores.md holds each of them."""
+    blocks: list[str] = []
     for world in dict.fromkeys(r["world"] for r in rows):
         people = [r for r in rows if r["world"] == world and r["study"] == "operators"]
         takes = [r for r in rows if r["world"] == world and r["study"] == "episodes"]
-        lines += [f"\n{world}: {len(people)} datasets of operators, {len(takes)} of episodes\n"]
-        lines += ["| measure | rank correlation | " + " | ".join(KINDS) + " | all three |"]
-        lines += ["|---" * 6 + "|"]
-        for m in (*OURS, "BC residual", *MEASURES):
-            cells = [_text([correlation(r, m) for r in people], 0.0)] if people else ["–"]
-            for kind in KINDS if takes else ():
-                cells.append(_text([auroc(r, m, kind) for r in takes], 0.5))
-            every = [[auroc(r, m, k) for k in KINDS] for r in takes]
-            cells.append(_text(np.mean(every, axis=1).tolist(), 0.5) if takes else "–")
-            lines.append(f"| {m} | " + " | ".join(cells) + " |")
-        for study, these in (("operators", people), ("episodes", takes)):
-            for of in ("operators", "episodes") if these else ():
-                shares = [f"{k} {100 * v:.0f} %" for k, v in covered(these, of).items()]
-                lines.append(f"\n90 % intervals, {of} of the study of {study}: {', '.join(shares)}")
+        blocks += [f"{world}: {len(people)} datasets of operators, {len(takes)} of episodes"]
+        blocks += [_found(people, takes), _held({"operators": people, "episodes": takes})]
         bias = [next(o["bias"][0] for o in r["operators"] if o["name"] == "biased") for r in people]
         if bias:
-            lines.append(f"\nbias of the biased operator, {OFF:g} in truth: {np.mean(bias):.2f}")
+            blocks.append(f"Bias of the biased operator, {OFF:.2f} in truth: {np.mean(bias):.2f}")
+    return "\n\n".join(blocks)
+
+
+def _found(people: list[dict[str, Any]], takes: list[dict[str, Any]]) -> str:
+    """How well each measure finds bad operators and bad episodes."""
+    lines = ["| measure | rank correlation | " + " | ".join(KINDS) + " | all three |"]
+    lines += ["|---" * 6 + "|"]
+    for m in (*OURS, "BC residual", *MEASURES):
+        each = [[auroc(r, m, k) for r in takes] for k in KINDS]
+        cells = [_text([correlation(r, m) for r in people], 0.0)]
+        cells += [_text(found, 0.5) for found in (*each, np.mean(each, axis=0).tolist())]
+        lines.append(f"| {m} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _held(studies: dict[str, list[dict[str, Any]]]) -> str:
+    """How often intervals hold the truth."""
+    lines = ["| 90 % intervals that hold the error expected | of an operator | of an episode |"]
+    lines += ["|---" * 3 + "|"]
+    for study, rows in studies.items():
+        takes = covered(rows, "episodes")
+        for who, share in covered(rows, "operators").items():
+            name = f"{study}' study, all" if who == "all" else f"… {who}"
+            lines.append(f"| {name} | {100 * share:.0f} % | {100 * takes[who]:.0f} % |")
     return "\n".join(lines)
 
 
 def _text(values: list[float], nothing: float) -> str:
     """The mean with its 95 % interval, turned to the side of `nothing` where it does better."""
+    if not values:
+        return "–"
     x = np.array(values)
     turned = x if x.mean() >= nothing else 2 * nothing - x
     interval = mean_interval(turned)

@@ -1,7 +1,8 @@
-"""A tiny dataset that every method can learn in a second, and the settings to do it with."""
+"""A tiny dataset that every method learns in a second, and commands as people type them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from counterbc.cli import main
 from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.methods import METHODS
 from counterbc.trained import Policies
@@ -17,6 +19,8 @@ from counterbc.training import train
 
 Make = Callable[..., Demonstrations]
 Train = Callable[..., Policies]
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(autouse=True)
@@ -86,5 +90,30 @@ def quick() -> Train:
     def run(demos: Any, method: Any = "bc", **options: Any) -> Policies:
         small: dict[str, Any] = {"progress": False, "hidden": (8, 8), "steps": 20}
         return train(demos, method, **(small | options))
+
+    return run
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run a command in this process: its exit status, stdout and stderr."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        status = main([str(a) for a in arguments])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def call_json(call: Call) -> CallJson:
+    """Run a command that ends well: what it says with --json."""
+
+    def run(*arguments: object) -> dict[str, Any]:
+        status, out, err = call(*arguments, "--json")
+        assert status == 0, err
+        said: dict[str, Any] = json.loads(out)
+        return said
 
     return run

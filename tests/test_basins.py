@@ -89,8 +89,8 @@ def test_a_mixture_is_held_to_the_mode_that_was_shown() -> None:
     assert fit.errors().mean((0, 1)) == pytest.approx(own[0])
 
 
-def test_a_mixture_is_searched_with_the_steps_it_will_be_trained_for() -> None:
-    search = Search(radii=(0.0, 0.2, 0.4), steps=10)
-    small: dict[str, Any] = {"search": search, "steps": 20, "hidden": (8,), "progress": False}
-    assert choose_radius(_two_goals(), policy="mixture", **small).steps == 20
-    assert choose_radius(_two_goals(), **small).steps == 10
+def test_a_mixture_is_searched_with_the_steps_it_will_be_trained_for_unless_told() -> None:
+    radii = (0.0, 0.2, 0.4)
+    small: dict[str, Any] = {"policy": "mixture", "steps": 20, "hidden": (8,), "progress": False}
+    assert choose_radius(_two_goals(), search=Search(radii), **small).steps == 20
+    assert choose_radius(_two_goals(), search=Search(radii, steps=10), **small).steps == 10

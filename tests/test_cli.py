@@ -17,60 +17,46 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from counterbc.cli import main
 from counterbc.demonstrators import Chain, Gaussian, returns
 
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 
 
-def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    """Exit status, stdout and stderr of a command run in this process."""
-    status = main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def call_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    status, out, err = call(capsys, *arguments, "--json")
-    assert status == 0, err
-    said: dict[str, Any] = json.loads(out)
-    return said
-
-
 @pytest.fixture
-def demos(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+def demos(tmp_path: Path, call_json: CallJson) -> Path:
     path = tmp_path / "shown.hdf5"
-    assert main(["demonstrate", "intersection", "--pairs", "60", "--out", str(path)]) == 0
-    capsys.readouterr()
+    call_json("demonstrate", "intersection", "--pairs", 60, "--out", path)
     return path
 
 
 def test_from_demonstrations_to_a_paired_comparison(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     common = ("--steps", 30, "--seeds", 2)
     bc, counter = tmp_path / "bc", tmp_path / "counter"
-    said = call_json(capsys, "train", demos, "--method", "bc", "--out", bc, *common)
+    said = call_json("train", demos, "--method", "bc", "--out", bc, *common)
     assert len(said["members"]) == 2
-    said = call_json(capsys, "train", demos, "--radius", 0.3, "--out", counter, *common)
+    said = call_json("train", demos, "--radius", 0.3, "--out", counter, *common)
     assert said["settings"]["radius"] == 0.3
     film = tmp_path / "film.gif"
-    said = call_json(capsys, "evaluate", bc, counter, "--episodes", 5, "--video", film)
+    said = call_json("evaluate", bc, counter, "--episodes", 5, "--video", film)
     first, second = said["runs"]
     assert np.shape(first["returns"]) == np.shape(second["returns"]) == (2, 5)
     difference = np.mean(second["returns"]) - np.mean(first["returns"])
     assert second["above_first"]["mean"] == pytest.approx(difference)
     assert film.read_bytes().startswith(b"GIF8")
-    status, out, _ = call(capsys, "evaluate", bc, "--episodes", 5, "--act", "sample")
+    status, out, _ = call("evaluate", bc, "--episodes", 5, "--act", "sample")
     assert status == 0
     assert "act=sample" in out
 
 
 def test_demonstrate_reports_the_demonstrations_beside_the_expert(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, call_json: CallJson
 ) -> None:
     said = call_json(
-        capsys, "demonstrate", "intersection", "--noise", "gaussian", "--sigma", 0.2,
+        "demonstrate", "intersection", "--noise", "gaussian", "--sigma", 0.2,
         "--pairs", 50, "--seed", 3, "--out", tmp_path / "d.hdf5",
     )  # fmt: skip
     assert said["pairs"] == 50
@@ -80,48 +66,47 @@ def test_demonstrate_reports_the_demonstrations_beside_the_expert(
     assert said["expert_return"] == pytest.approx(best.mean())
 
 
-def test_inspect_shows_what_is_in_a_file(demos: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = call_json(capsys, "inspect", demos)
+def test_inspect_shows_what_is_in_a_file(demos: Path, call: Call, call_json: CallJson) -> None:
+    said = call_json("inspect", demos)
     assert (said["episodes"], said["pairs"], said["action_size"]) == (3, 60, 2)
     assert [d["name"] for d in said["dimensions"]][-1] == "ego_dy"
     assert said["actions_outside_bounds"] > 0
-    status, out, _ = call(capsys, "inspect", demos)
+    status, out, _ = call("inspect", demos)
     assert status == 0
     assert "ego_x" in out
 
 
 def test_several_files_are_merged_and_name_the_operators(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, call_json: CallJson
 ) -> None:
     for name in ("ann", "bob"):
-        main(["demonstrate", "intersection", "--pairs", "40", "--out", str(tmp_path / name)])
-    capsys.readouterr()
-    said = call_json(capsys, "inspect", tmp_path / "ann", tmp_path / "bob")
+        call_json("demonstrate", "intersection", "--pairs", 40, "--out", tmp_path / name)
+    said = call_json("inspect", tmp_path / "ann", tmp_path / "bob")
     assert said["operators"] == {"ann": 2, "bob": 2}
     out = tmp_path / "run"
     said = call_json(
-        capsys, "train", tmp_path / "ann", tmp_path / "bob", "--operator", "bob", "--method", "bc",
+        "train", tmp_path / "ann", tmp_path / "bob", "--operator", "bob", "--method", "bc",
         "--steps", 3, "--out", out,
     )  # fmt: skip
     assert said["data"][0]["pairs"] == 40
 
 
 def test_held_out_training_draws_the_loss_curve(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     run = tmp_path / "run"
-    said = call_json(capsys, "train", demos, "--steps", 20, "--held-out", 0.34, "--out", run)
+    said = call_json("train", demos, "--steps", 20, "--held-out", 0.34, "--out", run)
     assert len(said["held_out_loss"]) == 1
     assert (run / "loss.png").stat().st_size > 1000
-    assert call(capsys, "evaluate", run, "--episodes", 2)[0] == 0
+    assert call("evaluate", run, "--episodes", 2)[0] == 0
 
 
 def test_a_random_subset_of_pairs_can_be_learned_from(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     run = tmp_path / "run"
     said = call_json(
-        capsys, "train", demos, "--pairs", 25, "--method", "bc-rnn", "--steps", 3, "--out", run
+        "train", demos, "--pairs", 25, "--method", "bc-rnn", "--steps", 3, "--out", run
     )
     assert said["data"][0]["pairs"] == 25
 
@@ -167,13 +152,13 @@ def test_bad_input_is_one_clear_sentence_and_leaves_nothing_behind(
     words: str,
     demos: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    call: Call,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
     filled = [a.format(demos=demos, tmp=tmp_path) for a in arguments]
-    status, out, err = call(capsys, *filled)
+    status, out, err = call(*filled)
     assert status == 1
     assert out == ""
     assert re.search(words.format(demos=demos, tmp=tmp_path), err)
@@ -182,27 +167,27 @@ def test_bad_input_is_one_clear_sentence_and_leaves_nothing_behind(
 
 
 def test_json_has_null_where_there_is_no_number(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     for name in ("a", "b"):
-        call_json(capsys, "train", demos, "--steps", 2, "--out", tmp_path / name)
+        call_json("train", demos, "--steps", 2, "--out", tmp_path / name)
     runs = (tmp_path / "a", tmp_path / "b")
-    status, out, _ = call(capsys, "evaluate", *runs, "--episodes", 1, "--json")
+    status, out, _ = call("evaluate", *runs, "--episodes", 1, "--json")
     assert status == 0
     assert "NaN" not in out
     first, second = json.loads(out)["runs"]
     assert first["interval"]["low"] is None
     assert second["above_first"]["p_bonferroni"] is None
-    assert call(capsys, "evaluate", *runs, "--episodes", 1)[1].rstrip().endswith("–")
+    assert call("evaluate", *runs, "--episodes", 1)[1].rstrip().endswith("–")
 
 
 def test_evaluate_shows_and_writes_what_a_world_measures(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     shown, run = tmp_path / "shown.hdf5", tmp_path / "run"
-    call_json(capsys, "demonstrate", "air-hockey", "--pairs", 60, "--out", shown)
-    call_json(capsys, "train", shown, "--method", "bc", "--steps", 2, "--seeds", 2, "--out", run)
-    (entry,) = call_json(capsys, "evaluate", run, "--episodes", 3)["runs"]
+    call_json("demonstrate", "air-hockey", "--pairs", 60, "--out", shown)
+    call_json("train", shown, "--method", "bc", "--steps", 2, "--seeds", 2, "--out", run)
+    (entry,) = call_json("evaluate", run, "--episodes", 3)["runs"]
     assert list(entry["measures"]) == ["hits", "distance_per_hit", "time_per_hit"]
     assert entry["measures"]["hits"]["values"] == entry["returns"]
     times = entry["measures"]["time_per_hit"]
@@ -210,19 +195,17 @@ def test_evaluate_shows_and_writes_what_a_world_measures(
         np.array(times["values"]) * np.maximum(entry["returns"], 1), np.array(entry["lengths"]) / 20
     )
     assert times["interval"]["mean"] == pytest.approx(np.mean(times["values"]))
-    header, row = call(capsys, "evaluate", run, "--episodes", 3)[1].splitlines()[1:3]
+    header, row = call("evaluate", run, "--episodes", 3)[1].splitlines()[1:3]
     assert header.split("return [95 %]")[1].split("  ")[-1].strip() == "time per hit"
     assert f"{times['interval']['mean']:.2f} [" in row
 
 
 def test_runs_with_other_seeds_are_not_compared(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     for seeds in (1, 2):
-        call_json(
-            capsys, "train", demos, "--steps", 2, "--seeds", seeds, "--out", tmp_path / f"{seeds}"
-        )
-    status, _, err = call(capsys, "evaluate", tmp_path / "1", tmp_path / "2")
+        call_json("train", demos, "--steps", 2, "--seeds", seeds, "--out", tmp_path / f"{seeds}")
+    status, _, err = call("evaluate", tmp_path / "1", tmp_path / "2")
     assert status == 1
     assert "same seeds" in err
 
@@ -268,14 +251,14 @@ def _alive(group: int) -> int:
 
 
 def test_an_unknown_environment_is_refused(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     run = tmp_path / "run"
-    call_json(capsys, "train", demos, "--method", "bc", "--steps", 2, "--out", run)
-    status, _, err = call(capsys, "evaluate", run, "--env", "mars")
+    call_json("train", demos, "--method", "bc", "--steps", 2, "--out", run)
+    status, _, err = call("evaluate", run, "--env", "mars")
     assert status == 1
     assert "unknown environment 'mars'" in err
-    status, _, err = call(capsys, "evaluate", run, "--env", "Pendulum-v1")
+    status, _, err = call("evaluate", run, "--env", "Pendulum-v1")
     assert status == 1
     assert "4 numbers" in err
 
@@ -308,10 +291,10 @@ def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path:
 
 
 def test_demo_writes_table_figure_and_rows(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    said = call_json(capsys, "demo", "--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3)
+    said = call_json("demo", "--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3)
     folder = tmp_path / said["folder"]
     assert sorted(p.name for p in folder.iterdir()) == [
         "demo.png", "demo.svg", "rows.parquet", "table.json",
@@ -324,7 +307,7 @@ def test_demo_writes_table_figure_and_rows(
     for (method, act), mean in means.items():
         chosen = frame[(frame.method == method) & (frame.act == act)]
         assert chosen["return"].mean() == pytest.approx(mean)
-    again = call_json(capsys, "demo", "--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3)
+    again = call_json("demo", "--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3)
     assert again["folder"] == "counterbc-demo-2"
     assert again["table"] != []
     assert [r["mean"] for r in again["table"]] == [r["mean"] for r in said["table"]]

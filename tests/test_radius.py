@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 
-from counterbc.cli import main
 from counterbc.demonstrations import Array, Demonstrations, Episode
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.folds import CrossFit, crossfit, split_folds
@@ -35,6 +34,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActi
 
 Make = Callable[..., Demonstrations]
 Train = Callable[..., Policies]
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
 SMALL: dict[str, Any] = {"hidden": (32, 32), "progress": False}
 COARSE = Search(radii=(0.0, 0.2, 0.4, 0.6, 0.8), steps=2000)
 
@@ -305,6 +306,14 @@ def test_train_warns_of_a_doubtful_radius() -> None:
         train(shown(0.0), radius="auto", steps=500, **SMALL)
 
 
+def test_a_short_search_says_what_it_did_not_look_for() -> None:
+    search = Search(radii=(0.0, 0.2, 0.4), steps=499)
+    (doubt,) = choose_radius(shown(0.0), search=search, **SMALL).warnings
+    assert "policies of 499 steps are too young to look for several modes, or for a Δ of 0" in doubt
+    longer = choose_radius(shown(0.0), search=Search(search.radii, steps=500), **SMALL)
+    assert [w for w in longer.warnings if "too young" in w] == []
+
+
 # Refusals
 
 
@@ -373,27 +382,36 @@ def file(make_demos: Make, tmp_path: Path) -> Path:
     return path
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    assert main([*map(str, arguments), "--json"]) == 0
-    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return answer
-
-
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_command_shows_the_curve_and_draws_it(
-    kind: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     picture = tmp_path / f"curve.{kind}"
     few = ("--steps", 5, "--radii", 0, "--radii", 0.2, "--radii", 0.4)
-    answer = said(capsys, "radius", file, *few, "--plot", picture)
+    answer = call_json("radius", file, *few, "--plot", picture)
     assert answer["radii"] == [0, 0.2, 0.4]
     assert picture.stat().st_size > 1000
-    assert main([*map(str, ("radius", file, *few)), "--per-dimension"]) == 0
-    out = capsys.readouterr().out
+    _, out, _ = call("radius", file, *few, "--per-dimension")
     assert f"Δ {answer['radius']:g}" in out
     assert "0.2 for experts to 0.5 for novices" in out
     option = " ".join(f"--radius {r:g}" for r in answer["per_dimension"])
     assert out.rstrip().endswith(f"counterbc train {file} {option}")
+
+
+def test_the_line_to_paste_trains_what_the_radius_was_chosen_for(
+    file: Path, tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spaced = file.rename(tmp_path / "my demos.hdf5")
+    again = ("--obs", "state", "--format", "robomimic", "--preset", "paper", "--policy", "mixture",
+             "--modes", "2")  # fmt: skip
+    few = ("--steps", "5", "--radii", "0", "--radii", "0.2", "--radii", "0.4")
+    radius = call_json("radius", spaced, *again, *few)["radius"]
+    _, out, _ = call("radius", spaced, *again, *few)
+    line = out.splitlines()[-1].removeprefix("Next: counterbc ")
+    assert shlex.split(line) == ["train", str(spaced), *again, "--radius", f"{radius:g}"]
+    settings = call_json(*shlex.split(line), "--steps", 2)["settings"]
+    assert (settings["policy"], settings["modes"], settings["limited"]) == ("mixture", 2, True)
 
 
 @pytest.mark.parametrize(
@@ -402,23 +420,23 @@ def test_the_command_shows_the_curve_and_draws_it(
         (("--plot", "curve.pdf"), "cannot draw curve.pdf; allowed: .png, .svg"),
         (("--folds", "1"), "folds is 1"),
         (("--method", "bc"), "needs no radius"),
+        (("--modes", "3"), "choose the policy mixture"),
     ],
 )
 def test_the_command_refuses_in_one_sentence(
-    options: tuple[str, ...], words: str, file: Path, capsys: pytest.CaptureFixture[str]
+    options: tuple[str, ...], words: str, file: Path, call: Call
 ) -> None:
-    assert main(["radius", str(file), *options]) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
+    status, out, err = call("radius", file, *options)
+    assert (status, out) == (1, "")
     assert words in err
     assert len(err.splitlines()) == 1
 
 
 def test_the_train_command_chooses_the_radius_unless_told(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     def config(name: str, *options: object) -> dict[str, Any]:
-        return said(capsys, "train", file, "--steps", 5, "--out", tmp_path / name, *options)
+        return call_json("train", file, "--steps", 5, "--out", tmp_path / name, *options)
 
     chosen = config("auto")
     assert (chosen["radius_from"], chosen["settings"]["radius"]) == ("cross-validation", "auto")
@@ -429,17 +447,9 @@ def test_the_train_command_chooses_the_radius_unless_told(
     assert config("authors", "--preset", "authors")["members"] == ["seed 0, radius 0.5"]
     on = config("on", "--start", tmp_path / "number")
     assert on["members"] == ["seed 0, radius 0.2"]
-    assert main(["train", str(file), "--steps", "5", "--out", str(tmp_path / "told")]) == 0
-    assert "5 folds of whole episodes, 60 pairs" in capsys.readouterr().out
-    mixed = [
-        "train",
-        str(file),
-        "--radius",
-        "auto",
-        "--radius",
-        "0.2",
-        "--out",
-        str(tmp_path / "x"),
-    ]
-    assert main(mixed) == 1
-    assert "give auto alone" in capsys.readouterr().err
+    _, out, _ = call("train", file, "--steps", 5, "--out", tmp_path / "told")
+    assert "5 folds of whole episodes, 60 pairs" in out
+    mixed = ("--radius", "auto", "--radius", 0.2)
+    status, _, err = call("train", file, *mixed, "--out", tmp_path / "x")
+    assert status == 1
+    assert "give auto alone" in err

@@ -33,7 +33,8 @@ from counterbc.training.progress import Bar, Progress, Quiet
 RULE_OF_THUMB = "The paper's rule of thumb is 0.2 for experts to 0.5 for novices."
 
 _STEPS, _USUAL_PAIRS = 3600, 400  # of a search, with so many pairs
-_LEAST_STEPS = 500  # what policies younger than this miss says nothing about the demonstrators
+LEAST_STEPS = 500
+"""What policies younger than this miss says nothing about the demonstrators."""
 
 
 class DoubtfulRadius(UserWarning):
@@ -50,9 +51,9 @@ class Search:
     repeats: int = 1
     """How often the folds are dealt anew, each time with other starting weights."""
     steps: int | None = None
-    """Gradient steps of each policy; by default 3600 · 400 / pairs, and never fewer than 3600: as
-    batches grow with the pairs, few pairs cost no more. At most those of the training itself, and
-    all of those for a mixture, whose Gaussians come together late."""
+    """Gradient steps of each policy, at most those of the training itself. By default 3600 · 400 /
+    pairs, and never fewer than 3600: as batches grow with the pairs, few pairs cost no more; and
+    as many as the training for a mixture, whose Gaussians come together late."""
     pairs: int = 2000
     """Of more pairs than these, so many are drawn at random."""
     seed: int = 0
@@ -183,7 +184,8 @@ def search_radii(
     ]
     late = isinstance(chosen.policy, Mixture)
     asked = search.steps_for(max(d.pairs for d in used))
-    steps = settings.steps if late else min(asked, settings.steps)
+    whole = late and search.steps is None
+    steps = settings.steps if whole else min(asked, settings.steps)
     fitting = replace(settings, radius=0.0, steps=steps, held_out=0.0)
     fits = crossfit(used, folds, search.radii, (name, chosen), fitting, device, progress)
     return [
@@ -252,11 +254,7 @@ def _choice(
         steps=steps,
         pairs=demos.pairs,
         pairs_used=used.pairs,
-        warnings=tuple(
-            _doubts(demos, fit, least_radius(search.radii, total), search)
-            if steps >= _LEAST_STEPS
-            else ()
-        ),
+        warnings=tuple(_doubts(demos, fit, least_radius(search.radii, total), search, steps)),
     )
 
 
@@ -294,7 +292,14 @@ def least_radius(radii: Sequence[float], errors: Array) -> float:
     return round(float(-b / (2 * a)), 3) if a > 0 else float(radii[g])
 
 
-def _doubts(demos: Demonstrations, fit: CrossFit, least: float, search: Search) -> list[str]:
+def _doubts(
+    demos: Demonstrations, fit: CrossFit, least: float, search: Search, steps: int
+) -> list[str]:
+    if steps < LEAST_STEPS:
+        return [
+            f"policies of {steps} steps are too young to look for several modes, or for a Δ of 0; "
+            f"search with {LEAST_STEPS} steps or more"
+        ]
     doubts = []
     peaks = two_peaks(fit.residual[:, 0].mean(0))  # (n, A) of Δ = 0
     if peaks:

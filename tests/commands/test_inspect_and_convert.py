@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +15,18 @@ import h5py
 import numpy as np
 import pytest
 
-from counterbc.cli import main
 from counterbc.demonstrations import Demonstrations
 from counterbc.formats import load
 from counterbc.trained import Policies
 
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
 DATA = os.environ.get("COUNTERBC_DATA")
 needs_data = pytest.mark.skipif(
     not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
 )
 MULTI_HUMAN = Path(DATA or "") / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
-
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status = main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def call_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    _, out, err = call(capsys, *arguments, "--json")
-    assert out, err
-    said: dict[str, Any] = json.loads(out)
-    return said
 
 
 @pytest.fixture
@@ -53,38 +42,34 @@ def faulty(demos: Path) -> Path:
     return demos
 
 
-def test_a_file_that_cannot_be_trained_on_can_be_inspected(
-    faulty: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, out, _ = call(capsys, "inspect", faulty)
+def test_a_file_that_cannot_be_trained_on_can_be_inspected(faulty: Path, call: Call) -> None:
+    status, out, _ = call("inspect", faulty)
     assert status == 0
     assert "not finite: 1 value NaN or infinite" in out
     assert "episode demo_1, dimension action action[0], row 3" in out
-    status, _, err = call(capsys, "train", faulty, "--steps", 1, "--out", faulty.parent / "run")
+    status, _, err = call("train", faulty, "--steps", 1, "--out", faulty.parent / "run")
     assert status == 1
     assert "'demo_1' has 1 values that are NaN" in err
 
 
 def test_strict_inspection_tells_by_its_status(
-    demos: Path, faulty: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, faulty: Path, tmp_path: Path, call: Call
 ) -> None:
-    assert call(capsys, "inspect", faulty, "--strict")[0] == 3
-    assert call(capsys, "inspect", faulty, "--strict", "--ignore", "not finite")[0] == 0
-    assert call(capsys, "inspect", faulty, "--strict", "--mask", "expert")[0] == 0
-    assert call(capsys, "inspect", tmp_path / "absent.hdf5", "--strict")[0] == 1
+    assert call("inspect", faulty, "--strict")[0] == 3
+    assert call("inspect", faulty, "--strict", "--ignore", "not finite")[0] == 0
+    assert call("inspect", faulty, "--strict", "--mask", "expert")[0] == 0
+    assert call("inspect", tmp_path / "absent.hdf5", "--strict")[0] == 1
 
 
-def test_inspect_says_that_nothing_is_wrong(
-    demos: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, out, _ = call(capsys, "inspect", demos, "--strict")
+def test_inspect_says_that_nothing_is_wrong(demos: Path, call: Call) -> None:
+    status, out, _ = call("inspect", demos, "--strict")
     assert (status, out.splitlines()[-1]) == (0, "No problems found.")
 
 
 def test_inspect_gives_the_fingerprint_of_the_dataset_in_memory(
-    demos: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, call_json: CallJson
 ) -> None:
-    assert call_json(capsys, "inspect", demos)["fingerprint"] == load(demos).fingerprint()
+    assert call_json("inspect", demos)["fingerprint"] == load(demos).fingerprint()
 
 
 @needs_data
@@ -100,18 +85,18 @@ def test_inspect_gives_the_fingerprint_of_the_dataset_in_memory(
     ],
 )
 def test_inspect_finds_what_the_makers_of_real_data_say(
-    name: str, episodes: int, pairs: int, capsys: pytest.CaptureFixture[str]
+    name: str, episodes: int, pairs: int, call_json: CallJson
 ) -> None:
-    said = call_json(capsys, "inspect", Path(DATA or "") / name)
+    said = call_json("inspect", Path(DATA or "") / name)
     assert (said["episodes"], said["pairs"]) == (episodes, pairs)
     assert said["fingerprint"] == load(Path(DATA or "") / name).fingerprint()
 
 
 @needs_data
 def test_the_multi_human_excerpt_reports_masks_operators_and_its_one_demo(
-    capsys: pytest.CaptureFixture[str],
+    call_json: CallJson,
 ) -> None:
-    said = call_json(capsys, "inspect", MULTI_HUMAN)
+    said = call_json("inspect", MULTI_HUMAN)
     assert (said["episodes"], said["pairs"], len(said["masks"])) == (1, 48, 44)
     assert len(said["operators"]) == 6
     assert sum(said["operators"].values()) == 1
@@ -120,12 +105,12 @@ def test_the_multi_human_excerpt_reports_masks_operators_and_its_one_demo(
 
 @needs_data
 def test_operators_masks_and_environment_survive_the_way_over_lerobot(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, call_json: CallJson
 ) -> None:
-    said = call_json(capsys, "convert", MULTI_HUMAN, tmp_path / "folder", "--to", "lerobot")
+    said = call_json("convert", MULTI_HUMAN, tmp_path / "folder", "--to", "lerobot")
     assert (said["format"], said["episodes"], said["pairs"]) == ("lerobot", 1, 48)
     assert {"states", "next_obs", "digits beyond 32 bits"} <= set(said["not_carried_over"])
-    call_json(capsys, "convert", tmp_path / "folder", tmp_path / "back.hdf5")
+    call_json("convert", tmp_path / "folder", tmp_path / "back.hdf5")
     there, back = load(MULTI_HUMAN), load(tmp_path / "back.hdf5")
     assert back.fingerprint() == there.fingerprint()
     assert (back.masks, back.operators) == (there.masks, there.operators)
@@ -134,10 +119,10 @@ def test_operators_masks_and_environment_survive_the_way_over_lerobot(
 
 @pytest.mark.parametrize("to", ["robomimic", "lerobot", "minari", "npz"])
 def test_every_format_gives_back_what_it_was_given(
-    to: str, demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    to: str, demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
-    call_json(capsys, "convert", demos, tmp_path / "there", "--to", to)
-    call_json(capsys, "convert", tmp_path / "there", tmp_path / "back.hdf5")
+    call_json("convert", demos, tmp_path / "there", "--to", to)
+    call_json("convert", tmp_path / "there", tmp_path / "back.hdf5")
     first, back = load(demos), load(tmp_path / "back.hdf5")
     assert back.fingerprint() == first.fingerprint()
     assert (back.masks, back.obs_names) == (first.masks, first.obs_names)
@@ -145,10 +130,10 @@ def test_every_format_gives_back_what_it_was_given(
 
 
 def test_a_mask_and_keys_choose_what_is_converted(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     out = tmp_path / "some.npz"
-    said = call_json(capsys, "convert", demos, out, "--mask", "expert", "--obs", "state")
+    said = call_json("convert", demos, out, "--mask", "expert", "--obs", "state")
     assert (said["episodes"], said["pairs"], said["not_carried_over"]) == (2, 20, [])
     assert [e.name for e in load(out).episodes] == ["demo_0", "demo_2"]
 
@@ -168,10 +153,10 @@ def test_a_mask_and_keys_choose_what_is_converted(
 )
 def test_bad_conversions_are_one_sentence_and_leave_nothing(
     arguments: tuple[str, ...], words: str, demos: Path, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    call: Call,
 ) -> None:  # fmt: skip
     filled = [a.format(demos=demos, tmp=tmp_path) for a in arguments]
-    status, out, err = call(capsys, "convert", *filled)
+    status, out, err = call("convert", *filled)
     assert (status, out) == (1, "")
     assert err.startswith("error: ")
     assert re.search(words, err)
@@ -180,21 +165,21 @@ def test_bad_conversions_are_one_sentence_and_leave_nothing(
 
 @pytest.mark.parametrize("to", ["robomimic", "lerobot", "minari", "npz"])
 def test_a_conversion_that_fails_on_the_way_leaves_nothing(
-    to: str, faulty: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    to: str, faulty: Path, tmp_path: Path, call: Call
 ) -> None:
-    status, _, err = call(capsys, "convert", faulty, tmp_path / "out", "--to", to)
+    status, _, err = call("convert", faulty, tmp_path / "out", "--to", to)
     assert status == 1
     assert "'demo_1' has 1 values that are NaN" in err
     assert os.listdir(tmp_path) == ["demos.hdf5"]
 
 
 def test_a_mask_of_absent_episodes_alone_is_refused(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call: Call
 ) -> None:
     with h5py.File(demos, "a") as file:
         file["mask/gone"] = np.array([b"demo_77"])
     for command in (("inspect", demos), ("convert", demos, tmp_path / "out.npz")):
-        status, _, err = call(capsys, *command, "--mask", "gone")
+        status, _, err = call(*command, "--mask", "gone")
         assert status == 1
         assert "none of its episodes is in the mask 'gone'" in err
     assert os.listdir(tmp_path) == ["demos.hdf5"]
@@ -202,22 +187,20 @@ def test_a_mask_of_absent_episodes_alone_is_refused(
 
 @needs_data
 def test_images_are_inspected_converted_and_learned_from(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, call_json: CallJson
 ) -> None:
     chosen = (MULTI_HUMAN, "--obs", "agentview_image")
-    said = call_json(capsys, "inspect", *chosen)
+    said = call_json("inspect", *chosen)
     assert (said["obs_shape"], said["obs_keys"]) == ([84, 84, 3], {})
-    call_json(capsys, "convert", MULTI_HUMAN, tmp_path / "a.npz", "--obs", "agentview_image")
+    call_json("convert", MULTI_HUMAN, tmp_path / "a.npz", "--obs", "agentview_image")
     assert load(tmp_path / "a.npz").obs_shape == (84, 84, 3)
     run = tmp_path / "run"
-    call_json(capsys, "train", *chosen, "--radius", 0.4, "--steps", 1, "--out", run)
+    call_json("train", *chosen, "--radius", 0.4, "--steps", 1, "--out", run)
     assert Policies.load(run).obs_shape == (84, 84, 3)
 
 
-def test_a_format_can_be_forced_when_training(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, _, err = call(capsys, "train", demos, "--format", "npz", "--out", tmp_path / "run")
+def test_a_format_can_be_forced_when_training(demos: Path, tmp_path: Path, call: Call) -> None:
+    status, _, err = call("train", demos, "--format", "npz", "--out", tmp_path / "run")
     assert status == 1
     assert "cannot be read" in err
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,23 +16,10 @@ import h5py
 import numpy as np
 import pytest
 
-from counterbc.cli import main
-
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 QUICK = ("--steps", 20, "--repeats", 1)
-
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status = main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def call_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    status, out, err = call(capsys, *arguments, "--json")
-    assert status == 0, err
-    said: dict[str, Any] = json.loads(out)
-    return said
 
 
 @pytest.fixture
@@ -42,12 +29,12 @@ def demos(make_demos: Any, tmp_path: Path) -> Path:
 
 
 def test_the_page_says_what_score_and_radius_say(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     out = tmp_path / "page.html"
-    said = call_json(capsys, "report", demos, *QUICK, "--out", out)
-    scored = call_json(capsys, "score", demos, *QUICK)
-    chosen = call_json(capsys, "radius", demos, "--steps", 20)
+    said = call_json("report", demos, *QUICK, "--out", out)
+    scored = call_json("score", demos, *QUICK)
+    chosen = call_json("radius", demos, "--steps", 20)
     assert said["operators"] == scored["operators"]
     assert said["radius"] == scored["radius"]
     assert said["radius_choice"]["error"] == chosen["error"]
@@ -60,79 +47,66 @@ def test_the_page_says_what_score_and_radius_say(
 
 
 def test_the_line_that_leaves_episodes_out_leaves_out_those_that_stand_out(
-    make_demos: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    make_demos: Any, tmp_path: Path, call_json: CallJson,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     demos = make_demos(episodes=10, length=20)
     bad = replace(demos.episodes[4], action=-demos.episodes[4].action)
     monkeypatch.chdir(tmp_path)
     replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:])).save("demos.hdf5")
-    said = call_json(
-        capsys, "report", "demos.hdf5", "--radius", 0.2, "--steps", 200, "--repeats", 1,
+    said = call_json("report", "demos.hdf5", "--radius", 0.2, "--steps", 200, "--repeats", 1,
         "--no-intents",
     )  # fmt: skip
     assert said["stand_out"] == [4]
     lines = [line for step in said["next"] for line in step["commands"]]
     (score,) = [line for line in lines if line.startswith("counterbc score")]
-    scored = call_json(capsys, *shlex.split(score)[1:])
+    scored = call_json(*shlex.split(score)[1:])
     assert scored["worst"] == said["stand_out"]
     assert Path("demos-good.hdf5").exists()
 
 
-def test_people_are_told_the_headline_and_the_file(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_people_are_told_the_headline_and_the_file(demos: Path, tmp_path: Path, call: Call) -> None:
     out = tmp_path / "page.html"
     status, text, _ = call(
-        capsys, "report", demos, "--radius", 0.2, "--no-scores", "--no-intents", "--out", out
+        "report", demos, "--radius", 0.2, "--no-scores", "--no-intents", "--out", out
     )
     assert status == 0
     assert text.splitlines()[0] == "8 episodes by 2 operators, 80 pairs."
     assert f"The page is {out}" in text
 
 
-def test_a_page_that_exists_is_kept(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_that_exists_is_kept(demos: Path, tmp_path: Path, call: Call) -> None:
     out = tmp_path / "page.html"
     out.write_text("mine")
-    status, _, err = call(capsys, "report", demos, *QUICK, "--out", out)
+    status, _, err = call("report", demos, *QUICK, "--out", out)
     assert status == 1
     assert "already exists" in err
     assert out.read_text() == "mine"
 
 
-def test_several_files_are_one_page(
-    make_demos: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_files_are_one_page(make_demos: Any, tmp_path: Path, call_json: CallJson) -> None:
     paths = [tmp_path / "a.hdf5", tmp_path / "b.hdf5"]
     for seed, path in enumerate(paths):
         make_demos(seed=seed).save(path)
     out = tmp_path / "page.html"
-    said = call_json(
-        capsys, "report", *paths, "--radius", 0.2, "--no-scores", "--no-intents", "--out", out
-    )
+    said = call_json("report", *paths, "--radius", 0.2, "--no-scores", "--no-intents", "--out", out)
     assert (said["episodes"], said["pairs"]) == (8, 80)
     assert "<h1>a.hdf5 + b.hdf5</h1>" in out.read_text(encoding="utf-8")
 
 
-def test_bad_data_give_one_sentence_and_no_page(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_data_give_one_sentence_and_no_page(demos: Path, tmp_path: Path, call: Call) -> None:
     with h5py.File(demos, "a") as file:
         file["data/demo_1/actions"][3, 0] = np.nan
-    status, _, err = call(capsys, "report", demos, *QUICK, "--out", tmp_path / "page.html")
+    status, _, err = call("report", demos, *QUICK, "--out", tmp_path / "page.html")
     assert status == 1
     assert len(err.strip().splitlines()) == 1
     assert "'demo_1' has 1 values that are NaN" in err
     assert list(tmp_path.iterdir()) == [demos]
 
 
-def test_auto_and_a_number_are_refused(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_auto_and_a_number_are_refused(demos: Path, tmp_path: Path, call: Call) -> None:
     status, _, err = call(
-        capsys, "report", demos, "--radius", "auto", "--radius", 0.2, "--out", tmp_path / "p.html"
+        "report", demos, "--radius", "auto", "--radius", 0.2, "--out", tmp_path / "p.html"
     )
     assert status == 1
     assert "give auto alone, or numbers" in err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +16,21 @@ from counterbc.demonstrators import NOISES, TEACHERS
 from counterbc.envs import WORLDS
 from counterbc.formats import load
 
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    assert main([*map(str, arguments), "--json"]) == 0
-    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return answer
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
 
 
 @pytest.mark.parametrize(("teacher", "operators"), [("typical", 1), ("crowd", 20)])
 def test_demonstrate_counts_the_operators_and_gives_both_returns(
-    teacher: str, operators: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    teacher: str, operators: int, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     out = tmp_path / "demos.hdf5"
-    answer = said(capsys, "demonstrate", "intersection", "--teacher", teacher, "--out", out)
+    answer = call_json("demonstrate", "intersection", "--teacher", teacher, "--out", out)
     assert answer["operators"] == operators
     assert len(load(out).operators) == (20 if teacher == "crowd" else 0)
     assert answer["mean_return"] == pytest.approx(load(out).mean_return)
-    assert main(["demonstrate", "intersection", "--teacher", teacher, "--out", f"{out}2"]) == 0
-    line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("Shown by"))
+    _, text, _ = call("demonstrate", "intersection", "--teacher", teacher, "--out", f"{out}2")
+    line = next(x for x in text.splitlines() if x.startswith("Shown by"))
     assert re.match(rf"Shown by {operators} operators?, return", line)
     assert f"{answer['mean_return']:.2f}" in line
     assert f"{answer['expert_return']:.2f}" in line
@@ -53,13 +51,12 @@ def test_what_cannot_be_taught_is_refused_in_one_sentence(
     options: tuple[str, ...],
     words: str,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    call: Call,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main([*command, *options]) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
+    status, out, err = call(*command, *options)
+    assert (status, out) == (1, "")
     assert words in err
     assert len(err.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
@@ -73,20 +70,15 @@ def test_help_names_every_world_noise_and_teacher(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
-def test_the_demo_takes_a_teacher_and_writes_its_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_demo_takes_a_teacher_and_writes_its_name(tmp_path: Path, call_json: CallJson) -> None:
     few = ("--seeds", 2, "--pairs", 40, "--steps", 2, "--episodes", 2)
-    said(capsys, "demo", "--teacher", "typical", "--out", tmp_path / "demo", *few)
+    call_json("demo", "--teacher", "typical", "--out", tmp_path / "demo", *few)
     about = pq.read_table(tmp_path / "demo" / "rows.parquet").schema.metadata[b"counterbc"]
     assert json.loads(about)["comparison"]["teacher"] == "typical"
 
 
-def test_the_return_is_that_of_whole_episodes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_return_is_that_of_whole_episodes(tmp_path: Path, call_json: CallJson) -> None:
     out = tmp_path / "d.hdf5"
-    assert main(["demonstrate", "cartpole", "--pairs", "300", "--out", str(out), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = call_json("demonstrate", "cartpole", "--pairs", 300, "--out", out)
     assert said["mean_return"] == said["expert_return"] == 200  # nobody falls from gentle starts
     assert load(out).mean_return == 150  # of 200 and the 100 that were kept of the second

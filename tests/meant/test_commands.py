@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from counterbc.cli import main
 from counterbc.demonstrations import Demonstrations
 from counterbc.formats import load, save
 from counterbc.meant.weights import SCHEMA
 
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings(
     "ignore::counterbc.errors.AbsentEpisodes", "ignore::counterbc.errors.InfeasibleActions"
 )
@@ -25,19 +27,6 @@ DATA = os.environ.get("COUNTERBC_DATA")
 needs_data = pytest.mark.skipif(
     not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
 )
-
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status = main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def call_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    _, out, err = call(capsys, *arguments, "--json")
-    assert out, err
-    said: dict[str, Any] = json.loads(out)
-    return said
 
 
 @pytest.fixture
@@ -71,10 +60,10 @@ def _contents(path: Path) -> dict[str, Any]:
 
 
 def test_a_cleaned_file_equals_the_original_in_all_but_its_actions(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     out = tmp_path / "cleaned.hdf5"
-    said = call_json(capsys, "clean", demos, "--out", out, *QUICK)
+    said = call_json("clean", demos, "--out", out, *QUICK)
     before, after = _contents(demos), _contents(out)
     names = {f"data/demo_{i}/actions" for i in range(4)}
     for name in names:
@@ -89,9 +78,9 @@ def test_a_cleaned_file_equals_the_original_in_all_but_its_actions(
 
 
 def test_cleaned_actions_are_near_and_feasible_also_in_the_file(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
-    said = call_json(capsys, "clean", demos, "--out", tmp_path / "c.hdf5", *QUICK)
+    said = call_json("clean", demos, "--out", tmp_path / "c.hdf5", *QUICK)
     shown, meant = load(demos).action, load(tmp_path / "c.hdf5").action
     moved = np.linalg.norm(meant - shown, axis=1)
     assert moved.max() <= 0.3 + 1e-6
@@ -101,18 +90,18 @@ def test_cleaned_actions_are_near_and_feasible_also_in_the_file(
 
 
 def test_cleaning_the_same_file_twice_gives_the_same_actions(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     for name in ("a.hdf5", "b.hdf5"):
-        call_json(capsys, "clean", demos, "--out", tmp_path / name, *QUICK)
+        call_json("clean", demos, "--out", tmp_path / name, *QUICK)
     assert np.array_equal(load(tmp_path / "a.hdf5").action, load(tmp_path / "b.hdf5").action)
 
 
 def test_other_formats_are_cleaned_through_their_writers(
-    tiny: Demonstrations, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny: Demonstrations, tmp_path: Path, call_json: CallJson
 ) -> None:
     save(tiny, tmp_path / "demos.npz")
-    said = call_json(capsys, "clean", tmp_path / "demos.npz", "--out", tmp_path / "c.npz", *QUICK)
+    said = call_json("clean", tmp_path / "demos.npz", "--out", tmp_path / "c.npz", *QUICK)
     assert said["format"] == "npz"
     assert any("what was shown" in text for text in said["not_carried_over"])
     cleaned = load(tmp_path / "c.npz")
@@ -121,28 +110,28 @@ def test_other_formats_are_cleaned_through_their_writers(
 
 
 def test_scores_name_the_worst_and_how_to_leave_them_out(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
-    status, out, err = call(capsys, "score", demos, *QUICK, "--exclude", 2)
+    status, out, err = call("score", demos, *QUICK, "--exclude", 2)
     assert status == 0, err
-    said = call_json(capsys, "score", demos, *QUICK, "--exclude", 2)
+    said = call_json("score", demos, *QUICK, "--exclude", 2)
     ranked = sorted(said["episodes"], key=lambda s: -s["distance"])
     assert said["worst"] == sorted(s["index"] for s in ranked[:2])
     assert f"--dataset.exclude_episodes='{said['worst']}'" in out
     assert "each action dimension spans [-1, 1]" in out
     rows = [line for line in out.splitlines() if line.startswith("demo_")]
     assert [r.split()[0] for r in rows] == [s["name"] for s in ranked]
-    _, out, _ = call(capsys, "score", demos, *QUICK, "--order", "file", "--show", 1)
+    _, out, _ = call("score", demos, *QUICK, "--order", "file", "--show", 1)
     assert "demo_0" in out
     assert "… 3 more episodes" in out
 
 
 def test_a_mask_without_the_worst_is_written_into_a_copy(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call: Call
 ) -> None:
     out = tmp_path / "masked.hdf5"
     arguments = ("score", demos, *QUICK, "--exclude", 1, "--write-mask", "good", "--out", out)
-    status, text, err = call(capsys, *arguments)
+    status, text, err = call(*arguments)
     assert status == 0, err
     assert 'config.train.hdf5_filter_key = "good"' in text
     before, after = _contents(demos), _contents(out)
@@ -154,10 +143,10 @@ def test_a_mask_without_the_worst_is_written_into_a_copy(
 
 
 def test_weights_lie_beside_the_data_in_lerobots_columns(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call: Call
 ) -> None:
     out = tmp_path / "weights.parquet"
-    assert call(capsys, "score", demos, *QUICK, "--weights", out)[0] == 0
+    assert call("score", demos, *QUICK, "--weights", out)[0] == 0
     table = pq.read_table(out)
     assert table.schema.equals(SCHEMA)
     assert table["index"].to_pylist() == list(range(40))
@@ -168,11 +157,9 @@ def test_weights_lie_beside_the_data_in_lerobots_columns(
     assert weight.std() > 0
 
 
-def test_a_build_fails_where_someone_is_too_far_off(
-    demos: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(capsys, "score", demos, *QUICK, "--fail-on", 100)[0] == 0
-    status, out, _ = call(capsys, "score", demos, *QUICK, "--fail-on", 0.01)
+def test_a_build_fails_where_someone_is_too_far_off(demos: Path, call: Call) -> None:
+    assert call("score", demos, *QUICK, "--fail-on", 100)[0] == 0
+    status, out, _ = call("score", demos, *QUICK, "--fail-on", 0.01)
     assert status == 3
     assert "Above 0.01: ada, bob, demo_0" in out
 
@@ -200,7 +187,7 @@ def test_bad_input_is_refused_in_one_sentence_and_leaves_nothing(
     demos: Path,
     tiny: Demonstrations,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    call: Call,
 ) -> None:
     save(tiny, tmp_path / "d.npz")
     (tmp_path / "d.csv").write_text("episode,obs,action\n0,1,2\n0,2,3\n")
@@ -208,7 +195,7 @@ def test_bad_input_is_refused_in_one_sentence_and_leaves_nothing(
     places = files | {"new": tmp_path / "new.hdf5", "absent": tmp_path / "absent.hdf5"}
     given = [a.format(**places) for a in arguments]
     quick = QUICK[:2] if "--folds" in given else QUICK[: 6 if "--radius" in given else 8]
-    status, _, err = call(capsys, *given, *quick)
+    status, _, err = call(*given, *quick)
     assert status == 1
     assert text in err
     assert len(err.strip().splitlines()) == 1
@@ -220,7 +207,7 @@ def test_bad_input_is_refused_in_one_sentence_and_leaves_nothing(
     [("actions_shown", "cleaned before"), ("int", "store floating-point numbers")],
 )
 def test_files_whose_actions_cannot_be_replaced_are_refused(
-    change: str, text: str, demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: str, text: str, demos: Path, tmp_path: Path, call: Call
 ) -> None:
     with h5py.File(demos, "a") as file:
         group = file["data/demo_1"]
@@ -229,7 +216,7 @@ def test_files_whose_actions_cannot_be_replaced_are_refused(
             group["actions"] = np.zeros((10, 2), np.int64)
         else:
             group[change] = np.zeros((10, 2))
-    status, _, err = call(capsys, "clean", demos, "--out", tmp_path / "c.hdf5", *QUICK)
+    status, _, err = call("clean", demos, "--out", tmp_path / "c.hdf5", *QUICK)
     assert status == 1
     assert text in err
     assert "judging" not in err, "it is refused before any work is done"
@@ -237,31 +224,27 @@ def test_files_whose_actions_cannot_be_replaced_are_refused(
 
 
 @needs_data
-def test_real_human_demonstrations_are_cleaned_whole(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_real_human_demonstrations_are_cleaned_whole(tmp_path: Path, call_json: CallJson) -> None:
     source = Path(DATA or "") / "adroit_door_human_25.hdf5"
     out = tmp_path / "cleaned.hdf5"
-    said = call_json(capsys, "clean", source, "--out", out, *QUICK)
+    said = call_json("clean", source, "--out", out, *QUICK)
     assert said["pairs"] == 6729
     before, after = _contents(source), _contents(out)
     changed = {k for k in before if after[k] != before[k]}
     assert changed == {k for k in before if k.endswith("/actions")}
 
 
-def test_all_episodes_cannot_be_left_out(demos: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, err = call(capsys, "score", demos, *QUICK, "--exclude", 4)
+def test_all_episodes_cannot_be_left_out(demos: Path, call: Call) -> None:
+    status, _, err = call("score", demos, *QUICK, "--exclude", 4)
     assert status == 1
     assert "exclude is 4 of 4 episodes; leave one or more" in err
 
 
 def test_what_was_shown_is_kept_beside_a_copy_in_another_format(
-    demos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demos: Path, tmp_path: Path, call: Call
 ) -> None:
     load(demos).save(tmp_path / "a.npz")
-    status, text, err = call(
-        capsys, "clean", tmp_path / "a.npz", *QUICK, "--out", tmp_path / "b.npz"
-    )
+    status, text, err = call("clean", tmp_path / "a.npz", *QUICK, "--out", tmp_path / "b.npz")
     assert status == 0, err
     assert "what was shown: kept in" in text
     with np.load(tmp_path / "b.npz.shown.npz") as kept:

@@ -203,6 +203,17 @@ def test_the_command_refuses_to_condition_nothing(
     assert "add --out FILE" in capsys.readouterr().err
 
 
+def test_the_command_reads_the_format_that_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "demos.hdf5"
+    reaching(2)[0].save(path)
+    assert main(["intents", str(path), "--groups", "1", "--format", "robomimic"]) == 0
+    capsys.readouterr()
+    assert main(["intents", str(path), "--groups", "1", "--format", "csv"]) == 1
+    assert "demos.hdf5" in capsys.readouterr().err
+
+
 @needs_data
 @pytest.mark.parametrize("hidden", [0.0, 0.25])
 def test_two_goals_of_real_push_t_are_told_apart(hidden: float) -> None:

@@ -20,9 +20,11 @@ class Intents(Command):
     """Find groups of episodes that pursue different goals."""
 
     demos: Positional[tuple[Path, ...]]
-    """Files of demonstrations; several are merged."""
+    """Files or folders of demonstrations; several are merged."""
     obs: UseAppendAction[tuple[str, ...]] = ()
     """Observation keys to read, one --obs each; by default all that are not images."""
+    format: str | None = None
+    """robomimic, d4rl, npz, csv, lerobot or minari; by default found out."""
     groups: int | None = None
     """How many groups there are; by default decided on episodes held out."""
     most: int = 4
@@ -47,7 +49,7 @@ class Intents(Command):
             check_free(self.out)
         elif self.condition:
             raise OptionError("--condition changes the copy that --out names; add --out FILE")
-        sources = list(streams(self.demos, self.obs))
+        sources = list(streams(self.demos, self.obs, format=self.format))
         left_out = [text for s in sources for text in s.header.left_out]
         demos = merge([s.demonstrations() for s in sources])
         search = Search(most=self.most)

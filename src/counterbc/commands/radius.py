@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,12 @@ from rich.console import RenderableType
 from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import Command, Json, plain_table, read
+from counterbc.commands.train import Family
 
 if TYPE_CHECKING:
     from counterbc.radius import RadiusChoice, Search
+
+_AGAIN = ("format", "method", "preset", "policy", "modes", "device")
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,20 @@ class Radius(Command):
     repeats: int | None = None
     """How often the folds are dealt anew; by default 1."""
     steps: int | None = None
-    """Gradient steps of each policy; by default 3600, and more for fewer than 400 pairs."""
+    """Gradient steps of each policy; by default 3600, more for fewer than 400 pairs, and for a
+    mixture as many as its training takes."""
     pairs: int | None = None
     """Of more pairs than these, so many are drawn at random; by default 2000."""
     seed: int | None = None
     """Deals the folds and draws the pairs; by default 0."""
     method: str = "counter-bc"
+    """The method that will be trained."""
     preset: str = "default"
     """default, paper (the paper's text) or authors (their released code)."""
+    policy: Family | None = None
+    """The family of policies that will be trained, in place of the method's own."""
+    modes: int | None = None
+    """How many Gaussians a mixture has; 5 by default."""
     device: str | None = None
     """cpu or cuda; by default cuda where there is one."""
 
@@ -57,18 +67,30 @@ class Radius(Command):
             check_free(self.plot)
         search, demos = self._search(), read(self.demos, self.obs, format=self.format)
         choice = choose_radius(
-            demos, self.method, search=search, preset=self.preset, device=self.device
-        )
+            demos, self.method, search=search, preset=self.preset, device=self.device,
+            policy=self.policy, modes=self.modes,
+        )  # fmt: skip
         shown = self._shown(choice)
         said: Json = choice.as_dict()
         if self.plot is not None:
             choice.plot(self.plot)
             said["plot"] = str(self.plot)
             shown.append(f"Picture: {self.plot}")
-        given = choice.per_dimension if self.per_dimension else (choice.radius,)
-        option = " ".join(f"--radius {r:g}" for r in given)
-        shown.append(f"\nNext: counterbc train {' '.join(map(str, self.demos))} {option}")
+        shown.append(f"\nNext: {self._next(choice)}")
         return said, shown
+
+    def _next(self, choice: RadiusChoice) -> str:
+        """The line that trains with this radius what was asked about here."""
+        words = ["counterbc", "train", *map(str, self.demos)]
+        for key in self.obs:
+            words += ["--obs", key]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _AGAIN and value != field.default:
+                words += [f"--{field.name}", str(value)]
+        for radius in choice.per_dimension if self.per_dimension else (choice.radius,):
+            words += ["--radius", f"{radius:g}"]
+        return shlex.join(words)
 
     def _search(self) -> Search:
         from counterbc.radius import Search

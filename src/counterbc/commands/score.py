@@ -22,9 +22,9 @@ _MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
 
 @dataclass(frozen=True)
 class Score(Judged):
-    """Tell how far demonstrations are from what was meant, per episode and operator.
+    """Tell how far demonstrations lie from what is believed to be meant, per episode and operator.
 
-    The status is 0, 1 where they cannot be judged, and with --fail-on 2 where one is too far."""
+    The status is 0, 1 where they cannot be judged, and with --fail-on 3 where one is too far."""
 
     demos: Positional[tuple[Path, ...]]
     """Files or folders of demonstrations; several are judged as one."""
@@ -146,7 +146,7 @@ def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableTy
     from counterbc.trained import radius_text
 
     shown: list[RenderableType] = [
-        f"How far what was shown lies from what was meant (RMS over pairs; {UNITS};\n"
+        f"How far what was shown lies from what is believed (RMS over pairs; {UNITS};\n"
         f"larger is worse; radius {radius_text(meaning.radius)}): noise changes with every step, "
         "what lasts stays\n"
     ]

@@ -48,10 +48,7 @@ class Train(Command):
     """Pairs per step; by default a tenth of the pairs."""
     hidden: UseAppendAction[tuple[int, ...]] = ()
     """Units of a hidden layer, one --hidden each."""
-    policy: (
-        Literal["gaussian-mlp", "gaussian-gru", "mixture", "gaussian-cnn", "gaussian-cnn-gru"]
-        | None
-    ) = None
+    policy: Family | None = None
     """The family of policies, in place of the method's own; a mixture holds several modes, those
     with a CNN are taken by themselves where observations are images."""
     modes: int | None = None

@@ -1,4 +1,4 @@
-"""One score per episode and per operator: how far what was shown lies from what was meant."""
+"""One score per episode and per operator: how far what was shown lies from what is believed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Score:
     episodes: int
     pairs: int
     distance: float
-    """Root mean square over pairs of ‖shown − meant‖, without the judges' error; larger is
+    """Root mean square over pairs of ‖shown − believed‖, without the judges' error; larger is
     worse. Of an operator with several episodes √(noise² + lasting²)."""
     low: float
     """Of its 90 % interval; NaN where there is too little to tell."""
@@ -39,7 +39,7 @@ class Score:
     per_dimension: tuple[float, ...]
     """Root mean square of each action dimension, with the judges' error."""
     bias: tuple[float, ...]
-    """Mean of shown − meant: a person who is always off to one side."""
+    """Mean of shown − believed: a person who is always off to one side."""
     kinematics: dict[str, float]
     """`counterbc.meant.kinematics`; of an operator the mean over episodes."""
 

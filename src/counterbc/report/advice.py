@@ -102,8 +102,9 @@ def _exclude(found: Findings, given: Given) -> Iterator[Step]:
     commands += _lerobot(found, given)
     yield Step(
         "Leave out what stands out",
-        f"{words.some(len(worst), 'episode')} further from what was meant than the others' spread "
-        f"explains: {_named(found)}. Look before you do; a rare but right way looks like this too.",
+        f"{words.some(len(worst), 'episode')} further from what is believed than the others' "
+        f"spread explains: {_named(found)}. Look before you do; a rare but right way "
+        "looks like this too.",
         tuple(commands),
     )
 

@@ -68,7 +68,7 @@ class Findings:
 
     @property
     def distance(self) -> float | None:
-        """RMS over all pairs between shown and meant, where actions span [−1, 1], without the
+        """RMS over all pairs between shown and believed, where actions span [−1, 1], without the
         judges' error."""
         if self.meaning is None:
             return None
@@ -77,7 +77,7 @@ class Findings:
 
     @cached_property
     def ranked(self) -> list[int]:
-        """The episodes, those furthest from what was meant first; none where not judged."""
+        """The episodes, those furthest from what is believed first; none where not judged."""
         if self.meaning is None:
             return []
         scores = self.meaning.episodes

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from counterbc.radius import LEAST_STEPS
 from counterbc.report import figures
 from counterbc.report.drawing import legend
 from counterbc.report.findings import Findings
 from counterbc.report.markup import Markup, table, tag
 from counterbc.report.pieces import missing, section
-
-_TESTED = 500  # steps of the policies whose errors are tested for peaks
 
 
 def modes(found: Findings) -> Markup:
@@ -20,8 +19,8 @@ def modes(found: Findings) -> Markup:
         told += "was not done here."
     elif found.peaks is not None:
         told = f"{found.peaks[:1].upper()}{found.peaks[1:]}."
-    elif choice.steps < _TESTED:
-        told = "Not tested: it takes policies of 500 steps or more to tell."
+    elif choice.steps < LEAST_STEPS:
+        told = f"Not tested: it takes policies of {LEAST_STEPS} steps or more to tell."
     else:
         told = "No sign that different actions are meant at the same state: the held-out errors of "
         told += "every action dimension have one peak."

@@ -1,4 +1,4 @@
-"""Operators and episodes: how far what they showed lies from what was meant."""
+"""Operators and episodes: how far what they showed lies from what is believed."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ def operators(found: Findings) -> Markup:
                f"bias per dimension (±{most:.2f})", *MOVES)  # fmt: skip
     return section(
         title,
-        tag("p", "Nearest to what was meant first. Bias is the mean of shown − meant: somebody who "
-            "is always off to one side. Intervals that overlap do not tell operators apart."),
-        table(columns, rows, "Operators, nearest to what was meant first"),
+        tag("p", "Nearest to what is believed first. Bias is the mean of shown − believed: "
+            "somebody who is always off to one side. Intervals that overlap do not tell operators "
+            "apart."),
+        table(columns, rows, "Operators, nearest to what is believed first"),
     )  # fmt: skip
 
 
@@ -76,8 +77,8 @@ def ranking(found: Findings) -> Markup:
             "are shares from 0 to 1."), tag("p",
             "An interval that reaches far down says that a few moments make the difference.")),
             figure, class_="beside"),
-        tag("h3", f"The {len(listed)} furthest from what was meant"),
-        table(columns, rows, "Episodes, furthest from what was meant first"),
+        tag("h3", f"The {len(listed)} furthest from what is believed"),
+        table(columns, rows, "Episodes, furthest from what is believed first"),
     )  # fmt: skip
 
 
@@ -93,8 +94,8 @@ def pictures(found: Findings) -> Markup:
     cards += [_card(found, i, "nearest", plane) for i in best]
     return section(
         title,
-        tag("p", "The episodes furthest from what was meant, and below the nearest for comparison. "
-            "Actions in the units of the file." + (
+        tag("p", "The episodes furthest from what is believed, and below the nearest for "
+            "comparison. Actions in the units of the file." + (
                 "" if any(found.meaning.radius) else
                 " With Δ = 0 no action is moved: what is meant is what was shown.")),
         episodes.key(found.meaning), *cards,

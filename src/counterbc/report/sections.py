@@ -25,7 +25,7 @@ def tiles(found: Findings) -> Markup:
         (f"{len(found.demos):,}", "episodes"),
         (str(len(found.demos.operators) or "–"), "operators"),
         ("–" if found.radius is None else radius_text(found.radius), "radius Δ"),
-        ("–" if found.distance is None else f"{found.distance:.2f}", "shown to meant"),
+        ("–" if found.distance is None else f"{found.distance:.2f}", "shown to believed"),
         ("–" if found.fence is None else str(far),
          "episode stands out" if far == 1 else "episodes stand out"),
         ("–" if found.intents is None else str(found.intents.groups),

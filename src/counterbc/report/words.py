@@ -20,8 +20,8 @@ def headline(found: Findings) -> list[str]:
     said = [_counts(found)]
     if found.distance is not None:
         said.append(
-            f"What was shown lies {found.distance:.2f} from what the rest of the data says was "
-            f"meant, {SCALE} (root mean square)."
+            f"What was shown lies {found.distance:.2f} from what policies believe that did "
+            f"not see it, {SCALE} (root mean square)."
         )
     if found.radius is not None:
         said.append(_radius(found))
