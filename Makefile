@@ -38,14 +38,17 @@ racing: venv
 	@$(BIN)/python benchmarks/car_racing.py study
 	@$(BIN)/python benchmarks/car_racing.py table
 
-# Everything about radius, scores, cleaning, modes and intents; it goes on where it was. For hours.
+# Everything about radius, scores, cleaning, modes and intents, for hours; DATA is the folder of the files of
+# people. It goes on where it was: without benchmarks/results/NAME.json that part is measured anew.
 meant: venv
+	@test -d "$(DATA)" || { echo "name the folder of people's demonstrations: make meant DATA=FOLDER"; exit 1; }
 	@$(BIN)/python benchmarks/radius.py --out benchmarks/results/radius.json
+	@$(BIN)/python benchmarks/radius.py --cost
 	@$(BIN)/python benchmarks/radius_errors.py --seeds 10 --out benchmarks/results/radius_errors.json
 	@$(BIN)/python benchmarks/scores.py --seeds 20 --worlds intersection
 	@$(BIN)/python benchmarks/clean.py --seeds 20 --block 1
 	@$(BIN)/python benchmarks/modes.py
-	@$(BIN)/python benchmarks/intents.py --out benchmarks/results/intents.json
+	@$(BIN)/python benchmarks/intents.py --data "$(DATA)"
 
 bench-gpu: venv
 	@$(BIN)/python benchmarks/gpu.py --out benchmarks/results/gpu.json

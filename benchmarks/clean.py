@@ -130,10 +130,14 @@ def _distances(rows: list[dict[str, Any]], name: str) -> str:
 def _gain(rows: list[dict[str, Any]], act: str) -> str:
     bc, counter, ours = (_returns(rows, name, act) for name in METHODS[:3])
     difference = paired_difference(ours, bc).interval
-    gain, own_gain = counter.mean() - bc.mean(), ours.mean() - bc.mean()
-    kept = f"{100 * own_gain / gain:.0f} % of Counter-BC's gain, {gain:.2f}" if gain > 0.01 else ""
+    gains = np.stack([ours - bc, counter - bc])  # (2, seeds)
+    drawn = np.random.default_rng(0).integers(len(bc), size=(10_000, len(bc)))
+    share = [100 * own / all_of_it for own, all_of_it in gains[:, drawn].mean(2).T]
+    low, high = np.quantile(share, [0.025, 0.975])
+    own, whole = gains.mean(1)
     return (
-        f"\n{act}: BC on cleaned is above BC by {difference}; {kept or 'Counter-BC gains nothing'}"
+        f"\n{act}: BC on cleaned is above BC by {difference}; {100 * own / whole:.0f} % "
+        f"[{low:.0f}, {high:.0f}] (bootstrap of seeds) of Counter-BC's gain, {whole:.2f}"
     )
 
 

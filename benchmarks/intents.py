@@ -1,6 +1,6 @@
 """Are goals told apart without labels? The table of docs/intents.md.
 
-    COUNTERBC_DATA=… python benchmarks/intents.py [--out benchmarks/results/intents.json]
+    python benchmarks/intents.py --data FOLDER [--out benchmarks/results/intents.json]
 
 Push-T, two files of people with two goals, mixed and each alone; whole, and with the last quarter
 of every episode hidden. The labels are only compared with, with Wilson's 95 % interval.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -74,8 +73,9 @@ def markdown(rows: dict[str, dict[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/intents.json"))
+    parser.add_argument("--data", type=Path, required=True, help="with both files of Push-T")
     options = parser.parse_args()
-    folder = Path(os.environ["COUNTERBC_DATA"])
+    folder = options.data
     parts = [load(folder / name, ["state"]) for name in FILES]
     whole, wanted = merge(parts), np.repeat([0, 1], [len(p) for p in parts])
     rows: dict[str, dict[str, Any]] = {}

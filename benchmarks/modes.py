@@ -198,7 +198,7 @@ def main() -> None:
     o = parser.parse_args()
     torch.set_num_threads(1)
     rows: dict[str, dict[str, Any]] = {case: {} for case in ON_LINE}
-    if o.only and o.out.exists():
+    if o.out.exists():
         rows |= json.loads(o.out.read_text())
     if o.only != "fork":
         compare_line(rows, o)

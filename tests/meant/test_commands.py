@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,17 @@ def test_cleaned_actions_are_near_and_feasible_also_in_the_file(
     assert load(tmp_path / "c.hdf5").operators == ("ada", "bob")
 
 
+def test_only_what_the_radius_or_the_bounds_stop_is_called_limited(
+    demos: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    wide, near = (
+        call_json("clean", demos, "--out", tmp_path / f"{r}.hdf5", *QUICK[:-1], r)
+        for r in ("3", "0.01")
+    )
+    assert near["limited"] > near["pairs"] / 2
+    assert near["limited"] > wide["limited"]
+
+
 def test_cleaning_the_same_file_twice_gives_the_same_actions(
     demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
@@ -119,11 +131,17 @@ def test_scores_name_the_worst_and_how_to_leave_them_out(
     assert said["worst"] == sorted(s["index"] for s in ranked[:2])
     assert f"--dataset.exclude_episodes='{said['worst']}'" in out
     assert "each action dimension spans [-1, 1]" in out
+    (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
+    pasted = shlex.split(line.removeprefix("robomimic").strip())
+    assert pasted[:3] == ["counterbc", "score", str(demos)]
+    again = call_json(*pasted[1:-1], tmp_path / "marked.hdf5")
+    assert (again["worst"], again["radius"]) == (said["worst"], said["radius"])
     rows = [line for line in out.splitlines() if line.startswith("demo_")]
     assert [r.split()[0] for r in rows] == [s["name"] for s in ranked]
     _, out, _ = call("score", demos, *QUICK, "--order", "file", "--show", 1)
     assert "demo_0" in out
     assert "… 3 more episodes" in out
+    assert "None is left out of so few episodes" in out
 
 
 def test_a_mask_without_the_worst_is_written_into_a_copy(

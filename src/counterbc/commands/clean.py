@@ -90,6 +90,9 @@ class Clean(Judged):
         return self.out.with_name(f"{self.out.name}.shown.npz")
 
 
+_HARDLY = 0.005  # of half an action's range
+
+
 def _moved(meaning: Meaning) -> Json:
     """How far actions went, where each dimension spans [−1, 1]."""
     import numpy as np
@@ -99,7 +102,7 @@ def _moved(meaning: Meaning) -> Json:
         "pairs": len(moved),
         "moved_rms": float(np.sqrt((moved**2).mean())),
         "moved_most": float(moved.max()),
-        "limited": int((meaning.distance > moved + 1e-6).sum()),
+        "limited": int(meaning.limited.sum()),
     }
 
 
@@ -111,6 +114,11 @@ def _text(said: Json) -> str:
     ]
     if not any(said["radius"]):
         lines.append("The radius is 0, so nothing was moved but what was out of bounds.")
+    elif said["moved_rms"] < _HARDLY:
+        lines.append(
+            "Hardly anything moved: the judges disagree by as much as the demonstrators err; more "
+            "--repeats or --steps make them surer."
+        )
     if said["not_carried_over"]:
         lines += ["Not carried over:", *(f"  {text}" for text in said["not_carried_over"])]
     return "\n".join(lines)

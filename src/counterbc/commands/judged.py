@@ -33,7 +33,8 @@ class Judged(Command):
     """After each but the last, episodes that it found odd are no longer learned from; by default
     3."""
     steps: int | None = None
-    """Gradient steps of each policy; by default 3000, and 3600 while the radius is chosen."""
+    """Gradient steps of each policy; by default 3000, and while the radius is chosen those of
+    `counterbc radius`."""
     obs: UseAppendAction[tuple[str, ...]] = ()
     """Observation keys to read, one --obs each; by default all that are not images."""
     format: str | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -123,15 +125,7 @@ class Score(Judged):
         return [s.name for s in (*meaning.operators, *meaning.episodes) if s.distance > limit]
 
     def _advice(self, meaning: Meaning, worst: list[int], written: Json) -> str:
-        names = ", ".join(meaning.demos.episodes[i].name for i in worst) or "none"
-        lines = [f"\nTo leave out the worst ({names}):"]
-        if len(self.demos) == 1:  # else the numbers are of the merged data
-            lines.append(f"  LeRobot    --dataset.exclude_episodes='{worst}'")
-        if written["mask"] is not None:
-            lines.append(f'  robomimic  config.train.hdf5_filter_key = "{written["mask"]}"')
-            lines.append(f"             in {written['out']}")
-        elif self._kinds() == ["robomimic"]:
-            lines.append("  robomimic  the same command with --write-mask good --out FILE")
+        lines = [*self._exclusion(meaning, worst, written)]
         if written["weights"] is not None:
             lines.append(f"Weights of {len(meaning.shown)} pairs: {written['weights']}")
             if not any(meaning.radius):
@@ -140,6 +134,34 @@ class Score(Judged):
         if above:
             lines.append(f"Above {self.fail_on:g}: {', '.join(above)}")
         return "\n".join(lines)
+
+    def _exclusion(self, meaning: Meaning, worst: list[int], written: Json) -> Iterator[str]:
+        """What to paste to learn without the worst."""
+        if not worst:
+            yield "\nNone is left out of so few episodes; --exclude N says how many of the worst."
+            return
+        names = ", ".join(meaning.demos.episodes[i].name for i in worst)
+        yield f"\nTo leave out the worst ({names}):"
+        if len(self.demos) == 1:  # else the numbers are of the merged data
+            yield f"  LeRobot    --dataset.exclude_episodes='{worst}'"
+        if written["mask"] is not None:
+            yield f'  robomimic  config.train.hdf5_filter_key = "{written["mask"]}"'
+            yield f"             in {written['out']}"
+        elif self._kinds() == ["robomimic"]:
+            yield f"  robomimic  {self._again(meaning, len(worst))}"
+
+    def _again(self, meaning: Meaning, exclude: int) -> str:
+        """This command, with the radius that was found, that writes the mask."""
+        words = ["counterbc", "score", str(self.demos[0])]
+        for radius in meaning.radius if len(set(meaning.radius)) > 1 else meaning.radius[:1]:
+            words += ["--radius", f"{radius:g}"]
+        for key in self.obs:
+            words += ["--obs", key]
+        for name in ("folds", "repeats", "seed", "rounds", "steps"):
+            value = getattr(self, name)
+            words += [] if value is None else [f"--{name}", f"{value}"]
+        words += ["--exclude", f"{exclude}", "--write-mask", "good", "--out", "marked.hdf5"]
+        return shlex.join(words)
 
 
 def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableType]:

@@ -42,6 +42,8 @@ class Meaning:
     and in A."""
     off: Array
     """(N, A): shown − believed, where each action dimension spans [−1, 1]."""
+    limited: Array
+    """(N,): whether Δ or A kept what is meant from lying nearer to what is believed."""
     radius: tuple[float, ...]
     """Δ of each action dimension."""
     shape: str = "ball"
@@ -135,6 +137,7 @@ def meaning(
         believed=frozen(believed, np.float64, "believed"),
         meant=frozen(from_unit(demos, kept), np.float64, "meant"),
         off=frozen(unit - aim, np.float64, "off"),
+        limited=~np.isclose(kept, wanted, atol=1e-6).all(1),
         radius=delta,
         shape=shape,
     )
