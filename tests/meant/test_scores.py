@@ -55,6 +55,20 @@ def test_what_lasts_counts_against_a_person_where_chance_does_not_make_it() -> N
     assert all(s.low < s.distance == s.noise < s.high for s in others)
 
 
+def test_the_interval_of_a_person_is_over_the_noise_of_the_episodes_by_hand() -> None:
+    spikes = np.array([0.0, 0, 1, 0, 0, 1, 0, 0, 1])  # noise 5/16; neither of two steps lasts
+    noise = np.array([1.0, 2, 3, 2, 2, 2])
+    off = (np.sqrt(noise * 16 / 5)[:, None] * spikes).reshape(-1, 1)
+    demos = Demonstrations(
+        tuple(Episode(np.zeros((9, 1)), np.zeros((9, 1)), operator=who) for who in "aaabbb")
+    )
+    ann, bob = operator_scores(demos, off, episode_scores(demos, off, np.zeros((54, 1))))
+    half = 2.919986 / np.sqrt(3)  # Student's 95 % quantile with two degrees of freedom
+    assert ann.distance**2 == pytest.approx(2)
+    assert (ann.low**2, ann.high**2) == pytest.approx((2 - half, 2 + half))
+    assert (bob.low, bob.high) == pytest.approx((bob.distance, bob.distance))
+
+
 def test_a_person_with_one_episode_scores_as_the_episode_does() -> None:
     demos, off = _two_people()
     off = off + np.random.default_rng(0).normal(0, 0.1, off.shape)
@@ -96,6 +110,32 @@ def test_what_of_the_judges_error_changes_in_a_step_is_not_taken_for_noise() -> 
     assert parts.noise.mean() - parts.quick == pytest.approx(0.03, abs=0.003)
 
 
+def test_a_median_is_known_the_better_the_more_episodes_there_are() -> None:
+    rng = np.random.default_rng(0)
+    off = rng.normal(0, 0.3, (200, 40, 40, 1))  # 200 datasets of 40 episodes that judges know
+    each = [Parts.of(list(x)) for x in off]
+    for lasts in (False, True):
+        taken = [np.median(p.lasting - p.later + lasts * p.lasting) for p in each]
+        said = np.mean([p.doubt(lasts) for p in each])
+        assert said == pytest.approx(np.std(taken), rel=0.15)
+    assert Parts.of([np.ones((2, 1))]).doubt(lasts=True) == 0
+
+
+def test_how_people_differ_is_told_apart_from_how_their_episodes_do() -> None:
+    rng = np.random.default_rng(0)
+    people = np.arange(400).reshape(40, 10)
+
+    def said(deviation: float) -> float:
+        own = np.repeat(rng.normal(0.5, deviation, 40), 10) + rng.normal(0, 0.1, 400)
+        off = np.sqrt(own)[:, None, None] * np.ones((400, 5, 1))  # all of it lasts
+        return Parts.of(list(off)).between(people.tolist())
+
+    assert said(0.1) == pytest.approx(0.1, abs=0.03)
+    assert said(0.0) < 0.03
+    few = Parts.of([np.full((5, 1), x) for x in (1.0, 2.0, 3.0, 4.0)])
+    assert few.between([[0, 1], [2, 3]]) == 0, "two people say nothing of people"
+
+
 def test_odd_episodes_are_not_learned_from_and_most_always_are() -> None:
     rng = np.random.default_rng(0)
     off = [rng.normal(0, 0.1, (20, 2)) for _ in range(30)]
@@ -131,16 +171,25 @@ def test_neighbours_that_resemble_each_other_tell_less() -> None:
 
 def test_intervals_over_few_groups_cover_nine_times_in_ten() -> None:
     rng = np.random.default_rng(1)
-    counts, inside = np.full(8, 5), []
+    inside = []
     for _ in range(300):
-        low, high = uncertainty.of_groups(rng.uniform(0, 10, 8), counts)
+        low, high = uncertainty.of_groups(rng.uniform(0, 2, 8))
         inside.append(low <= 1.0 <= high)
+    assert 0.85 < np.mean(inside) < 0.96
+
+
+def test_intervals_hold_though_what_is_subtracted_is_known_with_an_error() -> None:
+    rng = np.random.default_rng(2)
+    inside = []
+    for _ in range(300):
+        low, high = uncertainty.of_groups(rng.uniform(0, 2, 30), rng.normal(0.5, 0.2), 0.2)
+        inside.append(low**2 <= 0.5 <= high**2)
     assert 0.85 < np.mean(inside) < 0.96
 
 
 def test_too_little_gives_no_interval() -> None:
     assert np.isnan(uncertainty.of_series(np.ones(2))).all()
-    assert np.isnan(uncertainty.of_groups(np.ones(1), np.ones(1))).all()
+    assert np.isnan(uncertainty.of_groups(np.ones(1))).all()
 
 
 def test_a_straight_steady_path_is_efficient_and_never_idle() -> None:

@@ -25,6 +25,8 @@ ODD = 2.5
 _LEAST = 10  # episodes, below which nobody can say what is usual
 _MOST = 1 / 3  # of the episodes can be odd; more of them are a way of their own
 _NORMAL = 1.4826  # standard deviation of a normal distribution over its median deviation
+_OF_MEDIAN = 1.2533  # standard error of a median over that of the mean, of normal numbers
+_PEOPLE = 3  # people, below which nobody can say how people differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,7 @@ class Parts:
     @property
     def quick(self) -> float:
         """The mean square of the judges' error that changes in a step; at most what lasts of it."""
-        return float(np.clip(_median(self.lasting) - _median(self.later), 0.0, self.judges))
+        return float(np.clip(_median(self.lasting - self.later), 0.0, self.judges))
 
     @property
     def spread(self) -> float:
@@ -63,6 +65,23 @@ class Parts:
             return 0.0
         between = _deviation(self.lasting[known]) ** 2 - float(np.median(self.chance[known]))
         return float(np.sqrt(max(between, 0.0)))
+
+    def doubt(self, lasts: bool) -> float:
+        """The standard error of `quick`, or of `quick` + `judges` where what lasts counts."""
+        taken = self.lasting - self.later + (self.lasting if lasts else 0.0)
+        known = taken[np.isfinite(taken)]
+        return _OF_MEDIAN * _deviation(known) / np.sqrt(len(known)) if len(known) else 0.0
+
+    def between(self, people: Sequence[Sequence[int]]) -> float:
+        """The standard deviation of the judges' error from person to person, given the episodes of
+        each: by how much what lasts differs more than the chance between episodes explains."""
+        each = [self.lasting[own][np.isfinite(self.lasting[own])] for own in people]
+        several = [x for x in each if len(x) > 1]
+        if len(several) < _PEOPLE:
+            return 0.0
+        chance = float(np.median([x.var(ddof=1) / len(x) for x in several]))
+        means = np.array([x.mean() for x in several])
+        return float(np.sqrt(max(_deviation(means) ** 2 - chance, 0.0)))
 
     def above(self, own: Sequence[int]) -> float:
         """By how much what lasts in these episodes exceeds the judges' error, where that is odd.

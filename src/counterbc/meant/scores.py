@@ -65,13 +65,17 @@ def operator_scores(
     demos: Demonstrations, off: Array, episodes: Sequence[Score]
 ) -> tuple[Score, ...]:
     """One per operator, in order of first appearance; none where none is recorded."""
-    off_parts = split(demos, off)
+    off_parts, scores = split(demos, off), []
     parts = Parts.of(off_parts)
-    scores = []
-    for name in demos.operators:
-        own = [i for i, e in enumerate(demos.episodes) if e.operator == name]
+    people = {
+        name: [i for i, e in enumerate(demos.episodes) if e.operator == name]
+        for name in demos.operators
+    }
+    between = parts.between(list(people.values()))
+    for name, own in people.items():
         moves = [episodes[i].kinematics for i in own]
-        scores.append(_score(name, name, [off_parts[i] for i in own], parts, own, moves))
+        some = [off_parts[i] for i in own]
+        scores.append(_score(name, name, some, parts, own, moves, between))
     return tuple(scores)
 
 
@@ -87,6 +91,7 @@ def _score(
     parts: Parts,
     own: list[int],
     moves: list[dict[str, float]],
+    between: float = 0.0,
 ) -> Score:
     off = np.concatenate(off_parts)  # (n, A)
     total, noise = float((off**2).sum(1).mean()), _mean(parts.noise[own]) - parts.quick
@@ -94,7 +99,10 @@ def _score(
     if len(own) > 1 and np.isfinite(noise):
         lasting = parts.above(own)
         square = max(noise, 0.0) + lasting
-    low, high = _interval([(p**2).sum(1) for p in off_parts], total - square, parts.spread)
+    if len(own) > 1:
+        low, high = _over_episodes(parts, own, square, between if lasting > 0 else None)
+    else:
+        low, high = uncertainty.of_series((off**2).sum(1), total - square, parts.spread)
     return Score(
         name=name,
         operator=operator,
@@ -112,12 +120,18 @@ def _score(
     )
 
 
-def _interval(squares: list[Array], less: float, spread: float) -> tuple[float, float]:
-    """Over pairs of one episode, or over episodes."""
-    if len(squares) == 1:
-        return uncertainty.of_series(squares[0], less, spread)
-    sums, counts = (np.array([f(s) for s in squares]) for f in (np.sum, len))
-    return uncertainty.of_groups(sums, counts, less)
+def _over_episodes(
+    parts: Parts, own: list[int], square: float, between: float | None
+) -> tuple[float, float]:
+    """The interval of a person's distance, over the episodes' numbers that it is the mean of.
+
+    What lasts is among them where it counts; `between` is then the deviation from person to person
+    of the judges' error in it, which all episodes of a person share.
+    """
+    each = parts.noise[own] if between is None else parts.noise[own] + parts.lasting[own]
+    each = each[np.isfinite(each)]
+    spread = np.hypot(parts.doubt(between is not None), between or 0.0)
+    return uncertainty.of_groups(each, _mean(each) - square, float(spread))
 
 
 def _root(square: float) -> float:

@@ -32,15 +32,16 @@ def of_series(squares: Array, less: float = 0.0, spread: float = 0.0) -> tuple[f
     return _roots(mean - less, _students(worth) * error)
 
 
-def of_groups(sums: Array, counts: Array, less: float = 0.0) -> tuple[float, float]:
-    """Of √(Σ sums / Σ counts − less) over groups (G,) that are alike by chance; NaN below 2."""
-    groups = len(sums)
+def of_groups(squares: Array, less: float = 0.0, spread: float = 0.0) -> tuple[float, float]:
+    """Of √(mean(squares) − less) over groups (G,) that differ by chance; NaN below 2.
+
+    `spread` is the standard deviation with which `less` is known.
+    """
+    groups = len(squares)
     if groups < 2:
         return np.nan, np.nan
-    mean = float(sums.sum() / counts.sum())
-    each = (sums - mean * counts) / counts.mean()  # (G,): by what each group moves the mean
-    error = float(np.sqrt((each**2).sum() / (groups * (groups - 1))))
-    return _roots(mean - less, _students(groups) * error)
+    error = float(np.sqrt(np.var(squares, ddof=1) / groups + spread**2))
+    return _roots(float(np.mean(squares)) - less, _students(groups) * error)
 
 
 def _students(worth: float) -> float:
