@@ -45,7 +45,7 @@ meant: venv
 	@$(BIN)/python benchmarks/radius.py --out benchmarks/results/radius.json
 	@$(BIN)/python benchmarks/radius.py --cost
 	@$(BIN)/python benchmarks/radius_errors.py --seeds 10 --out benchmarks/results/radius_errors.json
-	@$(BIN)/python benchmarks/scores.py --seeds 20 --worlds intersection
+	@$(BIN)/python benchmarks/scores.py --first 207 --worlds intersection
 	@$(BIN)/python benchmarks/clean.py --seeds 20 --block 1
 	@$(BIN)/python benchmarks/modes.py
 	@$(BIN)/python benchmarks/intents.py --data "$(DATA)"
@@ -58,6 +58,9 @@ can: venv system
 	@test -f can_synthetic_mh_300.hdf5 || $(BIN)/python benchmarks/can_record.py --out can_synthetic_mh_300.hdf5
 	@$(BIN)/python benchmarks/can.py study --data can_synthetic_mh_300.hdf5
 	@$(BIN)/python benchmarks/can.py table
+	@test -f can_synthetic_mh_90.hdf5 || $(BIN)/python benchmarks/can_record.py --each 15 --out can_synthetic_mh_90.hdf5
+	@$(BIN)/counterbc score can_synthetic_mh_90.hdf5 --radius 0.2 --repeats 1 --rounds 1 --steps 2000 --json \
+	  > benchmarks/results/can-scores.json
 
 # Libraries of the system that simulators draw with; where apt-get cannot be used, the rest still works.
 SYSTEM := libosmesa6 libgl1 libglib2.0-0

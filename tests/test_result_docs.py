@@ -29,3 +29,32 @@ def test_everything_that_a_benchmark_says_of_its_rows_is_in_its_page(
     page, said = (ROOT / "docs" / f"{name}.md").read_text(), blocks(name)
     assert [block for block in said if block not in page] == []
     assert sum(block.startswith("|") for block in said) == tables
+
+
+def test_the_operators_of_can_are_scored_as_the_page_says_from_better_to_worse() -> None:
+    said = json.loads((ROOT / "benchmarks" / "results" / "can-scores.json").read_text())
+    page = (ROOT / "docs" / "scores.md").read_text()
+    people = sorted(said["operators"], key=lambda s: float(s["distance"]))
+    for s in people:
+        far = f"{s['distance']:.3f} [{s['low']:.3f}, {s['high']:.3f}]"
+        assert f"| `{s['name']}` | {far} | {s['noise']:.3f} |" in page
+    skills = [str(s["name"]).split("_")[1] for s in people]
+    assert skills == ["better"] * 2 + ["okay"] * 2 + ["worse"] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"), [("can", "results/can"), ("push_t", "results/push-t-default")]
+)
+def test_tables_of_recorded_worlds_are_those_of_the_rows_on_file(name: str, folder: str) -> None:
+    benchmark: dict[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / f"{name}.py"))
+    page = (ROOT / "docs" / f"{name.replace('_', '-')}.md").read_text()
+    assert benchmark["tables"](ROOT / folder, "default") in page
+
+
+def test_the_tables_of_car_racing_are_those_of_the_rows_on_file() -> None:
+    benchmark: dict[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / "car_racing.py"))
+    wanted = benchmark["Options"]().grid(("car-racing",), benchmark["TEACHERS"])
+    rows = benchmark["Study"](wanted, ROOT / "results" / "car-racing" / "rows").table().to_pylist()
+    page = (ROOT / "docs" / "car-racing.md").read_text()
+    assert benchmark["markdown"](rows, "lap", 100) in page
+    assert benchmark["improvements"](rows) in page
