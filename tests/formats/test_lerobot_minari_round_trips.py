@@ -23,10 +23,6 @@ from counterbc.errors import AbsentEpisodes, DataError, FormatError
 from counterbc.formats import extras, lerobot, minari, robomimic
 from counterbc.formats.stream import Stream
 
-DATA = os.environ.get("COUNTERBC_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
-)
 both = pytest.mark.parametrize("module", [lerobot, minari])
 
 
@@ -234,12 +230,11 @@ def test_any_dataset_reads_back_unchanged(module: ModuleType, demos: Demonstrati
         assert_same(demos, module.read(Path(folder) / "any"))
 
 
-@needs_data
 @both
 def test_the_multi_human_excerpt_survives_with_its_operator_and_all_44_masks(
-    tmp_path: Path, module: ModuleType
+    data: Path, tmp_path: Path, module: ModuleType
 ) -> None:
-    path = Path(DATA or "") / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
+    path = data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
     with pytest.warns(AbsentEpisodes):
         demos = robomimic.read(path)
     module.write(demos, tmp_path / "lift")

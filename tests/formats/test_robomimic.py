@@ -18,14 +18,6 @@ from counterbc.errors import AbsentEpisodes, DataError, FormatError
 from counterbc.formats import detect, load, robomimic, robomimic_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
-DATA = os.environ.get("COUNTERBC_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
-)
-
-
-def real(name: str) -> Path:
-    return Path(DATA or "") / name
 
 
 def small(**others: Any) -> Demonstrations:
@@ -197,7 +189,6 @@ def test_what_is_not_read_is_told(tmp_path: Path) -> None:
     assert robomimic.stream(tmp_path / "ours.hdf5").header.left_out == ()
 
 
-@needs_data
 @pytest.mark.parametrize(
     ("name", "episodes", "pairs", "obs", "action"),
     [
@@ -210,29 +201,29 @@ def test_what_is_not_read_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_real_files_hold_what_their_makers_say(
-    name: str, episodes: int, pairs: int, obs: int, action: int
+    data: Path, name: str, episodes: int, pairs: int, obs: int, action: int
 ) -> None:
-    demos = load(real(name))
+    demos = load(data / name)
     assert (len(demos), demos.pairs) == (episodes, pairs)
     assert (demos.obs_shape, demos.action_size) == ((obs,), action)
     assert demos.action_low is None
 
 
-@needs_data
-def test_push_t_names_its_environment_and_its_keys() -> None:
-    demos = load(real("pusht_human_206.hdf5"))
+def test_push_t_names_its_environment_and_its_keys(data: Path) -> None:
+    demos = load(data / "pusht_human_206.hdf5")
     assert demos.env == "gym_pusht/PushT-v0"
     assert demos.obs_keys == (("keypoints", 18), ("state", 5))
     assert [e.name for e in demos.episodes] == [f"demo_{i}" for i in range(206)]
-    assert robomimic.read(real("pusht_human_206.hdf5"), obs=["state"]).obs_shape == (5,)
+    assert robomimic.read(data / "pusht_human_206.hdf5", obs=["state"]).obs_shape == (5,)
 
 
-@needs_data
-def test_the_multi_human_excerpt_has_its_operators_and_all_44_masks(tmp_path: Path) -> None:
-    demos = load(real("fixtures/robomimic_mh_lift_image_excerpt.hdf5"))
+def test_the_multi_human_excerpt_has_its_operators_and_all_44_masks(
+    data: Path, tmp_path: Path
+) -> None:
+    demos = load(data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5")
     assert len(demos.masks) == 44
     assert len(demos.masks["train"]) > 1
-    six = robomimic.stream(real("fixtures/robomimic_mh_lift_image_excerpt.hdf5")).header.operators
+    six = robomimic.stream(data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5").header.operators
     assert sorted(six) == [f"{t}_operator_{i}" for t in ("better", "okay", "worse") for i in (1, 2)]
     assert demos.operators[0] in demos.masks
     assert "demo_0" in demos.masks[demos.operators[0]]
@@ -241,9 +232,8 @@ def test_the_multi_human_excerpt_has_its_operators_and_all_44_masks(tmp_path: Pa
     assert (copy.fingerprint(), copy.masks) == (demos.fingerprint(), demos.masks)
 
 
-@needs_data
-def test_machine_generated_can_is_in_numeric_order() -> None:
-    demos = load(real("fixtures/robomimic_mg_can_low_dim_excerpt.hdf5"))
+def test_machine_generated_can_is_in_numeric_order(data: Path) -> None:
+    demos = load(data / "fixtures/robomimic_mg_can_low_dim_excerpt.hdf5")
     assert [e.name for e in demos.episodes] == ["demo_1", "demo_10"]
 
 
