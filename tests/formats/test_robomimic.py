@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,36 +16,9 @@ from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.errors import AbsentEpisodes, DataError, FormatError
 from counterbc.formats import detect, load, robomimic, robomimic_writer
 
+Make = Callable[..., Demonstrations]
+Disk = Callable[[], AbstractContextManager[None]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
-
-
-def small(**others: Any) -> Demonstrations:
-    """Two episodes of 3 and 2 pairs, everything recorded."""
-    rng = np.random.default_rng(0)
-    episodes = tuple(
-        Episode(
-            obs=rng.normal(size=(length, 3)),
-            action=rng.normal(size=(length, 2)),
-            reward=rng.normal(size=length),
-            operator=operator,
-            success=success,
-        )
-        for length, operator, success in ((3, "ann", True), (2, None, None))
-    )
-    fields: dict[str, Any] = {
-        "episodes": episodes,
-        "action_low": [-5, -4],
-        "action_high": [5, 6],
-        "action_set": "ball",
-        "action_names": ("left", "right"),
-        "obs_names": ("x", "y", "angle"),
-        "obs_keys": (("position", 2), ("angle", 1)),
-        "rate": 20.0,
-        "env_args": {"env_name": "Lift", "type": 1, "env_kwargs": {"control_freq": 50}},
-        "masks": {"train": ("demo_1", "demo_0"), "empty": (), "absent": ("demo_7",)},
-        "selected": [0, 4],
-    }
-    return Demonstrations(**(fields | others))
 
 
 def foreign(path: Path, demos: dict[str, dict[str, Any]], **attrs: Any) -> Path:
@@ -65,7 +37,7 @@ def demo(length: int = 2, **datasets: Any) -> dict[str, Any]:
     return {"actions": np.zeros((length, 1)), "obs/state": np.zeros((length, 2))} | datasets
 
 
-def test_the_layout_is_robomimics(tmp_path: Path) -> None:
+def test_the_layout_is_robomimics(tmp_path: Path, small: Make) -> None:
     small().save(tmp_path / "demos.hdf5")
     with h5py.File(tmp_path / "demos.hdf5") as file:
         data = file["data"]
@@ -107,7 +79,7 @@ def test_vectors_are_joined_in_sorted_order_and_images_left_out(tmp_path: Path) 
     assert demos.obs_names[:2] == ("a_scalar[0]", "b_matrix[0]")
 
 
-def test_chosen_keys_come_in_the_chosen_order_with_their_names(tmp_path: Path) -> None:
+def test_chosen_keys_come_in_the_chosen_order_with_their_names(tmp_path: Path, small: Make) -> None:
     small().save(tmp_path / "demos.hdf5")
     chosen = robomimic.read(tmp_path / "demos.hdf5", obs=["angle", "position"])
     assert chosen.obs_names == ("angle", "x", "y")
@@ -177,7 +149,7 @@ def test_absent_demos_in_masks_are_one_warning(tmp_path: Path) -> None:
     assert len(caught) == 1
 
 
-def test_what_is_not_read_is_told(tmp_path: Path) -> None:
+def test_what_is_not_read_is_told(tmp_path: Path, small: Make) -> None:
     one = demo(states=np.zeros((2, 9)), dones=np.zeros(2)) | {
         "obs/front_image": np.zeros((2, 4, 4, 3), np.uint8)
     }
@@ -247,7 +219,7 @@ def test_a_path_that_is_no_file_is_refused_in_words(tmp_path: Path) -> None:
         robomimic.read(tmp_path / "nothing.hdf5")
 
 
-def test_a_file_cut_in_half_is_refused(tmp_path: Path) -> None:
+def test_a_file_cut_in_half_is_refused(tmp_path: Path, small: Make) -> None:
     small().save(tmp_path / "whole.hdf5")
     content = (tmp_path / "whole.hdf5").read_bytes()
     (tmp_path / "half.hdf5").write_bytes(content[: len(content) // 2])
@@ -330,7 +302,7 @@ def test_a_mask_of_numbers_is_refused(tmp_path: Path) -> None:
 # Writing that fails
 
 
-def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
+def test_an_existing_file_is_never_overwritten(tmp_path: Path, small: Make) -> None:
     path = tmp_path / "mine.hdf5"
     path.write_text("precious")
     with pytest.raises(FormatError, match="already exists; choose another name, or delete it"):
@@ -338,7 +310,7 @@ def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     assert path.read_text() == "precious"
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path, small: Make) -> None:
     with pytest.raises(FormatError, match=r"folder .*nowhere does not exist; create it first"):
         small().save(tmp_path / "nowhere" / "demos.hdf5")
 
@@ -357,6 +329,7 @@ def test_an_interrupted_write_leaves_nothing_behind(
     stage: str,
     failure: BaseException,
     seen: type[BaseException],
+    small: Make,
 ) -> None:
     def fail(*_: object) -> None:
         assert os.listdir(tmp_path) != []
@@ -371,19 +344,9 @@ def test_an_interrupted_write_leaves_nothing_behind(
     assert os.listdir(tmp_path) == []
 
 
-@contextmanager
-def disk_of_10_kb() -> Iterator[None]:
-    """No file can grow beyond 10 kB, as on a disk that is full; nor can the log of the tests, so
-    nothing else may happen within."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(
+    tmp_path: Path, disk_of_10_kb: Disk
+) -> None:
     large = Demonstrations((Episode(obs=np.zeros((50_000, 2)), action=np.zeros((50_000, 1))),))
     with pytest.raises(FormatError, match=r"could not be written .* free space"), disk_of_10_kb():
         large.save(tmp_path / "demos.hdf5")
@@ -398,13 +361,15 @@ def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(tmp_path: Path) 
         {"obs_keys": (("a/b", 3),)},
         {"env_args": {"space": object()}},
         {
-            "episodes": (replace(small().episodes[0], operator="a\0"),),
+            "episodes": (Episode(np.zeros((3, 3)), np.zeros((3, 2)), operator="a\0"),),
             "masks": {},
             "selected": None,
         },
     ],
 )
-def test_names_that_hdf5_cannot_hold_are_refused(tmp_path: Path, fields: dict[str, Any]) -> None:
+def test_names_that_hdf5_cannot_hold_are_refused(
+    tmp_path: Path, fields: dict[str, Any], small: Make
+) -> None:
     with pytest.raises(FormatError, match="rename"):
         small(**fields).save(tmp_path / "demos.hdf5")
     assert os.listdir(tmp_path) == []
