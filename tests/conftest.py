@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,6 +94,19 @@ def quick() -> Train:
         return train(demos, method, **(small | options))
 
     return run
+
+
+@pytest.fixture
+def data(request: pytest.FixtureRequest) -> Path:
+    """The folder of real demonstrations; a test that asks for it is skipped where there is none.
+
+    A file of tests with words of its own for that has them in NO_DATA.
+    """
+    folder = os.environ.get("COUNTERBC_DATA")
+    if not folder:
+        usual = "COUNTERBC_DATA does not name the folder of real demonstrations"
+        pytest.skip(getattr(request.module, "NO_DATA", usual))
+    return Path(folder)
 
 
 @pytest.fixture

@@ -22,17 +22,17 @@ from counterbc.trained import Policies
 Call = Callable[..., tuple[int, str, str]]
 CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
-DATA = os.environ.get("COUNTERBC_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
-)
-MULTI_HUMAN = Path(DATA or "") / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
 
 
 @pytest.fixture
 def demos(tiny: Demonstrations, tmp_path: Path) -> Path:
     tiny.save(tmp_path / "demos.hdf5")
     return tmp_path / "demos.hdf5"
+
+
+@pytest.fixture
+def multi_human(data: Path) -> Path:
+    return data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
 
 
 @pytest.fixture
@@ -72,7 +72,6 @@ def test_inspect_gives_the_fingerprint_of_the_dataset_in_memory(
     assert call_json("inspect", demos)["fingerprint"] == load(demos).fingerprint()
 
 
-@needs_data
 @pytest.mark.parametrize(
     ("name", "episodes", "pairs"),
     [
@@ -85,33 +84,31 @@ def test_inspect_gives_the_fingerprint_of_the_dataset_in_memory(
     ],
 )
 def test_inspect_finds_what_the_makers_of_real_data_say(
-    name: str, episodes: int, pairs: int, call_json: CallJson
+    data: Path, name: str, episodes: int, pairs: int, call_json: CallJson
 ) -> None:
-    said = call_json("inspect", Path(DATA or "") / name)
+    said = call_json("inspect", data / name)
     assert (said["episodes"], said["pairs"]) == (episodes, pairs)
-    assert said["fingerprint"] == load(Path(DATA or "") / name).fingerprint()
+    assert said["fingerprint"] == load(data / name).fingerprint()
 
 
-@needs_data
 def test_the_multi_human_excerpt_reports_masks_operators_and_its_one_demo(
-    call_json: CallJson,
+    multi_human: Path, call_json: CallJson
 ) -> None:
-    said = call_json("inspect", MULTI_HUMAN)
+    said = call_json("inspect", multi_human)
     assert (said["episodes"], said["pairs"], len(said["masks"])) == (1, 48, 44)
     assert len(said["operators"]) == 6
     assert sum(said["operators"].values()) == 1
     assert "obs/agentview_image" in said["left_out"]
 
 
-@needs_data
 def test_operators_masks_and_environment_survive_the_way_over_lerobot(
-    tmp_path: Path, call_json: CallJson
+    multi_human: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
-    said = call_json("convert", MULTI_HUMAN, tmp_path / "folder", "--to", "lerobot")
+    said = call_json("convert", multi_human, tmp_path / "folder", "--to", "lerobot")
     assert (said["format"], said["episodes"], said["pairs"]) == ("lerobot", 1, 48)
     assert {"states", "next_obs", "digits beyond 32 bits"} <= set(said["not_carried_over"])
     call_json("convert", tmp_path / "folder", tmp_path / "back.hdf5")
-    there, back = load(MULTI_HUMAN), load(tmp_path / "back.hdf5")
+    there, back = load(multi_human), load(tmp_path / "back.hdf5")
     assert back.fingerprint() == there.fingerprint()
     assert (back.masks, back.operators) == (there.masks, there.operators)
     assert back.env_args == there.env_args
@@ -185,14 +182,13 @@ def test_a_mask_of_absent_episodes_alone_is_refused(
     assert os.listdir(tmp_path) == ["demos.hdf5"]
 
 
-@needs_data
 def test_images_are_inspected_converted_and_learned_from(
-    tmp_path: Path, call_json: CallJson
+    multi_human: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
-    chosen = (MULTI_HUMAN, "--obs", "agentview_image")
+    chosen = (multi_human, "--obs", "agentview_image")
     said = call_json("inspect", *chosen)
     assert (said["obs_shape"], said["obs_keys"]) == ([84, 84, 3], {})
-    call_json("convert", MULTI_HUMAN, tmp_path / "a.npz", "--obs", "agentview_image")
+    call_json("convert", multi_human, tmp_path / "a.npz", "--obs", "agentview_image")
     assert load(tmp_path / "a.npz").obs_shape == (84, 84, 3)
     run = tmp_path / "run"
     call_json("train", *chosen, "--radius", 0.4, "--steps", 1, "--out", run)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import warnings
@@ -28,8 +27,7 @@ except ModuleNotFoundError:
 needs_simulator = pytest.mark.skipif(
     gym_pusht is None, reason="gym-pusht is not installed: pip install 'counterbc[pusht]'"
 )
-DATA = os.environ.get("COUNTERBC_DATA")
-needs_data = pytest.mark.skipif(DATA is None, reason="COUNTERBC_DATA is not set")
+NO_DATA = "COUNTERBC_DATA is not set"
 ID = WORLDS["push-t"].id
 
 
@@ -172,11 +170,10 @@ def test_loading_it_writes_nothing_to_stdout() -> None:
 
 
 @needs_simulator
-@needs_data
-def test_the_disc_follows_recorded_actions_as_it_did_for_the_person() -> None:
+def test_the_disc_follows_recorded_actions_as_it_did_for_the_person(data: Path) -> None:
     from counterbc.envs.push_t import Tables
 
-    demos = load(Path(str(DATA)) / "pusht_human_206.hdf5", ("state",))
+    demos = load(data / "pusht_human_206.hdf5", ("state",))
     angle = demos.obs[:, 4]
     assert 0 <= angle.min() < 0.1
     assert 6.2 < angle.max() < 2 * np.pi  # wrapped like ours

@@ -11,7 +11,7 @@ from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.errors import FormatError, OptionError
 from counterbc.formats import FORMATS, detect, load, save
 
-DATA = os.environ.get("COUNTERBC_DATA")
+NO_DATA = "COUNTERBC_DATA does not name the folder of real data"
 OBS, ACTION = np.arange(6.0).reshape(3, 2), np.array([[0.5], [1], [2]])
 
 
@@ -68,10 +68,8 @@ def test_unknown_formats_are_refused_by_name(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["demos.csv"]
 
 
-@pytest.mark.skipif(not DATA, reason="COUNTERBC_DATA does not name the folder of real data")
-def test_every_real_dataset_is_recognized() -> None:
-    folder = Path(DATA or "")
-    found = [*folder.rglob("*.hdf5"), folder / "fixtures/lerobot_v21_g1"]
+def test_every_real_dataset_is_recognized(data: Path) -> None:
+    found = [*data.rglob("*.hdf5"), data / "fixtures/lerobot_v21_g1"]
     kinds = {p.name: detect(p) for p in found}
     assert len(kinds) == 7
     assert {n for n, kind in kinds.items() if kind == "robomimic"} == {

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +15,6 @@ from PIL import Image
 
 from counterbc.errors import FormatError
 from counterbc.formats import lerobot
-
-DATA = os.environ.get("COUNTERBC_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
-)
 
 LENGTHS, ENDS = (3, 2, 4), (3, 5, 9)
 FILES = ((1, 7), (1, 7), (0, 3))  # the last episode lies in the file that comes first by name
@@ -382,9 +376,8 @@ def test_a_library_that_is_not_installed_is_named_with_its_install_line(
 # Version 2.1
 
 
-@needs_data
-def test_the_real_version_2_dataset_holds_what_its_makers_say() -> None:
-    demos = lerobot.read(Path(DATA or "") / "fixtures/lerobot_v21_g1")
+def test_the_real_version_2_dataset_holds_what_its_makers_say(data: Path) -> None:
+    demos = lerobot.read(data / "fixtures/lerobot_v21_g1")
     assert (len(demos), demos.pairs) == (100, 35965)
     assert (demos.obs_shape, demos.action_size, demos.rate) == ((26,), 26, 30)
     assert demos.obs_names[0] == demos.action_names[0] == "kLeftShoulderPitch"
@@ -393,9 +386,8 @@ def test_the_real_version_2_dataset_holds_what_its_makers_say() -> None:
     assert demos.env_args == {"robot_type": "Unitree_G1_Inspire"}
 
 
-@needs_data
-def test_the_real_datasets_films_are_missed_by_name() -> None:
-    path = Path(DATA or "") / "fixtures/lerobot_v21_g1"
+def test_the_real_datasets_films_are_missed_by_name(data: Path) -> None:
+    path = data / "fixtures/lerobot_v21_g1"
     assert "observation.images.cam_high (video)" in lerobot.stream(path).header.left_out
     with pytest.raises(FormatError, match=r"cam_high/episode_000000\.mp4 is missing"):
         lerobot.read(path, obs=["cam_high"])

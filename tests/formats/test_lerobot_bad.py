@@ -22,11 +22,6 @@ from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.errors import CounterBCError, DataError, FormatError
 from counterbc.formats import lerobot, parquet
 
-DATA = os.environ.get("COUNTERBC_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
-)
-
 FILE = "data/chunk-000/file-000.parquet"
 LISTED = "meta/episodes/chunk-000/file-000.parquet"
 
@@ -436,9 +431,9 @@ for path in sys.stdin.read().splitlines():
 """
 
 
-def cut_down(root: Path) -> Path:
+def cut_down(data: Path, root: Path) -> Path:
     """The first three episodes of the real dataset."""
-    real = Path(DATA or "") / "fixtures/lerobot_v21_g1"
+    real = data / "fixtures/lerobot_v21_g1"
     shutil.copytree(real / "meta", root / "meta", copy_function=shutil.copyfile)
     (root / "data/chunk-000").mkdir(parents=True)
     for i in range(3):
@@ -453,12 +448,11 @@ def cut_down(root: Path) -> Path:
     return root
 
 
-@needs_data
 def test_mutations_of_the_real_dataset_are_read_or_refused_and_break_nothing(
-    tmp_path: Path,
+    data: Path, tmp_path: Path
 ) -> None:
     """In a process of its own, which a crash of a library would end."""
-    whole = lerobot.read(cut_down(tmp_path / "whole"))
+    whole = lerobot.read(cut_down(data, tmp_path / "whole"))
     changes: dict[str, Change] = {"nothing": lambda _: None} | REFUSED | EITHER
     paths = [tmp_path / str(i) for i in range(len(changes))]
     for path, change in zip(paths, changes.values(), strict=True):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -23,79 +22,32 @@ from counterbc.errors import AbsentEpisodes, DataError, FormatError
 from counterbc.formats import extras, lerobot, minari, robomimic
 from counterbc.formats.stream import Stream
 
-DATA = os.environ.get("COUNTERBC_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
-)
+Make = Callable[..., Demonstrations]
+AssertSame = Callable[[Demonstrations, Demonstrations], None]
+Disk = Callable[[], AbstractContextManager[None]]
 both = pytest.mark.parametrize("module", [lerobot, minari])
-
-
-def small(**others: Any) -> Demonstrations:
-    """Three episodes of 3, 2 and 1 pairs, everything recorded somewhere."""
-    rng = np.random.default_rng(0)
-    known = ((3, "ann", True, True), (2, None, None, False), (1, "bob", False, True))
-    episodes = tuple(
-        Episode(
-            obs=rng.normal(size=(length, 6)),
-            action=rng.normal(size=(length, 2)),
-            reward=rng.normal(size=length) if rewarded else None,
-            operator=operator,
-            success=success,
-        )
-        for length, operator, success, rewarded in known
-    )
-    fields: dict[str, Any] = {
-        "episodes": episodes,
-        "action_low": [-5, -4.1],
-        "action_high": [5, 6],
-        "action_set": "ball",
-        "action_names": ("left", "right"),
-        "obs_names": ("x", "y", "angle", "red", "green", "blue"),
-        "obs_keys": (("position", 2), ("object", 1), ("a/b", 3)),
-        "rate": 12.5,
-        "env_args": {"env_name": "Lift", "type": 1, "env_kwargs": {"control_freq": 50}},
-        "masks": {"train": ("demo_1", "demo_0"), "empty": (), "absent": ("demo_7",)},
-        "selected": [0, 4],
-    }
-    return Demonstrations(**(fields | others))
-
-
-def assert_same(a: Demonstrations, b: Demonstrations) -> None:
-    assert a.fingerprint() == b.fingerprint()
-    for field in ("action_names", "obs_names", "obs_keys", "rate", "env_args", "masks"):
-        assert getattr(a, field) == getattr(b, field), field
-    assert a.action_set == b.action_set
-    for e, f in zip(a.episodes, b.episodes, strict=True):
-        assert (e.name, e.operator, e.success) == (f.name, f.operator, f.success)
-        assert e.obs.dtype == f.obs.dtype
-        assert np.array_equal(e.obs, f.obs)
-        assert np.array_equal(e.action, f.action)
-        assert (e.reward is None) == (f.reward is None)
-        assert e.reward is None or f.reward is None or np.array_equal(e.reward, f.reward)
-    for side in ("action_low", "action_high", "selected"):
-        left, right = getattr(a, side), getattr(b, side)
-        assert (left is None) == (right is None)
-        assert left is None or np.array_equal(left, right)
 
 
 # There and back
 
 
 @both
-def test_a_written_folder_reads_back_unchanged(tmp_path: Path, module: ModuleType) -> None:
+def test_a_written_folder_reads_back_unchanged(
+    tmp_path: Path, module: ModuleType, uneven: Make, assert_same: AssertSame
+) -> None:
     path = tmp_path / "demos-v0"
-    module.write(small(), path)
+    module.write(uneven(), path)
     back = module.read(path)
-    assert_same(small(), back)
+    assert_same(uneven(), back)
     assert back.source == str(path)
     assert os.listdir(tmp_path) == ["demos-v0"]
 
 
 @both
 def test_what_was_not_recorded_is_not_guessed_on_the_way_back(
-    tmp_path: Path, module: ModuleType
+    tmp_path: Path, module: ModuleType, uneven: Make, assert_same: AssertSame
 ) -> None:
-    plain = tuple(replace(e, reward=None, success=None, operator=None) for e in small().episodes)
+    plain = tuple(replace(e, reward=None, success=None, operator=None) for e in uneven().episodes)
     bare = Demonstrations(plain, masks={"better_operator_1": ("demo_1",)})
     module.write(bare, tmp_path / "bare")
     assert_same(bare, module.read(tmp_path / "bare"))
@@ -104,7 +56,7 @@ def test_what_was_not_recorded_is_not_guessed_on_the_way_back(
 @both
 @pytest.mark.parametrize("shape", [(40, 33, 3), (40, 33, 1), (3, 5, 3), (1, 1, 1)])
 def test_images_read_back_unchanged(
-    tmp_path: Path, module: ModuleType, shape: tuple[int, ...]
+    tmp_path: Path, module: ModuleType, shape: tuple[int, ...], assert_same: AssertSame
 ) -> None:
     frames = np.random.default_rng(0).integers(0, 256, (3, *shape), dtype=np.uint8)
     demos = Demonstrations((Episode(obs=frames, action=np.zeros((3, 1))),))
@@ -113,16 +65,20 @@ def test_images_read_back_unchanged(
 
 
 @both
-def test_a_stream_is_written_as_the_dataset_it_makes(tmp_path: Path, module: ModuleType) -> None:
-    demos = small()
+def test_a_stream_is_written_as_the_dataset_it_makes(
+    tmp_path: Path, module: ModuleType, uneven: Make, assert_same: AssertSame
+) -> None:
+    demos = uneven()
     turned = replace(demos, episodes=demos.episodes[::-1], selected=None)
     for name, data in (("first", demos), ("turned", turned)):
         module.write(Stream.of(data), tmp_path / name)
         assert_same(data, module.read(tmp_path / name))
 
 
-def test_rewards_that_a_stream_brings_late_are_kept_beside_the_data(tmp_path: Path) -> None:
-    without, with_reward = small().episodes[1], small().episodes[0]
+def test_rewards_that_a_stream_brings_late_are_kept_beside_the_data(
+    tmp_path: Path, uneven: Make, assert_same: AssertSame
+) -> None:
+    without, with_reward = uneven().episodes[1], uneven().episodes[0]
     demos = Demonstrations((without, with_reward))
     said = lerobot.write(Stream.of(demos), tmp_path / "late")
     assert any("rewards of 1 episodes are only in meta/counterbc.json" in s for s in said)
@@ -131,22 +87,22 @@ def test_rewards_that_a_stream_brings_late_are_kept_beside_the_data(tmp_path: Pa
 
 @both
 def test_chosen_keys_come_in_the_chosen_order_with_their_names(
-    tmp_path: Path, module: ModuleType
+    tmp_path: Path, module: ModuleType, uneven: Make
 ) -> None:
-    module.write(small(), tmp_path / "demos")
+    module.write(uneven(), tmp_path / "demos")
     chosen = module.read(tmp_path / "demos", obs=["a/b", "position"])
     assert chosen.obs_names == ("red", "green", "blue", "x", "y")
-    assert np.array_equal(chosen.obs, small().obs[:, [3, 4, 5, 0, 1]])
+    assert np.array_equal(chosen.obs, uneven().obs[:, [3, 4, 5, 0, 1]])
     with pytest.raises(FormatError, match="'speed'; allowed: position, object, a/b"):
         module.read(tmp_path / "demos", obs=["speed"])
 
 
 def test_episodes_that_others_added_to_minari_are_read_with_what_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uneven: Make
 ) -> None:
     whole = extras.of
     monkeypatch.setattr(extras, "of", lambda h, episodes: whole(h, episodes[:-1]))
-    minari.write(small(), tmp_path / "more")
+    minari.write(uneven(), tmp_path / "more")
     back = minari.read(tmp_path / "more")
     assert [e.operator for e in back.episodes] == ["ann", None, None]
     assert [e.name for e in back.episodes] == ["demo_0", "demo_1", "demo_2"]
@@ -154,9 +110,9 @@ def test_episodes_that_others_added_to_minari_are_read_with_what_is_known(
 
 @pytest.mark.parametrize("kept", [[1, 2], [0, 1], [1, 0, 2]])
 def test_operators_of_other_episodes_are_refused_until_they_are_removed(
-    tmp_path: Path, kept: list[int]
+    tmp_path: Path, kept: list[int], uneven: Make
 ) -> None:
-    lerobot.write(small(), tmp_path / "demos")
+    lerobot.write(uneven(), tmp_path / "demos")
     path = tmp_path / "demos/meta/counterbc.json"
     about = json.loads(path.read_text())
     about["episodes"] = [about["episodes"][i] for i in kept]
@@ -167,10 +123,12 @@ def test_operators_of_other_episodes_are_refused_until_they_are_removed(
     assert [e.operator for e in lerobot.read(tmp_path / "demos").episodes] == [None] * 3
 
 
-def test_what_only_later_episodes_select_comes_back_from_lerobot(tmp_path: Path) -> None:
-    parts = [replace(r, selected=None) for r in Stream.of(small(selected=None)).recordings]
+def test_what_only_later_episodes_select_comes_back_from_lerobot(
+    tmp_path: Path, uneven: Make
+) -> None:
+    parts = [replace(r, selected=None) for r in Stream.of(uneven(selected=None)).recordings]
     parts[1] = replace(parts[1], selected=np.array([False, True]))
-    said = lerobot.write(Stream(Stream.of(small()).header, iter(parts)), tmp_path / "demos")
+    said = lerobot.write(Stream(Stream.of(uneven()).header, iter(parts)), tmp_path / "demos")
     assert any("pairs of 1 episodes are selected is only in meta" in s for s in said)
     selected = lerobot.read(tmp_path / "demos").selected
     assert selected is not None
@@ -228,18 +186,19 @@ def datasets(draw: st.DrawFn) -> Demonstrations:
 @both
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(demos=datasets())
-def test_any_dataset_reads_back_unchanged(module: ModuleType, demos: Demonstrations) -> None:
+def test_any_dataset_reads_back_unchanged(
+    module: ModuleType, demos: Demonstrations, assert_same: AssertSame
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         module.write(demos, Path(folder) / "any")
         assert_same(demos, module.read(Path(folder) / "any"))
 
 
-@needs_data
 @both
 def test_the_multi_human_excerpt_survives_with_its_operator_and_all_44_masks(
-    tmp_path: Path, module: ModuleType
+    data: Path, tmp_path: Path, module: ModuleType, assert_same: AssertSame
 ) -> None:
-    path = Path(DATA or "") / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
+    path = data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
     with pytest.warns(AbsentEpisodes):
         demos = robomimic.read(path)
     module.write(demos, tmp_path / "lift")
@@ -253,13 +212,13 @@ def test_the_multi_human_excerpt_survives_with_its_operator_and_all_44_masks(
 
 
 @both
-def test_what_exists_is_never_overwritten(tmp_path: Path, module: ModuleType) -> None:
+def test_what_exists_is_never_overwritten(tmp_path: Path, module: ModuleType, uneven: Make) -> None:
     (tmp_path / "mine").mkdir()
     with pytest.raises(FormatError, match="already exists; choose another name, or delete it"):
-        module.write(small(), tmp_path / "mine")
+        module.write(uneven(), tmp_path / "mine")
     assert os.listdir(tmp_path / "mine") == []
     with pytest.raises(FormatError, match=r"folder .*nowhere does not exist; create it first"):
-        module.write(small(), tmp_path / "nowhere" / "demos")
+        module.write(uneven(), tmp_path / "nowhere" / "demos")
 
 
 @both
@@ -272,33 +231,25 @@ def test_what_exists_is_never_overwritten(tmp_path: Path, module: ModuleType) ->
     ],
 )
 def test_an_interrupted_write_leaves_nothing_behind(
-    tmp_path: Path, module: ModuleType, failure: BaseException, seen: type[BaseException]
+    tmp_path: Path,
+    module: ModuleType,
+    failure: BaseException,
+    seen: type[BaseException],
+    uneven: Make,
 ) -> None:
     def cut_short() -> Iterator[Any]:
-        yield from list(Stream.of(small()).recordings)[:2]
+        yield from list(Stream.of(uneven()).recordings)[:2]
         assert os.listdir(tmp_path) != []
         raise failure
 
     with pytest.raises(seen):
-        module.write(Stream(Stream.of(small()).header, cut_short()), tmp_path / "demos")
+        module.write(Stream(Stream.of(uneven()).header, cut_short()), tmp_path / "demos")
     assert os.listdir(tmp_path) == []
-
-
-@contextmanager
-def disk_of_10_kb() -> Iterator[None]:
-    """No file can grow beyond 10 kB, as on a disk that is full; nor can the log of the tests, so
-    nothing else may happen within."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @both
 def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(
-    tmp_path: Path, module: ModuleType
+    tmp_path: Path, module: ModuleType, disk_of_10_kb: Disk
 ) -> None:
     noise = np.random.default_rng(0).normal(size=(50_000, 2))
     large = Demonstrations((Episode(obs=noise, action=noise),))
@@ -308,7 +259,7 @@ def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(
 
 
 @both
-def test_what_json_cannot_hold_is_refused(tmp_path: Path, module: ModuleType) -> None:
+def test_what_json_cannot_hold_is_refused(tmp_path: Path, module: ModuleType, uneven: Make) -> None:
     with pytest.raises(FormatError, match=r"JSON cannot hold it .* rename or remove"):
-        module.write(small(env_args={"space": object()}), tmp_path / "demos")
+        module.write(uneven(env_args={"space": object()}), tmp_path / "demos")
     assert os.listdir(tmp_path) == []

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,44 +16,9 @@ from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.errors import AbsentEpisodes, DataError, FormatError
 from counterbc.formats import detect, load, robomimic, robomimic_writer
 
+Make = Callable[..., Demonstrations]
+Disk = Callable[[], AbstractContextManager[None]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
-DATA = os.environ.get("COUNTERBC_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
-)
-
-
-def real(name: str) -> Path:
-    return Path(DATA or "") / name
-
-
-def small(**others: Any) -> Demonstrations:
-    """Two episodes of 3 and 2 pairs, everything recorded."""
-    rng = np.random.default_rng(0)
-    episodes = tuple(
-        Episode(
-            obs=rng.normal(size=(length, 3)),
-            action=rng.normal(size=(length, 2)),
-            reward=rng.normal(size=length),
-            operator=operator,
-            success=success,
-        )
-        for length, operator, success in ((3, "ann", True), (2, None, None))
-    )
-    fields: dict[str, Any] = {
-        "episodes": episodes,
-        "action_low": [-5, -4],
-        "action_high": [5, 6],
-        "action_set": "ball",
-        "action_names": ("left", "right"),
-        "obs_names": ("x", "y", "angle"),
-        "obs_keys": (("position", 2), ("angle", 1)),
-        "rate": 20.0,
-        "env_args": {"env_name": "Lift", "type": 1, "env_kwargs": {"control_freq": 50}},
-        "masks": {"train": ("demo_1", "demo_0"), "empty": (), "absent": ("demo_7",)},
-        "selected": [0, 4],
-    }
-    return Demonstrations(**(fields | others))
 
 
 def foreign(path: Path, demos: dict[str, dict[str, Any]], **attrs: Any) -> Path:
@@ -73,7 +37,7 @@ def demo(length: int = 2, **datasets: Any) -> dict[str, Any]:
     return {"actions": np.zeros((length, 1)), "obs/state": np.zeros((length, 2))} | datasets
 
 
-def test_the_layout_is_robomimics(tmp_path: Path) -> None:
+def test_the_layout_is_robomimics(tmp_path: Path, small: Make) -> None:
     small().save(tmp_path / "demos.hdf5")
     with h5py.File(tmp_path / "demos.hdf5") as file:
         data = file["data"]
@@ -115,7 +79,7 @@ def test_vectors_are_joined_in_sorted_order_and_images_left_out(tmp_path: Path) 
     assert demos.obs_names[:2] == ("a_scalar[0]", "b_matrix[0]")
 
 
-def test_chosen_keys_come_in_the_chosen_order_with_their_names(tmp_path: Path) -> None:
+def test_chosen_keys_come_in_the_chosen_order_with_their_names(tmp_path: Path, small: Make) -> None:
     small().save(tmp_path / "demos.hdf5")
     chosen = robomimic.read(tmp_path / "demos.hdf5", obs=["angle", "position"])
     assert chosen.obs_names == ("angle", "x", "y")
@@ -185,7 +149,7 @@ def test_absent_demos_in_masks_are_one_warning(tmp_path: Path) -> None:
     assert len(caught) == 1
 
 
-def test_what_is_not_read_is_told(tmp_path: Path) -> None:
+def test_what_is_not_read_is_told(tmp_path: Path, small: Make) -> None:
     one = demo(states=np.zeros((2, 9)), dones=np.zeros(2)) | {
         "obs/front_image": np.zeros((2, 4, 4, 3), np.uint8)
     }
@@ -197,7 +161,6 @@ def test_what_is_not_read_is_told(tmp_path: Path) -> None:
     assert robomimic.stream(tmp_path / "ours.hdf5").header.left_out == ()
 
 
-@needs_data
 @pytest.mark.parametrize(
     ("name", "episodes", "pairs", "obs", "action"),
     [
@@ -210,29 +173,29 @@ def test_what_is_not_read_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_real_files_hold_what_their_makers_say(
-    name: str, episodes: int, pairs: int, obs: int, action: int
+    data: Path, name: str, episodes: int, pairs: int, obs: int, action: int
 ) -> None:
-    demos = load(real(name))
+    demos = load(data / name)
     assert (len(demos), demos.pairs) == (episodes, pairs)
     assert (demos.obs_shape, demos.action_size) == ((obs,), action)
     assert demos.action_low is None
 
 
-@needs_data
-def test_push_t_names_its_environment_and_its_keys() -> None:
-    demos = load(real("pusht_human_206.hdf5"))
+def test_push_t_names_its_environment_and_its_keys(data: Path) -> None:
+    demos = load(data / "pusht_human_206.hdf5")
     assert demos.env == "gym_pusht/PushT-v0"
     assert demos.obs_keys == (("keypoints", 18), ("state", 5))
     assert [e.name for e in demos.episodes] == [f"demo_{i}" for i in range(206)]
-    assert robomimic.read(real("pusht_human_206.hdf5"), obs=["state"]).obs_shape == (5,)
+    assert robomimic.read(data / "pusht_human_206.hdf5", obs=["state"]).obs_shape == (5,)
 
 
-@needs_data
-def test_the_multi_human_excerpt_has_its_operators_and_all_44_masks(tmp_path: Path) -> None:
-    demos = load(real("fixtures/robomimic_mh_lift_image_excerpt.hdf5"))
+def test_the_multi_human_excerpt_has_its_operators_and_all_44_masks(
+    data: Path, tmp_path: Path
+) -> None:
+    demos = load(data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5")
     assert len(demos.masks) == 44
     assert len(demos.masks["train"]) > 1
-    six = robomimic.stream(real("fixtures/robomimic_mh_lift_image_excerpt.hdf5")).header.operators
+    six = robomimic.stream(data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5").header.operators
     assert sorted(six) == [f"{t}_operator_{i}" for t in ("better", "okay", "worse") for i in (1, 2)]
     assert demos.operators[0] in demos.masks
     assert "demo_0" in demos.masks[demos.operators[0]]
@@ -241,9 +204,8 @@ def test_the_multi_human_excerpt_has_its_operators_and_all_44_masks(tmp_path: Pa
     assert (copy.fingerprint(), copy.masks) == (demos.fingerprint(), demos.masks)
 
 
-@needs_data
-def test_machine_generated_can_is_in_numeric_order() -> None:
-    demos = load(real("fixtures/robomimic_mg_can_low_dim_excerpt.hdf5"))
+def test_machine_generated_can_is_in_numeric_order(data: Path) -> None:
+    demos = load(data / "fixtures/robomimic_mg_can_low_dim_excerpt.hdf5")
     assert [e.name for e in demos.episodes] == ["demo_1", "demo_10"]
 
 
@@ -257,7 +219,7 @@ def test_a_path_that_is_no_file_is_refused_in_words(tmp_path: Path) -> None:
         robomimic.read(tmp_path / "nothing.hdf5")
 
 
-def test_a_file_cut_in_half_is_refused(tmp_path: Path) -> None:
+def test_a_file_cut_in_half_is_refused(tmp_path: Path, small: Make) -> None:
     small().save(tmp_path / "whole.hdf5")
     content = (tmp_path / "whole.hdf5").read_bytes()
     (tmp_path / "half.hdf5").write_bytes(content[: len(content) // 2])
@@ -340,7 +302,7 @@ def test_a_mask_of_numbers_is_refused(tmp_path: Path) -> None:
 # Writing that fails
 
 
-def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
+def test_an_existing_file_is_never_overwritten(tmp_path: Path, small: Make) -> None:
     path = tmp_path / "mine.hdf5"
     path.write_text("precious")
     with pytest.raises(FormatError, match="already exists; choose another name, or delete it"):
@@ -348,7 +310,7 @@ def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     assert path.read_text() == "precious"
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path, small: Make) -> None:
     with pytest.raises(FormatError, match=r"folder .*nowhere does not exist; create it first"):
         small().save(tmp_path / "nowhere" / "demos.hdf5")
 
@@ -367,6 +329,7 @@ def test_an_interrupted_write_leaves_nothing_behind(
     stage: str,
     failure: BaseException,
     seen: type[BaseException],
+    small: Make,
 ) -> None:
     def fail(*_: object) -> None:
         assert os.listdir(tmp_path) != []
@@ -381,19 +344,9 @@ def test_an_interrupted_write_leaves_nothing_behind(
     assert os.listdir(tmp_path) == []
 
 
-@contextmanager
-def disk_of_10_kb() -> Iterator[None]:
-    """No file can grow beyond 10 kB, as on a disk that is full; nor can the log of the tests, so
-    nothing else may happen within."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(
+    tmp_path: Path, disk_of_10_kb: Disk
+) -> None:
     large = Demonstrations((Episode(obs=np.zeros((50_000, 2)), action=np.zeros((50_000, 1))),))
     with pytest.raises(FormatError, match=r"could not be written .* free space"), disk_of_10_kb():
         large.save(tmp_path / "demos.hdf5")
@@ -408,13 +361,15 @@ def test_a_full_disk_is_said_in_words_and_leaves_nothing_behind(tmp_path: Path) 
         {"obs_keys": (("a/b", 3),)},
         {"env_args": {"space": object()}},
         {
-            "episodes": (replace(small().episodes[0], operator="a\0"),),
+            "episodes": (Episode(np.zeros((3, 3)), np.zeros((3, 2)), operator="a\0"),),
             "masks": {},
             "selected": None,
         },
     ],
 )
-def test_names_that_hdf5_cannot_hold_are_refused(tmp_path: Path, fields: dict[str, Any]) -> None:
+def test_names_that_hdf5_cannot_hold_are_refused(
+    tmp_path: Path, fields: dict[str, Any], small: Make
+) -> None:
     with pytest.raises(FormatError, match="rename"):
         small(**fields).save(tmp_path / "demos.hdf5")
     assert os.listdir(tmp_path) == []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -17,58 +17,16 @@ from hypothesis import strategies as st
 from counterbc.demonstrations import Demonstrations, Episode
 from counterbc.formats import load, save
 
+Make = Callable[..., Demonstrations]
+AssertSame = Callable[[Demonstrations, Demonstrations], None]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
 every_format = pytest.mark.parametrize("ending", [".hdf5", ".npz"])
 
 
-def small(**others: Any) -> Demonstrations:
-    """Two episodes of 3 and 2 pairs, everything recorded."""
-    rng = np.random.default_rng(0)
-    episodes = tuple(
-        Episode(
-            obs=rng.normal(size=(length, 3)),
-            action=rng.normal(size=(length, 2)),
-            reward=rng.normal(size=length),
-            operator=operator,
-            success=success,
-        )
-        for length, operator, success in ((3, "ann", True), (2, None, None))
-    )
-    fields: dict[str, Any] = {
-        "episodes": episodes,
-        "action_low": [-5, -4],
-        "action_high": [5, 6],
-        "action_set": "ball",
-        "action_names": ("left", "right"),
-        "obs_names": ("x", "y", "angle"),
-        "obs_keys": (("position", 2), ("angle", 1)),
-        "rate": 20.0,
-        "env_args": {"env_name": "Lift", "type": 1, "env_kwargs": {"control_freq": 50}},
-        "masks": {"train": ("demo_1", "demo_0"), "empty": (), "absent": ("demo_7",)},
-        "selected": [0, 4],
-    }
-    return Demonstrations(**(fields | others))
-
-
-def assert_same(a: Demonstrations, b: Demonstrations) -> None:
-    assert a.fingerprint() == b.fingerprint()
-    for field in ("action_names", "obs_names", "obs_keys", "rate", "env_args", "masks"):
-        assert getattr(a, field) == getattr(b, field), field
-    assert a.action_set == b.action_set
-    for e, f in zip(a.episodes, b.episodes, strict=True):
-        assert (e.name, e.operator, e.success) == (f.name, f.operator, f.success)
-        assert e.obs.dtype == f.obs.dtype
-        assert np.array_equal(e.obs, f.obs)
-        assert np.array_equal(e.action, f.action)
-        assert (e.reward is None) == (f.reward is None)
-        assert e.reward is None or f.reward is None or np.array_equal(e.reward, f.reward)
-    for left, right in ((a.action_low, b.action_low), (a.selected, b.selected)):
-        assert (left is None) == (right is None)
-        assert left is None or right is None or np.array_equal(left, right)
-
-
 @every_format
-def test_a_written_file_reads_back_unchanged(tmp_path: Path, ending: str) -> None:
+def test_a_written_file_reads_back_unchanged(
+    tmp_path: Path, ending: str, small: Make, assert_same: AssertSame
+) -> None:
     path = tmp_path / f"demos{ending}"
     assert save(small(), path) == []
     back = load(path)
@@ -78,7 +36,9 @@ def test_a_written_file_reads_back_unchanged(tmp_path: Path, ending: str) -> Non
 
 
 @every_format
-def test_what_was_not_recorded_is_not_guessed_on_the_way_back(tmp_path: Path, ending: str) -> None:
+def test_what_was_not_recorded_is_not_guessed_on_the_way_back(
+    tmp_path: Path, ending: str, small: Make, assert_same: AssertSame
+) -> None:
     bare = small(
         action_low=None,
         action_high=None,
@@ -92,7 +52,7 @@ def test_what_was_not_recorded_is_not_guessed_on_the_way_back(tmp_path: Path, en
 
 
 @every_format
-def test_images_read_back_unchanged(tmp_path: Path, ending: str) -> None:
+def test_images_read_back_unchanged(tmp_path: Path, ending: str, assert_same: AssertSame) -> None:
     frames = np.random.default_rng(0).integers(0, 256, (3, 4, 5, 3), dtype=np.uint8)
     demos = Demonstrations((Episode(obs=frames, action=np.zeros((3, 1))),))
     save(demos, tmp_path / f"images{ending}")
@@ -100,14 +60,18 @@ def test_images_read_back_unchanged(tmp_path: Path, ending: str) -> None:
 
 
 @every_format
-def test_the_order_of_episodes_survives(tmp_path: Path, ending: str) -> None:
+def test_the_order_of_episodes_survives(
+    tmp_path: Path, ending: str, small: Make, assert_same: AssertSame
+) -> None:
     turned = replace(small(selected=None), episodes=small().episodes[::-1])
     assert [e.name for e in turned.episodes] == ["demo_1", "demo_0"]
     save(turned, tmp_path / f"turned{ending}")
     assert_same(turned, load(tmp_path / f"turned{ending}"))
 
 
-def test_names_and_order_survive_names_that_robomimic_cannot_read(tmp_path: Path) -> None:
+def test_names_and_order_survive_names_that_robomimic_cannot_read(
+    tmp_path: Path, small: Make, assert_same: AssertSame
+) -> None:
     named = [replace(e, name=n) for e, n in zip(small().episodes, ("b/ü", "a"), strict=True)]
     masks = {"first": ("b/ü",), "absent": ("demo_0", "demo_1")}
     demos = replace(small(), episodes=tuple(named), masks=masks)
@@ -161,7 +125,9 @@ def datasets(draw: st.DrawFn) -> Demonstrations:
 @every_format
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(demos=datasets())
-def test_any_dataset_reads_back_unchanged(ending: str, demos: Demonstrations) -> None:
+def test_any_dataset_reads_back_unchanged(
+    ending: str, demos: Demonstrations, assert_same: AssertSame
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"any{ending}"
         assert save(demos, path) == []

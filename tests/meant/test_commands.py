@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -24,10 +23,6 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::counterbc.errors.AbsentEpisodes", "ignore::counterbc.errors.InfeasibleActions"
 )
 QUICK = ("--steps", "20", "--folds", "2", "--repeats", "1", "--radius", "0.3")
-DATA = os.environ.get("COUNTERBC_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="COUNTERBC_DATA does not name the folder of real demonstrations"
-)
 
 
 @pytest.fixture
@@ -241,9 +236,10 @@ def test_files_whose_actions_cannot_be_replaced_are_refused(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["demos.hdf5"]
 
 
-@needs_data
-def test_real_human_demonstrations_are_cleaned_whole(tmp_path: Path, call_json: CallJson) -> None:
-    source = Path(DATA or "") / "adroit_door_human_25.hdf5"
+def test_real_human_demonstrations_are_cleaned_whole(
+    data: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    source = data / "adroit_door_human_25.hdf5"
     out = tmp_path / "cleaned.hdf5"
     said = call_json("clean", source, "--out", out, *QUICK)
     assert said["pairs"] == 6729

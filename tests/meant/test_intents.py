@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,7 @@ from counterbc.meant.intents import Intents, Search, find_intents
 
 Array = NDArray[Any]
 GOALS = np.array([[0.8, 0.5], [-0.8, 0.5], [0.0, -0.9]])
-needs_data = pytest.mark.skipif(
-    "COUNTERBC_DATA" not in os.environ, reason="COUNTERBC_DATA names no folder of demonstrations"
-)
+NO_DATA = "COUNTERBC_DATA names no folder of demonstrations"
 
 
 def reaching(goals: int, episodes: int = 40, seed: int = 0) -> tuple[Demonstrations, Array]:
@@ -214,11 +211,9 @@ def test_the_command_reads_the_format_that_is_named(
     assert "demos.hdf5" in capsys.readouterr().err
 
 
-@needs_data
 @pytest.mark.parametrize("hidden", [0.0, 0.25])
-def test_two_goals_of_real_push_t_are_told_apart(hidden: float) -> None:
-    folder = Path(os.environ["COUNTERBC_DATA"])
-    files = [folder / "pusht_human_206.hdf5", folder / "pusht_other_goal_151.hdf5"]
+def test_two_goals_of_real_push_t_are_told_apart(data: Path, hidden: float) -> None:
+    files = [data / "pusht_human_206.hdf5", data / "pusht_other_goal_151.hdf5"]
     parts = [load(f, ["state"]) for f in files]
     wanted = np.repeat([0, 1], [len(p) for p in parts])
     whole = merge(parts)
