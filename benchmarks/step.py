@@ -26,8 +26,8 @@ from counterbc.errors import InfeasibleActions
 from counterbc.methods import METHODS
 from counterbc.settings import Settings
 from counterbc.training.batches import Batches
+from counterbc.training.job import Job
 from counterbc.training.population import Population
-from counterbc.training.trainer import Job
 
 PAIRS, OBS, HIDDEN, ACTION = 400, 4, 64, 2
 Steps = Callable[[int], None]

@@ -27,8 +27,8 @@ from counterbc.radius import (
 from counterbc.settings import settings_for
 from counterbc.trained import Policies
 from counterbc.training import train
+from counterbc.training.job import Job
 from counterbc.training.progress import Quiet
-from counterbc.training.trainer import Job
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 

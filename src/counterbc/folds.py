@@ -18,8 +18,8 @@ from counterbc.policies import Mixture
 from counterbc.settings import Settings
 from counterbc.trained import Acting, Member, Policies
 from counterbc.training.checks import radius_of, two_valued
+from counterbc.training.job import Job
 from counterbc.training.progress import Progress
-from counterbc.training.trainer import Job
 
 LEAST_PAIRS = 20
 """Below it a fold holds out fewer than four pairs."""

@@ -20,7 +20,7 @@ from counterbc.studies.figures import loss_plane
 from counterbc.studies.recovery import AT, Recovery, distances, examples, meant
 from counterbc.studies.reproduction import draw, resolution, rows_of, sentences
 from counterbc.studies.study import Study, made_with
-from counterbc.training.trainer import versions
+from counterbc.training.job import versions
 
 TINY = ("--quick", "--seeds", 3, "--steps", 3, "--episodes", 2, "--device", "cpu")
 

@@ -11,8 +11,8 @@ from counterbc import METHODS, Policies, train
 from counterbc.demonstrators import Uniform, demonstrate
 from counterbc.settings import Settings
 from counterbc.training.batches import Batches
+from counterbc.training.job import Job
 from counterbc.training.population import Population
-from counterbc.training.trainer import Job
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device"),

@@ -18,7 +18,7 @@ from counterbc.policies import GaussianCNN, GaussianCNNGRU
 from counterbc.settings import Settings
 from counterbc.trained import Acting, Policies
 from counterbc.training import train
-from counterbc.training.trainer import Job
+from counterbc.training.job import Job
 
 SHAPE = (36, 36, 3)
 ON_IMAGES = ("bc", "counter-bc", "weighted-bc", "bc-rnn", "bcnd")

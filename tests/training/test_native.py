@@ -19,8 +19,8 @@ from counterbc.policies import GaussianMLP, Policy
 from counterbc.settings import Settings
 from counterbc.supports import Ball
 from counterbc.training.batches import Batches
+from counterbc.training.job import Job
 from counterbc.training.population import Population
-from counterbc.training.trainer import Job
 from counterbc.weightings import Batch, PolicyLikelihood, Uniform
 
 NativeSteps = pytest.importorskip(

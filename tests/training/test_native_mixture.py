@@ -15,8 +15,8 @@ from counterbc.methods import METHODS
 from counterbc.policies import Mixture
 from counterbc.settings import Settings
 from counterbc.training.batches import Batches
+from counterbc.training.job import Job
 from counterbc.training.population import Population
-from counterbc.training.trainer import Job
 
 native = pytest.importorskip(
     "counterbc.policies.native_mixture", reason="the native steps need numba"

@@ -17,8 +17,8 @@ from counterbc.merging import merge
 from counterbc.methods import METHODS
 from counterbc.settings import Settings
 from counterbc.trained import Policies
+from counterbc.training.job import Job
 from counterbc.training.population import View
-from counterbc.training.trainer import Job
 from counterbc.weightings import Discriminator
 from counterbc.weightings.pretraining import Pretraining
 

@@ -15,8 +15,8 @@ from counterbc.demonstrations import Demonstrations
 from counterbc.methods import METHODS, Method
 from counterbc.policies import Params
 from counterbc.settings import Settings
+from counterbc.training.job import Job
 from counterbc.training.population import View, initial, split
-from counterbc.training.trainer import Job
 
 Make = Callable[..., Demonstrations]
 every_method = pytest.mark.parametrize("method", list(METHODS))

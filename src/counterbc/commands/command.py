@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,16 @@ class Command(ABC):
     def status(self, said: Json) -> int:
         """The exit status after what was said."""
         return 0
+
+    def given(self, *names: str) -> list[str]:
+        """These options as they were typed, without those left as they are by default."""
+        words = []
+        for field in (f for f in fields(self) if f.name in names):
+            value = getattr(self, field.name)
+            if value != field.default:
+                each = value if isinstance(value, tuple) else (value,)
+                words += [word for one in each for word in (f"--{field.name}", str(one))]
+        return words
 
 
 def streams(

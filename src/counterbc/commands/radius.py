@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from counterbc.commands.train import Family
 if TYPE_CHECKING:
     from counterbc.radius import RadiusChoice, Search
 
-_AGAIN = ("format", "method", "preset", "policy", "modes", "device")
+_AGAIN = ("obs", "format", "method", "preset", "policy", "modes", "device")
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,7 @@ class Radius(Command):
 
     def _next(self, choice: RadiusChoice) -> str:
         """The line that trains with this radius what was asked about here."""
-        words = ["counterbc", "train", *map(str, self.demos)]
-        for key in self.obs:
-            words += ["--obs", key]
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in _AGAIN and value != field.default:
-                words += [f"--{field.name}", str(value)]
+        words = ["counterbc", "train", *map(str, self.demos), *self.given(*_AGAIN)]
         for radius in choice.per_dimension if self.per_dimension else (choice.radius,):
             words += ["--radius", f"{radius:g}"]
         return shlex.join(words)

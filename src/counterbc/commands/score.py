@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from counterbc.meant import Meaning, scores
 
 UNITS = "each action dimension spans [-1, 1]"
+_AGAIN = ("folds", "repeats", "seed", "rounds", "steps", "obs", "format", "device")
 _FAR = ("distance", "90 %", "noise", "lasting")
 _MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
 
@@ -155,11 +156,7 @@ class Score(Judged):
         words = ["counterbc", "score", str(self.demos[0])]
         for radius in meaning.radius if len(set(meaning.radius)) > 1 else meaning.radius[:1]:
             words += ["--radius", f"{radius:g}"]
-        for key in self.obs:
-            words += ["--obs", key]
-        for name in ("folds", "repeats", "seed", "rounds", "steps"):
-            value = getattr(self, name)
-            words += [] if value is None else [f"--{name}", f"{value}"]
+        words += self.given(*_AGAIN)
         words += ["--exclude", f"{exclude}", "--write-mask", "good", "--out", "marked.hdf5"]
         return shlex.join(words)
 

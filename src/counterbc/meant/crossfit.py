@@ -19,8 +19,8 @@ from counterbc.meant.units import to_unit
 from counterbc.methods import find_method
 from counterbc.settings import Settings
 from counterbc.trained import Acting, Member, Policies
+from counterbc.training.job import Job
 from counterbc.training.progress import Progress
-from counterbc.training.trainer import Job
 
 _CHUNK = 1 << 16  # pairs judged at once
 

@@ -137,7 +137,7 @@ def meaning(
         believed=frozen(believed, np.float64, "believed"),
         meant=frozen(from_unit(demos, kept), np.float64, "meant"),
         off=frozen(unit - aim, np.float64, "off"),
-        limited=~np.isclose(kept, wanted, atol=1e-6).all(1),
+        limited=frozen(~np.isclose(kept, wanted, atol=1e-6).all(1), np.bool_, "limited"),
         radius=delta,
         shape=shape,
     )

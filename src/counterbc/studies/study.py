@@ -22,7 +22,7 @@ from counterbc.studies.stacks import compute, stacks
 from counterbc.studies.unit import Unit as Unit
 from counterbc.studies.workers import cores, run_all
 from counterbc.training.device import find_device
-from counterbc.training.trainer import versions
+from counterbc.training.job import versions
 
 On = Literal["local", "ray"]
 Told = Callable[[Unit], None]
