@@ -231,6 +231,11 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         takes = [r for r in rows if r["world"] == world and r["study"] == "episodes"]
         blocks += [f"{world}: {len(people)} datasets of operators, {len(takes)} of episodes"]
         blocks += [_found(people, takes), _held({"operators": people, "episodes": takes})]
+        missed = [(low > true) for r in people for _, (low, high), true in _cases(r, "operators")
+                  if not low <= true <= high]  # fmt: skip
+        blocks.append(
+            f"Of {len(missed)} operators' intervals that miss, {sum(missed)} lie too high"
+        )
         bias = [next(o["bias"][0] for o in r["operators"] if o["name"] == "biased") for r in people]
         if bias:
             blocks.append(f"Bias of the biased operator, {OFF:.2f} in truth: {np.mean(bias):.2f}")
