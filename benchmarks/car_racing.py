@@ -44,6 +44,7 @@ from counterbc.training import train
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/car-racing.md"
+FIGURES = ROOT / "results/car-racing"
 WORLD, TEACHERS = "car-racing", ("uniform", "typical")
 RADII = (0.0, 0.1, 0.2, 0.4)  # of the evidence
 BACKENDS = ("envpool", "gymnasium")
@@ -67,7 +68,8 @@ def study(options: argparse.Namespace) -> None:
 
 
 def table(options: argparse.Namespace) -> None:
-    """Writes the tables into docs/car-racing.md, between their marks, and prints them."""
+    """Writes the tables into docs/car-racing.md, between their marks, and prints them; those of
+    figures 5 and 6 as `counterbc reproduce` left their numbers."""
     rows = Study(populations(options), options.rows).table().to_pylist()
     parts = {
         "Share of the track visited, in %": markdown(rows, "lap", 100),
@@ -75,8 +77,46 @@ def table(options: argparse.Namespace) -> None:
         "Improvement of Counter-BC in tiles visited, in %": improvements(rows),
     }
     text = "\n\n".join(f"**{title}**\n\n{part}" for title, part in parts.items())
-    PAGE.write_text(between(PAGE.read_text(encoding="utf-8"), "tables", text), encoding="utf-8")
-    print(text)
+    page = PAGE.read_text(encoding="utf-8")
+    for name, part in {"tables": text, "sigmas": by_noise(), "radii": by_radius()}.items():
+        page = between(page, name, part)
+        print(part)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+def by_noise() -> str:
+    """Figure 5: tiles visited, a line per σ and way of acting."""
+    cells = numbers("figure5")
+    keys = sorted({(c["act"], c["sigma"]) for c in cells})
+    lines = ["| act | σ | " + " | ".join(METHODS) + " |", "|---" * (2 + len(METHODS)) + "|"]
+    for act, sigma in keys:
+        own = {c["method"]: tiles(c) for c in cells if (c["act"], c["sigma"]) == (act, sigma)}
+        lines.append(f"| {act} | {sigma:g} | " + " | ".join(own[m] for m in METHODS) + " |")
+    return "\n".join(lines)
+
+
+def by_radius() -> str:
+    """Figure 6: tiles visited by BC and by Counter-BC of each Δ."""
+    cells = numbers("figure6")
+    radii = sorted({c["radius"] for c in cells} - {None})
+    lines = ["| teacher | act | BC | " + " | ".join(f"Δ {r:g}" for r in radii) + " |"]
+    lines.append("|---" * (3 + len(radii)) + "|")
+    for teacher, act in dict.fromkeys((c["teacher"], c["act"]) for c in cells):
+        own = [c for c in cells if (c["teacher"], c["act"]) == (teacher, act)]
+        shown = {c["radius"]: tiles(c) for c in own if c["method"] in ("bc", "counter-bc")}
+        texts = [shown[r] for r in (None, *radii)]
+        lines.append("| " + " | ".join([teacher, act, *texts]) + " |")
+    return "\n".join(lines)
+
+
+def numbers(figure: str) -> list[dict[str, Any]]:
+    """What `counterbc reproduce` said of a figure."""
+    cells: list[dict[str, Any]] = json.loads((FIGURES / f"{figure}.json").read_text())["cells"]
+    return cells
+
+
+def tiles(cell: dict[str, Any]) -> str:
+    return f"{cell['mean']:.0f} ± {cell['sem']:.0f}"
 
 
 def by_seed(rows: list[dict[str, Any]], name: str, **chosen: Any) -> np.ndarray[Any, Any]:
@@ -286,7 +326,7 @@ COMMANDS = {f.__name__: f for f in (study, table, expert, speed, evidence, pictu
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("what", choices=COMMANDS)
-    parser.add_argument("--rows", type=Path, default=ROOT / "results/car-racing/rows")
+    parser.add_argument("--rows", type=Path, default=FIGURES / "rows")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/car-racing.json")
     parser.add_argument("--device")
     parser.add_argument("--workers", type=int)
