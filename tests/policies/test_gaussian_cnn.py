@@ -64,6 +64,18 @@ def test_stacked_networks_are_the_networks_alone(policy: GaussianCNN | GaussianC
             torch.testing.assert_close(ours[i], alone)
 
 
+@every_policy
+def test_acting_without_gradients_gives_the_same(policy: GaussianCNN | GaussianCNNGRU) -> None:
+    each, obs = [fresh(policy, s) for s in range(3)], frames(3, 5, 4)
+    stacked = {k: torch.stack([e[k] for e in each]) for k in each[0]}
+    for params, seen in ((stacked, obs), (each[0], obs[0])):
+        with torch.no_grad():
+            quick = policy.head(params, seen)
+        for ours, learned in zip(quick, policy.head(params, seen), strict=True):
+            torch.testing.assert_close(ours, learned)
+            assert not ours.requires_grad
+
+
 def test_each_frame_is_read_by_the_same_cnn_and_then_by_a_gru() -> None:
     policy, obs = GaussianCNNGRU(image=IMAGE, hidden=(16, 8, 8)), frames(5, 4)
     params = fresh(policy, 0)
