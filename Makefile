@@ -28,14 +28,17 @@ environments: venv
 	@$(BIN)/python benchmarks/environments.py
 
 # DATA is the file of human demonstrations, pusht_human_206.hdf5. Hours on two cores; it resumes.
-push-t: venv
+push-t: venv system
+	@test -f "$(DATA)" || { echo "name the file of people's demonstrations: make push-t DATA=FILE"; exit 1; }
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[pusht]'
-	@$(BIN)/python benchmarks/push_t.py study --data $(DATA)
+	@$(BIN)/python benchmarks/push_t.py study --data "$(DATA)"
 	@$(BIN)/python benchmarks/push_t.py table
 
-racing: venv
-	@$(BIN)/pip install --quiet -c constraints.txt -e '.[racing]'
+# Hours without a GPU; it resumes.
+racing: venv system
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[racing]'
 	@$(BIN)/python benchmarks/car_racing.py study
+	@for what in figure5 figure6; do $(BIN)/counterbc reproduce $$what --env car-racing --out results/car-racing; done
 	@$(BIN)/python benchmarks/car_racing.py table
 
 # Everything about radius, scores, cleaning, modes and intents, for hours; DATA is the folder of the files of
@@ -60,7 +63,7 @@ can: venv system
 	@$(BIN)/python benchmarks/can.py table
 	@test -f can_synthetic_mh_90.hdf5 || $(BIN)/python benchmarks/can_record.py --each 15 --out can_synthetic_mh_90.hdf5
 	@$(BIN)/counterbc score can_synthetic_mh_90.hdf5 --radius 0.2 --repeats 1 --rounds 1 --steps 2000 --json \
-	  > benchmarks/results/can-scores.json
+	  > can-scores.json && mv can-scores.json benchmarks/results/
 
 # Libraries of the system that simulators draw with; where apt-get cannot be used, the rest still works.
 SYSTEM := libosmesa6 libgl1 libglib2.0-0

@@ -32,6 +32,7 @@ from counterbc.studies.study import Study
 from counterbc.studies.tables import Line, finished, lines, markdown
 
 WORLD, OBS, PAGE = "push-t", ("state",), Path("docs/push-t.md")
+SPEED = Path("benchmarks/results/push-t-speed.json")
 STILL = 1.0  # pixels in a step
 SUBSETS = (ALL, Subset(share=0.2))
 NETWORKS: dict[str, dict[str, Any]] = {"default": {}, "wide": {"hidden": (256, 256)}}
@@ -101,15 +102,20 @@ def tables(folder: Path, network: str) -> str:
             said = "the mean action" if act == "mean" else "sampled actions"
             head = f"**{_named(subset)}** ({pairs} pairs), {said}, {seeds} seeds"
             parts.append(f"{head}\n\n{markdown(found, 'best coverage')}\n")
-            short += [f"- {head}: {verdict(x)}" for x in found if x.label in ASKED]
+            short += [f"- {head}: {verdict(x, len(found) - 1)}" for x in found if x.label in ASKED]
     return "\n" + "\n".join(short) + "\n\n" + "\n".join(parts)
 
 
-def verdict(line: Line) -> str:
-    """Whether it helps, in words, with the difference that says so."""
+def verdict(line: Line, others: int) -> str:
+    """Whether it helps, in words, with the difference; p is adjusted over the table's methods."""
     assert line.above is not None
-    i = line.above.interval
-    word = "helps" if i.low > 0 else "hurts" if i.high < 0 else "makes no difference found here"
+    i, p = line.above.interval, line.above.p * others
+    side = "above BC" if i.mean > 0 else "below BC"
+    alone = f"{side}, but not after adjustment (p = {min(p, 1):.2f})"
+    apart = i.low > 0 or i.high < 0
+    word = (
+        f"is {side}" if p < 0.05 else f"is {alone}" if apart else "makes no difference found here"
+    )
     chosen = f" (chosen: {min(line.radius):.2g} to {max(line.radius):.2g})"
     return (
         f"{line.label}{chosen if line.label.endswith('auto') else ''} {word}: {i.mean:+.3f} "
@@ -238,7 +244,9 @@ def speed(given: argparse.Namespace) -> None:
         rates["ours"].append(count * steps / (between - began))
         rates["theirs"].append(count * steps / (after - between))
     said = {name: round(float(np.median(r))) for name, r in rates.items()}
-    print(json.dumps(said | {"ratio": round(said["ours"] / said["theirs"], 1)}))
+    text = json.dumps(said | {"ratio": round(said["ours"] / said["theirs"], 1)})
+    SPEED.write_text(text + "\n")
+    print(text)
 
 
 def pictures(given: argparse.Namespace) -> None:

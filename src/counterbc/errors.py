@@ -39,6 +39,10 @@ class AbsentEpisodes(UserWarning):
     """Masks of a file name episodes that it does not hold; they are passed over."""
 
 
+class SlowSimulator(UserWarning):
+    """A world runs in the slower one of its simulators."""
+
+
 class Diverged(UserWarning):
     """Members of a population whose loss is no longer finite."""
 

@@ -15,7 +15,7 @@ from counterbc.demonstrators import Uniform, demonstrate
 from counterbc.envs import WORLDS, car_racing, make_vec
 from counterbc.envs.car_racing import CarRacingVector, Tiles, find_backend
 from counterbc.envs.car_racing_expert import expert, road, speed
-from counterbc.errors import MissingExtra, OptionError
+from counterbc.errors import MissingExtra, OptionError, SlowSimulator
 from counterbc.evaluation import evaluate
 from counterbc.training import train
 
@@ -211,7 +211,8 @@ def test_what_is_missing_or_unknown_is_named(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(OptionError, match=r"pip install 'gymnasium\[box2d\]'"):
         find_backend("gymnasium")
     monkeypatch.setattr(car_racing, "find_spec", lambda name: name if name == "Box2D" else None)
-    assert find_backend(None) == "gymnasium"  # the fallback
+    with pytest.warns(SlowSimulator, match="a ninth of envpool's speed"):
+        assert find_backend(None) == "gymnasium"  # the fallback
 
 
 @needs_envpool

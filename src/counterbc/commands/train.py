@@ -29,7 +29,8 @@ class Train(Command):
     number, or one per action dimension. By default auto; the presets paper and authors have their
     own, and policies that --start continues keep theirs."""
     obs: UseAppendAction[tuple[str, ...]] = ()
-    """Observation keys to read, one --obs each; by default all that are not images."""
+    """Observation keys to read, one --obs each; by default all that are not images, of
+    robosuite's files those that robomimic trains on."""
     format: str | None = None
     """robomimic, d4rl, npz, csv, lerobot or minari; by default found out."""
     seeds: int | None = None

@@ -102,6 +102,6 @@ def _acted(images: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) 
     """
     x = images.to(biases[0].dtype).movedim(-1, 1)  # (B, C, frames, H, W)
     for weight, bias, (outputs, side, stride) in zip(weights, biases, CONVOLUTIONS, strict=True):
-        kernel = weight.view(side, side, x.shape[2], x.shape[1], outputs).permute(4, 3, 2, 0, 1)
+        kernel = weight.reshape(side, side, x.shape[2], x.shape[1], outputs).permute(4, 3, 2, 0, 1)
         x = functional.conv3d(x, kernel, bias, (1, stride, stride)).relu_()
     return x.squeeze(2).movedim(1, -1)

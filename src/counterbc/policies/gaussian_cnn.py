@@ -16,8 +16,8 @@ from counterbc.policies.policy import Params
 
 _NAME = "frames"
 LEARNING_RATE = 1e-4
-"""Larger ones leave fewer features alive after 150 steps (docs/car-racing.md); perhaps because
-pixels are never negative, so that the many weights of a unit move the same way at once."""
+"""Smaller than of vectors: pixels are never negative, so that the many weights of a unit move the
+same way at once."""
 
 
 @dataclass(frozen=True)
