@@ -4,6 +4,7 @@
     python benchmarks/can.py study --data can_synthetic_mh_300.hdf5 [--out DIR] [--device cuda]
     python benchmarks/can.py table [--out DIR]
     python benchmarks/can.py speed
+    python benchmarks/can.py weights --data can_synthetic_mh_300.hdf5
     python benchmarks/can.py pictures [--runs RUN …]
 
 Policies take their mean action: a step of this world costs some milliseconds. Networks are the
@@ -21,15 +22,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from counterbc import METHODS, load, train
 from counterbc.errors import CounterBCError
+from counterbc.settings import Settings
 from counterbc.studies.page import between
 from counterbc.studies.recorded import ALL, Recorded, Subset
 from counterbc.studies.study import Study
 from counterbc.studies.tables import Line, finished, lines
+from counterbc.weightings.weighting import Batch
 
 WORLD, PAGE, PICTURE = "can", Path("docs/can.md"), Path("docs/images/can.png")
 SPEED = Path("benchmarks/results/can-speed.json")
+WEIGHTS = Path("benchmarks/results/can-weights.json")
 NETWORKS: dict[str, dict[str, Any]] = {"default": {}, "wide": {"hidden": (256, 256)}}
 WORSE, BETTER = Subset(mask="worse"), Subset(mask="better")
 SUBSETS = {"all six operators": ALL, "the two worse operators": WORSE}
@@ -135,6 +141,30 @@ def speed(given: argparse.Namespace) -> None:
     print(text)
 
 
+def weights(given: argparse.Namespace) -> None:
+    """Of how many pairs of a batch the weights leave something: 1 / Σ w², over 200 batches of the
+    usual size, by the weights that training ended with (BCND: that a next round would begin with).
+    """
+    demos, said = load(given.data), dict[str, float]()
+    rng, size = np.random.default_rng(0), Settings.largest_batch
+    for method in ("weighted-bc", "bcnd"):
+        own = train(demos, method, seeds=[0], steps=given.steps, device=given.device)
+        weighting, left = METHODS[method].weighting, []
+        for _ in range(200):
+            chosen = rng.integers(len(demos), size=size)
+            obs = own.scales.obs(torch.tensor(demos.obs[chosen], dtype=torch.float32)[None])
+            act = own.scales.action(torch.tensor(demos.action[chosen], dtype=torch.float32)[None])
+            head = own.policy.head(own.params, obs.expand(own.parts, -1, -1))
+            log_pi = own.policy.log_prob(head, act.unsqueeze(2).expand(own.parts, -1, -1, -1))
+            batch = Batch(obs, obs, act, {"log_pi_prev": log_pi[..., 0].mT[None]})
+            w = weighting.weights(own.weighting_params, batch, log_pi[:1])
+            left.append(float(1 / (w / w.sum()).square().sum()))
+        said[method] = round(float(np.mean(left)), 1)
+    text = json.dumps({"pairs in a batch": size, "steps": given.steps, "in effect": said})
+    WEIGHTS.write_text(text + "\n")
+    print(text)
+
+
 def pictures(given: argparse.Namespace) -> None:
     """A strip of frames for the expert, one for a worse operator, one for each run."""
     from PIL import Image
@@ -169,7 +199,7 @@ def _frames(act: Any, count: int = 6, seed: int = 3) -> list[Any]:
     return frames
 
 
-COMMANDS = {f.__name__: f for f in (study, table, speed, pictures)}
+COMMANDS = {f.__name__: f for f in (study, table, speed, weights, pictures)}
 
 
 def main() -> int:

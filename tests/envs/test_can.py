@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import gymnasium
+import h5py
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from counterbc import evaluate, load, train
 from counterbc.envs import can_simulator, can_workers, make_vec
 from counterbc.envs.can import Can, CanVector
 from counterbc.envs.can_demonstrations import perform
@@ -140,6 +144,45 @@ def test_processes_give_what_one_does_and_their_loss_is_told() -> None:
             assert not process.is_alive()
     finally:
         pool.close()
+
+
+def robomimic_file(path: Path) -> Path:
+    """Two short demonstrations with all the keys of robomimic's own files, and their env_args."""
+    sizes = {
+        "object": 14, "robot0_eef_pos": 3, "robot0_eef_quat": 4, "robot0_eef_quat_site": 4,
+        "robot0_gripper_qpos": 2, "robot0_gripper_qvel": 2, "robot0_joint_pos": 7,
+        "robot0_joint_pos_cos": 7, "robot0_joint_pos_sin": 7, "robot0_joint_vel": 7,
+    }  # fmt: skip
+    rng, kwargs = np.random.default_rng(0), {"robots": ["Panda"], "control_freq": 20}
+    with h5py.File(path, "w") as file:
+        data = file.create_group("data")
+        args = {"env_name": "PickPlaceCan", "type": 1, "env_version": "1.4.1"}
+        data.attrs["env_args"] = json.dumps(args | {"env_kwargs": kwargs})
+        data.attrs["total"] = 24
+        for name in ("demo_0", "demo_1"):
+            demo = data.create_group(name)
+            demo.attrs["num_samples"] = 12
+            for key, size in sizes.items():
+                demo[f"obs/{key}"] = rng.normal(size=(12, size))
+                demo[f"next_obs/{key}"] = rng.normal(size=(12, size))
+            gripper = np.sign(rng.normal(size=(12, 1)))
+            demo["actions"] = np.hstack([rng.uniform(-1, 1, (12, 6)), gripper])
+            demo["rewards"], demo["dones"] = np.zeros(12), np.eye(12)[-1]
+            demo["states"] = rng.normal(size=(12, 71))
+    return path
+
+
+@installed
+@pytest.mark.usefixtures("one_core")
+def test_what_is_trained_on_a_robomimic_file_is_evaluated_here(tmp_path: Path) -> None:
+    demos = load(robomimic_file(tmp_path / "low_dim_v141.hdf5"))
+    policies = train(demos, "counter-bc", radius=0.4, steps=3, progress=False)
+    assert policies.obs_size == 23
+    assert policies.members[0].radius == (0.4,) * 6 + (0.0,)
+    found = evaluate(policies, episodes=2, max_episode_steps=4, progress=False)
+    assert found.env == "PickPlaceCan"
+    assert found.lengths.tolist() == [[4, 4]]
+    assert set(found.measures) == {"success"}
 
 
 @installed
