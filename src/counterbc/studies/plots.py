@@ -165,7 +165,8 @@ def save(
     """Write SVG and PNG, the caption below the panels and room for a legend above them, or a bar
     of the colours of what was shown, given with its label."""
     width, height = (float(inches) for inches in figure.get_size_inches())
-    lines = textwrap.wrap(caption, int(22 * width))  # 6 points, some 24 letters to the inch
+    letters = int(22 * width)  # at 6 points there are some 24 to the inch
+    lines = textwrap.wrap(caption, letters, break_on_hyphens=False)
     room, inch = 0.11 * len(lines) + 0.06, 1 / height
     text = "\n".join(lines)
     figure.text(0.02, 0.04 * inch, text, fontsize=6, va="bottom", ha="left", color="0.25")
