@@ -52,6 +52,12 @@ def title(world: str, teacher: str = "") -> str:
     return ", ".join(filter(None, (name, TEACHERS.get(teacher, teacher))))
 
 
+def radius_used(rows: Any) -> str:
+    """For a caption: the Δ of Counter-BC's rows, where one stands there."""
+    found = sorted(rows["radius"].dropna().unique())
+    return f", Counter-BC's Δ {' or '.join(f'{r:g}' for r in found)}" if found else ""
+
+
 def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
     """Mean return of each method with its 95 % interval, one panel per way of acting."""
     c = outcome.comparison
@@ -112,15 +118,27 @@ def new_figure(rows: int, columns: int, height: float, width: float = WIDTH) -> 
     """A figure and its (rows, columns) panels, in the project's style; inches."""
     figure, axes = plt.subplots(rows, columns, figsize=(width, height), squeeze=False)
     for axis in axes.flat:
-        axis.tick_params(labelsize=6.5, length=2, pad=2)
-        axis.xaxis.label.set_size(7)
-        axis.yaxis.label.set_size(7)
-        axis.xaxis.labelpad = axis.yaxis.labelpad = 2
-        axis.locator_params(axis="y", nbins=4)
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.grid(axis="y", color="0.92")
-        axis.set_axisbelow(True)
+        _dress(axis)
     return figure, axes
+
+
+def new_mosaic(layout: Any, height: float, width: float = WIDTH) -> tuple[Any, dict[Any, Any]]:
+    """A figure of panels of several sizes and the panels by name; a name fills its cells."""
+    figure, axes = plt.subplot_mosaic(layout, figsize=(width, height))
+    for axis in axes.values():
+        _dress(axis)
+    return figure, axes
+
+
+def _dress(axis: Any) -> None:
+    axis.tick_params(labelsize=6.5, length=2, pad=2)
+    axis.xaxis.label.set_size(7)
+    axis.yaxis.label.set_size(7)
+    axis.xaxis.labelpad = axis.yaxis.labelpad = 2
+    axis.locator_params(axis="y", nbins=4)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(axis="y", color="0.92")
+    axis.set_axisbelow(True)
 
 
 def label_below(axes: Any, label: str) -> None:
@@ -141,15 +159,21 @@ def band(
     axis.plot(x, mean, color=color, marker=marker, ms=size, mew=0, lw=1.1, label=label)
 
 
-def save(figure: Any, folder: Path, name: str, caption: str, legend: bool = False) -> list[Path]:
-    """Write SVG and PNG, the caption below the panels and room for a legend above them."""
+def save(
+    figure: Any, folder: Path, name: str, caption: str, legend: bool = False, bar: Any = None
+) -> list[Path]:
+    """Write SVG and PNG, the caption below the panels and room for a legend above them, or a bar
+    of the colours of what was shown, given with its label."""
     width, height = (float(inches) for inches in figure.get_size_inches())
-    lines = textwrap.wrap(caption, int(22 * width))  # 6 points, some 24 letters to the inch
+    letters = int(22 * width)  # at 6 points there are some 24 to the inch
+    lines = textwrap.wrap(caption, letters, break_on_hyphens=False)
     room, inch = 0.11 * len(lines) + 0.06, 1 / height
     text = "\n".join(lines)
     figure.text(0.02, 0.04 * inch, text, fontsize=6, va="bottom", ha="left", color="0.25")
-    rect = (0, room * inch, 1, 1 - (0.32 * inch if legend else 0))
+    rect = (0, room * inch, 1, 1 - (0.32 * inch if legend or bar else 0))
     figure.tight_layout(rect=rect, pad=0.4, h_pad=0.6, w_pad=0.8)
+    if bar:  # after the layout, which knows of panels alone
+        _colour_bar(figure, *bar)
     return _save(figure, folder, name, dpi=240)
 
 
@@ -160,6 +184,15 @@ def legend(figure: Any, panel: Any, columns: int) -> None:
         handles, labels, loc="upper center", ncols=columns, fontsize=6.5, frameon=False,
         borderaxespad=0.1, columnspacing=1.2, handlelength=1.6,
     )  # fmt: skip
+
+
+def _colour_bar(figure: Any, shown: Any, label: str) -> None:
+    """Of what all panels show, above them."""
+    inch = 1 / figure.get_size_inches()[1]
+    axis = figure.add_axes((0.25, 1 - 0.14 * inch, 0.65, 0.08 * inch))
+    figure.colorbar(shown, cax=axis, orientation="horizontal", drawedges=True)
+    axis.tick_params(labelsize=6.5, length=2, pad=1)
+    axis.text(-0.04, 0.5, label, transform=axis.transAxes, fontsize=7, ha="right", va="center")
 
 
 def _save(figure: Any, folder: Path, name: str, dpi: int = 160) -> list[Path]:

@@ -97,11 +97,16 @@ def _mean(acting: Acting, state: float) -> Array:
     return np.asarray(acting.actions(seen)[:, 0].double())
 
 
+def variation(curve: Array) -> float:
+    """How much the curve goes up and down: its total variation."""
+    return float(np.abs(np.diff(curve)).sum())
+
+
 def distances(curve: Array, data: Demonstrations) -> dict[str, float]:
-    """How much the curve goes up and down; its RMS distance to the examples and to |s| − 0.5."""
+    """Total variation of the curve; its RMS distance to the examples and to |s| − 0.5."""
     at_examples = np.interp(data.obs[:, 0], AT, curve)
     return {
-        "variation": float(np.abs(np.diff(curve)).sum()),
+        "variation": variation(curve),
         "to_examples": float(np.sqrt(np.mean((at_examples - data.action[:, 0]) ** 2))),
         "to_meant": float(np.sqrt(np.mean((curve - meant(AT)) ** 2))),
     }

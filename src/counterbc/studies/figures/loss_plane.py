@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.colors import BoundaryNorm
+from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from counterbc import draws
@@ -20,6 +22,13 @@ from counterbc.supports import Ball
 Array = NDArray[Any]
 RADIUS = 0.5
 COUNT = 2000  # counterfactuals: enough that the loss does not depend on their draw
+LINE = np.linspace(-1.0, 1.0, 61)
+"""Of actions along either dimension of the plane."""
+LEVELS = (-2, -1, 0, 1, 2, 5, 10, 20, 50, 120)
+"""Of the colours: far from a confident policy the loss grows with the square of the distance."""
+
+HALO = (withStroke(linewidth=2.4, foreground="w"),)
+"""Behind black lines, which are seen then on every colour."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +50,25 @@ POLICIES = (
 
 def losses() -> dict[str, float]:
     """Eq. M4 of each policy with C(s, a) the disc of radius 0.5 around the demonstrated action."""
-    support, action = Ball(COUNT), torch.zeros(1, 2)
-    count = support.draws(2, Everywhere())
-    u = draws.uniform(torch.tensor(0), "figure 2", torch.arange(COUNT), count).unsqueeze(0)
-    actions = support.place(action, torch.full((1, 2), RADIUS), u, Everywhere())  # (1, M, 2)
-    return {p.name: float(cross_entropy(_log_pi(p, actions))) for p in POLICIES}
+    return {p.name: float(loss(p, torch.zeros(1, 2))) for p in POLICIES}
+
+
+def loss(policy: Predicted, demonstrated: torch.Tensor) -> torch.Tensor:
+    """Eq. M4 had each of these actions (B, 2) been the demonstrated one: (B,)."""
+    support, count = Ball(COUNT), len(demonstrated)
+    numbers = support.draws(2, Everywhere())
+    u = draws.uniform(torch.tensor(0), "figure 2", torch.arange(COUNT), numbers)
+    radius = torch.full((count, 2), RADIUS)
+    actions = support.place(demonstrated, radius, u.expand(count, -1, -1), Everywhere())
+    return cross_entropy(_log_pi(policy, actions))  # of (B, M, 2)
+
+
+def plane(policy: Predicted) -> Array:
+    """The loss wherever the demonstrated action lies: dimension 2 × dimension 1."""
+    x = torch.tensor(LINE).float()
+    # Line by line: all counterfactuals of the plane at once would take much memory.
+    lines = [loss(policy, torch.stack([x, y.expand_as(x)], -1)) for y in x]
+    return np.asarray(torch.stack(lines))
 
 
 def _log_pi(policy: Predicted, actions: torch.Tensor) -> torch.Tensor:
@@ -54,28 +77,38 @@ def _log_pi(policy: Predicted, actions: torch.Tensor) -> torch.Tensor:
 
 
 def draw(folder: Path) -> tuple[dict[str, Any], list[Path]]:
-    """Four panels from the largest to the least loss."""
+    """Four panels from the largest to the least loss, one scale of colours."""
     found = losses()
-    figure, axes = new_figure(2, 2, height=4.0)
-    line = np.linspace(-1.0, 1.0, 201)
-    plane = torch.tensor(np.stack(np.meshgrid(line, line), -1).reshape(1, -1, 2)).float()
-    angle = np.linspace(0, 2 * np.pi, 200)
+    figure, axes = new_figure(2, 2, height=4.4)
     for axis, policy in zip(axes.flat, POLICIES, strict=True):
-        density = _log_pi(policy, plane).exp().reshape(201, 201)
-        # Each panel by its own largest value: the shape is meant, not the height.
-        axis.imshow(density, origin="lower", extent=(-1, 1, -1, 1), cmap="magma", aspect="equal")
-        axis.plot(RADIUS * np.cos(angle), RADIUS * np.sin(angle), "w--", lw=1.2)
-        axis.plot(0, 0, "w+", ms=7)
-        loss = f"{found[policy.name]:.1f}".replace("-", "−")
-        axis.set_title(f"{policy.name}: loss {loss}", fontsize=7.5, pad=3)
-        axis.set_xticks([-1, 0, 1])
-        axis.set_yticks([-1, 0, 1])
-        axis.grid(visible=False)
-    label_below(axes, "action, dimension 1")
+        shown = _panel(axis, policy)
+        number = f"{found[policy.name]:.1f}".replace("-", "−")
+        axis.set_title(f"{policy.name}: {number}", fontsize=7.5, pad=3)
+    label_below(axes, "demonstrated action, dim. 1")
     for axis in axes[:, 0]:
-        axis.set_ylabel("action, dimension 2")
+        axis.set_ylabel("demonstrated action, dim. 2")
     caption = (
-        "Colour: π(a|s), lighter is likelier. Dashed: C(s, a) with Δ = 0.5 around the "
-        f"demonstrated action (+). Loss: eq. M4 over that action and {COUNT} counterfactuals."
+        "Colour: the loss (eq. M4) of one state, were the demonstrated action there. Number: the "
+        "loss where it is at +; dashed: C(s, a) then, Δ = 0.5. Solid: the policy, 1 and 2 standard "
+        f"deviations around its mean. {COUNT:,} counterfactuals."
     )
-    return {"loss": found}, save(figure, folder, "figure2", caption)
+    return {"loss": found}, save(figure, folder, "figure2", caption, bar=(shown, "loss"))
+
+
+def _panel(axis: Any, policy: Predicted) -> Any:
+    """A map of the loss, with C(s, a) and the policy on it."""
+    shown = axis.contourf(LINE, LINE, plane(policy), LEVELS, cmap="viridis_r",
+                          norm=BoundaryNorm(LEVELS, 256))  # fmt: skip
+    for times in (1, 2):
+        _circle(axis, policy.mean, times * policy.std, lw=1.0)
+    _circle(axis, (0.0, 0.0), RADIUS, lw=1.4, ls="--")
+    axis.plot(0, 0, "k+", ms=7, path_effects=HALO)
+    axis.set(xlim=(-1, 1), ylim=(-1, 1), xticks=[-1, 0, 1], yticks=[-1, 0, 1], aspect="equal")
+    axis.grid(visible=False)
+    return shown
+
+
+def _circle(axis: Any, centre: tuple[float, float], radius: float, **look: Any) -> None:
+    angle = np.linspace(0, 2 * np.pi, 100)
+    x, y = centre[0] + radius * np.cos(angle), centre[1] + radius * np.sin(angle)
+    axis.plot(x, y, color="k", path_effects=HALO, **look)

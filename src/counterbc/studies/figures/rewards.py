@@ -20,6 +20,7 @@ from counterbc.studies.plots import (
     label_below,
     legend,
     new_figure,
+    radius_used,
     save,
     title,
 )
@@ -121,7 +122,8 @@ def _figure(name: str, rows: pd.DataFrame, folder: Path) -> list[Path]:
 
 def _caption(name: str, rows: pd.DataFrame) -> str:
     first = rows.iloc[0]
-    fixed = "" if name == "figure4" else f", {first['pairs']} pairs"
+    fixed = "" if name == "figure6" else radius_used(rows)  # where it is the x-axis
+    fixed += "" if name == "figure4" else f", {first['pairs']} pairs"
     sigma = "; actions span [−1,\u00a01]" if name == "figure5" else ", noises σ 0.5"
     sigma += "; actions span [−1,\u00a01]" if name == "figure6" else ""
     return (
@@ -141,7 +143,7 @@ def _counts(rows: pd.DataFrame) -> str:
     worlds: dict[str, list[str]] = {}
     for world, own in rows.groupby("world", sort=False):
         r = own.iloc[0]
-        text = f"n = {r['seeds']} runs × {r['episodes']} starts ({r['steps']:,} steps)"
+        text = f"n = {r['seeds']} runs × {r['episodes']} starts ({r['steps']:,} gradient steps)"
         worlds.setdefault(text, []).append(str(world))
     if len(worlds) == 1:
         return next(iter(worlds))
