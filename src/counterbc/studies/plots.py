@@ -48,7 +48,7 @@ WIDTH = 3.5  # inches, a column of a paper: nothing need be shrunk, so letters s
 
 def title(world: str, teacher: str = "") -> str:
     """Intersection, ε-greedy."""
-    name = world.replace("-", " ").capitalize()
+    name = "Push-T" if world == "push-t" else world.replace("-", " ").capitalize()
     return ", ".join(filter(None, (name, TEACHERS.get(teacher, teacher))))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
+from counterbc.demonstrators import NOISES
 from counterbc.intervals import paired_difference
 from counterbc.studies.plots import (
     COLORS,
@@ -124,8 +125,9 @@ def _caption(name: str, rows: pd.DataFrame) -> str:
     first = rows.iloc[0]
     fixed = "" if name == "figure6" else radius_used(rows)  # where it is the x-axis
     fixed += "" if name == "figure4" else f", {first['pairs']} pairs"
-    sigma = "; actions span [−1,\u00a01]" if name == "figure5" else ", noises σ 0.5"
-    sigma += "; actions span [−1,\u00a01]" if name == "figure6" else ""
+    noisy = set(rows["teacher"]) & set(NOISES)
+    sigma = ", noises σ 0.5" if noisy and name != "figure5" else ""
+    sigma += "" if name == "figure4" else "; actions span [−1,\u00a01]"
     return (
         f"Mean {_what(rows)} per episode, act={first['act']}; a point is {_counts(rows)}; "
         f"bands: ± standard error. Preset {first['preset']}{fixed}{sigma}."
