@@ -89,7 +89,7 @@ def test_leading_names_the_sizes_at_which_it_does_not(tmp_path: Path) -> None:
 def test_methods_are_alike_where_each_is_the_same_as_the_best(
     bcnd: float, ours: float, verdict: str, tmp_path: Path
 ) -> None:
-    best = {"best": "bc", "mean_of_best": 100.0}
+    best = {"at": 0.0, "best": "bc", "mean_of_best": 100.0}
     each = [compared(d, None, method=m, **best) for m, d in (("bcnd", bcnd), ("counter-bc", ours))]
     found = alike(numbers(tmp_path, "figure5", alike=each), "sample", "cartpole")
     assert found.verdict == verdict

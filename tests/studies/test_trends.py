@@ -56,7 +56,7 @@ def test_a_step_is_the_change_of_a_lead_and_not_of_a_return() -> None:
     assert step["p"] == pytest.approx(p_of(1, 2, 6))  # 2 − 1, 4 − 2, 9 − 3
     (below,) = found["alike"]
     assert (below["best"], below["mean_of_best"], below["method"]) == ("counter-bc", 13.0, "bc")
-    assert below["difference"]["mean"] == -2.0  # at the least σ
+    assert (below["at"], below["difference"]["mean"]) == (0.25, -2.0)
 
 
 def test_only_the_paper_s_teachers_are_pooled() -> None:

@@ -78,7 +78,7 @@ def _named(said: str, tests: Sequence[Test]) -> str:
 
 def alike(numbers: Numbers, act: str, world: str) -> Finding:
     """Without noise, every method is the same as the best; one that is not contradicts it."""
-    every = numbers.tests("figure5", act, of="alike", world=world)
+    every = numbers.tests("figure5", act, of="alike", world=world, at=0.0)
     if not every:
         return MISSING
     best, mean = LABELS[every[0]["best"]], every[0]["mean_of_best"]

@@ -6,7 +6,7 @@ count as independent. Tests are paired, and adjusted over all that one claim tak
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -15,9 +15,10 @@ import pandas as pd
 
 from counterbc.intervals import paired_difference
 from counterbc.studies.improvement import of_paper
+from counterbc.studies.numbers import Test
 from counterbc.studies.statistics import bonferroni
 
-Test = dict[str, Any]
+Compare = Callable[[pd.DataFrame], list[Test]]
 OURS = "counter-bc"
 
 
@@ -76,10 +77,11 @@ def gains(runs: pd.DataFrame) -> list[Test]:
 
 
 def alike(runs: pd.DataFrame) -> list[Test]:
-    """Every method above the best at the first point, which is below it."""
-    first = runs[_axes(runs)[0][0]]
+    """Every other method against the best, at the first point."""
+    at = _axes(runs)[0][0]
+    first = runs[at]
     best = str(first.mean().idxmax())
-    about = {"best": best, "mean_of_best": float(first[best].mean())}
+    about = {"at": at, "best": best, "mean_of_best": float(first[best].mean())}
     return adjusted(
         (about | {"method": m}, first[m], first[best]) for m in first.columns if m != best
     )
@@ -95,7 +97,7 @@ def adjusted(compared: Iterable[tuple[Test, pd.Series, pd.Series]]) -> list[Test
     ]
 
 
-def _each(rows: pd.DataFrame, column: str, compare: Any) -> list[Test]:
+def _each(rows: pd.DataFrame, column: str, compare: Compare) -> list[Test]:
     """Of every world and way of acting of which two runs or more are whole."""
     found = []
     for (world, act), part in rows.groupby(["world", "act"], sort=False):
