@@ -22,7 +22,7 @@ from counterbc.studies.reproduction import draw, resolution, rows_of, sentences
 from counterbc.studies.study import Study, made_with
 from counterbc.training.job import versions
 
-TINY = ("--quick", "--seeds", 3, "--steps", 3, "--episodes", 2, "--device", "cpu")
+TINY = ("--quick", "--seeds", 4, "--steps", 3, "--episodes", 2, "--device", "cpu")
 
 
 def reproduce(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
@@ -75,13 +75,13 @@ def test_reproduce_writes_figures_and_their_numbers_and_resumes(
     assert {Path(f).name for f in said["figure5"]["files"]} == {*kinds, "figure5.json"}
     assert json.loads((tmp_path / "figure5.json").read_text())["cells"] == said["figure5"]["cells"]
 
-    options = Options(True, ("intersection",), (), 3, 3, 2)
+    options = Options(True, ("intersection",), (), 4, 3, 2)
     rows = rows_of("figure5", options, tmp_path)
     for cell in said["figure5"]["cells"]:
         own = rows[(rows["method"] == cell["method"]) & (rows["act"] == cell["act"])]
         assert own[own["sigma"] == cell["sigma"]]["return"].mean() == pytest.approx(cell["mean"])
     test = said["figure5"]["statistics"][0]
-    assert test["anova"]["subjects"] == 3 * 3  # three σ, three runs
+    assert test["anova"]["subjects"] == 3 * 4  # three σ, four runs
     assert len(test["post_hoc"]) == 10
 
     again = reproduce(capsys, *asked)
@@ -89,14 +89,14 @@ def test_reproduce_writes_figures_and_their_numbers_and_resumes(
     assert again["figure5"]["statistics"] == said["figure5"]["statistics"]
     text = resolution("figure5", options, tmp_path, sd=None)
     assert text is not None
-    assert "3 paired runs per point" in text
+    assert "4 paired runs per point" in text
     assert "by the largest sd of the rows" in text
 
 
 def test_what_the_runs_can_resolve_is_said_before_they_are_made(tmp_path: Path) -> None:
     assert resolution("figure4", Options(), tmp_path, sd=3.0) == (
-        "figure4: 50 paired runs per point find differences of 0.40 sd (power 0.8), "
-        "1.21 with an sd of 3"
+        "figure4: 50 paired runs per point find differences of 0.54 sd (power 0.8, "
+        "p < .05 after Bonferroni over 10 pairs of methods), 1.61 with an sd of 3"
     )
     assert resolution("figure4", Options(seeds=2), tmp_path, sd=None) == (
         "figure4: 2 runs per point are too few to tell methods apart"
@@ -111,7 +111,7 @@ def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(
     assert said["computed"] == 10  # 2 sizes, 5 methods
     (shown,) = said["figure4"]["shown"]
     datasets = [
-        demonstrate("intersection", Uniform(0.5), k, s) for k in (100, 400) for s in range(3)
+        demonstrate("intersection", Uniform(0.5), k, s) for k in (100, 400) for s in range(4)
     ]
     assert shown["mean"] == pytest.approx(np.mean([d.mean_return for d in datasets]))
     (made,) = said["figure4"]["made"]
@@ -119,7 +119,7 @@ def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(
     said = reproduce(capsys, "figure6", *chosen)
     assert said["computed"] == 3  # Δ 0.4 and the baselines are figure 4's
     assert {c["radius"] for c in said["figure6"]["cells"]} == {None, 0.0, 0.2, 0.4, 0.8}
-    rows = rows_of("figure6", Options(True, ("intersection",), ("uniform",), 3, 3, 2), tmp_path)
+    rows = rows_of("figure6", Options(True, ("intersection",), ("uniform",), 4, 3, 2), tmp_path)
     wide = rows[rows["act"] == "mean"].pivot(
         index="seed", columns=["method", "radius"], values="return"
     )
@@ -196,9 +196,8 @@ def test_slow_worlds_are_studied_at_the_size_that_hardware_allows() -> None:
 
 def test_distance_counts_in_car_racing_and_the_numbers_on_file_come_of_its_rows() -> None:
     folder = Path(__file__).parents[2] / "results" / "car-racing"
-    rows = rows_of(
-        "figure4", Options(worlds=("car-racing",), teachers=("uniform", "typical")), folder
-    )
+    teachers = ("uniform", "gaussian", "crowd", "typical")
+    rows = rows_of("figure4", Options(worlds=("car-racing",), teachers=teachers), folder)
     assert (rows["return"] == rows["tiles"]).all()
     for cell in json.loads((folder / "figure4.json").read_text())["cells"]:
         own = rows

@@ -8,8 +8,16 @@ import pytest
 from scipy import stats
 
 from counterbc.errors import DataError
-from counterbc.studies.improvement import improvements
-from counterbc.studies.statistics import anova, by_subject, p_text, post_hoc, resolvable, spread
+from counterbc.studies.statistics import (
+    anova,
+    bonferroni,
+    by_subject,
+    p_text,
+    per_run,
+    post_hoc,
+    resolvable,
+    spread,
+)
 
 WIDE = pd.DataFrame(
     {"bc": [1.0, 2, 3, 4], "bcnd": [2.0, 2, 5, 4], "counter-bc": [4.0, 3, 7, 9]},
@@ -57,6 +65,28 @@ def test_post_hoc_tests_are_paired_and_adjusted_for_all_pairs() -> None:
     assert found["bcnd", "bc"].p == pytest.approx(3 * 2 * stats.t.sf(1.566699, 3), rel=1e-5)
 
 
+def test_p_by_runs_takes_a_run_s_datasets_for_one_number() -> None:
+    # Three runs at two sizes; Counter-BC is above BC by 1, 3 in run 0, 2, 2 in 1 and 5, 5 in 2.
+    above = np.array([1.0, 3, 2, 2, 5, 5])
+    index = pd.MultiIndex.from_product([range(3), (100, 200)], names=["seed", "pairs"])
+    wide = pd.DataFrame({"bc": np.arange(6.0), "counter-bc": np.arange(6.0) + above}, index)
+    (found,) = post_hoc(wide)
+    assert found.p == pytest.approx(stats.ttest_1samp(above, 0.0).pvalue)
+    # By runs 2, 2, 5: mean 3, sd √3, so t = 3 / (√3 / √3) = 3 on 2 degrees of freedom.
+    assert found.p_by_runs == pytest.approx(2 * stats.t.sf(3.0, 2))
+
+
+def test_a_gap_is_left_out_of_both_methods_before_a_run_s_mean() -> None:
+    index = pd.MultiIndex.from_product([range(2), (100, 200)], names=["seed", "pairs"])
+    wide = pd.DataFrame({"bc": [1.0, np.nan, 3, 5], "counter-bc": [2.0, 100, 4, 6]}, index)
+    assert per_run(wide).to_numpy().tolist() == [[1.0, 2.0], [4.0, 5.0]]
+
+
+def test_what_is_no_p_stays_so_when_adjusted() -> None:
+    assert bonferroni([0.01, 0.5, 0.2]) == pytest.approx([0.03, 1.0, 0.6])
+    assert np.isnan(bonferroni([0.01, np.nan])[1])
+
+
 def test_runs_of_which_a_method_diverged_are_left_out_and_counted() -> None:
     wide = pd.concat([WIDE, pd.DataFrame({"bc": [np.nan], "bcnd": [1.0], "counter-bc": [2.0]})])
     assert pytest.approx(anova(WIDE).F) == anova(wide).F
@@ -66,16 +96,20 @@ def test_runs_of_which_a_method_diverged_are_left_out_and_counted() -> None:
 
 
 def test_methods_that_never_differ_have_no_f() -> None:
-    same = pd.DataFrame({"bc": [200.0] * 3, "counter-bc": [200.0] * 3})
+    runs = pd.Index(range(3), name="seed")
+    same = pd.DataFrame({"bc": [200.0] * 3, "counter-bc": [200.0] * 3}, runs)
     assert str(anova(same)) == "no F: the methods do not differ in any run"
     assert p_text(post_hoc(same)[0].p) == "no p"
 
 
-def test_what_runs_resolve_has_the_power_asked_for() -> None:
+@pytest.mark.parametrize(("methods", "pairs"), [(2, 1), (4, 6), (5, 10)])
+def test_what_runs_resolve_has_the_power_asked_for_after_adjustment(
+    methods: int, pairs: int
+) -> None:
     n, sd = 50, 2.0
-    difference = resolvable(n, sd)
+    difference = resolvable(n, sd, methods)
     # The power of a two-sided t-test, from the noncentral t distribution.
-    shift, edge = np.sqrt(n) * difference / sd, stats.t.ppf(0.975, n - 1)
+    shift, edge = np.sqrt(n) * difference / sd, stats.t.ppf(1 - 0.025 / pairs, n - 1)
     power = stats.nct.sf(edge, n - 1, shift) + stats.nct.cdf(-edge, n - 1, shift)
     assert power == pytest.approx(0.8, abs=1e-6)
 
@@ -88,22 +122,6 @@ def test_p_values_are_printed_as_papers_do() -> None:
     assert [p_text(p) for p in (0.0004, 0.0123, 0.3, 1.0, np.nan)] == [
         "p < .001", "p = .012", "p = .300", "p = 1.0", "no p",
     ]  # fmt: skip
-
-
-def test_improvement_pools_teachers_and_sizes_before_it_divides() -> None:
-    values = {("uniform", "bc"): (8, 12), ("uniform", "counter-bc"): (12, 16)}
-    values |= {("crowd", "bc"): (1, 3), ("crowd", "counter-bc"): (3, 5)}
-    rows = pd.DataFrame(
-        {"world": "intersection", "act": "sample", "teacher": teacher, "pairs": 100,
-         "method": method, "seed": seed, "return": float(value)}
-        for (teacher, method), both in values.items()
-        for seed, value in enumerate(both)
-    )  # fmt: skip
-    (found,) = improvements(rows)
-    # Means: BC (8 + 12 + 1 + 3) / 4 = 6, Counter-BC (12 + 16 + 3 + 5) / 4 = 9.
-    assert (found.percent, found.paper, found.runs) == (50.0, 10, 2)
-    # Runs resampled: only run 0 gives 7.5 against 4.5, only run 1 gives 10.5 against 7.5.
-    assert (found.low, found.high) == pytest.approx((40.0, 66.66667))
 
 
 def test_a_subject_is_a_dataset() -> None:

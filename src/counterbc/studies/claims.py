@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from counterbc.studies.improvement import TEACHERS
 from counterbc.studies.judges import (
     Finding,
-    alike,
     beats,
     differs,
-    grows,
     improves,
     larger_helps,
-    leads,
-    lost,
-    more_helps,
-    occasionally,
     ordered,
     simpler,
     too_large_hurts,
     waiting,
     zero_is_bc,
 )
+from counterbc.studies.judges_along import alike, grows, leads, lost, more_helps, occasionally
 from counterbc.studies.numbers import Numbers
 from counterbc.studies.plots import LABELS
+from counterbc.studies.statistics import ALPHA
 
-TEACHERS = {"crowd": "the crowd in place of people", "uniform": "uniform", "gaussian": "Gaussian"}
+ALONE = {"crowd": "the crowd in place of people", "uniform": "uniform", "gaussian": "Gaussian"}
+"""The teachers with whom, one by one, Counter-BC is said to lead."""
 CHANCE = "as σ nears 1 all methods approach chance"
 LEAD = "all teachers together, Counter-BC is above each baseline (p < .01)"
+PEOPLE = "with people's demonstrations, Counter-BC is above each baseline"
 LARGER = "crowd: a larger Δ improves on BC"
 CAN = "figure4 --env can --data low_dim_v141.hdf5"
 NOT_RUN = (
     ("5.1", "car-racing", "figure4", LEAD, "figure4 --env car-racing --seeds 50"),
-    ("5.1", "can", "figure4", "with people of the Multi-Human file, too", CAN),
+    ("5.1", "can", "figure4", PEOPLE, CAN),
     ("5.3", "car-racing", "figure5", CHANCE, "figure5 --env car-racing --seeds 50"),
     ("5.4", "car-racing", "figure6", LARGER, "figure6 --env car-racing --seeds 50"),
     ("6", "air-hockey", "figure7", "Counter-BC hits more often, in less time", "figure7"),
@@ -59,7 +58,7 @@ def claims(numbers: Numbers) -> Iterator[Claim]:
         yield Claim("Fig. 2", "a toy", text, ordered)
     if "figure3" in numbers.said:
         tell: Callable[..., Claim] = partial(Claim, "Fig. 3", "a toy")
-        judge = partial(simpler, measure="variation", sign=-1)
+        judge = partial(simpler, measure="variation_of_mean", sign=-1)
         yield tell("a larger Δ gives a simpler function (total variation)", judge)
         judge = partial(simpler, measure="to_examples", sign=1)
         yield tell("… which departs from the examples (RMS distance)", judge)
@@ -69,7 +68,7 @@ def claims(numbers: Numbers) -> Iterator[Claim]:
         yield tell("without noise all methods are roughly equal", partial(alike, world=world))
         yield tell("Counter-BC's lead grows with σ", partial(grows, world=world))
         chosen = {"world": world, "teacher": "uniform"}
-        judge = partial(beats, figure="figure5", chosen=chosen)
+        judge = partial(beats, figure="figure5", chosen=chosen, level=0.01)
         yield tell("over all σ, Counter-BC is above each baseline (p < .01)", judge)
         if world == "car-racing":
             yield tell(CHANCE, partial(lost, world=world))
@@ -97,16 +96,26 @@ def _not_run(numbers: Numbers) -> Iterator[Claim]:
 def _figure4(numbers: Numbers) -> Iterator[Claim]:
     for world in numbers.worlds("figure4"):
         shown = numbers.cells("figure4", "sample", world=world)["teacher"].unique()
-        texts = {"all": LEAD}
-        texts |= {t: f"so it is with {name}" for t, name in TEACHERS.items() if t in shown}
-        for teacher, text in texts.items():
-            judge = partial(beats, figure="figure4", chosen={"world": world, "teacher": teacher})
+        for teacher, (text, level) in _leads(shown).items():
+            chosen = {"world": world, "teacher": teacher}
+            judge = partial(beats, figure="figure4", chosen=chosen, level=level)
             yield Claim("5.1", world, text, judge)
         if "epsilon-greedy" in shown:
             text = "under ε-greedy BCND occasionally wins"
             yield Claim("5.1", world, text, partial(occasionally, world=world))
         yield Claim("5.2", world, "more pairs help every method", partial(more_helps, world=world))
         yield Claim("5.2", world, "Counter-BC leads at every size", partial(leads, world=world))
+
+
+def _leads(shown: Collection[str]) -> dict[str, tuple[str, float]]:
+    """Claim and level by teacher; a teacher of the paper's who is alone stands for all of them."""
+    pooled = [teacher for teacher in TEACHERS if teacher in shown]
+    if pooled == ["people"]:
+        return {"people": (PEOPLE, ALPHA)}
+    if len(pooled) == 1:
+        return {pooled[0]: (LEAD, 0.01)}
+    alone = {t: (f"so it is with {name}", ALPHA) for t, name in ALONE.items() if t in shown}
+    return {"all": (LEAD, 0.01), **alone} if pooled else {}
 
 
 def _figure7(numbers: Numbers) -> Iterator[Claim]:
@@ -121,18 +130,16 @@ def _figure7(numbers: Numbers) -> Iterator[Claim]:
     for measure, text in paper.items():
         name = measure.replace("_", " ")
         yield tell(f"methods differ in {name}: {text}", partial(differs, measure=measure))
-    for measure, better, text, others in (
-        ("hits", 1, "more hits than each baseline (p < .001)", ()),
-        ("time_per_hit", -1, "less time per hit than each baseline (p < .05)", ()),
-        (
-            "distance_per_hit",
-            -1,
-            "less distance per hit than BC and BCND (p < .01)",
-            ("bc", "bcnd"),
-        ),
-    ):
-        chosen = {"measure": measure}
-        judge = partial(beats, figure="figure7", chosen=chosen, better=better, others=others)
+    for measure, better, level, text, others in (
+        ("hits", 1, 0.001, "more hits than each baseline (p < .001)", ()),
+        ("time_per_hit", -1, 0.05, "less time per hit than each baseline (p < .05)", ()),
+        ("distance_per_hit", -1, 0.01, "less distance per hit than BC and BCND (p < .01)",
+         ("bc", "bcnd")),
+    ):  # fmt: skip
+        judge = partial(
+            beats, figure="figure7", chosen={"measure": measure}, better=better, others=others,
+            level=level, by_runs=False,  # the paper states its 50 subjects
+        )  # fmt: skip
         yield tell(f"Counter-BC needs {text}" if better < 0 else f"Counter-BC has {text}", judge)
 
 

@@ -1,22 +1,23 @@
 """What was found of a claim, for one way of acting: numbers in, a sentence and a verdict out.
 
-"Better" and "worse" mean p < .05, after Bonferroni's adjustment over methods or over radii.
+"Better" and "worse" mean p < .05, adjusted over all that a claim takes together, unless the claim
+itself states another level. Here: figures 2, 3, 6 and 7, table 1 and Counter-BC above the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import pandas as pd
-
-from counterbc.studies.numbers import Numbers, Test, against, signed, told
-from counterbc.studies.plots import LABELS
+from counterbc.studies.numbers import Numbers, Test, against, sign, spanned, told
 from counterbc.studies.statistics import ALPHA, p_text
 
 YES, PARTLY, NO, OPEN = "reproduced", "partly", "not reproduced", "not run"
-LIKE = 0.05  # of the best return: what "roughly equal" may differ by
+REVERSED = "contradicted"  # a significant effect the other way round
+UNCLEAR = "cannot tell"  # an interval too wide to say
+LIKE = 0.05  # of the mean compared with: what equals may differ by
+LARGE = 1.0  # half of what actions span: a Δ that is "too large", if any is
 
 
 @dataclass(frozen=True)
@@ -33,123 +34,83 @@ def waiting(numbers: Numbers, act: str, command: str) -> Finding:
     return Finding(f"`counterbc reproduce {command}`" if act == "sample" else "", OPEN)
 
 
-def share(right: int, total: int) -> str:
-    """All, none or some."""
-    return YES if right == total else PARTLY if right else NO
+def weighed(signs: Sequence[int]) -> str:
+    """Of comparisons that a claim wants all won: one lost contradicts it, half won is partly."""
+    won = signs.count(1)
+    if -1 in signs:
+        return REVERSED
+    return YES if won == len(signs) else PARTLY if 2 * won >= len(signs) else NO
+
+
+def same(test: Test, mean: float) -> str:
+    """Equivalence: the 95 % interval of a difference within ± 5 % of a mean, outside, or neither.
+
+    Not told apart is not the same, so no p counts here, and no adjustment of one.
+    """
+    low, high, margin = test["difference"]["low"], test["difference"]["high"], LIKE * abs(mean)
+    if low is None or high is None:
+        return UNCLEAR
+    if -margin <= low and high <= margin:
+        return YES
+    return REVERSED if low > margin or high < -margin else UNCLEAR
 
 
 def beats(
     numbers: Numbers, act: str, figure: str, chosen: dict[str, str], better: int = 1,
-    others: Collection[str] = (),
+    others: Collection[str] = (), level: float = ALPHA, by_runs: bool = True,
 ) -> Finding:  # fmt: skip
-    """Counter-BC is better than each of these; by default than all."""
+    """Counter-BC is better than each of these, by default than all, at the level of the claim.
+
+    `by_runs`: nothing is reproduced or contradicted unless runs for units agree with datasets.
+    """
     for test in numbers.tests(figure, act, **chosen):
-        signs = {k: v for k, v in against(test, better).items() if not others or k in others}
-        return Finding(told(test), share(sum(s == 1 for s in signs.values()), len(signs)))
+        own = [t for t in against(test) if not others or t["other"] in others]
+        units = ("p", "p_by_runs") if by_runs else ("p",)
+        return Finding(told(test, better, level), _beaten(own, better, level, units))
     return MISSING
 
 
-def occasionally(numbers: Numbers, act: str, world: str) -> Finding:
-    """BCND's mean is the higher one at some sizes under ε-greedy."""
-    cells = numbers.cells("figure4", act, world=world, teacher="epsilon-greedy")
-    if cells.empty:
-        return MISSING
-    wide = cells.pivot(index="pairs", columns="method", values="mean")
-    above = int((wide["bcnd"] > wide["counter-bc"]).sum())
-    lead = signed(float((wide["counter-bc"] - wide["bcnd"]).mean()))
-    text = (
-        f"BCND is higher at {above} of {len(wide)} sizes; Counter-BC above it by {lead} on average"
-    )
-    return Finding(text, YES if above else NO)
-
-
-def by_size(numbers: Numbers, act: str, world: str) -> pd.DataFrame:
-    """Mean returns, teachers counted alike: sizes × methods."""
-    cells = numbers.cells("figure4", act, world=world)
-    return cells.pivot_table(index="pairs", columns="method", values="mean", sort=True)
-
-
-def more_helps(numbers: Numbers, act: str, world: str) -> Finding:
-    wide = by_size(numbers, act, world)
-    gain = wide.iloc[-1] - wide.iloc[0]
-    text = ", ".join(f"{LABELS[str(m)]} {signed(float(g))}" for m, g in gain.items())
-    least, most = wide.index[0], wide.index[-1]
-    return Finding(f"from {least} to {most} pairs: {text}", share(int((gain > 0).sum()), len(gain)))
-
-
-def leads(numbers: Numbers, act: str, world: str) -> Finding:
-    wide = by_size(numbers, act, world)
-    first = wide.idxmax(axis="columns") == "counter-bc"
-    lost = ", ".join(f"{LABELS[str(wide.loc[k].idxmax())]} at {k}" for k in wide.index[~first])
-    text = f"highest at {int(first.sum())} of {len(first)} sizes" + (f"; {lost}" if lost else "")
-    return Finding(text, share(int(first.sum()), len(first)))
-
-
-def by_noise(numbers: Numbers, act: str, world: str) -> pd.DataFrame:
-    """Mean returns: σ × methods."""
-    cells = numbers.cells("figure5", act, world=world)
-    return cells.pivot(index="sigma", columns="method", values="mean").sort_index()
-
-
-def alike(numbers: Numbers, act: str, world: str) -> Finding:
-    at_0 = by_noise(numbers, act, world).loc[0.0]
-    near = at_0 > at_0.max() - LIKE * abs(at_0.max())
-    text = ", ".join(f"{LABELS[str(m)]} {v:.1f}" for m, v in at_0.items())
-    return Finding(text, share(int(near.sum()) - 1, len(near) - 1))  # the best is near itself
-
-
-def grows(numbers: Numbers, act: str, world: str) -> Finding:
-    """From each σ to the next, over each baseline."""
-    wide = by_noise(numbers, act, world)
-    lead = -wide.drop(columns="counter-bc").sub(wide["counter-bc"], axis="index")
-    text = ", ".join(f"{signed(float(v))} at σ {s:g}" for s, v in lead["bc"].items())
-    grown = lead.diff().iloc[1:] > 0  # steps × baselines
-    return Finding(f"above BC by {text}", share(int(grown.sum().sum()), grown.size))
-
-
-def lost(numbers: Numbers, act: str, world: str) -> Finding:
-    """At the largest σ a tenth at most is left of the best return without noise."""
-    wide = by_noise(numbers, act, world)
-    text = ", ".join(f"{LABELS[str(m)]} {v:.1f}" for m, v in wide.iloc[-1].items())
-    gone = wide.iloc[-1] <= 0.1 * wide.iloc[0].max()
-    return Finding(f"σ {wide.index[-1]:g}: {text}", share(int(gone.sum()), len(gone)))
+def _beaten(own: Sequence[Test], better: int, level: float, units: Sequence[str]) -> str:
+    """`weighed`, but that the strong verdicts need all units and the first one the level."""
+    signs = [sign(t, better) for t in own]
+    if any(all(sign(t, better, unit=unit) == -1 for unit in units) for t in own):
+        return REVERSED
+    if all(sign(t, better, level, unit) == 1 for t in own for unit in units):
+        return YES
+    return NO if -1 in signs or 2 * signs.count(1) < len(signs) else PARTLY
 
 
 def at_radius(numbers: Numbers, act: str, world: str, teacher: str) -> list[Test]:
     """Counter-BC against BC, run by run, from the smallest Δ to the largest."""
-    every = numbers.said.get("figure6", {}).get("above_bc", [])
-    wanted = (act, world, teacher)
-    own = [t for t in every if (t["act"], t["world"], t["teacher"]) == wanted]
+    own = numbers.tests("figure6", act, of="above_bc", world=world, teacher=teacher)
     return sorted(own, key=lambda t: float(t["radius"]))
 
 
 def _above_bc(test: Test) -> str:
-    low, high = (signed(test["difference"][k]) for k in ("low", "high"))
     p = "" if test["p"] is None else f", {p_text(test['p'])}"
-    mean = signed(test["difference"]["mean"])
-    return f"Δ {test['radius']:g}: {mean} [{low}, {high}] above BC{p}"
-
-
-def _found(test: Test, sign: int) -> bool:
-    known = test["p"] is not None and test["p"] < ALPHA
-    return known and test["difference"]["mean"] * sign > 0
+    return f"Δ {test['radius']:g}: {spanned(test)} above BC{p}"
 
 
 def zero_is_bc(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
     first = at_radius(numbers, act, world, teacher)[0]
-    same = first["radius"] == 0 and not (_found(first, 1) or _found(first, -1))
-    return Finding(_above_bc(first), YES if same else NO)
+    if first["radius"] != 0:
+        return MISSING
+    text = f"Δ 0: {spanned(first)} above BC; ± {LIKE * abs(first['bc']):.2f} is the same"
+    return Finding(text, same(first, first["bc"]))
 
 
 def larger_helps(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
     rest = [t for t in at_radius(numbers, act, world, teacher) if t["radius"] > 0]
     best = max(rest, key=lambda t: float(t["difference"]["mean"]))
-    return Finding(f"best at {_above_bc(best)}", YES if _found(best, 1) else NO)
+    return Finding(f"best at {_above_bc(best)}", weighed([sign(best)]))
 
 
 def too_large_hurts(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
+    """At the largest Δ that was run; one that is not large cannot deny it."""
     last = at_radius(numbers, act, world, teacher)[-1]
-    return Finding(_above_bc(last), YES if _found(last, -1) else NO)
+    found = sign(last, better=-1)
+    known = found == 1 or last["radius"] >= LARGE
+    return Finding(_above_bc(last), weighed([found]) if known else UNCLEAR)
 
 
 def differs(numbers: Numbers, act: str, measure: str) -> Finding:
@@ -160,14 +121,16 @@ def differs(numbers: Numbers, act: str, measure: str) -> Finding:
 
 
 def improves(numbers: Numbers, act: str, world: str, baseline: str) -> Finding:
-    """Within our interval: reproduced; of the same sign: partly."""
-    for row in numbers.said.get("table1", {}).get("improvements", []):
-        if (row["world"], row["act"], row["baseline"]) == (world, act, baseline):
-            paper, three = row["paper"], (row["percent"], row["low"], row["high"])
-            percent, low, high = (f"{number:.0f}".replace("-", "−") for number in three)
-            text = f"{percent} % [{low}, {high}]"
-            within = row["low"] <= paper <= row["high"]
-            return Finding(text, YES if within else PARTLY if row["percent"] > 0 else NO)
+    """Whether our interval has one sign, that of the paper's number, and that number in it."""
+    for row in numbers.tests("table1", act, of="improvements", world=world, baseline=baseline):
+        paper, low, high = row["paper"], row["low"], row["high"]
+        percent, *ends = (f"{row[k]:.0f}".replace("-", "−") for k in ("percent", "low", "high"))
+        text = f"{percent} % [{', '.join(ends)}]"
+        if low <= 0 <= high:
+            return Finding(text, UNCLEAR)
+        if low <= paper <= high:
+            return Finding(text, YES)
+        return Finding(text, PARTLY if low * paper > 0 else REVERSED)
     return MISSING
 
 
@@ -192,4 +155,4 @@ def simpler(numbers: Numbers, act: str, measure: str, sign: int) -> Finding:
     errors = [row[measure]["sd"] / row["runs"] ** 0.5 for row in rows]
     steps = [sign * (b - a) > -e for (a, b), e in zip(pairwise(values), errors, strict=False)]
     steps.append(sign * (values[-1] - values[0]) > 0)
-    return Finding(text, share(sum(steps), len(steps)))
+    return Finding(text, YES if all(steps) else PARTLY if any(steps) else NO)

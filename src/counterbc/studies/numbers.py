@@ -34,9 +34,9 @@ class Numbers:
                     before = known.get(name, [])
                     known[name] = [*before, *value] if isinstance(value, list) else value
 
-    def tests(self, figure: str, act: str, **chosen: str) -> list[Test]:
-        """Those of a way of acting, as chosen by world, teacher or measure."""
-        every = self.said.get(figure, {}).get("statistics", [])
+    def tests(self, figure: str, act: str, of: str = "statistics", **chosen: Any) -> list[Test]:
+        """A list of a figure's numbers, as chosen by way of acting, world, teacher or measure."""
+        every = self.said.get(figure, {}).get(of, [])
         wanted = chosen | {"act": act}
         return [t for t in every if all(t.get(k) == v for k, v in wanted.items())]
 
@@ -52,33 +52,43 @@ class Numbers:
         return table
 
 
-def against(test: Test, better: int = 1) -> dict[str, int]:
-    """Counter-BC against each other method: 1 better, −1 worse, 0 not told apart.
+def sign(test: Test, better: int = 1, level: float = ALPHA, unit: str = "p") -> int:
+    """1 better, −1 worse, 0 not told apart at this level.
 
-    `better` is 1 where more is better, −1 where less is.
+    `better` is 1 where more is better, −1 where less is; `unit` is `p` or `p_by_runs`.
     """
-    found = {}
-    for t in _own(test):
-        sign = 1 if t["difference"]["mean"] * better > 0 else -1
-        known = t["p"] is not None and t["p"] < ALPHA
-        found[t["other"]] = sign if known else 0
-    return found
+    if test[unit] is None or test[unit] >= level:
+        return 0
+    return 1 if test["difference"]["mean"] * better > 0 else -1
 
 
-def told(test: Test) -> str:
-    """How far Counter-BC is above each other method."""
-    each = [
-        f"{LABELS[t['other']]} {signed(t['difference']['mean'])} "
-        f"({p_text(float('nan') if t['p'] is None else t['p'])})"
-        for t in _own(test)
-    ]
+def against(test: Test) -> list[Test]:
+    """Counter-BC against each other method."""
+    return [t for t in test["post_hoc"] if t["method"] == "counter-bc"]
+
+
+def told(test: Test, better: int = 1, level: float = ALPHA) -> str:
+    """How far Counter-BC is above each other method; p by runs where it is another story."""
+    each = []
+    for t in against(test):
+        edge = level if t["difference"]["mean"] * better > 0 else ALPHA
+        other = sign(t, level=edge) != sign(t, level=edge, unit="p_by_runs")
+        by_runs = f"; by runs {_p(t['p_by_runs'])}" if other else ""
+        mean = signed(t["difference"]["mean"])
+        each.append(f"{LABELS[t['other']]} {mean} ({_p(t['p'])}{by_runs})")
     return f"above {', '.join(each)}"
 
 
-def signed(number: float) -> str:
-    """+0.45 or −0.45."""
-    return f"{number:+.2f}".replace("-", "−")
+def spanned(test: Test) -> str:
+    """+0.45 [−0.10, +1.00]."""
+    mean, low, high = (signed(test["difference"][k]) for k in ("mean", "low", "high"))
+    return f"{mean} [{low}, {high}]"
 
 
-def _own(test: Test) -> list[Test]:
-    return [t for t in test["post_hoc"] if t["method"] == "counter-bc"]
+def signed(number: float | None) -> str:
+    """+0.45 or −0.45; ? where there is none."""
+    return "?" if number is None else f"{number:+.2f}".replace("-", "−")
+
+
+def _p(p: float | None) -> str:
+    return p_text(float("nan") if p is None else p)

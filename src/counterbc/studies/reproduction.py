@@ -83,10 +83,14 @@ def resolution(name: str, options: Options, folder: Path, sd: float | None) -> s
     if name in ("figure2", "figure3"):
         return None
     runs = int(units[0].about["seeds"])
-    least = resolvable(runs)
+    methods = len({unit.about["method"] for unit in units})
+    least = resolvable(runs, methods=methods)
     if not math.isfinite(least):
         return f"{name}: {runs} runs per point are too few to tell methods apart"
-    text = f"{name}: {runs} paired runs per point find differences of {least:.2f} sd (power 0.8)"
+    text = (
+        f"{name}: {runs} paired runs per point find differences of {least:.2f} sd (power 0.8, "
+        f"p < .05 after Bonferroni over {math.comb(methods, 2)} pairs of methods)"
+    )
     if sd is not None:
         return f"{text}, {least * sd:.3g} with an sd of {sd:g}"
     if Study(units, folder / "rows").missing():

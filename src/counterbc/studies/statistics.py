@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ class PostHoc:
     difference: Interval
     p: float
     """Of a paired t-test, two-sided, Bonferroni-adjusted over all pairs of methods."""
+    p_by_runs: float
+    """The same with the run as the unit, since datasets of one run overlap."""
     effect: float
     """Cohen's d, by the methods' pooled standard deviation."""
 
@@ -70,6 +73,17 @@ def by_subject(rows: pd.DataFrame, value: str, subject: Sequence[str]) -> pd.Dat
     """Subjects × methods; a subject is a dataset that all methods learned from."""
     wide = rows.pivot(index=list(subject), columns="method", values=value)
     return wide[list(dict.fromkeys(rows["method"]))]
+
+
+def per_run(wide: pd.DataFrame) -> pd.DataFrame:
+    """Runs × methods: means over a run's subjects, of which those with a gap are left out first,
+    so that the means of two methods stay paired."""
+    return _whole(wide).groupby(level="seed").mean()
+
+
+def bonferroni(p: Sequence[float]) -> list[float]:
+    """Each times their number, 1 at most; what is no p stays so."""
+    return [float(one) for one in np.minimum(1.0, np.multiply(p, len(p)))]
 
 
 def anova(wide: pd.DataFrame) -> Anova:
@@ -96,30 +110,33 @@ def anova(wide: pd.DataFrame) -> Anova:
 
 def post_hoc(wide: pd.DataFrame) -> list[PostHoc]:
     """Every pair of methods, the later one first."""
-    whole = _whole(wide)
-    with _quiet():
-        import pingouin as pg
-
-        found = []
-        for other, method in combinations(whole.columns, 2):
-            a, b = whole[method].to_numpy(), whole[other].to_numpy()
-            difference = paired_difference(a, b)
-            effect = float(pg.compute_effsize(a, b, paired=True, eftype="cohen"))
-            found.append((method, other, difference, effect))
-        p = pg.multicomp([d.p for _, _, d, _ in found], method="bonf")[1]
+    whole, runs = _whole(wide), per_run(wide)
+    pairs = [(method, other) for other, method in combinations(whole.columns, 2)]
+    found = [paired_difference(whole[method], whole[other]) for method, other in pairs]
+    p = bonferroni([d.p for d in found])
+    by_runs = bonferroni([paired_difference(runs[m], runs[o]).p for m, o in pairs])
     return [
-        PostHoc(method, other, difference.interval, float(adjusted), effect)
-        for (method, other, difference, effect), adjusted in zip(found, p, strict=True)
+        PostHoc(method, other, d.interval, p[i], by_runs[i], _effect(whole[method], whole[other]))
+        for i, ((method, other), d) in enumerate(zip(pairs, found, strict=True))
     ]
 
 
-def resolvable(runs: int, sd: float = 1.0) -> float:
-    """The smallest mean difference that so many paired runs find (two-sided t-test, α .05) with
-    power 0.8, where differences between the two methods have this standard deviation."""
+def _effect(a: pd.Series, b: pd.Series) -> float:
     with _quiet():
         import pingouin as pg
 
-        d = pg.power_ttest(n=runs, power=POWER, alpha=ALPHA, contrast="paired")
+        return float(pg.compute_effsize(a.to_numpy(), b.to_numpy(), paired=True, eftype="cohen"))
+
+
+def resolvable(runs: int, sd: float = 1.0, methods: int = 5) -> float:
+    """The smallest mean difference that so many paired runs find with power 0.8, where differences
+    between two methods have this standard deviation; two-sided t-test, p < .05 after Bonferroni's
+    adjustment over all pairs of methods."""
+    with _quiet():
+        import pingouin as pg
+
+        alpha = ALPHA / comb(methods, 2)
+        d = pg.power_ttest(n=runs, power=POWER, alpha=alpha, contrast="paired")
     return float(d) * sd
 
 
@@ -160,5 +177,5 @@ def as_json(wide: pd.DataFrame) -> dict[str, Any]:
     return {
         "anova": {**vars(result), "text": str(result)},
         "post_hoc": [{**vars(t), "difference": vars(t.difference)} for t in post_hoc(wide)],
-        "resolvable": resolvable(result.subjects, spread_),
+        "resolvable": resolvable(result.subjects, spread_, wide.shape[1]),
     }
