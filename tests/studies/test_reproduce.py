@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from counterbc.cli import main
+from counterbc.demonstrations import Demonstrations
 from counterbc.demonstrators import Uniform, demonstrate
 from counterbc.errors import OptionError
 from counterbc.intervals import paired_difference
@@ -23,6 +25,7 @@ from counterbc.studies.reproduction import draw, resolution, rows_of, sentences
 from counterbc.studies.study import Study, made_with
 from counterbc.training.job import versions
 
+Make = Callable[..., Demonstrations]
 TINY = ("--quick", "--seeds", 3, "--steps", 3, "--episodes", 2, "--device", "cpu")
 
 
@@ -173,6 +176,23 @@ def test_what_people_recorded_is_a_teacher_beside_the_others(
     radii = {(c["method"], c["radius"]) for c in said["figure4"]["cells"]}
     assert ("counter-bc", 0.4) in radii
     assert ("bc", None) in radii
+    assert [row["world"] for row in said["figure4"]["shown"]] == ["cartpole"]
+
+
+def test_what_people_recorded_is_a_figure_of_its_own(
+    make_demos: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("gym_pusht", reason="the pusht extra is not installed")
+    file, out = tmp_path / "people.hdf5", tmp_path / "out"
+    make_demos(episodes=10, length=20, obs_size=5).save(file)
+    asked = ("--env", "push-t", "--data", file, "--pairs", 50, "--out", out)
+    said = reproduce(capsys, "figure4", *asked)
+    assert said["computed"] == 5  # methods
+    assert said["figure4"]["shown"] == []
+    assert all(Path(f).stat().st_size > 1000 for f in said["figure4"]["files"])
+    assert json.loads((out / "figure4.json").read_text())["cells"] == said["figure4"]["cells"]
+    cells = {(c["world"], c["teacher"], c["pairs"]) for c in said["figure4"]["cells"]}
+    assert cells == {("push-t", "people", 50)}
 
 
 def test_all_draws_the_figures_of_a_world_and_leaves_out_the_others(
