@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import random
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -242,41 +237,6 @@ def test_the_pace_of_a_study_is_kept_over_calls(tmp_path: Path) -> None:
     calls = json.loads(path.read_text())
     assert [c["parts"]["figure4, here"]["computed"] for c in calls] == [1, 1]
     assert all(0 <= c["parts"]["figure4, here"]["seconds"] < 60 for c in calls)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
-def test_a_study_killed_at_ten_random_moments_has_the_rows_of_an_uninterrupted_one(
-    tmp_path: Path,
-) -> None:
-    populations = GRID.populations()
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["counterbc.studies.study", "counterbc.studies.population"])
-
-    def start(folder: Path) -> Any:
-        run = Study(populations, folder).run  # not of this file, which the server cannot import
-        process = context.Process(target=run, args=("cpu", "local", 1))
-        process.start()
-        return process
-
-    began = time.perf_counter()
-    whole = start(tmp_path / "whole")
-    whole.join()
-    duration = time.perf_counter() - began
-    expected = lasting(Study(populations, tmp_path / "whole").table())
-
-    moments, kills, folder = random.Random(0), 0, 0
-    while kills < 10:  # a study that gets through before is checked, and another one begun
-        process = start(tmp_path / f"stopped-{folder}")
-        process.join(moments.uniform(0, 0.5) * duration)
-        if process.is_alive():
-            os.kill(process.pid, signal.SIGKILL)
-            kills += 1
-        process.join()
-        assert process.exitcode in (0, -signal.SIGKILL)
-        folder += not Study(populations, tmp_path / f"stopped-{folder}").missing()
-    compute(tmp_path / f"stopped-{folder}", populations)
-    for i in range(folder + 1):
-        assert lasting(Study(populations, tmp_path / f"stopped-{i}").table()) == expected
 
 
 def test_rows_are_computed_without_the_libraries_of_statistics_and_of_the_command_line(
