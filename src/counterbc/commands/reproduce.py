@@ -24,7 +24,7 @@ class Reproduce(Command):
     quick: bool = False
     """Few seeds, steps and points: minutes instead of hours, and too small to judge by."""
     paper_size: bool = False
-    """The paper's size in every world, also where that takes long: 50 runs, 100 starts, …."""
+    """The paper's size in every world, slow ones too: 50 runs, 100 starts, every point."""
     env: UseAppendAction[tuple[str, ...]] = ()
     """Only this world, one --env each; by default the figure's."""
     noise: UseAppendAction[tuple[str, ...]] = ()
