@@ -101,7 +101,7 @@ def test_air_hockey_is_judged_by_the_paper_s_subjects_at_its_level(
 def test_what_was_not_run_stands_open_with_its_command(tmp_path: Path) -> None:
     found = judged(tmp_path, {})
     text = "as σ nears 1 all methods approach chance"
-    assert found[text] == ("`counterbc reproduce figure5 --env car-racing --seeds 50`", OPEN)
+    assert found[text] == ("`counterbc reproduce figure5 --env car-racing --paper-size`", OPEN)
     assert {verdict for _, verdict in found.values()} == {OPEN}
     assert "Counter-BC hits more often, in less time" in found
     assert "Counter-BC hits more often, in less time" not in judged(tmp_path, {"figure7": {}})

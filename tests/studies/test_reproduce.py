@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,20 @@ import numpy as np
 import pytest
 
 from counterbc.cli import main
+from counterbc.demonstrations import Demonstrations
 from counterbc.demonstrators import Uniform, demonstrate
 from counterbc.errors import OptionError
 from counterbc.intervals import paired_difference
 from counterbc.studies import catalog
 from counterbc.studies.catalog import Options, figure7
 from counterbc.studies.figures import loss_plane
+from counterbc.studies.pace import cpu_name
 from counterbc.studies.recovery import AT, Recovery, distances, examples, meant
 from counterbc.studies.reproduction import draw, resolution, rows_of, sentences
 from counterbc.studies.study import Study, made_with
 from counterbc.training.job import versions
 
+Make = Callable[..., Demonstrations]
 TINY = ("--quick", "--seeds", 4, "--steps", 3, "--episodes", 2, "--device", "cpu")
 
 
@@ -172,14 +176,52 @@ def test_what_people_recorded_is_a_teacher_beside_the_others(
     radii = {(c["method"], c["radius"]) for c in said["figure4"]["cells"]}
     assert ("counter-bc", 0.4) in radii
     assert ("bc", None) in radii
+    assert [row["world"] for row in said["figure4"]["shown"]] == ["cartpole"]
 
 
-def test_one_file_is_of_one_world_and_only_for_figure4(shown: Path) -> None:
+def test_what_people_recorded_is_a_figure_of_its_own(
+    make_demos: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("gym_pusht", reason="the pusht extra is not installed")
+    file, out = tmp_path / "people.hdf5", tmp_path / "out"
+    make_demos(episodes=10, length=20, obs_size=5).save(file)
+    asked = ("--env", "push-t", "--data", file, "--pairs", 50, "--out", out)
+    said = reproduce(capsys, "figure4", *asked)
+    assert said["computed"] == 5  # methods
+    assert said["figure4"]["shown"] == []
+    assert all(Path(f).stat().st_size > 1000 for f in said["figure4"]["files"])
+    assert json.loads((out / "figure4.json").read_text())["cells"] == said["figure4"]["cells"]
+    cells = {(c["world"], c["teacher"], c["pairs"]) for c in said["figure4"]["cells"]}
+    assert cells == {("push-t", "people", 50)}
+
+
+def test_all_draws_the_figures_of_a_world_and_leaves_out_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("all", "--env", "intersection", "--noise", "uniform", "--out", tmp_path)
+    said = reproduce(capsys, *asked)
+    drawn = {f"{f}.json" for f in ("figure4", "figure5", "figure6", "table1")}
+    assert drawn == {f.name for f in tmp_path.glob("*.json")} - {"seconds.json"}
+    assert drawn == {f"{name}.json" for name in said if name.startswith(("figure", "table"))}
+    assert [note.partition(" ")[0] for note in said["notes"]] == ["figure2", "figure3", "figure7"]
+
+
+def test_the_time_that_a_figure_took_lies_beside_its_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("figure4", "--env", "intersection", "--noise", "uniform", "--out", tmp_path)
+    for sizes in (("--pairs", 100), ("--pairs", 100, "--pairs", 200), ("--pairs", 200)):
+        reproduce(capsys, *asked, *sizes)  # the last computes nothing
+    calls = json.loads((tmp_path / "seconds.json").read_text())
+    parts = [call["parts"]["figure4, intersection"] for call in calls]
+    assert [(part["computed"], part["of"]) for part in parts] == [(5, 5), (5, 10)]
+    assert {(c["device"], c["workers"], c["cpu"]) for c in calls} == {("cpu", 1, cpu_name())}
+
+
+def test_one_file_is_of_one_world(shown: Path) -> None:
     both = Options(worlds=("push-t", "intersection"), data=shown)
     with pytest.raises(OptionError, match="one file, of one world; give only one of push-t, inter"):
         catalog.figure4(both)
-    with pytest.raises(OptionError, match="unknown world of this figure 'intersection'"):
-        catalog.figure5(Options(worlds=("intersection",), data=shown))
 
 
 def test_slow_worlds_are_studied_at_the_size_that_hardware_allows() -> None:
@@ -196,10 +238,12 @@ def test_slow_worlds_are_studied_at_the_size_that_hardware_allows() -> None:
 
 def test_distance_counts_in_car_racing_and_the_numbers_on_file_come_of_its_rows() -> None:
     folder = Path(__file__).parents[2] / "results" / "car-racing"
-    teachers = ("uniform", "gaussian", "crowd", "typical")
+    cells = json.loads((folder / "figure4.json").read_text())["cells"]
+    teachers = tuple(dict.fromkeys(cell["teacher"] for cell in cells))
     rows = rows_of("figure4", Options(worlds=("car-racing",), teachers=teachers), folder)
     assert (rows["return"] == rows["tiles"]).all()
-    for cell in json.loads((folder / "figure4.json").read_text())["cells"]:
+    assert len(cells) == len(teachers) * 2 * 5 * 2  # sizes, methods and ways of acting
+    for cell in cells:
         own = rows
         for k in ("teacher", "pairs", "method", "act"):
             own = own[own[k] == cell[k]]
@@ -218,11 +262,14 @@ def test_sizes_are_the_world_s_unless_others_are_asked_for() -> None:
     [
         (
             ("figure4", "--env", "moon"),
-            "unknown world of this figure 'moon'; allowed: ",
+            "unknown world of figure4 'moon'; allowed: ",
         ),
         (("figure4", "--env", "push-t"), "push-t is studied with what people recorded; name their"),
         (("figure8",), "unknown figure or table 'figure8'; allowed: figure2, figure3"),
-        (("figure4", "--noise", "loud"), "unknown noise or teacher 'loud'; allowed: uniform"),
+        (
+            ("figure4", "--noise", "loud"),
+            "unknown noise or teacher of figure4 'loud'; allowed: ",
+        ),
         (("figure4", "--seeds", "1"), "seeds is 1; it must be 2 or more"),
     ],
 )

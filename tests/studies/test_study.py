@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import random
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +31,24 @@ GRID = Grid(
     ["intersection"], ["uniform", "gaussian"], [20, 40], ["bc", "counter-bc", "bc-rnn"],
     seeds=2, episodes=2, steps=4,
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """TINY as another machine computes it."""
+
+    device: str = "cpu"
+    torch: str = str(torch.__version__)
+    name: str = TINY.name
+    work: float = 1.0
+    about: dict[str, Any] = field(default_factory=lambda: TINY.about)
+
+    def rows(self, device: str | None = None) -> pa.Table:
+        table = TINY.rows("cpu")
+        said = json.loads(table.schema.metadata[b"counterbc"])
+        said["config"]["device"] = self.device
+        said["config"]["versions"]["torch"] = self.torch
+        return table.replace_schema_metadata({"counterbc": json.dumps(said)})
 
 
 def lasting(table: pa.Table) -> list[dict[str, Any]]:
@@ -209,17 +222,23 @@ def test_the_longest_of_a_figure_and_world_come_first() -> None:
 def test_rows_of_another_device_or_version_are_added_to_only_when_asked(tmp_path: Path) -> None:
     other = replace(TINY, pairs=40)
     study = Study([TINY, other], tmp_path)
-    table = TINY.rows("cpu")
-    said = json.loads(table.schema.metadata[b"counterbc"])
-    for change in ({"device": "cuda"}, {"versions": said["config"]["versions"] | {"torch": "1.0"}}):
-        found = said | {"config": said["config"] | change}
-        described = table.replace_schema_metadata({"counterbc": json.dumps(found)})
-        pq.write_table(described, study.path(TINY))
+    for elsewhere in (Elsewhere("cuda"), Elsewhere(torch="1.0")):
+        pq.write_table(elsewhere.rows(), study.path(TINY))
         with pytest.raises(OptionError, match=r"holds rows made with .*; choose .* --mixed"):
             study.run("cpu", workers=1)
         assert not study.path(other).exists()
     assert study.run("cpu", workers=1, mixed=True) == 1
     assert study.run("cpu", workers=1) == 0  # with nothing to add there is nothing to refuse
+
+
+def test_rows_that_come_from_a_machine_of_other_versions_are_not_written(tmp_path: Path) -> None:
+    other = replace(TINY, pairs=40)
+    study = Study([other, Elsewhere(torch="1.0")], tmp_path)
+    message = r"was computed with cpu, .*torch 1\.0.* and this study is of cpu, .*--mixed"
+    with pytest.raises(OptionError, match=f"{TINY.name} {message}"):
+        study.run("cpu", workers=1)
+    assert [unit.name for unit in study.missing()] == [TINY.name]  # what came before is kept
+    assert study.run("cpu", workers=1, mixed=True) == 1
 
 
 def test_the_time_that_is_left_is_of_what_is_missing(tmp_path: Path) -> None:
@@ -242,41 +261,6 @@ def test_the_pace_of_a_study_is_kept_over_calls(tmp_path: Path) -> None:
     calls = json.loads(path.read_text())
     assert [c["parts"]["figure4, here"]["computed"] for c in calls] == [1, 1]
     assert all(0 <= c["parts"]["figure4, here"]["seconds"] < 60 for c in calls)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
-def test_a_study_killed_at_ten_random_moments_has_the_rows_of_an_uninterrupted_one(
-    tmp_path: Path,
-) -> None:
-    populations = GRID.populations()
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["counterbc.studies.study", "counterbc.studies.population"])
-
-    def start(folder: Path) -> Any:
-        run = Study(populations, folder).run  # not of this file, which the server cannot import
-        process = context.Process(target=run, args=("cpu", "local", 1))
-        process.start()
-        return process
-
-    began = time.perf_counter()
-    whole = start(tmp_path / "whole")
-    whole.join()
-    duration = time.perf_counter() - began
-    expected = lasting(Study(populations, tmp_path / "whole").table())
-
-    moments, kills, folder = random.Random(0), 0, 0
-    while kills < 10:  # a study that gets through before is checked, and another one begun
-        process = start(tmp_path / f"stopped-{folder}")
-        process.join(moments.uniform(0, 0.5) * duration)
-        if process.is_alive():
-            os.kill(process.pid, signal.SIGKILL)
-            kills += 1
-        process.join()
-        assert process.exitcode in (0, -signal.SIGKILL)
-        folder += not Study(populations, tmp_path / f"stopped-{folder}").missing()
-    compute(tmp_path / f"stopped-{folder}", populations)
-    for i in range(folder + 1):
-        assert lasting(Study(populations, tmp_path / f"stopped-{i}").table()) == expected
 
 
 def test_rows_are_computed_without_the_libraries_of_statistics_and_of_the_command_line(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 from rich.console import RenderableType
 from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import Command, Json
+
+if TYPE_CHECKING:
+    from counterbc.studies.catalog import Options
 
 
 @dataclass(frozen=True)
@@ -20,10 +23,14 @@ class Reproduce(Command):
     what: Annotated[Positional[str], tyro.conf.arg(help="figure2 … figure7, table1 or all")]
     quick: bool = False
     """Few seeds, steps and points: minutes instead of hours, and too small to judge by."""
+    paper_size: bool = False
+    """The paper's size in every world, slow ones too: 50 runs, 100 starts, every point."""
     env: UseAppendAction[tuple[str, ...]] = ()
     """Only this world, one --env each; by default the figure's."""
     noise: UseAppendAction[tuple[str, ...]] = ()
     """Only this teacher, one --noise each: uniform, gaussian, epsilon-greedy, crowd, …"""
+    pairs: UseAppendAction[tuple[int, ...]] = ()
+    """Only this number of pairs, one --pairs each, for figure4, figure7 and table1."""
     seeds: int | None = None
     """End-to-end runs per point; by default the paper's 50, 10 in figure7, fewer in slow worlds."""
     steps: int | None = None
@@ -52,42 +59,38 @@ class Reproduce(Command):
     def run(self) -> tuple[Json, list[RenderableType]]:
         import sys
 
-        from counterbc.studies.catalog import Options, check_worlds, parts, units
-        from counterbc.studies.pace import estimate
+        from counterbc.studies.catalog import plan
+        from counterbc.studies.pace import run_timed
         from counterbc.studies.reproduction import draw, resolution, sentences
-        from counterbc.studies.study import Study, usual_workers
-        from counterbc.training.device import find_device
+        from counterbc.studies.study import Study
 
-        options = Options(
-            self.quick,
-            self.env,
-            self.noise,
-            self.seeds,
-            self.steps,
-            self.episodes,
-            self.preset,
-            self.data,
-        )
-        names, study = parts(self.what), Study(units(self.what, options), self.out / "rows")
-        for name in names:
-            if text := resolution(name, options, self.out, self.sd):
+        asked = plan([self.what], self._options())
+        study = Study(asked.units(), self.out / "rows")
+        for name, own in asked.figures.items():
+            if text := resolution(name, own, self.out, self.sd):
                 print(text, file=sys.stderr)
-        if missing := study.missing():
-            check_worlds(missing)
-            kind = find_device(self.device).type
-            print(estimate(missing, kind, self.workers or usual_workers(kind)), file=sys.stderr)
-        computed = study.run(self.device, self.on, self.workers, self.address, mixed=self.mixed)
+        where = (self.device, self.on, self.workers, self.address)
+        computed = run_timed(study, asked, *where, self.mixed)
         said: Json = {
             "folder": str(self.out),
             "computed": computed,
             "populations": len(study.units),
+            "notes": list(asked.notes),
         }
         shown: list[RenderableType] = []
-        for name in names:
-            numbers, files = draw(name, options, self.out)
+        for name, own in asked.figures.items():
+            numbers, files = draw(name, own, self.out)
             said[name] = numbers | {"files": [str(f) for f in files]}
             shown += [f"\n{name}", *sentences(name, numbers)]
         text = f"\nRows, figures and numbers are in {self.out}/"
         if self.quick:
             text += "; this was a quick look, too small to judge the paper by"
         return said, [*shown, text]
+
+    def _options(self) -> Options:
+        from counterbc.studies.catalog import Options
+
+        return Options(
+            self.quick, self.env, self.noise, self.seeds, self.steps, self.episodes, self.preset,
+            self.data, self.pairs, self.paper_size,
+        )  # fmt: skip

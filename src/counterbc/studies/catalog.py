@@ -5,7 +5,7 @@ Figure 2 is computed at once and needs none; table 1 is a summary of figure 4's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -14,55 +14,23 @@ from typing import Literal
 from counterbc.demonstrators import NOISES, TEACHERS
 from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import OptionError, unknown
+from counterbc.methods import find_method
 from counterbc.settings import settings_for
 from counterbc.studies.grid import Grid
 from counterbc.studies.population import Population
 from counterbc.studies.recovery import Recovery
+from counterbc.studies.sizes import Sizes, usual_sizes
 from counterbc.studies.unit import Unit
 
 METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 USUAL = ("intersection", "cartpole")
 """Computed unless other worlds are asked for: the others need more than the core installs."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How large the studies of a world are."""
-
-    seeds: int = 50
-    episodes: int = 100
-    steps: int | None = None
-    pairs: tuple[int, ...] = (100, 200, 400, 800, 1600)
-    sigmas: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
-    radii: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
-    recovery_radii: tuple[float, ...] = (0.1, 0.25, 0.5, 0.75, 1.0, 2.0)
-    most_recorded: int | None = None
-
-
-FULL = Sizes()
-QUICK = Sizes(
-    seeds=5, episodes=20, steps=1000, pairs=(100, 400), sigmas=(0.0, 0.5, 1.0),
-    radii=(0.0, 0.2, 0.4, 0.8), recovery_radii=(0.25, 0.5, 1.0), most_recorded=4000,
-)  # fmt: skip
-"""Minutes on two cores; too small to judge the paper by."""
-FULL_IN = {
-    "air-hockey": replace(FULL, seeds=10, pairs=(200, 400, 800, 1600, 3200)),  # as the paper
-    # What hardware allows where a step of the world takes long; --seeds 50 is the paper's size.
-    "car-racing": replace(
-        FULL,
-        seeds=5,
-        episodes=10,
-        pairs=(400, 1600),
-        steps=2000,
-        sigmas=(0.0, 0.5, 1.0),
-        radii=(0.0, 0.2, 0.4, 0.8),
-    ),
-    "push-t": replace(FULL, seeds=10, episodes=50),
-    "can": replace(FULL, seeds=5, episodes=20),
-}
-QUICK_IN = {"air-hockey": replace(QUICK, seeds=4, pairs=(200, 800))}
 RECORDED: dict[str, tuple[str, ...]] = {"push-t": ("state",), "can": ()}
 """Worlds of which people's demonstrations are in a file, and what is read of them; (): all."""
+MADE = tuple(world for world in WORLDS if world not in RECORDED)
+"""Worlds in which teachers show what to do."""
+LEAST = max(find_method(method)[1].parts for method in METHODS)
+"""Pairs that every method can learn from."""
 
 
 @dataclass(frozen=True)
@@ -78,20 +46,27 @@ class Options:
     preset: str = "default"
     data: Path | None = None
     """The file of people's demonstrations, for the worlds of `RECORDED`."""
+    pairs: tuple[int, ...] = ()
+    paper_size: bool = False
+    """The paper's size in every world, also where hardware hardly allows it."""
 
     def __post_init__(self) -> None:
         settings_for(self.preset)
+        if self.quick and self.paper_size:
+            raise OptionError("a study is quick or of the paper's size; leave one of the two out")
         for name, least in (("seeds", 2), ("steps", 1), ("episodes", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise OptionError(f"{name} is {value}; it must be {least} or more")
+        if self.pairs and min(self.pairs) < LEAST:
+            raise OptionError(f"pairs is {min(self.pairs)}; it must be {LEAST} or more")
 
     def sizes(self, world: str = "") -> Sizes:
         """Those of a world, as far as nothing else is asked for."""
-        usual, special = (QUICK, QUICK_IN) if self.quick else (FULL, FULL_IN)
-        own = special.get(world, usual)
+        own = usual_sizes(world, self.quick, self.paper_size)
         return replace(
             own,
+            pairs=self.pairs or own.pairs,
             seeds=self.seeds or own.seeds,
             steps=self.steps or own.steps,
             episodes=self.episodes or own.episodes,
@@ -107,17 +82,14 @@ class Options:
     ) -> list[Population]:
         """The populations of these axes, narrowed to what was asked for; by default of all sizes
         of a world, and of all its σ or Δ only `along` those."""
-        made = [w for w in WORLDS if w not in RECORDED]
-        worlds = _chosen("world of this figure", self.worlds, worlds, made)
-        shown = _chosen("noise or teacher", self.teachers, teachers, [*NOISES, *TEACHERS])
         grids = [
             Grid(
-                (world,), shown, pairs or sizes.pairs, methods,
+                (world,), self.teachers or teachers, pairs or sizes.pairs, methods,
                 sizes.sigmas if along == "sigmas" else (0.5,),
                 sizes.radii if along == "radii" else (),
                 sizes.seeds, sizes.episodes, self.preset, sizes.steps, sizes.most_recorded,
             )
-            for world in worlds
+            for world in self.worlds or worlds
             for sizes in [self.sizes(world)]
         ]  # fmt: skip
         return [population for grid in grids for population in grid.populations()]
@@ -141,15 +113,6 @@ class Options:
         ]  # fmt: skip
 
 
-def _chosen(
-    what: str, asked: Sequence[str], usual: Sequence[str], allowed: Collection[str]
-) -> tuple[str, ...]:
-    for name in asked:
-        if name not in allowed:
-            raise unknown(what, name, allowed)
-    return tuple(asked) or tuple(usual)
-
-
 def figure2(options: Options) -> list[Unit]:
     return []
 
@@ -168,6 +131,8 @@ def figure4(options: Options) -> list[Unit]:
     if len(people) > 1:
         raise OptionError(f"--data is one file, of one world; give only one of {', '.join(people)}")
     others = tuple(w for w in options.worlds if w not in people)
+    if people and options.teachers and not others:
+        raise OptionError(f"{people[0]} is studied with what people recorded; leave out --noise")
     made = replace(options, worlds=others).grid(USUAL, teachers) if others or not people else []
     return [*made, *(unit for world in people for unit in options.recorded(world))]
 
@@ -188,30 +153,117 @@ def figure7(options: Options) -> list[Unit]:
     return [*options.grid(("air-hockey",), ("crowd",), methods=methods)]
 
 
-FIGURES: dict[str, Callable[[Options], list[Unit]]] = {
-    "figure2": figure2,
-    "figure3": figure3,
-    "figure4": figure4,
-    "figure5": figure5,
-    "figure6": figure6,
-    "figure7": figure7,
-    "table1": figure4,
+@dataclass(frozen=True)
+class Figure:
+    """A figure or table, and what may be chosen of it."""
+
+    name: str
+    make: Callable[[Options], list[Unit]]
+    worlds: tuple[str, ...] = ()
+    teachers: tuple[str, ...] = ()
+    sizes: bool = False
+    """Whether it is of several numbers of pairs."""
+
+    def __call__(self, options: Options) -> list[Unit]:
+        """What must be computed for it."""
+        self.check(options)
+        return self.make(options)
+
+    def check(self, options: Options) -> None:
+        """Refuse what this figure does not have."""
+        for what, option, asked, allowed in (
+            ("world", "--env", options.worlds, self.worlds),
+            ("noise or teacher", "--noise", options.teachers, self.teachers),
+        ):
+            if asked and not allowed:
+                raise OptionError(f"{self.name} has no {what} to choose; leave out {option}")
+            for name in asked:
+                if name not in allowed:
+                    raise unknown(f"{what} of {self.name}", name, allowed)
+        if options.pairs and not self.sizes:
+            having = ", ".join(figure.name for figure in FIGURES.values() if figure.sizes)
+            raise OptionError(
+                f"{self.name} has no sizes to choose; leave out --pairs, or ask for one of {having}"
+            )
+
+    def narrowed(self, options: Options) -> Options:
+        """Only those of the worlds and teachers that it has, where it has any of them."""
+        worlds, teachers = (
+            tuple(name for name in asked if name in allowed) or asked
+            for asked, allowed in (
+                (options.worlds, self.worlds),
+                (options.teachers, self.teachers),
+            )
+        )
+        return replace(options, worlds=worlds, teachers=teachers)
+
+
+_NOISES, _EVERYONE = tuple(NOISES), (*NOISES, *TEACHERS)
+FIGURES = {
+    figure.name: figure
+    for figure in (
+        Figure("figure2", figure2),
+        Figure("figure3", figure3),
+        Figure("figure4", figure4, tuple(WORLDS), _EVERYONE, sizes=True),
+        Figure("figure5", figure5, MADE, _NOISES),  # human-like teachers have no σ
+        Figure("figure6", figure6, MADE, _EVERYONE),
+        Figure("figure7", figure7, ("air-hockey",), _EVERYONE, sizes=True),
+        Figure("table1", figure4, tuple(WORLDS), _EVERYONE, sizes=True),
+    )
 }
 
 
-def parts(what: str) -> list[str]:
-    """The figures that a name stands for."""
-    if what != "all" and what not in FIGURES:
-        raise unknown("figure or table", what, [*FIGURES, "all"])
-    return list(FIGURES) if what == "all" else [what]
+@dataclass(frozen=True)
+class Plan:
+    """Figures, each with what is asked for of it."""
+
+    figures: Mapping[str, Options]
+    notes: tuple[str, ...] = ()
+    """What `all` leaves out, in words."""
+
+    def units(self) -> list[Unit]:
+        """What must be computed, in a good order: the longest first, so that none is last and
+        alone, but figure by figure and world by world; what several share, once."""
+        made = [FIGURES[name](options) for name, options in self.figures.items()]
+        stages = [stage for units in made for stage in by_world(units).values()]
+        each = [unit for s in stages for unit in sorted(s, key=lambda u: u.work, reverse=True)]
+        return list({unit.name: unit for unit in each}.values())
+
+
+def plan(names: Sequence[str], options: Options) -> Plan:
+    """The figures that these names stand for; `all` are those that have what is asked for."""
+    figures: dict[str, Options] = {}
+    notes: list[str] = []
+    for name in names:
+        if name == "all":
+            figures |= _all(options, notes)
+        elif name in FIGURES:
+            figures[name] = options
+        else:
+            raise unknown("figure or table", name, [*FIGURES, "all"])
+    return Plan(figures, tuple(notes))
+
+
+def _all(options: Options, notes: list[str]) -> dict[str, Options]:
+    FIGURES["figure4"].check(options)  # which has all there is
+    figures = {}
+    for name, figure in FIGURES.items():
+        own = figure.narrowed(options)
+        try:
+            figure.check(own)
+        except OptionError as error:
+            notes.append(f"{name} is left out: {error}")
+            continue
+        figures[name] = own
+        kept = {*own.worlds, *own.teachers}
+        if lost := [n for n in (*options.worlds, *options.teachers) if n not in kept]:
+            notes.append(f"{name} goes without {', '.join(lost)}")
+    return figures
 
 
 def units(what: str, options: Options) -> list[Unit]:
-    """What must be computed for it, in a good order: the longest first, so that none is last and
-    alone, but figure by figure and world by world; what several share, once."""
-    stages = [stage for part in parts(what) for stage in by_world(FIGURES[part](options)).values()]
-    each = [unit for s in stages for unit in sorted(s, key=lambda u: u.work, reverse=True)]
-    return list({unit.name: unit for unit in each}.values())
+    """What must be computed for a figure, or for all."""
+    return plan([what], options).units()
 
 
 def check_worlds(units: Sequence[Unit]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from counterbc.demonstrators import NOISES
+from counterbc.errors import OptionError
 from counterbc.methods import find_method
 from counterbc.settings import settings_for
 from counterbc.studies.population import Population
@@ -33,6 +34,16 @@ class Grid:
     steps: int | None = None
     most_recorded: int | None = None
     """Smaller pools than the paper's, for a quick look."""
+
+    def __post_init__(self) -> None:
+        most = max(self.pairs)
+        for world, teacher in product(self.worlds, self.teachers):
+            pool = self._pool(world, teacher)
+            if pool and most > pool:
+                raise OptionError(
+                    f"pairs is {most}; of {teacher} in {world} {pool} are recorded, so ask for "
+                    f"{pool} or fewer"
+                )
 
     def populations(self) -> list[Population]:
         """Those that learn from the same demonstrations one after the other."""

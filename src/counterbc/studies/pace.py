@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,8 +15,10 @@ from typing import Any
 import torch
 
 from counterbc.files import aside
-from counterbc.studies.catalog import FIGURES, Options, by_world
+from counterbc.studies.catalog import FIGURES, Options, Plan, by_world, check_worlds
+from counterbc.studies.study import On, Study, usual_workers
 from counterbc.studies.unit import Unit
+from counterbc.training.device import find_device
 
 GPU = 60.0  # cores that an H200 is worth on stacks of four populations
 
@@ -39,16 +43,23 @@ class Pace:
     """
 
     def __init__(
-        self, stages: Mapping[str, Sequence[str]], path: Path, kind: str, workers: int
+        self,
+        stages: Mapping[str, Sequence[str]],
+        path: Path,
+        kind: str,
+        workers: int,
+        on: On = "local",
     ) -> None:
-        self.stages, self.path, self.kind, self.workers = stages, path, kind, workers
+        self.stages, self.path = stages, path
+        self.kind, self.workers, self.on = kind, workers, on
         self.began, self.seconds = time.perf_counter(), dict[str, float]()
         self.about = {"began": datetime.now(UTC).isoformat(timespec="seconds"), **self._machine()}
         self.before = json.loads(path.read_text()) if path.exists() else []
 
     def _machine(self) -> dict[str, Any]:
         gpu = {"gpu": torch.cuda.get_device_name()} if self.kind == "cuda" else {}
-        return {"device": self.kind, **gpu, "cores": os.cpu_count(), "workers": self.workers}
+        cpu = {"cpu": cpu_name(), "cores": os.cpu_count()}
+        return {"device": self.kind, **gpu, **cpu, "workers": self.workers, "on": self.on}
 
     def tell(self, unit: Unit) -> None:
         """Called when a unit is written; writes all that is known so far."""
@@ -67,11 +78,43 @@ class Pace:
         return found
 
 
-def stages(figures: Sequence[str], options: Options) -> dict[str, list[str]]:
+def stages(figures: Mapping[str, Options]) -> dict[str, list[str]]:
     """The names of the units of each figure and world."""
     return {
         ", ".join(filter(None, (figure, world))): [u.name for u in units]
-        for figure in figures
+        for figure, options in figures.items()
         for world, units in by_world(FIGURES[figure](options)).items()
         if figure != "table1"  # the same as figure 4's
     }
+
+
+def cpu_name() -> str:
+    """The model of this machine's processor, or whatever is known of it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:  # not a Linux
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return next(iter(models), "") or platform.processor() or platform.machine()
+
+
+def run_timed(
+    study: Study,
+    plan: Plan,
+    device: str | None,
+    on: On,
+    workers: int | None,
+    address: str | None,
+    mixed: bool,
+) -> int:
+    """Compute what is missing of a study, with its time said before and kept beside its rows."""
+    for note in plan.notes:
+        print(note, file=sys.stderr)
+    if not (missing := study.missing()):
+        return study.run(device, on, workers, address)  # which refuses what cannot be done
+    check_worlds(missing)
+    kind = find_device(device).type
+    most = workers or usual_workers(kind)
+    print(estimate(missing, kind, most), file=sys.stderr)
+    pace = Pace(stages(plan.figures), study.folder.parent / "seconds.json", kind, most, on)
+    return study.run(device, on, workers, address, told=pace.tell, mixed=mixed)

@@ -17,31 +17,22 @@ from pathlib import Path
 from types import FrameType
 
 from counterbc.errors import CounterBCError
-from counterbc.studies.catalog import FIGURES, Options, check_worlds, parts, units
-from counterbc.studies.pace import Pace, estimate, stages
-from counterbc.studies.study import Study, usual_workers
-from counterbc.training.device import find_device
+from counterbc.studies.catalog import FIGURES, Options, plan
+from counterbc.studies.pace import run_timed
+from counterbc.studies.study import Study
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0, or 1 for an error that was explained, or 130 when stopped."""
     given = _parser().parse_args(arguments)
     try:
-        options = Options(
-            given.quick, tuple(given.env), tuple(given.noise), given.seeds, given.steps,
-            given.episodes, given.preset, given.data,
-        )  # fmt: skip
-        wanted = [unit for what in given.what for unit in units(what, options)]
-        study = Study(wanted, given.out / "rows")
+        asked = plan(given.what, _options(given))
+        study = Study(asked.units(), given.out / "rows")
         if given.left:
             print(f"{len(study.missing())} of {len(study.units)} populations are left")
             return 0
-        check_worlds(study.missing())
-        pace = _pace(given, options)
-        print(estimate(study.missing(), pace.kind, pace.workers), file=sys.stderr)
-        count = study.run(
-            given.device, given.on, given.workers, given.address, told=pace.tell, mixed=given.mixed
-        )
+        where = (given.device, given.on, given.workers, given.address)
+        count = run_timed(study, asked, *where, given.mixed)
     except CounterBCError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -57,8 +48,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("what", nargs="+", choices=[*FIGURES, "all"])
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--paper-size", action="store_true")
     parser.add_argument("--env", action="append", default=[])
     parser.add_argument("--noise", action="append", default=[])
+    parser.add_argument("--pairs", action="append", type=int, default=[])
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--episodes", type=int)
@@ -74,11 +67,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _pace(given: argparse.Namespace, options: Options) -> Pace:
-    kind = find_device(given.device).type
-    figures = dict.fromkeys(part for what in given.what for part in parts(what))
-    workers = given.workers or usual_workers(kind)
-    return Pace(stages([*figures], options), given.out / "seconds.json", kind, workers)
+def _options(given: argparse.Namespace) -> Options:
+    return Options(
+        given.quick, tuple(given.env), tuple(given.noise), given.seeds, given.steps,
+        given.episodes, given.preset, given.data, tuple(given.pairs), given.paper_size,
+    )  # fmt: skip
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

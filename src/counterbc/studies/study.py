@@ -78,6 +78,8 @@ class Study:
 
             def done(_: str, tables: dict[str, pa.Table]) -> None:
                 for name, table in tables.items():
+                    if not mixed:
+                        _check_maker(name, table, kind)
                     self._write(missing[name], table)
                     advance(missing[name])
                     told(missing[name])
@@ -87,7 +89,7 @@ class Study:
 
     def _check_makers(self, kind: str) -> None:
         """Refuse to add to rows that this device and these versions would not have made."""
-        here = made_with({"device": kind, "versions": versions()})
+        here = _here(kind)
         for unit in self.units.values():
             if not self.path(unit).exists():
                 continue
@@ -111,6 +113,21 @@ class Study:
             )
         tables = [_read(self.path(u), u.about) for u in self.units.values()]
         return pa.concat_tables(tables, promote_options="permissive").replace_schema_metadata(None)
+
+
+def _here(kind: str) -> str:
+    return made_with({"device": kind, "versions": versions()})
+
+
+def _check_maker(name: str, table: pa.Table, kind: str) -> None:
+    """Refuse rows that came back from a machine with another device or other versions."""
+    said = json.loads(table.schema.metadata[b"counterbc"])
+    there, here = made_with(said["config"]), _here(kind)
+    if there != here:
+        raise OptionError(
+            f"{name} was computed with {there}, and this study is of {here}; install the same "
+            "versions on every machine, or mix them with --mixed"
+        )
 
 
 def _run(

@@ -78,8 +78,11 @@ def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
 
 
 def shown(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """The return of the demonstrations themselves, over runs."""
-    once = rows.drop_duplicates(["world", "teacher", "pairs", "seed"])
+    """The return of the demonstrations themselves, over runs; what people recorded has none."""
+    if "shown_return" not in rows:
+        return []
+    known = rows.dropna(subset=["shown_return"])
+    once = known.drop_duplicates(["world", "teacher", "pairs", "seed"])
     table = once.groupby(["world", "teacher"], sort=False)["shown_return"].agg(["mean", "std"])
     return [{str(k): v for k, v in row.items()} for row in table.reset_index().to_dict("records")]
 
