@@ -39,6 +39,7 @@ class Elsewhere:
 
     device: str = "cpu"
     torch: str = str(torch.__version__)
+    backend: str | None = None
     name: str = TINY.name
     work: float = 1.0
     about: dict[str, Any] = field(default_factory=lambda: TINY.about)
@@ -48,6 +49,7 @@ class Elsewhere:
         said = json.loads(table.schema.metadata[b"counterbc"])
         said["config"]["device"] = self.device
         said["config"]["versions"]["torch"] = self.torch
+        said["config"]["backend"] = self.backend
         return table.replace_schema_metadata({"counterbc": json.dumps(said)})
 
 
@@ -239,6 +241,19 @@ def test_rows_that_come_from_a_machine_of_other_versions_are_not_written(tmp_pat
         study.run("cpu", workers=1)
     assert [unit.name for unit in study.missing()] == [TINY.name]  # what came before is kept
     assert study.run("cpu", workers=1, mixed=True) == 1
+
+
+def test_rows_of_two_simulators_are_never_mixed(tmp_path: Path) -> None:
+    other, elsewhere = replace(TINY, pairs=40), Elsewhere(backend="envpool")
+    message = f"{TINY.name} is of intersection by envpool, and here it runs by None"
+    with pytest.raises(OptionError, match=message):
+        Study([elsewhere], tmp_path).run("cpu", workers=1, mixed=True)
+    assert not list(tmp_path.glob("*.parquet"))
+    study = Study([TINY, other], tmp_path)
+    pq.write_table(elsewhere.rows(), study.path(TINY))
+    with pytest.raises(OptionError, match=message):
+        study.run("cpu", workers=1, mixed=True)
+    assert not study.path(other).exists()
 
 
 def test_the_time_that_is_left_is_of_what_is_missing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from counterbc.envs import make_vec
 from counterbc.errors import FormatError, OptionError
 from counterbc.files import aside
 from counterbc.studies.stacks import compute, stacks
@@ -68,6 +69,9 @@ class Study:
             return 0
         if not mixed:
             self._check_makers(kind)
+        for unit in self.units.values():
+            if self.path(unit).exists():
+                _check_simulator(unit, description(self.path(unit)))
         together = kind == "cuda" if stacked is None else stacked
         jobs = {
             stack[0].name: partial(compute, stack, wanted, device or kind)
@@ -78,8 +82,10 @@ class Study:
 
             def done(_: str, tables: dict[str, pa.Table]) -> None:
                 for name, table in tables.items():
+                    said = json.loads(table.schema.metadata[b"counterbc"])
+                    _check_simulator(missing[name], said)
                     if not mixed:
-                        _check_maker(name, table, kind)
+                        _check_maker(name, said, kind)
                     self._write(missing[name], table)
                     advance(missing[name])
                     told(missing[name])
@@ -119,9 +125,29 @@ def _here(kind: str) -> str:
     return made_with({"device": kind, "versions": versions()})
 
 
-def _check_maker(name: str, table: pa.Table, kind: str) -> None:
+def _check_simulator(unit: Unit, said: dict[str, Any]) -> None:
+    """Refuse rows of another simulator of a world than is used here: they are never mixed."""
+    there = said["config"].get("backend")
+    here = there and simulator(unit.about["world"])
+    if there != here:
+        raise OptionError(
+            f"{unit.name} is of {unit.about['world']} by {there}, and here it runs by {here}: they "
+            "differ and are never mixed; install the same everywhere, or choose another folder "
+            "(--out)"
+        )
+
+
+@cache
+def simulator(world: str) -> str | None:
+    """Which one a world that has several runs in here."""
+    env: Any = make_vec(world, 1)
+    backend: str | None = getattr(env.unwrapped, "env_kwargs", {}).get("backend")
+    env.close()
+    return backend
+
+
+def _check_maker(name: str, said: dict[str, Any], kind: str) -> None:
     """Refuse rows that came back from a machine with another device or other versions."""
-    said = json.loads(table.schema.metadata[b"counterbc"])
     there, here = made_with(said["config"]), _here(kind)
     if there != here:
         raise OptionError(
