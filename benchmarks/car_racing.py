@@ -80,7 +80,8 @@ def table(options: argparse.Namespace) -> None:
     }
     text = "\n\n".join(f"**{title}**\n\n{part}" for title, part in parts.items())
     page = PAGE.read_text(encoding="utf-8")
-    for name, part in {"tables": text, "sigmas": by_noise(), "radii": by_radius()}.items():
+    made = {"sigmas": by_noise(), "radii": by_radius(), "dimensions": by_dimension(rows, options)}
+    for name, part in {"tables": text, **made}.items():
         page = between(page, name, part)
         print(part)
     PAGE.write_text(page, encoding="utf-8")
@@ -109,6 +110,23 @@ def by_radius() -> str:
         texts = [shown[r] for r in (None, *radii)]
         lines.append("| " + " | ".join([teacher, act, *texts]) + " |")
     return "\n".join(lines)
+
+
+def by_dimension(rows: list[dict[str, Any]], options: argparse.Namespace) -> str:
+    """The share of the track with Δ in none, some or all dimensions, and what is above BC's."""
+    lines = ["| act | BC | " + " | ".join(f"Δ in {name}" for name in (*PARTS, "all")) + " |"]
+    lines.append("|---" * (3 + len(PARTS)) + "|")
+    some = known(options.out)["dimensions"]
+    for act in ACTS:
+        cell: dict[str, Any] = {"teacher": "uniform", "pairs": 400, "act": act}
+        base = by_seed(rows, "lap", method="bc", **cell)
+        each = [np.array(some[name][act]) for name in PARTS]
+        texts = [f"{100 * base.mean():.0f} %"]
+        for own in (*each, by_seed(rows, "lap", method="counter-bc", **cell)):
+            i = paired_difference(100 * own, 100 * base).interval
+            texts.append(f"{100 * own.mean():.0f} % ({i.mean:+.0f} [{i.low:+.0f}, {i.high:+.0f}])")
+        lines.append("| " + " | ".join([act, *texts]) + " |")
+    return "\n".join(lines).replace("-", "−").replace("−−−", "---")
 
 
 def numbers(figure: str) -> list[dict[str, Any]]:
