@@ -75,7 +75,8 @@ def test_the_length_of_a_row_is_the_time_that_was_played() -> None:
 
 def wide(**methods: float) -> pd.DataFrame:
     rng = np.random.default_rng(0)
-    return pd.DataFrame({m.replace("_", "-"): v + rng.normal(size=20) for m, v in methods.items()})
+    columns = {m.replace("_", "-"): v + rng.normal(size=20) for m, v in methods.items()}
+    return pd.DataFrame(columns, index=pd.RangeIndex(20, name="seed"))
 
 
 def test_a_mark_says_whether_counter_bc_is_above_or_below() -> None:
