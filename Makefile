@@ -38,7 +38,10 @@ push-t: venv system
 racing: venv system
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[racing]'
 	@$(BIN)/python benchmarks/car_racing.py study
-	@for what in figure5 figure6; do $(BIN)/counterbc reproduce $$what --env car-racing --out results/car-racing; done
+	@for what in figure4 table1; do $(BIN)/counterbc reproduce $$what --env car-racing --noise uniform \
+	  --noise gaussian --noise crowd --noise typical --out results/car-racing || exit 1; done
+	@for what in figure5 figure6; do \
+	  $(BIN)/counterbc reproduce $$what --env car-racing --out results/car-racing || exit 1; done
 	@$(BIN)/python benchmarks/car_racing.py table
 
 # Everything about radius, scores, cleaning, modes and intents, for hours; DATA is the folder of the files of

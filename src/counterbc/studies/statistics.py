@@ -82,7 +82,8 @@ def per_run(wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def bonferroni(p: Sequence[float]) -> list[float]:
-    """Each times their number, 1 at most; what is no p stays so."""
+    """Each times their number, 1 at most. What is no p stays so and counts, which pingouin's does
+    not let it: a claim takes those comparisons together, too."""
     return [float(one) for one in np.minimum(1.0, np.multiply(p, len(p)))]
 
 

@@ -67,11 +67,7 @@ class Study:
         missing = {u.name: u for u in self.missing()}
         if not missing:
             return 0
-        if not mixed:
-            self._check_makers(kind)
-        for unit in self.units.values():
-            if self.path(unit).exists():
-                _check_simulator(unit, description(self.path(unit)))
+        self._check_finished(None if mixed else kind)
         together = kind == "cuda" if stacked is None else stacked
         jobs = {
             stack[0].name: partial(compute, stack, wanted, device or kind)
@@ -93,14 +89,17 @@ class Study:
             _run(jobs, done, kind, on, workers, address)
         return len(missing)
 
-    def _check_makers(self, kind: str) -> None:
-        """Refuse to add to rows that this device and these versions would not have made."""
-        here = _here(kind)
+    def _check_finished(self, kind: str | None) -> None:
+        """Refuse to add to rows of another simulator, or that this kind of device and these
+        versions would not have made."""
+        here = kind and _here(kind)
         for unit in self.units.values():
             if not self.path(unit).exists():
                 continue
-            there = made_with(description(self.path(unit))["config"])
-            if there != here:
+            said = description(self.path(unit))
+            _check_simulator(unit, said)
+            there = made_with(said["config"])
+            if here is not None and there != here:
                 raise OptionError(
                     f"{self.folder} holds rows made with {there}, and this run would add rows made "
                     f"with {here}; choose another folder (--out), or mix them with --mixed"
