@@ -86,7 +86,7 @@ def tables(folder: Path, network: str) -> str:
             steps = part.groupby("label").length.mean()
             found = [_text(line, steps[line.label]) for line in lines(part, "success", base="BC")]
             head = f"**{name.capitalize()}**, {round(part.pairs.mean())} pairs"
-            parts.append("\n".join([f"{head}\n", HEAD, *found]))
+            parts.append("\n".join([f"{head}\n", HEAD, *found, *_gripper(part)]))
     return "\n" + "\n\n".join(parts) + "\n"
 
 
@@ -101,17 +101,31 @@ def _label(own: dict[str, Any], network: str) -> str:
     return "-".join(x for x in (own["method"], text, *kind) if x)
 
 
+def _gripper(part: Any) -> list[str]:
+    """What a radius for the gripper adds, where both are finished."""
+    without, with_it = "Counter-BC, Δ 0.4", "Counter-BC, Δ 0.4, gripper too"
+    own = part[part.label.isin([without, with_it])]
+    if own.label.nunique() < 2:
+        return []
+    (line,) = (x for x in lines(own, "success", base=without) if x.label == with_it)
+    return [f"\nThe gripper's radius adds {_above(line)} points, by seed."]
+
+
+def _above(line: Line) -> str:
+    """How many points a line is above its base, by seed."""
+    if line.above is None:
+        return ""
+    i = line.above.interval
+    mean, low, high = (100 * share for share in (i.mean, i.low, i.high))
+    return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]".replace("-", "−")
+
+
 def _text(line: Line, steps: float) -> str:
     """Wilson's interval takes all episodes for independent; the difference is paired by seed."""
-    above = ""
-    if line.above is not None:
-        i = line.above.interval
-        mean, low, high = (100 * share for share in (i.mean, i.low, i.high))
-        above = f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
     radii = sorted({round(r, 2) for r in line.radius}) if "Counter" in line.label else []
     rate, low, high = (100 * share for share in line.rate)
     cells = [line.label, " … ".join(f"{r:g}" for r in radii)]
-    cells += [f"{rate:.1f} % [{low:.1f}, {high:.1f}]", above.replace("-", "−"), f"{steps:.0f}"]
+    cells += [f"{rate:.1f} % [{low:.1f}, {high:.1f}]", _above(line), f"{steps:.0f}"]
     return f"| {' | '.join(cells)} |"
 
 

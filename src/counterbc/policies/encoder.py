@@ -2,7 +2,7 @@
 
 A convolution is the product of an image's patches with a matrix. So N stacked networks are one
 batched product, as in every other layer here, and unlike cuDNN's its gradient is the same to the
-bit each time. Where a CPU needs no gradient, to act, torch's own convolutions take half the time.
+bit each time. Where a CPU needs no gradient, to act, torch's own convolutions are quicker.
 """
 
 from __future__ import annotations
