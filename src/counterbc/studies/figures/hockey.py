@@ -39,10 +39,11 @@ def draw(rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
     """One figure per way of acting, with the statistics of each measure."""
     rows = rows.assign(hits_per_minute=hits_per_minute(rows))
     tests = [
-        {"act": act, "measure": measure, **as_json(_wide(rows, act, measure)),
-         "means": _wide(rows, act, measure).mean().to_dict()}
-        for act in ACTS for measure in MEASURES
-    ]  # fmt: skip
+        {"act": act, "measure": measure, **as_json(wide), "means": wide.mean().to_dict()}
+        for act in ACTS
+        for measure in MEASURES
+        for wide in [_wide(rows, act, measure)]
+    ]
     files = [file for act in ACTS for file in _figure(rows[rows["act"] == act], act, folder)]
     return {"statistics": tests}, files
 

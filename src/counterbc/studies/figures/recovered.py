@@ -108,7 +108,6 @@ def _summary(rows: pd.DataFrame, radius: float | None) -> dict[str, Any]:
     }
     learned = np.stack(rows["action"].to_list())
     numbers[OF_MEAN] = variation_of_mean(learned)
-    numbers["variation of the mean curve"] = numbers[OF_MEAN]["mean"]
     return {"radius": radius, "runs": len(rows), **numbers}
 
 
