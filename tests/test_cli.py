@@ -276,7 +276,7 @@ def test_warnings_and_bars_stay_off_stdout(demos: Path, tmp_path: Path) -> None:
 def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     command = [sys.executable, "-m", "counterbc", "train", str(demos), "--method", "bc"]
-    command += ["--steps", "100000", "--out", str(run)]
+    command += ["--steps", "1000000", "--out", str(run)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
     while not run.exists() and time.monotonic() < until:
@@ -286,7 +286,7 @@ def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path:
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert re.search(r"stopped at step \d+ of 100000; .*--resume", err)
+    assert re.search(r"stopped at step \d+ of 1000000; .*--resume", err)
     assert sorted(os.listdir(run)) == ["config.json", "training.safetensors"]
 
 

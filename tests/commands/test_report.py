@@ -113,7 +113,7 @@ def test_auto_and_a_number_are_refused(demos: Path, tmp_path: Path, call: Call) 
 
 
 def test_ctrl_c_leaves_no_half_page(demos: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "counterbc", "report", str(demos), "--steps", "100000"]
+    command = [sys.executable, "-m", "counterbc", "report", str(demos), "--steps", "1000000"]
     process = subprocess.Popen(
         [*command, "--radius", "0.2"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
