@@ -42,7 +42,9 @@ racing: venv system
 	  --noise gaussian --noise crowd --noise typical --out results/car-racing || exit 1; done
 	@for what in figure5 figure6; do \
 	  $(BIN)/counterbc reproduce $$what --env car-racing --out results/car-racing || exit 1; done
+	@$(BIN)/python benchmarks/car_racing.py dimensions
 	@$(BIN)/python benchmarks/car_racing.py table
+	@$(BIN)/python benchmarks/car_racing_pedals.py
 
 # Everything about radius, scores, cleaning, modes and intents, for hours; DATA is the folder of the files of
 # people. It goes on where it was: without benchmarks/results/NAME.json that part is measured anew.

@@ -4,7 +4,6 @@
     python benchmarks/car_racing.py table                    # from the rows of the study
     python benchmarks/car_racing.py expert                   # in both simulators
     python benchmarks/car_racing.py speed                    # both simulators, side by side
-    python benchmarks/car_racing.py evidence                 # why Δ 0.4 hurts (CPU: half an hour)
     python benchmarks/car_racing.py dimensions               # Δ in some of the dimensions (an hour)
     python benchmarks/car_racing.py picture --run RUN        # frames of the expert and of a policy
 
@@ -17,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import time
 from collections.abc import Callable
 from itertools import product
@@ -28,11 +26,8 @@ import numpy as np
 import torch
 
 from counterbc.demonstrations import Demonstrations, Episode
-from counterbc.demonstrators import Uniform
-from counterbc.demonstrators.recording import Recorded, record
 from counterbc.envs import WORLDS, make_vec
-from counterbc.envs.car_racing_expert import speed as speed_bar
-from counterbc.evaluation import evaluate, start_seeds
+from counterbc.evaluation import evaluate
 from counterbc.files import aside
 from counterbc.intervals import mean_interval, paired_difference
 from counterbc.studies.catalog import METHODS, Options
@@ -40,14 +35,13 @@ from counterbc.studies.comparison import demonstrations
 from counterbc.studies.page import between
 from counterbc.studies.population import Population
 from counterbc.studies.study import Study
-from counterbc.trained import ACTS, Act, Acting, Policies
+from counterbc.trained import ACTS, Policies
 from counterbc.training import train
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/car-racing.md"
 FIGURES = ROOT / "results/car-racing"
 WORLD, TEACHERS = "car-racing", ("uniform", "typical")
-RADII = (0.0, 0.1, 0.2, 0.4)  # of the evidence
 PARTS = {"steering": (0.4, 0.0, 0.0), "gas and brake": (0.0, 0.4, 0.4)}
 BACKENDS = ("envpool", "gymnasium")
 SHOWN = (0, 60, 140, 220)
@@ -251,27 +245,6 @@ def steps_per_second(backend: str, steps: int) -> float:
     return rate
 
 
-def evidence(options: argparse.Namespace) -> None:
-    """How much of what is meant one constant action explains, and what policies make of it."""
-    said: dict[str, Any] = {"meant": {w: varied(w) for w in ("intersection", "cartpole", WORLD)}}
-    kind = Population(WORLD, "uniform", 0.5, 400, "counter-bc", 0.4, 8000, seeds=options.runs)
-    policies = train(
-        demonstrations(kind.comparison()), "counter-bc", radii=RADII, seeds=range(options.runs),
-        steps=options.steps, device=options.device,
-    )  # fmt: skip
-    shown = record(WORLD, Uniform(0.5), 2, seed=options.runs)  # tracks that no policy learned from
-    slopes = np.mean([steered(policies, r) for r in shown], axis=0)  # (P,)
-    driven = {act: drive(policies, options.tracks, act) for act in ACTS}
-    said["policies"] = [
-        {"radius": radius, "slope": slopes[own].tolist()}
-        | {f"{act} {name}": v[own].tolist() for act in ACTS for name, v in driven[act].items()}
-        for i, radius in enumerate(RADII)
-        for own in [slice(i * options.runs, (i + 1) * options.runs)]
-    ]
-    print(json.dumps(said, indent=1))
-    write(options.out, "evidence", said)
-
-
 def dimensions(options: argparse.Namespace) -> None:
     """Counter-BC with Δ in some dimensions only: the share of the track of each run, as the study
     has it with Δ in none (BC) and in all. Goes on if stopped."""
@@ -288,44 +261,6 @@ def dimensions(options: argparse.Namespace) -> None:
         said[name] = {act: e.measures["lap"].mean(1).tolist() for act, e in found.items()}
         write(options.out, "dimensions", said)
     print(json.dumps(said, indent=1))
-
-
-def varied(world: str) -> dict[str, Any]:
-    """Of what the expert means: the sd of each dimension, and the share of pairs of which the same
-    action is within 0.4 in every dimension."""
-    shown = record(world, Uniform(0.5), 40 if world == "intersection" else 8, seed=0)
-    space: Any = make_vec(world, 1).single_action_space
-    meant = np.concatenate([r.intended for r in shown])  # (T, A)
-    meant = 2 * (meant - space.low) / (space.high - space.low) - 1
-    near = (abs(meant - np.median(meant, axis=0)) <= 0.4).all(1)
-    return {"sd": meant.std(0).round(3).tolist(), "within 0.4": round(float(near.mean()), 3)}
-
-
-def steered(policies: Policies, shown: Recorded) -> np.ndarray[Any, Any]:
-    """The slope of each policy's mean steering against what the expert means: (P,)."""
-    acting = Acting(policies, [0], "mean", 0)
-    frames = policies.tensor(shown.episode.obs)
-    steer = [acting.actions(f.expand(len(policies), 1, -1))[:, 0, 0].cpu() for f in frames]
-    meant = shown.intended[:, 0]
-    return np.array([np.polyfit(meant, s, 1)[0] for s in torch.stack(steer, dim=1).numpy()])
-
-
-def drive(policies: Policies, tracks: int, act: Act) -> dict[str, np.ndarray[Any, Any]]:
-    """The mean share of the track and the mean speed of each policy: (P,) each."""
-    shape = len(policies), tracks
-    acting = Acting(policies, list(range(tracks)), act, 0)
-    env: Any = make_vec(WORLD, math.prod(shape))
-    obs, _ = env.reset(seed=start_seeds(policies, list(range(tracks)), 0))
-    lap, fast, going = np.zeros(math.prod(shape)), [], np.ones(math.prod(shape), bool)
-    while going.any():
-        action = acting.actions(policies.tensor(obs).unflatten(0, shape)).flatten(0, 1)
-        obs, _, ended, over, info = env.step(action.cpu().numpy())
-        lap = np.where(going, info["lap"], lap)
-        fast.append(np.where(going, speed_bar(obs), np.nan))
-        going &= ~(ended | over)
-    env.close()
-    speeds = np.nanmean(fast, axis=0)
-    return {"lap": lap.reshape(shape).mean(1), "speed": speeds.reshape(shape).mean(1)}
 
 
 def picture(options: argparse.Namespace) -> None:
@@ -368,7 +303,7 @@ def known(path: Path) -> dict[str, Any]:
     return found
 
 
-COMMANDS = {f.__name__: f for f in (study, table, expert, speed, evidence, dimensions, picture)}
+COMMANDS = {f.__name__: f for f in (study, table, expert, speed, dimensions, picture)}
 
 
 def main() -> None:
@@ -384,13 +319,11 @@ def main() -> None:
     parser.add_argument("--track", type=int, default=7, help="of the picture")
     parser.add_argument("--picture", type=Path, default=ROOT / "docs/images/car-racing.png")
     parser.add_argument("--run", type=Path, help="a policy for the picture")
-    parser.add_argument("--tracks", type=int, help="of the expert (24), or of each policy (5)")
-    parser.add_argument("--runs", type=int, default=2, help="of the evidence")
+    parser.add_argument("--tracks", type=int, default=24, help="of the expert")
     parser.add_argument("--backends", nargs="*", default=list(BACKENDS))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--slots", type=int, default=8)
     options = parser.parse_args()
-    options.tracks = options.tracks or (5 if options.what == "evidence" else 24)
     options.steps = options.steps or (200 if options.what == "speed" else 2000)
     COMMANDS[options.what](options)
 

@@ -7,6 +7,7 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -58,3 +59,21 @@ def test_the_tables_of_car_racing_are_those_of_the_rows_on_file() -> None:
     page = (ROOT / "docs" / "car-racing.md").read_text()
     assert benchmark["markdown"](rows, "lap", 100) in page
     assert benchmark["improvements"](rows) in page
+
+
+def test_the_pedals_of_car_racing_are_those_on_file() -> None:
+    benchmark: dict[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / "car_racing_pedals.py"))
+    said = json.loads((ROOT / "benchmarks" / "results" / "pedals.json").read_text())
+    assert benchmark["table"](said) in (ROOT / "docs" / "car-racing.md").read_text()
+
+
+def test_changed_pedals_are_what_their_names_say() -> None:
+    benchmark: dict[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / "car_racing_pedals.py"))
+    bc, counter, chance = [0.1, 0.2, 0.0], [-0.3, 0.4, 0.5], np.linspace(-1, 1, 2001)
+    action = np.array([[bc], [counter]])  # (P, tracks, A)
+    other = benchmark["exchanged"](action, chance[:1])
+    np.testing.assert_array_equal(other, [[[0.1, 0.4, 0.5]], [[-0.3, 0.2, 0.0]]])
+    for brake in (0.0, 0.1, 0.5):
+        cut = np.clip(brake + benchmark["NOISE"] * chance, 0, 1).mean()
+        usual = benchmark["usual_brake"](np.array([0.1, 0.2, brake]), chance[:1])
+        np.testing.assert_allclose(usual, [0.1, 0.2, cut], atol=1e-3)
