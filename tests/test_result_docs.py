@@ -64,16 +64,31 @@ def test_the_tables_of_car_racing_are_those_of_the_rows_on_file() -> None:
 def test_the_pedals_of_car_racing_are_those_on_file() -> None:
     benchmark: dict[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / "car_racing_pedals.py"))
     said = json.loads((ROOT / "benchmarks" / "results" / "pedals.json").read_text())
-    assert benchmark["table"](said) in (ROOT / "docs" / "car-racing.md").read_text()
+    page = (ROOT / "docs" / "car-racing.md").read_text()
+    assert benchmark["table"](said) in page
+    assert benchmark["best"](said) in page
 
 
-def test_changed_pedals_are_what_their_names_say() -> None:
+@pytest.mark.parametrize("brake", [-0.4, -0.1, 0.0, 0.1, 0.5])
+def test_the_usual_brake_is_the_mean_of_a_noisy_one_that_is_cut_off(brake: float) -> None:
     benchmark: dict[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / "car_racing_pedals.py"))
-    bc, counter, chance = [0.1, 0.2, 0.0], [-0.3, 0.4, 0.5], np.linspace(-1, 1, 2001)
-    action = np.array([[bc], [counter]])  # (P, tracks, A)
-    other = benchmark["exchanged"](action, chance[:1])
-    np.testing.assert_array_equal(other, [[[0.1, 0.4, 0.5]], [[-0.3, 0.2, 0.0]]])
-    for brake in (0.0, 0.1, 0.5):
-        cut = np.clip(brake + benchmark["NOISE"] * chance, 0, 1).mean()
-        usual = benchmark["usual_brake"](np.array([0.1, 0.2, brake]), chance[:1])
-        np.testing.assert_allclose(usual, [0.1, 0.2, cut], atol=1e-3)
+    chance, action = np.linspace(-1, 1, 2001), np.array([0.1, 0.2, brake])
+    cut = np.clip(brake + benchmark["NOISE"] * chance, 0, 1).mean()
+    usual = benchmark["usual_brake"](action, action, chance[:3])
+    np.testing.assert_allclose(usual, [0.1, 0.2, cut], atol=1e-3)
+
+
+def test_exchanged_pedals_are_the_other_method_s_at_the_same_sight(tiny: Any, quick: Any) -> None:
+    benchmark: dict[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / "car_racing_pedals.py"))
+    policies = quick(tiny, "counter-bc", radii=(0.0, 0.4), seeds=2)
+    sight = np.random.default_rng(0).normal(size=(12, 3))
+    seen = policies.tensor(sight).unflatten(0, (4, 3))  # (P, tracks, S)
+    own, other = (
+        benchmark["driver"](policies, 3, "mean", swapped)(seen) for swapped in (False, True)
+    )
+    for drives, lends in ((0, 2), (1, 3), (2, 0), (3, 1)):
+        act = policies[lends].actor().act
+        np.testing.assert_allclose(other[drives], [act(s) for s in seen[drives].numpy()], atol=1e-5)
+    done = benchmark["exchanged"](own, other, None)
+    np.testing.assert_array_equal(done[..., :1], own[..., :1])
+    np.testing.assert_array_equal(done[..., 1:], other[..., 1:])

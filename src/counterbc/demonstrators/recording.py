@@ -32,7 +32,8 @@ def demonstrate(
 ) -> Demonstrations:
     """The world's expert acts with the teacher's error until `pairs` pairs are shown.
 
-    The recorded action is the one taken; the last episode is cut short where it has pairs to spare.
+    The recorded action is the one asked for, which the world may cut at its bounds. The last
+    episode is cut short where it has pairs to spare.
     Episode k is a function of the world, the teacher, the seed and k alone.
     """
     if pairs < 1:
