@@ -92,10 +92,27 @@ def update(p: Any, grad: Any, first: Any, second: Any, size: Any, root: Any) -> 
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
+def gather(n: int, places: Any, pairs: Any, obs: Any, kept: bool, rows: Any, x: Any) -> None:
+    """What network n sees in a block, into x, and which rows hold its actions, into rows."""
+    for b in range(len(places)):
+        pair = pairs[n, places[b]]
+        rows[b] = n * pairs.shape[1] + places[b] if kept else pair
+        for j in range(x.shape[1]):
+            x[b, j] = obs[pair, j]
+
+
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
+def where_active(x: Any, grad: Any) -> None:
+    """Of a layer's gradient, the part that ReLU let through."""
+    for b in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            grad[b, j] = ZERO if x[b, j] <= ZERO else grad[b, j]
+
+
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def train_one(
     n: int, position: Any, pairs: Any, obs: Any, actions: Any, kept: bool,
-    params: Any, firsts: Any, seconds: Any, rate: float, count: int, block: int,
-    modes: int,
+    params: Any, firsts: Any, seconds: Any, rate: float, count: int, block: int, modes: int,
 ) -> np.float32:  # fmt: skip
     """All steps of network n; `params` are its weights (N, I, O) and biases (N, 1, O) in turn.
 
@@ -122,12 +139,7 @@ def train_one(
         for begin in range(0, batch, block):
             size = min(block, batch - begin)
             x = matrix(units, 0, size, inputs)
-            for b in range(size):
-                p = position[t, n, begin + b]
-                pair = pairs[n, p]
-                rows[b] = n * pairs.shape[1] + p if kept else pair
-                for j in range(inputs):
-                    x[b, j] = obs[pair, j]
+            gather(n, position[t, n, begin : begin + size], pairs, obs, kept, rows, x)
             for i in range(layers):
                 out = matrix(units, at[i + 1], size, widths[i + 1])
                 forward(x, params[2 * i][n], params[2 * i + 1][n, 0], out, i < layers - 1)
@@ -147,9 +159,7 @@ def train_one(
                 if i > 0:
                     below = matrix(back, at[i], size, widths[i])
                     np.dot(grad, params[2 * i][n].T, below)
-                    for b in range(size):
-                        for j in range(widths[i]):
-                            below[b, j] = ZERO if x[b, j] <= ZERO else below[b, j]
+                    where_active(x, below)
                     grad = below
         grads /= f(batch)
         done = count + t + 1
