@@ -24,16 +24,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.acting.onnx import export
+from counterbc.acting.parity import Session
+from counterbc.acting.policies import Acting, Policies
+from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import InfeasibleActions
-from counterbc.exporting import export
-from counterbc.parity import Session
-from counterbc.trained import Acting, Policies
-from counterbc.training import train
+from counterbc.trainer import train
 
 METHODS = ("bc", "bc-rnn", "bcnd")
 Act = Callable[[Any], Any]
-LOAD = "from counterbc.trained import Policies; Policies.load(sys.argv[1])[0].actor().act(obs)"
+LOAD = (
+    "from counterbc.acting.policies import Policies; Policies.load(sys.argv[1])[0].actor().act(obs)"
+)
 
 
 def by_torch(policies: Policies) -> Act:
@@ -94,7 +96,7 @@ def main() -> None:
     torch.set_num_threads(1)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    demos = demonstrate("intersection", Uniform(0.5), 400, 0)
+    demos = demonstrate("intersection", UniformNoise(0.5), 400, 0)
     obs = demos.obs[np.arange(options.calls) % demos.pairs]
     result: dict[str, Any] = {"calls": options.calls, "loading, ms": {}, "acting, µs": {}}
     print(f"{'µs per action':24} {'p50':>8} {'p99':>8} {'max':>8}   own {'p50':>7} {'p99':>8}")

@@ -23,9 +23,9 @@ from typing import Any
 
 import torch
 
-from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import InfeasibleActions
-from counterbc.training import train
+from counterbc.trainer import train
 
 FLOPS = 3 * 2 * 40 * (4 * 64 + 64 * 64 + 64 * 4) - 2 * 40 * 4 * 64  # of a BC model-step
 METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
@@ -33,7 +33,7 @@ METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 
 def seconds(method: str, members: int, steps: int, pairs: int = 400) -> float:
     """Of a whole training."""
-    demos = demonstrate("intersection", Uniform(0.5), pairs, 0)
+    demos = demonstrate("intersection", UniformNoise(0.5), pairs, 0)
     began = time.perf_counter()
     train(demos, method, seeds=members, steps=steps, device="cuda", progress=False)
     return time.perf_counter() - began

@@ -29,9 +29,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.settings import Settings
-from counterbc.training import train
+from counterbc.trainer import train
 
 BASE = {"pairs": 10_000, "members": 10, "counterfactuals": 50, "action dimensions": 7}
 AXES = {

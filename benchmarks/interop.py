@@ -46,8 +46,9 @@ IMAGES = "images"  # the dataset whose observations are images
 
 def datasets() -> dict[str, Any]:
     """What is written: everything recorded, images, and real demonstrations."""
-    from counterbc.demonstrations import Demonstrations, Episode
-    from counterbc.formats import lerobot, robomimic
+    from counterbc.data.demonstrations import Demonstrations, Episode
+    from counterbc.formats.lerobot import reader as lerobot
+    from counterbc.formats.robomimic import reader as robomimic
 
     rng = np.random.default_rng(0)
     made = [
@@ -88,7 +89,7 @@ def write_all(library: str, folder: Path) -> None:
         lengths = np.array([len(e) for e in demos.episodes])
         features = np.array([])
         if library == "lerobot" and not image:
-            lf = importlib.import_module("counterbc.formats.lerobot_features")
+            lf = importlib.import_module("counterbc.formats.lerobot.features")
             features = np.array(lf.obs_features(demos))
         reward = demos.mean_return is not None
         np.savez(
@@ -117,7 +118,7 @@ def read_theirs(library: str, folder: Path) -> None:
 
 def read_ours(folder: Path) -> None:
     """How long we take to read what robomimic was just timed on."""
-    from counterbc.formats import robomimic
+    from counterbc.formats.robomimic import reader as robomimic
 
     for path in sorted(folder.glob("*.hdf5")):
         began = time.perf_counter()
@@ -171,12 +172,12 @@ def minari_writes(minari: Any, folder: Path) -> None:
     buffers = importlib.import_module("minari.data_collector.episode_buffer")
     os.environ["MINARI_DATASETS_PATH"] = str(folder)
     camera = spaces.Box(0, 255, (40, 48, 3), np.uint8)
-    parts = {"q": spaces.Box(-1, 1, (2,), np.float64), "cam": camera, "k": spaces.Discrete(5)}
-    space, actions = spaces.Dict(parts), spaces.Box(-1, 2, (2,), np.float32)
+    shards = {"q": spaces.Box(-1, 1, (2,), np.float64), "cam": camera, "k": spaces.Discrete(5)}
+    space, actions = spaces.Dict(shards), spaces.Box(-1, 2, (2,), np.float32)
     for store in ("hdf5", "arrow", "parquet"):
         made = []
         for steps in (3, 5):
-            obs = {k: np.stack([s.sample() for _ in range(steps + 1)]) for k, s in parts.items()}
+            obs = {k: np.stack([s.sample() for _ in range(steps + 1)]) for k, s in shards.items()}
             act = np.stack([actions.sample() for _ in range(steps)])
             end = [False] * (steps - 1) + [True]
             made.append(buffers.EpisodeBuffer(

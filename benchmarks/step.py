@@ -21,13 +21,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import InfeasibleActions
 from counterbc.methods import METHODS
 from counterbc.settings import Settings
 from counterbc.training.batches import Batches
-from counterbc.training.job import Job
-from counterbc.training.population import Population
+from counterbc.training.network_stack import NetworkStack
+from counterbc.training.plan import Job
 
 PAIRS, OBS, HIDDEN, ACTION = 400, 4, 64, 2
 Steps = Callable[[int], None]
@@ -36,12 +36,12 @@ Steps = Callable[[int], None]
 def population(method: str, members: int, batch: int) -> Steps:
     """Our trainer's own step, batches and gathering included."""
     settings = Settings(batch=batch)
-    demos = demonstrate("intersection", Uniform(0.5), PAIRS, 0)
+    demos = demonstrate("intersection", UniformNoise(0.5), PAIRS, 0)
     job = Job([demos], method, settings.apply(METHODS[method]), settings, "default", None)
     job.assign(members, None)
     view = job.view(job.datasets, torch.device("cpu"), torch.float32)
     view.update_columns(None, 1)
-    trained = Population(view, job.fresh(view, 0), settings.rate(job.method.policy))
+    trained = NetworkStack(view, job.fresh(view, 0), settings.rate(job.method.policy))
     batches = Batches(view.nets, batch)
 
     def run(steps: int) -> None:

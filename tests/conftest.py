@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 import torch
 
+from counterbc.acting.policies import Policies
 from counterbc.cli import main
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.methods import METHODS
-from counterbc.trained import Policies
-from counterbc.training import train
+from counterbc.trainer import train
 
 Make = Callable[..., Demonstrations]
 Train = Callable[..., Policies]

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from counterbc.demonstrators import Chain, Gaussian, returns
+from counterbc.demonstrators import Chain, GaussianNoise, returns
 
 Call = Callable[..., tuple[int, str, str]]
 CallJson = Callable[..., dict[str, Any]]
@@ -61,7 +61,7 @@ def test_demonstrate_reports_the_demonstrations_beside_the_expert(
     )  # fmt: skip
     assert said["pairs"] == 50
     assert said["episodes"] == 3
-    shown, best = (returns("intersection", who, 3, 3) for who in (Gaussian(0.2), Chain(())))
+    shown, best = (returns("intersection", who, 3, 3) for who in (GaussianNoise(0.2), Chain(())))
     assert said["mean_return"] == pytest.approx(shown.mean())
     assert said["expert_return"] == pytest.approx(best.mean())
 

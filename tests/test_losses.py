@@ -12,14 +12,14 @@ import torch
 from torch import Tensor, nn
 
 from counterbc import losses
-from counterbc.demonstrations import Demonstrations
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import DataError, OptionError
-from counterbc.feasible import UnitBox
 from counterbc.losses import counter_bc_loss, cross_entropy, generalized_loss, restricted_policy
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianMLP, Params
 from counterbc.supports import Ball, Box, Demonstrated, Support
-from counterbc.trained import Policies
+from counterbc.supports.feasible import UnitBox
 from counterbc.weightings import Batch, Pairs
 
 Train = Callable[..., Policies]

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from counterbc.cli import main
-from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.settings import PRESETS
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
@@ -22,7 +22,7 @@ README = (Path(__file__).parents[1] / "README.md").read_text()
 def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(PRESETS, "default", replace(PRESETS["default"], steps=20))
-    demonstrate("intersection", Uniform(0.5), 60, seed=0).save("demos.hdf5")
+    demonstrate("intersection", UniformNoise(0.5), 60, seed=0).save("demos.hdf5")
     names: dict[str, Any] = {}
     torch.manual_seed(0)  # how its network begins
     for block in re.findall(r"```python\n(.*?)```", README, re.S):

@@ -9,38 +9,38 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from counterbc.demonstrations import Demonstrations, Episode
+    from counterbc.acting.evaluation import evaluate
+    from counterbc.acting.onnx import export
+    from counterbc.acting.policies import Policies
+    from counterbc.data.demonstrations import Demonstrations, Episode
+    from counterbc.data.merge import merge
+    from counterbc.diagnosis.meaning import meaning
     from counterbc.errors import CounterBCError
-    from counterbc.evaluation import evaluate
-    from counterbc.exporting import export
     from counterbc.formats import load
     from counterbc.losses import counter_bc_loss, generalized_loss
-    from counterbc.meant import meaning
-    from counterbc.merging import merge
     from counterbc.methods import METHODS, Method
-    from counterbc.radius import RadiusChoice, choose_radius
-    from counterbc.trained import Policies
-    from counterbc.training import train
+    from counterbc.selection.radius import RadiusChoice, choose_radius
+    from counterbc.trainer import train
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Demonstrations": "demonstrations",
-    "Episode": "demonstrations",
-    "merge": "merging",
+    "Demonstrations": "data.demonstrations",
+    "Episode": "data.episode",
+    "merge": "data.merge",
     "CounterBCError": "errors",
-    "evaluate": "evaluation",
-    "export": "exporting",
+    "evaluate": "acting.evaluation",
+    "export": "acting.onnx",
     "load": "formats",
-    "meaning": "meant",
+    "meaning": "diagnosis.meaning",
     "counter_bc_loss": "losses",
     "generalized_loss": "losses",
     "METHODS": "methods",
     "Method": "methods",
-    "Policies": "trained",
-    "RadiusChoice": "radius",
-    "choose_radius": "radius",
-    "train": "training",
+    "Policies": "acting.policies",
+    "RadiusChoice": "selection.radius",
+    "choose_radius": "selection.radius",
+    "train": "trainer",
 }
 __all__ = [
     "METHODS",

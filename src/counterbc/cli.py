@@ -15,7 +15,7 @@ from rich.measure import Measurement
 
 from counterbc.commands import COMMANDS
 from counterbc.errors import CounterBCError
-from counterbc.plain import without_nan
+from counterbc.json_safe import without_nan
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

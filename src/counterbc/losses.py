@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from counterbc.errors import DataError, OptionError
-from counterbc.feasible import Everywhere, Feasible
 from counterbc.supports import Ball, Support
+from counterbc.supports.feasible import Everywhere, Feasible
 
 
 def generalized_loss(log_pi: Tensor, weights: Tensor) -> Tensor:

@@ -26,15 +26,15 @@ class Method:
     support: Support = Demonstrated()
     weighting: Weighting = Uniform()
     policy: Policy = GaussianMLP()
-    parts: int = 1
-    """Disjoint parts of the pairs, one network each; a member acts by their average."""
+    shards: int = 1
+    """Disjoint shards of the pairs, one network each; a member acts by their average."""
     rounds: int = 1
     """How often all networks are trained from scratch, each time knowing the round before."""
 
     def __post_init__(self) -> None:
-        if self.parts < 1 or self.rounds < 1:
+        if self.shards < 1 or self.rounds < 1:
             raise OptionError(
-                f"parts is {self.parts}, rounds {self.rounds}; both must be 1 or more"
+                f"shards is {self.shards}, rounds {self.rounds}; both must be 1 or more"
             )
 
 
@@ -43,7 +43,7 @@ METHODS: dict[str, Method] = {
     "counter-bc": Method(support=Ball(), weighting=PolicyLikelihood()),
     "weighted-bc": Method(weighting=StateExpertise()),
     "bc-rnn": Method(policy=GaussianGRU()),
-    "bcnd": Method(weighting=PreviousPolicy(), parts=4, rounds=3),
+    "bcnd": Method(weighting=PreviousPolicy(), shards=4, rounds=3),
     "ileed": Method(weighting=OperatorExpertise()),
     "discriminator-bc": Method(weighting=Discriminator()),
     "advantage-bc": Method(weighting=Advantage()),

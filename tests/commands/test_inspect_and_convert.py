@@ -15,9 +15,9 @@ import h5py
 import numpy as np
 import pytest
 
-from counterbc.demonstrations import Demonstrations
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.formats import load
-from counterbc.trained import Policies
 
 Call = Callable[..., tuple[int, str, str]]
 CallJson = Callable[..., dict[str, Any]]

@@ -15,12 +15,12 @@ from counterbc.demonstrators import (
     Crowd,
     Delay,
     Fatigue,
-    Gaussian,
+    GaussianNoise,
     Human,
     Keyboard,
     Takes,
     Teacher,
-    Uniform,
+    UniformNoise,
     demonstrate,
     find_teacher,
     record,
@@ -28,7 +28,7 @@ from counterbc.demonstrators import (
 from counterbc.errors import OptionError
 
 SIGMAS = (0.05, 0.2, 0.4, 0.6, 0.8, 1.0)
-SIX = Crowd(tuple((f"sigma {s:g}", Uniform(s)) for s in SIGMAS))
+SIX = Crowd(tuple((f"sigma {s:g}", UniformNoise(s)) for s in SIGMAS))
 
 
 def errors(teacher: Teacher, episodes: int, seed: int = 0) -> NDArray[Any]:
@@ -68,13 +68,13 @@ def test_operators_keep_their_names_within_a_chain_and_when_tired() -> None:
 
 
 def test_shares_are_episodes_in_a_turn() -> None:
-    crowd = Crowd((("a", Uniform(0.1)), ("b", Uniform(0.2))), shares=(3, 1))
+    crowd = Crowd((("a", UniformNoise(0.1)), ("b", UniformNoise(0.2))), shares=(3, 1))
     assert [crowd.operator(k) for k in range(9)] == list("aaabaaaba")
 
 
 def test_an_operator_counts_its_own_episodes() -> None:
     tired = Fatigue(Keyboard(0.5), after=1.0, episodes=10)
-    crowd = Crowd((("a", tired), ("b", Uniform(0.0))), shares=(2, 1))
+    crowd = Crowd((("a", tired), ("b", UniformNoise(0.0))), shares=(2, 1))
     takes = Takes(np.arange(8), np.arange(8), size=1, steps=1)
     shown = crowd.begin(takes)(np.full((8, 1), 0.4), 0)[:, 0]
     # Operator a shows the episodes 0, 1, 3, 4, 6, 7 and errs by −0.4 · (1 + k/10) in its k-th.
@@ -87,23 +87,23 @@ def test_crowds_without_distinct_names_or_whole_shares_are_refused() -> None:
     with pytest.raises(OptionError, match="operators of a crowd are none; name at least one"):
         Crowd(())
     with pytest.raises(OptionError, match="are a, a; name at least one, and no two alike"):
-        Crowd((("a", Uniform(0.1)), ("a", Uniform(0.2))))
+        Crowd((("a", UniformNoise(0.1)), ("a", UniformNoise(0.2))))
     for shares in ((1,), (1, 0)):
         with pytest.raises(OptionError, match="give 2 whole numbers above 0"):
-            Crowd((("a", Uniform(0.1)), ("b", Uniform(0.2))), shares)
+            Crowd((("a", UniformNoise(0.1)), ("b", UniformNoise(0.2))), shares)
 
 
 def test_skill_orders_the_presets_and_the_typical_errs_as_much_as_uniform_noise() -> None:
     novice, typical, skilled, uniform = (
         rms(errors(t, 400))
-        for t in (TEACHERS["novice"], TEACHERS["typical"], TEACHERS["skilled"], Uniform(0.5))
+        for t in (TEACHERS["novice"], TEACHERS["typical"], TEACHERS["skilled"], UniformNoise(0.5))
     )
     assert novice > 1.5 * typical > 3 * skilled > 0.15
     assert typical == pytest.approx(uniform, abs=0.03)
 
 
 def test_human_errors_last_from_step_to_step_and_white_noise_does_not() -> None:
-    assert abs(autocorrelation(errors(Uniform(0.5), 400))) < 0.03
+    assert abs(autocorrelation(errors(UniformNoise(0.5), 400))) < 0.03
     for name in ("novice", "typical", "skilled"):
         assert autocorrelation(errors(TEACHERS[name], 400)) > 0.2, name
 
@@ -149,9 +149,9 @@ def test_someone_like_a_person_is_the_same_for_the_same_seed() -> None:
 
 
 def test_a_teacher_is_found_by_name_or_by_noise() -> None:
-    assert find_teacher() == USUAL == Uniform(0.5)
-    assert find_teacher(sigma=0.2) == Uniform(0.2)
-    assert find_teacher(noise="gaussian") == Gaussian(0.5)
+    assert find_teacher() == USUAL == UniformNoise(0.5)
+    assert find_teacher(sigma=0.2) == UniformNoise(0.2)
+    assert find_teacher(noise="gaussian") == GaussianNoise(0.5)
     assert find_teacher("typical") is TEACHERS["typical"]
     with pytest.raises(OptionError, match="allowed: novice, typical, skilled, crowd"):
         find_teacher("expert")

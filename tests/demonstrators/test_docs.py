@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from counterbc.demonstrators import TEACHERS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "teachers.md").read_text()
-BENCHMARK: dict[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / "teachers.py"))
-ROWS = json.loads((ROOT / "benchmarks" / "results" / "teachers.json").read_text())
+BENCHMARK: dict[str, Any] = vars(import_module("reproduction.studies.teachers"))
+ROWS = json.loads((ROOT / "reproduction" / "results" / "teachers" / "numbers.json").read_text())
 
 
 def test_its_tables_are_the_traits_in_the_code_and_the_rows_on_file() -> None:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from counterbc.demonstrators import (
     NOISES,
     EpsilonGreedy,
-    Gaussian,
+    GaussianNoise,
     Takes,
     Teacher,
-    Uniform,
+    UniformNoise,
     demonstrate,
     expert_return,
 )
@@ -31,7 +31,7 @@ def errors(teacher: Teacher) -> NDArray[Any]:
     return np.asarray(teacher.begin(takes)(MANY, 0) - MANY)
 
 
-@pytest.mark.parametrize("teacher", [Uniform(0.5), Gaussian(0.5), EpsilonGreedy(0.5)])
+@pytest.mark.parametrize("teacher", [UniformNoise(0.5), GaussianNoise(0.5), EpsilonGreedy(0.5)])
 def test_the_errors_of_an_episode_are_independent_from_step_to_step(teacher: Teacher) -> None:
     steps = 20_000
     show = teacher.begin(Takes(np.array([7]), np.array([0]), size=2, steps=steps))
@@ -41,7 +41,7 @@ def test_the_errors_of_an_episode_are_independent_from_step_to_step(teacher: Tea
 
 
 def test_uniform_noise_fills_its_interval_evenly() -> None:
-    error = errors(Uniform(0.5))
+    error = errors(UniformNoise(0.5))
     assert abs(error).max() < 0.5
     assert abs(error).max() > 0.499
     share, _ = np.histogram(error, bins=10, range=(-0.5, 0.5))
@@ -50,7 +50,7 @@ def test_uniform_noise_fills_its_interval_evenly() -> None:
 
 
 def test_gaussian_noise_has_the_moments_of_a_gaussian() -> None:
-    z = errors(Gaussian(0.5)) / 0.5
+    z = errors(GaussianNoise(0.5)) / 0.5
     moments = [(z**n).mean() for n in (1, 2, 3, 4)]
     np.testing.assert_allclose(moments, [0, 1, 0, 3], atol=0.05)
     assert abs(np.corrcoef(*z.T)[0, 1]) < 0.01
@@ -87,7 +87,7 @@ def test_epsilon_greedy_sigma_is_a_probability() -> None:
 
 
 def test_demonstrations_say_what_they_are() -> None:
-    demos = demonstrate("intersection", Uniform(0.5), pairs=390, seed=0)
+    demos = demonstrate("intersection", UniformNoise(0.5), pairs=390, seed=0)
     assert demos.pairs == 390
     assert [len(e) for e in demos.episodes] == [20] * 19 + [10]
     assert demos.source == "intersection, uniform σ=0.5, seed 0"
@@ -99,7 +99,7 @@ def test_demonstrations_say_what_they_are() -> None:
 
 
 def test_the_action_shown_is_the_action_taken_also_outside_the_disc() -> None:
-    demos = demonstrate("intersection", Gaussian(0.5), pairs=200, seed=3)
+    demos = demonstrate("intersection", GaussianNoise(0.5), pairs=200, seed=3)
     assert demos.infeasible.any()
     for e in demos.episodes:
         np.testing.assert_allclose(np.diff(e.obs[:, :2], axis=0), e.action[:-1], atol=1e-5)
@@ -107,13 +107,13 @@ def test_the_action_shown_is_the_action_taken_also_outside_the_disc() -> None:
 
 def test_the_same_seed_gives_the_same_demonstrations_and_another_seed_others() -> None:
     prints = [
-        demonstrate("intersection", Uniform(0.5), 60, seed).fingerprint() for seed in (0, 0, 1)
+        demonstrate("intersection", UniformNoise(0.5), 60, seed).fingerprint() for seed in (0, 0, 1)
     ]
     assert prints[0] == prints[1] != prints[2]
 
 
 def test_teachers_with_one_seed_share_the_starts_which_no_evaluation_sees() -> None:
-    clean, noisy = (demonstrate("intersection", Uniform(s), 200, 0) for s in (0.0, 0.5))
+    clean, noisy = (demonstrate("intersection", UniformNoise(s), 200, 0) for s in (0.0, 0.5))
     starts = np.array([e.obs[0] for e in clean.episodes])
     np.testing.assert_array_equal(starts, [e.obs[0] for e in noisy.episodes])
     evaluated, _ = make_vec("intersection", 500).reset(seed=0)
@@ -121,7 +121,7 @@ def test_teachers_with_one_seed_share_the_starts_which_no_evaluation_sees() -> N
 
 
 def test_zero_sigma_demonstrates_unit_steps_of_the_expert() -> None:
-    demos = demonstrate("intersection", Uniform(0.0), pairs=400, seed=0)
+    demos = demonstrate("intersection", UniformNoise(0.0), pairs=400, seed=0)
     length = np.linalg.norm(demos.action, axis=1)
     assert length.max() <= 1 + 1e-6
     assert length.mean() > 0.9
@@ -135,7 +135,7 @@ def test_the_expert_returns_what_the_prototype_measured() -> None:
 
 @pytest.mark.parametrize(
     ("teacher", "measured"),
-    [(Uniform(0.5), 15.54), (Gaussian(0.5), 15.24), (EpsilonGreedy(0.5), 15.68)],
+    [(UniformNoise(0.5), 15.54), (GaussianNoise(0.5), 15.24), (EpsilonGreedy(0.5), 15.68)],
 )
 def test_return_of_noisy_demonstrations(teacher: Teacher, measured: float) -> None:
     # Each ± 0.08. The noise is taken as it is and has mean zero, so little is lost; the paper's
@@ -146,8 +146,8 @@ def test_return_of_noisy_demonstrations(teacher: Teacher, measured: float) -> No
 
 def test_unknown_worlds_and_empty_requests_are_refused_in_words() -> None:
     with pytest.raises(OptionError, match="unknown world 'crossing'; allowed: intersection"):
-        demonstrate("crossing", Uniform(0.5), 100, 0)
+        demonstrate("crossing", UniformNoise(0.5), 100, 0)
     with pytest.raises(OptionError, match="cannot demonstrate 0 pairs; ask for 1 or more"):
-        demonstrate("intersection", Uniform(0.5), 0, 0)
+        demonstrate("intersection", UniformNoise(0.5), 0, 0)
     with pytest.raises(OptionError, match="cannot average over 0 episodes; ask for 1 or more"):
         expert_return("intersection", 0, 0)

@@ -15,7 +15,7 @@ from counterbc.demonstrators import (
     Delay,
     EpsilonGreedy,
     Fatigue,
-    Gaussian,
+    GaussianNoise,
     Joystick,
     Keyboard,
     Lapses,
@@ -23,7 +23,7 @@ from counterbc.demonstrators import (
     Overshoot,
     Takes,
     Teacher,
-    Uniform,
+    UniformNoise,
     WrongButtons,
 )
 from counterbc.errors import OptionError
@@ -41,7 +41,7 @@ HUMAN_LIKE: list[Teacher] = [
     Fatigue(MotorNoise(0.3), during=2.0, after=1.0),
     *TEACHERS.values(),
 ]
-NOISES: list[Teacher] = [Uniform(0.5), Gaussian(0.5), EpsilonGreedy(0.5)]
+NOISES: list[Teacher] = [UniformNoise(0.5), GaussianNoise(0.5), EpsilonGreedy(0.5)]
 
 
 def takes(episodes: int, size: int = 2, steps: int = 12) -> Takes:
@@ -102,7 +102,7 @@ def test_parts_err_in_the_order_given() -> None:
 
 def test_two_like_parts_of_a_chain_draw_independently() -> None:
     meant = np.zeros((1, 50_000, 1))
-    twice = shown(Chain((Uniform(0.5), Uniform(0.5))), meant)
+    twice = shown(Chain((UniformNoise(0.5), UniformNoise(0.5))), meant)
     # The same draw twice would have four times the variance of one, not two.
     assert twice.var() == pytest.approx(2 * 0.5**2 / 3, rel=0.03)
 

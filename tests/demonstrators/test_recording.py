@@ -13,13 +13,21 @@ from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
-from counterbc.demonstrators import TEACHERS, Chain, Gaussian, Teacher, Uniform, demonstrate, record
+from counterbc.demonstrators import (
+    TEACHERS,
+    Chain,
+    GaussianNoise,
+    Teacher,
+    UniformNoise,
+    demonstrate,
+    record,
+)
 from counterbc.demonstrators import recording as module
 from counterbc.envs import WORLDS
 from counterbc.errors import OptionError
 
 Array = NDArray[Any]
-EVERY = [Uniform(0.5), Gaussian(0.5), *TEACHERS.values()]
+EVERY = [UniformNoise(0.5), GaussianNoise(0.5), *TEACHERS.values()]
 
 
 class Short(VectorEnv[Array, Array, Array]):
@@ -101,7 +109,7 @@ def test_short_episodes_fill_the_pairs_in_few_batches(short: str) -> None:
 
 
 def test_a_teacher_errs_in_units_of_the_action_range(short: str) -> None:
-    demos = demonstrate(short, Uniform(0.2), 400, seed=0)
+    demos = demonstrate(short, UniformNoise(0.2), 400, seed=0)
     np.testing.assert_array_equal([demos.action_low, demos.action_high], [[0], [10]])
     # The middle is 5 and half the range 5, so that 0.2 is one unit of the world.
     assert 0.95 < abs(demos.action - 5).max() < 1.0
@@ -120,4 +128,4 @@ def test_recorded_episodes_say_what_was_meant_and_open_the_demonstrations() -> N
     for r, c in zip(recorded, clean, strict=True):
         np.testing.assert_array_equal(r.intended[0], c.intended[0])
     with pytest.raises(OptionError, match="cannot record 0 episodes; ask for 1 or more"):
-        record("intersection", Uniform(0.5), 0, 0)
+        record("intersection", UniformNoise(0.5), 0, 0)

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.linalg import solve_discrete_are
 
-from counterbc.demonstrators import NOISES, Uniform, demonstrate, expert_return
+from counterbc.demonstrators import NOISES, UniformNoise, demonstrate, expert_return
 from counterbc.envs import WORLDS, make_vec
 from counterbc.envs import cartpole as pole
 from counterbc.errors import OptionError
@@ -109,7 +109,7 @@ def test_the_widest_starts_and_hardest_pushes_stay_inside_the_observation_space(
 
 
 def test_return_is_the_number_of_steps_survived() -> None:
-    demos = demonstrate("cartpole-hard", Uniform(0.5), pairs=2000, seed=0)
+    demos = demonstrate("cartpole-hard", UniformNoise(0.5), pairs=2000, seed=0)
     short = [e for e in demos.episodes[:-1] if len(e) < 200]
     assert len(short) > 10
     for e in demos.episodes:
@@ -125,7 +125,7 @@ def test_from_gentle_starts_no_demonstrator_falls(noise: str) -> None:
 
 def test_hard_demonstrations_are_as_short_as_the_papers_and_so_are_the_experts() -> None:
     # Over 50,000 episodes 26.5 ± 0.3 and 28.8 ± 0.3; here the error is about 1.
-    demos = demonstrate("cartpole-hard", Uniform(0.5), pairs=100_000, seed=0)
+    demos = demonstrate("cartpole-hard", UniformNoise(0.5), pairs=100_000, seed=0)
     assert demos.mean_return == pytest.approx(26.6, abs=3)
     assert expert_return("cartpole-hard", 4000, seed=0) == pytest.approx(28.8, abs=3)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from counterbc.demonstrators import Uniform, expert_return, record
+from counterbc.demonstrators import UniformNoise, expert_return, record
 from counterbc.envs import fork, make_vec
 from counterbc.errors import OptionError
 
@@ -55,7 +55,7 @@ def test_straight_on_leads_into_the_obstacle() -> None:
 
 def test_the_expert_arrives_on_either_side_without_touching_also_with_noise() -> None:
     assert expert_return("fork", 500, 0) == 1
-    recorded = record("fork", Uniform(0.3), 500, 0)
+    recorded = record("fork", UniformNoise(0.3), 500, 0)
     last = [r.episode.reward[-1] for r in recorded if r.episode.reward is not None]
     assert np.mean(np.array(last) == 1) > 0.99
     left = np.array([r.episode.obs[len(r.episode) // 2, 1] > 0 for r in recorded])

@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import SyncVectorEnv
 
 from counterbc.cli import main
-from counterbc.demonstrators import Uniform, demonstrate
+from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import CounterBCError, MissingExtra, OptionError
 from counterbc.formats import load
@@ -45,7 +45,7 @@ def test_there_is_no_synthetic_expert_and_the_next_step_is_named(
     words = "push-t has no synthetic expert; use recorded demonstrations: counterbc train DEMOS"
     assert words in capsys.readouterr().err
     with pytest.raises(OptionError, match="push-t has no synthetic expert"):
-        demonstrate("push-t", Uniform(0.5), 10, 0)
+        demonstrate("push-t", UniformNoise(0.5), 10, 0)
 
 
 def test_without_the_simulator_the_install_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.data.demonstrations import Demonstrations, Episode
 
 Make = Callable[..., Demonstrations]
 AssertSame = Callable[[Demonstrations, Demonstrations], None]

@@ -16,9 +16,10 @@ import h5py
 import numpy as np
 import pytest
 
-from counterbc.demonstrations import Demonstrations
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import CounterBCError, FormatError
-from counterbc.formats import hdf5, load, open_stream, robomimic, save
+from counterbc.formats import hdf5, load, open_stream, save
+from counterbc.formats.robomimic import reader as robomimic
 
 DATA = os.environ.get("COUNTERBC_DATA")
 

@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import FormatError, OptionError
 from counterbc.formats import FORMATS, detect, load, save
 

@@ -13,8 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from counterbc.demonstrations import Demonstrations, Episode
-from counterbc.formats import lerobot, minari, npz, open_stream, robomimic, table
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.formats import csv as table
+from counterbc.formats import open_stream
+from counterbc.formats.lerobot import reader as lerobot
+from counterbc.formats.minari import reader as minari
+from counterbc.formats.npz import reader as npz
+from counterbc.formats.robomimic import reader as robomimic
 
 
 def demos() -> Demonstrations:

@@ -17,9 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import AbsentEpisodes, DataError, FormatError
-from counterbc.formats import extras, lerobot, minari, robomimic
+from counterbc.formats import extras
+from counterbc.formats.lerobot import reader as lerobot
+from counterbc.formats.minari import reader as minari
+from counterbc.formats.robomimic import reader as robomimic
 from counterbc.formats.stream import Stream
 
 Make = Callable[..., Demonstrations]
@@ -126,7 +129,7 @@ def test_operators_of_other_episodes_are_refused_until_they_are_removed(
 def test_what_only_later_episodes_select_comes_back_from_lerobot(
     tmp_path: Path, uneven: Make
 ) -> None:
-    parts = [replace(r, selected=None) for r in Stream.of(uneven(selected=None)).recordings]
+    parts = [replace(r, selected=None) for r in Stream.of(uneven(selected=None)).raw_episodes]
     parts[1] = replace(parts[1], selected=np.array([False, True]))
     said = lerobot.write(Stream(Stream.of(uneven()).header, iter(parts)), tmp_path / "demos")
     assert any("pairs of 1 episodes are selected is only in meta" in s for s in said)
@@ -238,7 +241,7 @@ def test_an_interrupted_write_leaves_nothing_behind(
     uneven: Make,
 ) -> None:
     def cut_short() -> Iterator[Any]:
-        yield from list(Stream.of(uneven()).recordings)[:2]
+        yield from list(Stream.of(uneven()).raw_episodes)[:2]
         assert os.listdir(tmp_path) != []
         raise failure
 

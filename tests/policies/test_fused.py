@@ -19,7 +19,7 @@ Form = Callable[[Tensor, Tensor, Tensor], Three]
 
 
 pytest.importorskip("numba", reason="the native loop needs numba")
-from counterbc.policies import native  # noqa: E402
+from counterbc.kernels import numba_gaussian as native  # noqa: E402
 
 FORMS = [closed_form, native.evaluate]
 

@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 from torch.distributions import Categorical, Independent, MixtureSameFamily, Normal
 
+from counterbc.acting.policies import Policies
 from counterbc.cli import main
-from counterbc.demonstrations import Demonstrations
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
 from counterbc.methods import METHODS
 from counterbc.policies import GaussianMLP, Mixture, Params
 from counterbc.settings import Settings
-from counterbc.trained import Policies
 
 Train = Callable[..., Policies]
 every_method = pytest.mark.parametrize("method", list(METHODS))

@@ -18,10 +18,10 @@ from counterbc.commands.clean import Clean
 from counterbc.commands.intents import Intents as IntentsCommand
 from counterbc.commands.score import Score
 from counterbc.commands.train import Train
-from counterbc.meant import Judges
-from counterbc.meant.intents import Intents
-from counterbc.report import Findings, Options, find
+from counterbc.diagnosis.intents import Intents
+from counterbc.report import Findings, ReportOptions, find
 from counterbc.report.advice import Given, Step, advice
+from counterbc.selection.held_out import HeldOut
 
 ODD = Path("my demos.hdf5")
 
@@ -40,7 +40,7 @@ def found(make_demos: Any) -> Findings:
     demos = make_demos(episodes=8)
     return find(
         [replace(demos.subset(range(5)), source="a"), replace(demos.subset([5, 6, 7]), source="b")],
-        Options(radius=0.25, judges=Judges(repeats=1, steps=20), intents=False),
+        ReportOptions(radius=0.25, judges=HeldOut(repeats=1, steps=20), intents=False),
     )
 
 
@@ -97,7 +97,7 @@ def test_several_goals_are_kept_apart_before_anything_is_trained(found: Findings
 
 
 def test_no_radius_means_plain_bc_and_nothing_to_clean(make_demos: Any) -> None:
-    bare = find([make_demos()], Options(radius=0.0, intents=False, judges=Judges(steps=2)))
+    bare = find([make_demos()], ReportOptions(radius=0.0, intents=False, judges=HeldOut(steps=2)))
     (train,) = parsed(advice(bare, Given((ODD,), ("robomimic",))))
     assert isinstance(train, Train)
     assert train.method == "bc"

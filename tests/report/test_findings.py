@@ -8,21 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.diagnosis.meaning import meaning
 from counterbc.errors import OptionError
-from counterbc.meant import Judges, meaning
-from counterbc.radius import Search, choose_radius
-from counterbc.report import Options, find
+from counterbc.report import ReportOptions, find
 from counterbc.report.words import headline, lengths
+from counterbc.selection.held_out import HeldOut
+from counterbc.selection.radius import RadiusSearch, choose_radius
 
-QUICK: dict[str, Any] = {"judges": Judges(repeats=1, steps=20), "search": Search(steps=20)}
+QUICK: dict[str, Any] = {"judges": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20)}
 
 
 def test_it_says_what_the_other_functions_say(tiny: Demonstrations) -> None:
-    found = find([tiny], Options(**QUICK))
-    choice = choose_radius(tiny, search=Search(steps=20), progress=False)
+    found = find([tiny], ReportOptions(**QUICK))
+    choice = choose_radius(tiny, search=RadiusSearch(steps=20), progress=False)
     judged = meaning(
-        tiny, radius=choice.radius, judges=Judges(repeats=1, steps=20), progress=False
+        tiny, radius=choice.radius, judges=HeldOut(repeats=1, steps=20), progress=False
     )  # fmt: skip
     assert found.choice is not None
     assert found.meaning is not None
@@ -36,21 +37,21 @@ def test_an_episode_that_does_the_opposite_stands_out(make_demos: Any) -> None:
     demos = make_demos(episodes=10, length=40)
     bad = replace(demos.episodes[4], action=-demos.episodes[4].action)
     demos = replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:]))
-    found = find([demos], Options(radius=0.2, intents=False, judges=Judges(steps=400)))
+    found = find([demos], ReportOptions(radius=0.2, intents=False, judges=HeldOut(steps=400)))
     assert found.outstanding == [4]
     assert found.ranked[0] == 4
     assert "1 episode stands out." in headline(found)
 
 
 def test_few_episodes_have_none_that_stands_out(tiny: Demonstrations) -> None:
-    found = find([tiny], Options(radius=0.2, intents=False, **QUICK))
+    found = find([tiny], ReportOptions(radius=0.2, intents=False, **QUICK))
     assert found.fence is None
     assert found.outstanding == []
     assert not any("out" in sentence.split() for sentence in headline(found))
 
 
 def test_what_is_not_asked_for_has_a_reason(tiny: Demonstrations) -> None:
-    found = find([tiny], Options(radius=0.2, scores=False, intents=False))
+    found = find([tiny], ReportOptions(radius=0.2, scores=False, intents=False))
     assert [found.choice, found.meaning, found.intents] == [None] * 3
     assert set(found.reasons) == {"radius", "scores", "intents"}
 
@@ -59,7 +60,7 @@ def test_images_are_inspected_and_the_rest_is_explained() -> None:
     rng = np.random.default_rng(0)
     frames = rng.integers(0, 255, (6, 8, 8, 3), np.uint8)
     episodes = tuple(Episode(frames, rng.uniform(-1, 1, (6, 2))) for _ in range(8))
-    found = find([Demonstrations(episodes)], Options(**QUICK))
+    found = find([Demonstrations(episodes)], ReportOptions(**QUICK))
     assert found.inspection["episodes"] == 8
     assert "images" in found.reasons["radius"]
     assert "--radius" in found.reasons["scores"]
@@ -67,23 +68,23 @@ def test_images_are_inspected_and_the_rest_is_explained() -> None:
 
 
 def test_too_few_episodes_for_goals_are_explained(make_demos: Any) -> None:
-    found = find([make_demos(episodes=1, length=60)], Options(radius=0.2, **QUICK))
+    found = find([make_demos(episodes=1, length=60)], ReportOptions(radius=0.2, **QUICK))
     assert found.meaning is not None
     assert "1 episodes are too few" in found.reasons["intents"]
 
 
 def test_a_wrong_option_is_refused_before_any_work(tiny: Demonstrations) -> None:
     with pytest.raises(OptionError, match="unknown observation 'tilt'"):
-        find([tiny], Options(angles=("tilt",)))
+        find([tiny], ReportOptions(angles=("tilt",)))
     with pytest.raises(OptionError):
-        find([tiny], Options(radius=(0.1, 0.2, 0.3), **QUICK))
+        find([tiny], ReportOptions(radius=(0.1, 0.2, 0.3), **QUICK))
 
 
 def test_merged_datasets_keep_the_names_of_their_episodes(make_demos: Any) -> None:
     one, two = make_demos(episodes=2), make_demos(episodes=3, seed=1)
     found = find(
         [replace(one, source="a.hdf5"), replace(two, source="b.hdf5")],
-        Options(radius=0.2, scores=False, intents=False),
+        ReportOptions(radius=0.2, scores=False, intents=False),
     )
     assert found.parts == (
         ("a.hdf5", ("demo_0", "demo_1")),
@@ -93,7 +94,7 @@ def test_merged_datasets_keep_the_names_of_their_episodes(make_demos: Any) -> No
 
 
 def test_lengths_are_told_in_seconds_where_the_rate_is_known(tiny: Demonstrations) -> None:
-    bare = Options(radius=0.2, scores=False, intents=False)
+    bare = ReportOptions(radius=0.2, scores=False, intents=False)
     assert lengths(find([tiny], bare)) == "10 pairs each"
     longer = replace(tiny.episodes[0], obs=tiny.obs[:30], action=tiny.action[:30], reward=None)
     timed = replace(tiny, episodes=(longer, *tiny.episodes[1:]), rate=20.0)

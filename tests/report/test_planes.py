@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.report.planes import last_states, path_plane, principal_plane
 
 RNG = np.random.default_rng(0)

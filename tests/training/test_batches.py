@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 import torch
 
+from counterbc.acting.policies import Member
 from counterbc.errors import DataError
-from counterbc.trained import Member
 from counterbc.training.batches import Batches
 from counterbc.training.networks import Networks, networks
 
 
 def nets(*lengths: int) -> Networks:
     members = [Member(seed, (0.0,)) for seed in range(len(lengths))]
-    return networks(members, [torch.arange(n) for n in lengths], parts=1)
+    return networks(members, [torch.arange(n) for n in lengths], shards=1)
 
 
 def stream(batches: Batches, steps: int, net: int) -> list[int]:
@@ -63,17 +63,17 @@ def test_seeds_shuffle_differently() -> None:
 
 @pytest.mark.parametrize("n", [4, 11, 12])
 def test_parts_deal_out_all_pairs_and_differ_by_one_at_most(n: int) -> None:
-    dealt = networks([Member(0, (0.0,)), Member(1, (0.0,))], [torch.arange(n)] * 2, parts=4)
+    dealt = networks([Member(0, (0.0,)), Member(1, (0.0,))], [torch.arange(n)] * 2, shards=4)
     assert dealt.members.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     for member in range(2):
         rows = range(4 * member, 4 * member + 4)
-        parts = [dealt.pairs[i, : dealt.lengths[i]].tolist() for i in rows]
-        assert sorted(pair for part in parts for pair in part) == list(range(n))
-        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+        shards = [dealt.pairs[i, : dealt.lengths[i]].tolist() for i in rows]
+        assert sorted(pair for part in shards for pair in part) == list(range(n))
+        assert max(map(len, shards)) - min(map(len, shards)) <= 1
     assert len(dealt.seeds.unique()) == 8
     assert dealt.pairs[:4].tolist() != dealt.pairs[4:].tolist() or n == 4
 
 
 def test_more_parts_than_pairs_are_refused_with_both_numbers() -> None:
     with pytest.raises(DataError, match="deals the pairs to 4 networks, but there are 3"):
-        networks([Member(0, (0.0,))], [torch.arange(3)], parts=4)
+        networks([Member(0, (0.0,))], [torch.arange(3)], shards=4)

@@ -15,11 +15,11 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from counterbc.demonstrations import Demonstrations
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import CounterBCError, FormatError
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianMLP
-from counterbc.trained import Policies
 from counterbc.training import checkpoints
 
 Train = Callable[..., Policies]

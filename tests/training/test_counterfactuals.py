@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterbc.feasible import Everywhere, Feasible, UnitBall, UnitBox
+from counterbc.acting.policies import Member
 from counterbc.supports import Ball, Box, Demonstrated, Metric, Support
-from counterbc.trained import Member
+from counterbc.supports.feasible import Everywhere, Feasible, UnitBall, UnitBox
 from counterbc.training import counterfactuals as module
 from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.networks import networks
@@ -22,7 +22,7 @@ def make(support: Support, feasible: Feasible, size: int = 2, **options: Any) ->
     members = [Member(seed, (0.4,) * size) for seed in range(NETS)]
     # The pairs of network k are those of the store backwards from k, so positions are not pairs.
     lists = [torch.arange(PAIRS).flip(0).roll(k) for k in range(NETS)]
-    nets = networks(members, lists, parts=1)
+    nets = networks(members, lists, shards=1)
     generator = torch.Generator().manual_seed(0)
     action = 2 * torch.rand(PAIRS, size, generator=generator) - 1
     action[0] = 1  # a corner

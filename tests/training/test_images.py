@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import torch
 
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.acting.onnx import export
+from counterbc.acting.policies import Acting, Policies
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import DataError, OptionError
-from counterbc.exporting import export
 from counterbc.methods import METHODS
 from counterbc.policies import GaussianCNN, GaussianCNNGRU
 from counterbc.settings import Settings
-from counterbc.trained import Acting, Policies
-from counterbc.training import train
-from counterbc.training.job import Job
+from counterbc.trainer import train
+from counterbc.training.plan import Job
 
 SHAPE = (36, 36, 3)
 ON_IMAGES = ("bc", "counter-bc", "weighted-bc", "bc-rnn", "bcnd")

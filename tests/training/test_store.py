@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from counterbc.demonstrations import Demonstrations, Episode
-from counterbc.normalization import Normalization
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.scaling import Scaling
 from counterbc.training.store import Store
 
 
@@ -19,9 +19,9 @@ def numbered(*lengths: int, first: int = 1) -> Demonstrations:
     return Demonstrations(tuple(episodes))
 
 
-def scaled(mean: float = 0.0, scale: float = 1.0, bound: float = 1.0) -> Normalization:
+def scaled(mean: float = 0.0, scale: float = 1.0, bound: float = 1.0) -> Scaling:
     one = torch.ones(1, 1)
-    return Normalization(mean * one, scale * one, -bound * one, bound * one)
+    return Scaling(mean * one, scale * one, -bound * one, bound * one)
 
 
 def stored(*datasets: Demonstrations) -> Store:

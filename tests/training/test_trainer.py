@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import torch
 
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import (
     CounterBCError,
     DataError,
@@ -25,10 +26,9 @@ from counterbc.errors import (
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianGRU, GaussianMLP, Params
 from counterbc.supports import Ball
-from counterbc.trained import Policies
 from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.loop import Loop
-from counterbc.training.population import Population
+from counterbc.training.network_stack import NetworkStack
 from counterbc.weightings import Batch, Uniform, Weighting
 
 Make = Callable[..., Demonstrations]
@@ -67,8 +67,8 @@ def test_a_method_trains_a_population_that_acts(
     assert len(policies) == 3
     assert policies.method == method
     assert [m.seed for m in policies.members] == [0, 1, 2]
-    parts = METHODS[method].parts
-    assert all(v.shape[0] == 3 * parts for v in policies.params.values())
+    shards = METHODS[method].shards
+    assert all(v.shape[0] == 3 * shards for v in policies.params.values())
     assert not policies.diverged.any()
     assert policies.curve is not None
     loss = policies.curve.loss
@@ -624,13 +624,13 @@ def test_a_training_that_was_stopped_ends_with_the_bits_of_one_that_was_not(
     with pytest.raises(FormatError, match="training that was stopped"):
         Policies.load(out)
     taken = []
-    steps = Population.steps
+    steps = NetworkStack.steps
 
-    def counted(self: Population, position: torch.Tensor, epoch: torch.Tensor) -> None:
+    def counted(self: NetworkStack, position: torch.Tensor, epoch: torch.Tensor) -> None:
         taken.append(len(position))
         steps(self, position, epoch)
 
-    monkeypatch.setattr(Population, "steps", counted)
+    monkeypatch.setattr(NetworkStack, "steps", counted)
     resumed = quick(demos, method, seeds=2, out=out, resume=True, **options)
     assert sum(taken) == 20 * METHODS[method].rounds - after
     assert same(whole, resumed)
@@ -730,7 +730,7 @@ def test_a_folder_that_exists_is_refused_before_any_work(
     def never(*_: Any) -> None:
         raise AssertionError("a step was taken")
 
-    monkeypatch.setattr(Population, "steps", never)
+    monkeypatch.setattr(NetworkStack, "steps", never)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years of work")
     with pytest.raises(FormatError, match="exists"):
@@ -775,7 +775,7 @@ def test_a_finished_training_frees_its_memory_at_once(tiny: Demonstrations, quic
     gc.disable()
     try:
         quick(tiny, "counter-bc", steps=2)
-        left = [x for x in gc.get_objects() if type(x) in (Population, Counterfactuals)]
+        left = [x for x in gc.get_objects() if type(x) in (NetworkStack, Counterfactuals)]
         assert left == []
     finally:
         gc.enable()

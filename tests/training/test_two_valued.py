@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from counterbc.demonstrations import Demonstrations, Episode
-from counterbc.training import train
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.trainer import train
 from counterbc.training.checks import radius_of, two_valued
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.scaling import Scaling
 from counterbc.errors import DataError, OptionError
-from counterbc.normalization import Normalization
-from counterbc.trained import Policies
 from counterbc.training.store import Store
 from counterbc.weightings import Advantage, Pairs
 from counterbc.weightings.pretraining import Pretraining
@@ -26,7 +26,7 @@ def test_what_is_left_to_earn_stops_at_the_end_of_the_episode() -> None:
     demos = Demonstrations(
         tuple(Episode(np.ones((len(r), 1)), np.zeros((len(r), 1)), np.array(r)) for r in rewards)
     )
-    scales = Normalization.fit(demos, False, True)
+    scales = Scaling.fit(demos, False, True)
     store, _ = Store.of([(demos, scales)], torch.float64, False, needs=("rewards",))
     assert store.facts["to_go"].tolist() == [7, 6, 4, 24, 16]
     assert store.facts["time"].tolist() == pytest.approx([0, 1 / 3, 2 / 3, 0, 1 / 3])

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import torch
 
+from counterbc.acting.policies import Policies
 from counterbc.cli import main
-from counterbc.demonstrations import Demonstrations
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.merge import merge
 from counterbc.errors import DataError, FormatError
-from counterbc.merging import merge
 from counterbc.methods import METHODS
 from counterbc.settings import Settings
-from counterbc.trained import Policies
-from counterbc.training.job import Job
-from counterbc.training.population import View
+from counterbc.training.network_stack import View
+from counterbc.training.plan import Job
 from counterbc.weightings import Discriminator
 from counterbc.weightings.pretraining import Pretraining
 

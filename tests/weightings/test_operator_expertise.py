@@ -12,13 +12,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterbc.demonstrations import Demonstrations
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.merge import merge
+from counterbc.data.scaling import Scaling
 from counterbc.errors import DataError, OptionError
 from counterbc.losses import generalized_loss
-from counterbc.merging import merge
-from counterbc.normalization import Normalization
 from counterbc.policies import Params
-from counterbc.trained import Policies
 from counterbc.training.store import Store
 from counterbc.weightings import Batch, OperatorExpertise, expertise
 from counterbc.weightings.operator_expertise import rho_logit
@@ -29,12 +29,12 @@ Train = Callable[..., Policies]
 
 def crowd(make_demos: Make, seed: int = 0) -> Demonstrations:
     """Three operators who err by at most 0.02, 0.4 and 1.2."""
-    parts = []
+    shards = []
     for i, noise in enumerate((0.02, 0.4, 1.2)):
         demos = make_demos(episodes=8, seed=10 * seed + i, noise=noise)
         episodes = tuple(replace(e, operator=f"up to {noise:g}") for e in demos.episodes)
-        parts.append(replace(demos, episodes=episodes))
-    return merge(parts)
+        shards.append(replace(demos, episodes=episodes))
+    return merge(shards)
 
 
 def batch_of(log_uniform: float, operator: list[int]) -> Batch:
@@ -97,7 +97,7 @@ def test_the_uniform_is_that_of_the_feasible_set_in_the_units_of_the_policy(
 ) -> None:
     high = np.array([1.0, 2.0, 3.0])
     demos = make_demos(action_size=3, action_low=-high, action_high=high, action_set=action_set)
-    scales = Normalization.fit(demos, True, scaled)
+    scales = Scaling.fit(demos, True, scaled)
     store, _ = Store.of([(demos, scales)], torch.float64, project=False)
     assert store.facts["log_volume"].exp().unique().item() == pytest.approx(volume)
 

@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterbc import draws
-from counterbc.demonstrations import Demonstrations
+from counterbc.data import draws
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.methods import METHODS, Method
 from counterbc.policies import Params
 from counterbc.settings import Settings
-from counterbc.training.job import Job
-from counterbc.training.population import View, initial, split
+from counterbc.training.network_stack import View, initial, split
+from counterbc.training.plan import Job
 
 Make = Callable[..., Demonstrations]
 every_method = pytest.mark.parametrize("method", list(METHODS))
@@ -59,7 +59,7 @@ def test_stacked_equals_vmap_of_one_in_loss_weights_and_gradient(
     view, params = views(METHODS[method], make_demos)
     before = None if METHODS[method].rounds == 1 else params
     view.fit()
-    view.update_columns(before, view.method.parts)
+    view.update_columns(before, view.method.shards)
     nets = len(view.nets.pairs)
     position = torch.arange(7).expand(nets, -1).contiguous()
     batch = view.batch(position, torch.zeros_like(position))
@@ -99,7 +99,7 @@ def test_what_is_computed_before_a_round_is_the_same_for_one_network_and_for_all
     pairs = view._pairs(None)
     alone = [weighting.fit(pairs.network(i)) for i in range(nets)]
     assert_same(view.fitted, alone)
-    view.update_columns(None, view.method.parts)
+    view.update_columns(None, view.method.shards)
     columns = [weighting.columns(pairs.network(i), alone[i]) for i in range(nets)]
     assert_same(view.columns, columns)
 
@@ -122,7 +122,7 @@ def test_padding_does_not_count(method: str, make_demos: Make) -> None:
 def test_weights_lie_between_zero_and_one(method: str, make_demos: Make) -> None:
     view, params = views(METHODS[method], make_demos)
     view.fit()
-    view.update_columns(None, view.method.parts)
+    view.update_columns(None, view.method.shards)
     position = torch.arange(20).expand(len(view.nets.pairs), -1).contiguous() % 7
     batch = view.batch(position, torch.zeros_like(position))
     policy = view.method.policy

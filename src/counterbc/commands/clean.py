@@ -13,7 +13,7 @@ from counterbc.commands.command import Json
 from counterbc.commands.judged import Judged
 
 if TYPE_CHECKING:
-    from counterbc.meant import Meaning
+    from counterbc.diagnosis.meaning import Meaning
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Clean(Judged):
     def run(self) -> tuple[Json, list[RenderableType]]:
         import warnings
 
+        from counterbc.diagnosis.clean import check_cleanable
         from counterbc.errors import InfeasibleActions
         from counterbc.files import check_free
-        from counterbc.meant.copies import check_cleanable
 
         check_free(self.out)
         kind = self._format()
@@ -70,9 +70,9 @@ class Clean(Judged):
         """Returns what the copy lacks, or still holds as it was shown."""
         import numpy as np
 
+        from counterbc.diagnosis.clean import write_cleaned
         from counterbc.files import aside
         from counterbc.formats import open_stream, save
-        from counterbc.meant.copies import write_cleaned
 
         if kind == "robomimic":
             how = {"radius": meaning.radius, "shape": meaning.shape}

@@ -14,8 +14,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from counterbc.demonstrations import Demonstrations
-    from counterbc.formats.stream import Recording, Stream
+    from counterbc.data.demonstrations import Demonstrations
+    from counterbc.formats.stream import RawEpisode, Stream
 
 Json = dict[str, Any]
 
@@ -58,16 +58,16 @@ def streams(
         raise OptionError("no demonstrations were given; name one file or more")
     for path in paths:
         stream = open_stream(path, obs or None, format=format).subset(mask)
-        yield replace(stream, recordings=_watched(stream.recordings, path.name))
+        yield replace(stream, raw_episodes=_watched(stream.raw_episodes, path.name))
 
 
-def _watched(recordings: Iterator[Recording], title: str) -> Iterator[Recording]:
+def _watched(raw_episodes: Iterator[RawEpisode], title: str) -> Iterator[RawEpisode]:
     """The same, counted on stderr where people watch."""
     columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed} episodes"))
     console, watched = Console(stderr=True), sys.stderr.isatty()
     with Progress(*columns, console=console, transient=True, disable=not watched) as bar:
         task = bar.add_task(title, total=None)
-        for recording in recordings:
+        for recording in raw_episodes:
             yield recording
             bar.advance(task)
 
@@ -77,7 +77,7 @@ def read(
     format: str | None = None,
 ) -> Demonstrations:  # fmt: skip
     """Several files as one dataset, the file naming the operator where none is recorded."""
-    from counterbc.merging import merge
+    from counterbc.data.merge import merge
 
     return merge([s.demonstrations() for s in streams(paths, obs, mask, format)])
 

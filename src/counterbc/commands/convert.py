@@ -13,7 +13,7 @@ from tyro.conf import Positional, UseAppendAction
 from counterbc.commands.command import Command, Json, streams
 
 if TYPE_CHECKING:
-    from counterbc.formats.stream import Recording
+    from counterbc.formats.stream import RawEpisode
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Convert(Command):
         to = format_to_write(self.out, self.to)
         (stream,) = streams([self.source], self.obs, self.mask, self.format)
         count = _Count()
-        counted = replace(stream, recordings=count.passing(stream.recordings))
+        counted = replace(stream, raw_episodes=count.passing(stream.raw_episodes))
         lost = [*stream.header.left_out, *save(counted, self.out, format=to)]
         said: Json = {
             "source": str(self.source),
@@ -63,8 +63,8 @@ class _Count:
     def __init__(self) -> None:
         self.episodes = self.pairs = 0
 
-    def passing(self, recordings: Iterator[Recording]) -> Iterator[Recording]:
-        for r in recordings:
+    def passing(self, raw_episodes: Iterator[RawEpisode]) -> Iterator[RawEpisode]:
+        for r in raw_episodes:
             self.episodes += 1
             self.pairs += len(r.action)
             yield r

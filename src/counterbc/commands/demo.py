@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from counterbc.commands.command import Command, Json, plain_table
-from counterbc.plain import without_nan
+from counterbc.json_safe import without_nan
 
 if TYPE_CHECKING:
-    from counterbc.studies.comparison import Outcome
+    from counterbc.experiments.comparison import Outcome
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class Demo(Command):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.demonstrators import find_teacher
         from counterbc.errors import OptionError
+        from counterbc.experiments.comparison import Comparison, run
+        from counterbc.experiments.plots import comparison_figure
         from counterbc.files import aside, check_free
-        from counterbc.studies.comparison import Comparison, run
-        from counterbc.studies.plots import comparison_figure
 
         out = self.out or _free(Path("counterbc-demo"))
         check_free(out)
@@ -79,7 +79,7 @@ class Demo(Command):
 
 
 def _tables(outcome: Outcome) -> list[RenderableType]:
-    from counterbc.evaluation import compare
+    from counterbc.acting.evaluation import compare
 
     c = outcome.comparison
     shown: list[RenderableType] = [

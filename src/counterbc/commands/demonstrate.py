@@ -32,9 +32,9 @@ class Demonstrate(Command):
     """The file to write, in robomimic's layout."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.acting.intervals import mean_interval
         from counterbc.demonstrators import Chain, demonstrate, find_teacher, returns
         from counterbc.files import check_free
-        from counterbc.intervals import mean_interval
 
         check_free(self.out)
         teacher = find_teacher(self.teacher, self.noise, self.sigma)

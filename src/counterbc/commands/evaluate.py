@@ -13,8 +13,8 @@ from tyro.conf import Positional
 from counterbc.commands.command import Command, Json, plain_table
 
 if TYPE_CHECKING:
-    from counterbc.evaluation import Evaluation
-    from counterbc.trained import Policies
+    from counterbc.acting.evaluation import Evaluation
+    from counterbc.acting.policies import Policies
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Evaluate(Command):
     """Film the first policy of the first run: a .gif, or .mp4 with the video extra."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.acting.evaluation import evaluate
+        from counterbc.acting.policies import Policies
+        from counterbc.acting.video import check_video, film
         from counterbc.errors import OptionError
-        from counterbc.evaluation import evaluate
-        from counterbc.trained import Policies
-        from counterbc.video import check_video, film
 
         if not self.runs:
             raise OptionError("no runs were given; name one folder or more")
@@ -76,7 +76,7 @@ class Evaluate(Command):
         self, folder: Path, policies: Policies, result: Evaluation, first: Evaluation
     ) -> tuple[Json, list[str]]:
         """A run for machines, and its row for people."""
-        from counterbc.evaluation import compare
+        from counterbc.acting.evaluation import compare
 
         entry: Json = {
             "folder": str(folder),

@@ -26,9 +26,9 @@ class Export(Command):
     """Give the policy's mean action, or a sample made from an input `noise`."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
-        from counterbc.exporting import export
-        from counterbc.parity import TOLERANCE
-        from counterbc.trained import Policies
+        from counterbc.acting.onnx import export
+        from counterbc.acting.parity import TOLERANCE
+        from counterbc.acting.policies import Policies
 
         policies = Policies.load(self.folder)
         parity = export(policies, self.file, self.member, self.act)
@@ -46,7 +46,7 @@ class Export(Command):
         shown: list[RenderableType] = [
             f"{policies.method}, member {self.member} ({policies.members[self.member].name}), "
             f"act={self.act}: obs {policies.obs_size} → action {policies.action_size}",
-            f"Largest difference to torch: {parity.difference:.2g} in the action's units, on "
+            f"Largest difference to torch: {parity.difference:.2g} in the action's cells, on "
             f"{parity.inputs} inputs{undecided}. Allowed: {TOLERANCE:g} of the action's range.",
             f"Written to {self.file}, {said['bytes'] / 1000:.0f} kB.",
         ]

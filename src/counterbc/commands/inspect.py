@@ -12,7 +12,7 @@ from tyro.conf import Positional, UseAppendAction
 from counterbc.commands.command import Command, Json, plain_table, streams
 
 if TYPE_CHECKING:
-    from counterbc.inspection import Inspection
+    from counterbc.data.inspection import Inspection
 
 _MOST = 40  # dimensions shown to people
 _PLACES = 3  # places of a problem shown to people
@@ -40,9 +40,9 @@ class Inspect(Command):
     """Problems that do not count, one --ignore each: idle, short, saturated, …"""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.data.inspection import Inspection
+        from counterbc.data.problems import KINDS
         from counterbc.errors import OptionError, unknown
-        from counterbc.inspection import Inspection
-        from counterbc.problems import KINDS
 
         if self.idle is not None and self.idle < 2:
             raise OptionError(f"idle is {self.idle}; give the number of pairs, 2 or more")
@@ -61,7 +61,7 @@ class Inspect(Command):
 
 
 def _summary(inspection: Inspection, said: Json) -> list[RenderableType]:
-    from counterbc.summary import bounds, shorten
+    from counterbc.data.summary import bounds, shorten
 
     m, length, total = inspection.model, said["episode_length"], sum(inspection.lengths)
     keys = [f"{key} ({width})" for key, width in m.obs_keys]

@@ -40,10 +40,10 @@ class Intents(Command):
     """In that copy, also append the group to every observation, as numbers 0 or 1."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.data.merge import merge
+        from counterbc.diagnosis.intents import IntentSearch, find_intents
         from counterbc.errors import OptionError
         from counterbc.files import check_free
-        from counterbc.meant.intents import Search, find_intents
-        from counterbc.merging import merge
 
         if self.out is not None:
             check_free(self.out)
@@ -52,7 +52,7 @@ class Intents(Command):
         sources = list(streams(self.demos, self.obs, format=self.format))
         left_out = [text for s in sources for text in s.header.left_out]
         demos = merge([s.demonstrations() for s in sources])
-        search = Search(most=self.most)
+        search = IntentSearch(most=self.most)
         found = find_intents(
             demos, self.groups, angles=self.angle, seed=self.seed, search=search
         )  # fmt: skip

@@ -11,8 +11,9 @@ from tyro.conf import UseAppendAction
 from counterbc.commands.command import Command, read
 
 if TYPE_CHECKING:
-    from counterbc.meant import Judges, Meaning
-    from counterbc.radius import Search
+    from counterbc.diagnosis.meaning import Meaning
+    from counterbc.selection.held_out import HeldOut
+    from counterbc.selection.radius import RadiusSearch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,7 @@ class Judged(Command):
     """cpu or cuda; by default cuda where there is one."""
 
     def judge(self, paths: tuple[Path, ...]) -> Meaning:
-        from counterbc.meant import meaning
+        from counterbc.diagnosis.meaning import meaning
 
         return meaning(
             read(paths, self.obs, format=self.format), radius=self.delta, judges=self.judges,
@@ -61,16 +62,16 @@ class Judged(Command):
         return None if not numbers else numbers[0] if len(numbers) == 1 else numbers
 
     @property
-    def search(self) -> Search | None:
+    def search(self) -> RadiusSearch | None:
         """How Δ is looked for, as `counterbc radius` does with the same steps."""
-        from counterbc.radius import Search
+        from counterbc.selection.radius import RadiusSearch
 
-        return None if self.steps is None else Search(steps=self.steps)
+        return None if self.steps is None else RadiusSearch(steps=self.steps)
 
     @property
-    def judges(self) -> Judges:
-        from counterbc.meant import Judges
+    def judges(self) -> HeldOut:
+        from counterbc.selection.held_out import HeldOut
 
         names = ("folds", "repeats", "rounds", "steps", "seed")
         asked = {name: getattr(self, name) for name in names}
-        return Judges(**{k: v for k, v in asked.items() if v is not None})
+        return HeldOut(**{k: v for k, v in asked.items() if v is not None})

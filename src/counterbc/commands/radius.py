@@ -14,7 +14,7 @@ from counterbc.commands.command import Command, Json, plain_table, read
 from counterbc.commands.train import Family
 
 if TYPE_CHECKING:
-    from counterbc.radius import RadiusChoice, Search
+    from counterbc.selection.radius import RadiusChoice, RadiusSearch
 
 _AGAIN = ("obs", "format", "method", "preset", "policy", "modes", "device")
 
@@ -59,8 +59,8 @@ class Radius(Command):
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.files import check_free
-        from counterbc.radius import choose_radius
-        from counterbc.radius_figure import check_kind
+        from counterbc.selection.radius import choose_radius
+        from counterbc.selection.radius_figure import check_kind
 
         if self.plot is not None:
             check_kind(self.plot)
@@ -86,12 +86,12 @@ class Radius(Command):
             words += ["--radius", f"{radius:g}"]
         return shlex.join(words)
 
-    def _search(self) -> Search:
-        from counterbc.radius import Search
+    def _search(self) -> RadiusSearch:
+        from counterbc.selection.radius import RadiusSearch
 
         names = ("radii", "folds", "repeats", "steps", "pairs", "seed")
         given = {name: getattr(self, name) for name in names}
-        return Search(**{k: v for k, v in given.items() if v not in (None, ())})
+        return RadiusSearch(**{k: v for k, v in given.items() if v not in (None, ())})
 
     def _shown(self, choice: RadiusChoice) -> list[RenderableType]:
         rows = []

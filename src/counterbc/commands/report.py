@@ -17,7 +17,7 @@ from counterbc.commands.command import Json, streams
 from counterbc.commands.judged import Judged
 
 if TYPE_CHECKING:
-    from counterbc.report import Findings, Options
+    from counterbc.report import Findings, ReportOptions
     from counterbc.report.advice import Given
 
 
@@ -57,10 +57,10 @@ class Report(Judged):
         said = _said(found, given) | {"out": str(self.out), "bytes": len(text)}
         return said, [_text(said)]
 
-    def _options(self) -> Options:
-        from counterbc.report import Options
+    def _options(self) -> ReportOptions:
+        from counterbc.report import ReportOptions
 
-        return Options(
+        return ReportOptions(
             radius=self.delta, judges=self.judges, scores=self.scores, intents=self.intents,
             angles=self.angle, device=self.device, search=self.search,
         )  # fmt: skip

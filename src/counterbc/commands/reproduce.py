@@ -13,7 +13,7 @@ from tyro.conf import Positional, UseAppendAction
 from counterbc.commands.command import Command, Json
 
 if TYPE_CHECKING:
-    from counterbc.studies.catalog import Options
+    from reproduction.catalog import FigureOptions
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ class Reproduce(Command):
     def run(self) -> tuple[Json, list[RenderableType]]:
         import sys
 
-        from counterbc.studies.catalog import plan
-        from counterbc.studies.pace import run_timed
-        from counterbc.studies.reproduction import draw, resolution, sentences
-        from counterbc.studies.study import Study
+        from counterbc.experiments.study import Study
+        from reproduction.catalog import plan
+        from reproduction.draw import draw, resolution, sentences
+        from reproduction.timings import run_timed
 
         asked = plan([self.what], self._options())
-        study = Study(asked.units(), self.out / "rows")
+        study = Study(asked.cells(), self.out / "rows")
         for name, own in asked.figures.items():
             if text := resolution(name, own, self.out, self.sd):
                 print(text, file=sys.stderr)
@@ -74,7 +74,7 @@ class Reproduce(Command):
         said: Json = {
             "folder": str(self.out),
             "computed": computed,
-            "populations": len(study.units),
+            "populations": len(study.cells),
             "notes": list(asked.notes),
         }
         shown: list[RenderableType] = []
@@ -87,10 +87,10 @@ class Reproduce(Command):
             text += "; this was a quick look, too small to judge the paper by"
         return said, [*shown, text]
 
-    def _options(self) -> Options:
-        from counterbc.studies.catalog import Options
+    def _options(self) -> FigureOptions:
+        from reproduction.catalog import FigureOptions
 
-        return Options(
+        return FigureOptions(
             self.quick, self.env, self.noise, self.seeds, self.steps, self.episodes, self.preset,
             self.data, self.pairs, self.paper_size,
         )  # fmt: skip

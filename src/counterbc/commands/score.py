@@ -15,7 +15,8 @@ from counterbc.commands.command import Json, plain_table
 from counterbc.commands.judged import Judged
 
 if TYPE_CHECKING:
-    from counterbc.meant import Meaning, scores
+    from counterbc.diagnosis import scores
+    from counterbc.diagnosis.meaning import Meaning
 
 UNITS = "each action dimension spans [-1, 1]"
 _AGAIN = ("folds", "repeats", "seed", "rounds", "steps", "obs", "format", "device")
@@ -54,7 +55,7 @@ class Score(Judged):
         written = self._write(meaning, worst)
         said: Json = {
             "source": meaning.demos.source,
-            "units": UNITS,
+            "cells": UNITS,
             "radius": meaning.radius,
             "episodes": [{"index": i, **s.as_dict()} for i, s in enumerate(meaning.episodes)],
             "operators": [s.as_dict() for s in meaning.operators],
@@ -71,9 +72,9 @@ class Score(Judged):
 
     def _check(self) -> None:
         """Refuse what cannot be written before any work is done."""
+        from counterbc.diagnosis.clean import check_mask
         from counterbc.errors import OptionError
         from counterbc.files import check_free
-        from counterbc.meant.copies import check_mask
 
         if (self.write_mask is None) != (self.out is None):
             raise OptionError("--write-mask NAME and --out FILE belong together; give both")
@@ -110,8 +111,8 @@ class Score(Judged):
         return episodes // 10 if self.exclude is None else self.exclude
 
     def _write(self, meaning: Meaning, worst: list[int]) -> Json:
-        from counterbc.meant.copies import write_mask
-        from counterbc.meant.weights import write_weights
+        from counterbc.diagnosis.clean import write_mask
+        from counterbc.diagnosis.weights import write_weights
 
         if self.weights is not None:
             write_weights(meaning, self.weights)
@@ -162,7 +163,7 @@ class Score(Judged):
 
 
 def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableType]:
-    from counterbc.trained import radius_text
+    from counterbc.acting.policies import radius_text
 
     shown: list[RenderableType] = [
         f"How far what was shown lies from what is believed (RMS over pairs; {UNITS};\n"

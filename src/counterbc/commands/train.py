@@ -82,8 +82,8 @@ class Train(Command):
     """cpu or cuda; by default cuda where there is one."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
-        from counterbc.trained import Policies
-        from counterbc.training import train
+        from counterbc.acting.policies import Policies
+        from counterbc.trainer import train
 
         if not self.resume:
             from counterbc.files import check_free
@@ -109,7 +109,7 @@ class Train(Command):
         shown: list[RenderableType] = [repr(policies)]
         shown += [f"  chosen   {c['explanation']}" for c in policies.config["radius_choices"]]
         if self.held_out:
-            from counterbc.studies.plots import loss_figure
+            from counterbc.experiments.plots import loss_figure
 
             said["held_out_loss"] = _last(policies, "held_out")
             title = f"{policies.method} on {demos.source or 'demonstrations'}"

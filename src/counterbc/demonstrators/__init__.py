@@ -5,9 +5,9 @@ from counterbc.demonstrators.devices import Joystick, Keyboard, WrongButtons
 from counterbc.demonstrators.fatigue import Fatigue
 from counterbc.demonstrators.human import Human
 from counterbc.demonstrators.motor import Bias, MotorNoise, Overshoot
-from counterbc.demonstrators.noise import NOISES, EpsilonGreedy, Gaussian, Uniform
+from counterbc.demonstrators.noise import NOISES, EpsilonGreedy, GaussianNoise, UniformNoise
 from counterbc.demonstrators.presets import TEACHERS, USUAL, find_teacher
-from counterbc.demonstrators.recording import Recorded, demonstrate, expert_return, record, returns
+from counterbc.demonstrators.recording import Take, demonstrate, expert_return, record, returns
 from counterbc.demonstrators.teacher import Chain, Erring, Takes, Teacher
 from counterbc.demonstrators.timing import Delay, Lapses
 
@@ -22,17 +22,17 @@ __all__ = [
     "EpsilonGreedy",
     "Erring",
     "Fatigue",
-    "Gaussian",
+    "GaussianNoise",
     "Human",
     "Joystick",
     "Keyboard",
     "Lapses",
     "MotorNoise",
     "Overshoot",
-    "Recorded",
+    "Take",
     "Takes",
     "Teacher",
-    "Uniform",
+    "UniformNoise",
     "WrongButtons",
     "demonstrate",
     "expert_return",

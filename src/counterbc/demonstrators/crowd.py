@@ -14,7 +14,8 @@ from counterbc.errors import OptionError
 class Crowd(Teacher):
     """Operators who take turns, one or more episodes each, in the order given.
 
-    Six operators of different skill are `Crowd(tuple((f"σ {s}", Uniform(s)) for s in sigmas))`.
+    Six operators of different skill:
+    `Crowd(tuple((f"σ {s}", UniformNoise(s)) for s in sigmas))`.
     """
 
     operators: tuple[tuple[str, Teacher], ...]

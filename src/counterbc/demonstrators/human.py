@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from counterbc import draws
+from counterbc.data import draws
 from counterbc.demonstrators.devices import Joystick, Keyboard, WrongButtons
 from counterbc.demonstrators.fatigue import Fatigue
 from counterbc.demonstrators.motor import Bias, MotorNoise, Overshoot

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from counterbc import draws
+from counterbc.data import draws
 from counterbc.demonstrators.teacher import (
     Array,
     Erring,

@@ -36,7 +36,7 @@ class _Noise(Teacher):
 
 
 @dataclass(frozen=True)
-class Uniform(_Noise):
+class UniformNoise(_Noise):
     """ε ~ U(−σ, σ) in each dimension."""
 
     name: ClassVar[str] = "uniform"
@@ -46,7 +46,7 @@ class Uniform(_Noise):
 
 
 @dataclass(frozen=True)
-class Gaussian(_Noise):
+class GaussianNoise(_Noise):
     """ε ~ N(0, σ²) in each dimension."""
 
     name: ClassVar[str] = "gaussian"
@@ -68,6 +68,6 @@ class EpsilonGreedy(_Noise):
         return np.where(slips, error, 0.0)
 
 
-NOISES: dict[str, type[Uniform] | type[Gaussian] | type[EpsilonGreedy]] = {
-    noise.name: noise for noise in (Uniform, Gaussian, EpsilonGreedy)
+NOISES: dict[str, type[UniformNoise] | type[GaussianNoise] | type[EpsilonGreedy]] = {
+    noise.name: noise for noise in (UniformNoise, GaussianNoise, EpsilonGreedy)
 }

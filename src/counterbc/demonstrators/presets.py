@@ -5,7 +5,7 @@ from __future__ import annotations
 from counterbc.demonstrators.crowd import Crowd
 from counterbc.demonstrators.devices import Joystick, Keyboard
 from counterbc.demonstrators.human import Human
-from counterbc.demonstrators.noise import NOISES, Uniform
+from counterbc.demonstrators.noise import NOISES, UniformNoise
 from counterbc.demonstrators.teacher import Teacher
 from counterbc.errors import OptionError, unknown
 
@@ -41,7 +41,7 @@ TEACHERS: dict[str, Teacher] = {
     "skilled": SKILLED,
     "crowd": CROWD,
 }
-USUAL = Uniform(0.5)
+USUAL = UniformNoise(0.5)
 """Who teaches where nothing is said."""
 
 

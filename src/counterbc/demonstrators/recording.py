@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from gymnasium.vector import VectorEnv
 
-from counterbc import draws
-from counterbc.demonstrations import Demonstrations, Episode
+from counterbc.data import draws
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators.teacher import Array, Chain, Takes, Teacher
 from counterbc.envs import WORLDS, World, make_vec
 from counterbc.errors import OptionError, unknown
@@ -20,7 +20,7 @@ SLOTS = 1024
 """Episodes at a time, so that memory does not grow with the pairs asked for."""
 
 
-class Recorded(NamedTuple):
+class Take(NamedTuple):
     """An episode, and what was meant in it."""
 
     episode: Episode
@@ -65,7 +65,7 @@ def demonstrate(
     )
 
 
-def record(world: str, teacher: Teacher, episodes: int, seed: int) -> list[Recorded]:
+def record(world: str, teacher: Teacher, episodes: int, seed: int) -> list[Take]:
     """The first episodes of these demonstrations, whole, with what was meant in them."""
     if episodes < 1:
         raise OptionError(f"cannot record {episodes} episodes; ask for 1 or more")
@@ -115,7 +115,7 @@ def _keys(seed: int, number: Array) -> Array:
 
 def _roll(
     env: VectorEnv[Any, Any, Any], world: World, teacher: Teacher, key: Array, number: Array
-) -> list[Recorded]:
+) -> list[Take]:
     """The first episode of each slot."""
     space: Any = env.single_action_space
     low, high = space.low.astype(np.float64), space.high.astype(np.float64)  # (A,) each
@@ -137,7 +137,7 @@ def _roll(
     )
     who = [teacher.operator(int(k)) for k in number]
     return [
-        Recorded(Episode(obs[i, :n], action[i, :n], reward[i, :n], who[i]), intended[i, :n])
+        Take(Episode(obs[i, :n], action[i, :n], reward[i, :n], who[i]), intended[i, :n])
         for i, n in enumerate(going.sum(axis=1))
     ]
 

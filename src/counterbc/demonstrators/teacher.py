@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from counterbc import draws
+from counterbc.data import draws
 from counterbc.errors import OptionError
 
 Array = NDArray[Any]

@@ -20,7 +20,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from counterbc import draws
+from counterbc.data import draws
 from counterbc.errors import OptionError, unknown
 
 Array = NDArray[Any]

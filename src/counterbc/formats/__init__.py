@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
-from counterbc.demonstrations import Demonstrations
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError, OptionError, unknown
 from counterbc.formats.guard import check_there
 
@@ -29,12 +29,12 @@ class Writable(Format, Protocol):
 
 
 FORMATS = {
-    "robomimic": "robomimic",
-    "d4rl": "flat",
-    "npz": "npz",
-    "csv": "table",
-    "lerobot": "lerobot",
-    "minari": "minari",
+    "robomimic": "robomimic.reader",
+    "d4rl": "d4rl",
+    "npz": "npz.reader",
+    "csv": "csv",
+    "lerobot": "lerobot.reader",
+    "minari": "minari.reader",
 }
 """The module of each format, in the order in which they are tried; imported when needed."""
 

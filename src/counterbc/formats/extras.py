@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 import counterbc
-from counterbc.episode import Array
+from counterbc.data.episode import Array
 from counterbc.errors import FormatError
 from counterbc.formats import json_files
-from counterbc.formats.stream import Header, Recording
+from counterbc.formats.stream import Header, RawEpisode
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Extras:
     obs_names: tuple[str, ...]
     episodes: list[dict[str, Any]]
 
-    def restored(self, recording: Recording, index: int) -> Recording:
+    def restored(self, recording: RawEpisode, index: int) -> RawEpisode:
         """A recording with what is known about it; one that is not described stays as it is."""
         if index >= len(self.episodes):
             return recording
@@ -77,7 +77,7 @@ def of(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def about(recording: Recording, reward_held: bool, selected_held: bool = True) -> dict[str, Any]:
+def about(recording: RawEpisode, reward_held: bool, selected_held: bool = True) -> dict[str, Any]:
     """What to remember of one episode; also what the data have no place for."""
     reward: Any = recording.reward is not None
     if recording.reward is not None and not reward_held:

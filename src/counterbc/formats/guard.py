@@ -8,7 +8,7 @@ from typing import Any
 from counterbc.errors import CounterBCError, FormatError
 
 LARGE = 2**28  # bytes; below this anything is read, whatever it was compressed to
-_RATIO = 200  # what real recordings never reach when compressed, and made-up sizes do
+_RATIO = 200  # what real raw_episodes never reach when compressed, and made-up sizes do
 
 
 class guarded:  # noqa: N801, it reads as a verb

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from counterbc.episode import Array
+from counterbc.data.episode import Array
 from counterbc.errors import FormatError
 
 _BATCH = 4096  # rows read at once

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.episode import Array
+from counterbc.data.episode import Array
 from counterbc.errors import FormatError
 
 _BLOCK = 2**22  # bytes read at once: episodes are short, and neighbours share compressed chunks

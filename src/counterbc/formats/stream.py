@@ -6,8 +6,8 @@ A format module gives
     stream(path, obs=None) -> Stream                to read; `obs` chooses keys, in that order
     write(data, path) -> list[str]                  where it can; what could not be carried over
 
-A `Stream` is a `Header` and an iterator of `Recording`s. Readers hand out recordings as they lie in
-the file, so that `inspect` can report what is wrong with them; `Stream.checked` and
+A `Stream` is a `Header` and an iterator of `RawEpisode`s. Readers hand out episodes as they lie
+in the file, so that `inspect` can report what is wrong with them; `Stream.checked` and
 `Stream.demonstrations` check them as `Demonstrations` does. Writers begin with
 `Stream.of(data).checked()`, and so need no checks of their own.
 """
@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.demonstrations import ActionSet, Demonstrations
-from counterbc.episode import Array, Episode, check_agree
+from counterbc.data.demonstrations import ActionSet, Demonstrations
+from counterbc.data.episode import Array, Episode, check_agree
 from counterbc.errors import DataError, FormatError, unknown
 
 
 @dataclass(frozen=True, eq=False)
-class Recording:
+class RawEpisode:
     """One episode as its file has it: numbers of any type, not yet checked."""
 
     obs: Array
@@ -90,7 +90,7 @@ class Stream:
     """A dataset that passes by once, episode after episode."""
 
     header: Header
-    recordings: Iterator[Recording]
+    raw_episodes: Iterator[RawEpisode]
 
     @classmethod
     def of(cls, data: Demonstrations | Stream) -> Stream:
@@ -103,7 +103,7 @@ class Stream:
         """All of it in memory, checked."""
         episodes, chosen = [], []
         with _named(self.header.source):
-            for recording in self.recordings:
+            for recording in self.raw_episodes:
                 episodes.append(recording.episode())
                 chosen.append(recording.selected)
             return self.header.joined(episodes, selection([len(e) for e in episodes], chosen))
@@ -111,19 +111,19 @@ class Stream:
     def checked(self) -> Stream:
         """The same with all names filled in, each episode checked as it passes."""
         with _named(self.header.source):
-            first = next(self.recordings, None)
+            first = next(self.raw_episodes, None)
             if first is None:
                 raise DataError("a dataset needs at least one episode; this one has none")
             one = self.header.joined([first.episode()])
         known = {"operators": self.header.operators, "left_out": self.header.left_out}
         return Stream(Header.of(one, **known), self._agreeing(first, one.episodes[0]))
 
-    def _agreeing(self, first: Recording, model: Episode) -> Iterator[Recording]:
-        """The recordings with their arrays as an `Episode` holds them."""
+    def _agreeing(self, first: RawEpisode, model: Episode) -> Iterator[RawEpisode]:
+        """The raw_episodes with their arrays as an `Episode` holds them."""
         names = {model.name}
         yield _filled(first, model)
         with _named(self.header.source):
-            for i, recording in enumerate(self.recordings, 1):
+            for i, recording in enumerate(self.raw_episodes, 1):
                 named = replace(recording, name=recording.name or f"demo_{i}")
                 episode = named.episode()
                 check_agree((model, episode))
@@ -149,7 +149,7 @@ class Stream:
         keys = tuple((key, len(places[key])) for key in obs)
         left_out = (*header.left_out, *(f"obs/{key}" for key in places if key not in obs))
         chosen = replace(header, obs_keys=keys, obs_names=tuple(names), left_out=left_out)
-        return Stream(chosen, (replace(r, obs=r.obs[:, columns]) for r in self.recordings))
+        return Stream(chosen, (replace(r, obs=r.obs[:, columns]) for r in self.raw_episodes))
 
     def subset(self, mask: str | None) -> Stream:
         """The episodes that a mask names; all of them for None."""
@@ -162,9 +162,9 @@ class Stream:
         within = {m: tuple(n for n in names if n in kept) for m, names in masks.items()}
         return Stream(replace(self.header, masks=within), self._members(mask))
 
-    def _members(self, mask: str) -> Iterator[Recording]:
+    def _members(self, mask: str) -> Iterator[RawEpisode]:
         members, found = set(self.header.masks[mask]), False
-        for r in self.recordings:
+        for r in self.raw_episodes:
             if r.name in members:
                 found = True
                 yield r
@@ -184,18 +184,18 @@ def selection(lengths: Sequence[int], chosen: Sequence[Array | None]) -> Array |
     return np.flatnonzero(np.concatenate(whole))
 
 
-def _recordings(demos: Demonstrations) -> Iterator[Recording]:
+def _recordings(demos: Demonstrations) -> Iterator[RawEpisode]:
     total = sum(map(len, demos.episodes))
     chosen = np.isin(np.arange(total), demos.learned) if demos.selected is not None else None
     end = 0
     for e in demos.episodes:
         part = None if chosen is None else chosen[end : end + len(e)]
         end += len(e)
-        yield Recording(e.obs, e.action, e.reward, e.operator, e.success, e.name, part)
+        yield RawEpisode(e.obs, e.action, e.reward, e.operator, e.success, e.name, part)
 
 
-def _filled(recording: Recording, episode: Episode) -> Recording:
-    return Recording(
+def _filled(recording: RawEpisode, episode: Episode) -> RawEpisode:
+    return RawEpisode(
         episode.obs, episode.action, episode.reward, episode.operator, episode.success,
         episode.name, recording.selected,
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """One page about a dataset: what was found in it, in words and pictures."""
 
-from counterbc.report.findings import Findings, Options, find
-from counterbc.report.page import page
+from counterbc.report.findings import Findings, ReportOptions, find
+from counterbc.report.html_page import page
 
-__all__ = ["Findings", "Options", "find", "page"]
+__all__ = ["Findings", "ReportOptions", "find", "page"]

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterbc.meant import Judges
+from counterbc.data.summary import shorten
 from counterbc.report import words
 from counterbc.report.findings import Findings
-from counterbc.summary import shorten
+from counterbc.selection.held_out import HeldOut
 
 _WORTH = ("duplicate", "short", "idle", "constant action")  # problems that may be mistakes
 
@@ -177,7 +177,7 @@ def _radius(found: Findings) -> list[str]:
 
 def _judged(found: Findings) -> list[str]:
     """What makes other commands judge as it was done here."""
-    usual, judges = Judges(), found.options.judges
+    usual, judges = HeldOut(), found.options.judges
     own = {n: getattr(judges, n) for n in ("folds", "repeats", "rounds", "steps", "seed")}
     changed = {n: v for n, v in own.items() if v != getattr(usual, n)}
     return [*_radius(found), *(p for n, v in changed.items() for p in (f"--{n}", str(v)))]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.demonstrations import Array
+from counterbc.data.demonstrations import Array
 from counterbc.report.markup import Markup, join, tag
 
 MOST = 400  # points of a line: more than a screen of this width can show

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.demonstrations import Array
-from counterbc.meant import Meaning
-from counterbc.normalization import Normalization
+from counterbc.data.demonstrations import Array
+from counterbc.data.scaling import Scaling
+from counterbc.diagnosis.meaning import Meaning
 from counterbc.report.drawing import Axes, legend, runs, span, thin
 from counterbc.report.markup import Markup
 from counterbc.report.planes import Plane
@@ -64,7 +64,7 @@ def key(meaning: Meaning) -> Markup:
 def dimension_figures(shown: Shown) -> list[Markup]:
     """Each drawn action dimension over time."""
     m, own = shown.meaning, shown.rows
-    scales = Normalization.fit(m.demos, scale_obs=True, scale_actions=True)
+    scales = Scaling.fit(m.demos, scale_obs=True, scale_actions=True)
     half = (scales.action_high - scales.action_low)[0].numpy() / 2 * np.array(m.radius)  # (A,)
     rate = m.demos.rate
     at = thin(own.stop - own.start)

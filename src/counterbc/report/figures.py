@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterbc.demonstrations import Demonstrations
-from counterbc.meant.intents import Intents
-from counterbc.meant.scores import Score
-from counterbc.radius import RadiusChoice
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.diagnosis.intents import Intents
+from counterbc.diagnosis.scores import Score
 from counterbc.report.drawing import Axes, Span, number, span, svg
 from counterbc.report.findings import Findings
 from counterbc.report.markup import Markup, join, tag
 from counterbc.report.planes import last_states, principal_plane
 from counterbc.report.words import some
+from counterbc.selection.radius import RadiusChoice
 
 _BINS = 24
 

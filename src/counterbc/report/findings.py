@@ -11,14 +11,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from counterbc.demonstrations import Demonstrations
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.inspection import Inspection
+from counterbc.data.merge import merge
+from counterbc.diagnosis.intents import Intents, find_intents
+from counterbc.diagnosis.meaning import Meaning, meaning
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError, unknown
 from counterbc.formats.stream import Stream
-from counterbc.inspection import Inspection
-from counterbc.meant import Judges, Meaning, meaning
-from counterbc.meant.intents import Intents, find_intents
-from counterbc.merging import merge
-from counterbc.radius import RadiusChoice, Search, choose_radius
+from counterbc.selection.held_out import HeldOut
+from counterbc.selection.radius import RadiusChoice, RadiusSearch, choose_radius
 from counterbc.training.checks import Radius
 
 _FEW = 8  # episodes: of fewer, quartiles say little
@@ -29,18 +30,18 @@ Watch = Callable[[str], AbstractContextManager[Any]]
 
 
 @dataclass(frozen=True)
-class Options:
+class ReportOptions:
     """What is looked at, and how thoroughly."""
 
     radius: Radius | None = None
     """Δ where it is known; else it is chosen from the data."""
-    judges: Judges = Judges()
+    judges: HeldOut = HeldOut()
     scores: bool = True
     intents: bool = True
     angles: tuple[str, ...] = ()
     """Observations that are angles in radians, for intents."""
     device: str | None = None
-    search: Search | None = None
+    search: RadiusSearch | None = None
     """How Δ is chosen."""
 
 
@@ -52,7 +53,7 @@ class Findings:
     parts: tuple[tuple[str, tuple[str, ...]], ...]
     """Source of each dataset that was merged, and the names its episodes have there."""
     inspection: dict[str, Any]
-    options: Options
+    options: ReportOptions
     choice: RadiusChoice | None
     meaning: Meaning | None
     intents: Intents | None
@@ -106,7 +107,7 @@ class Findings:
 
 
 def find(
-    datasets: Sequence[Demonstrations], options: Options, watch: Watch | None = None
+    datasets: Sequence[Demonstrations], options: ReportOptions, watch: Watch | None = None
 ) -> Findings:
     """Look at datasets as one; `watch` is told the title of each stage that has no bar."""
     demos, stages = merge(datasets), _Stages()
@@ -156,7 +157,7 @@ def _known(radius: Radius | None) -> str | None:
     return None if radius is None else "Δ was given, so it was not looked for in the data"
 
 
-def _unjudged(options: Options, choice: RadiusChoice | None) -> str | None:
+def _unjudged(options: ReportOptions, choice: RadiusChoice | None) -> str | None:
     if not options.scores:
         return "scores were not asked for"
     if options.radius is None and choice is None:
@@ -164,7 +165,7 @@ def _unjudged(options: Options, choice: RadiusChoice | None) -> str | None:
     return None
 
 
-def _choose(demos: Demonstrations, options: Options, progress: bool) -> RadiusChoice:
+def _choose(demos: Demonstrations, options: ReportOptions, progress: bool) -> RadiusChoice:
     with warnings.catch_warnings():
         # The page counts infeasible actions among the problems.
         warnings.simplefilter("ignore", InfeasibleActions)
@@ -172,7 +173,7 @@ def _choose(demos: Demonstrations, options: Options, progress: bool) -> RadiusCh
 
 
 def _judge(
-    demos: Demonstrations, choice: RadiusChoice | None, options: Options, progress: bool
+    demos: Demonstrations, choice: RadiusChoice | None, options: ReportOptions, progress: bool
 ) -> Meaning:
     radius = options.radius if choice is None else choice.radius
     with warnings.catch_warnings():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterbc.radius import LEAST_STEPS
 from counterbc.report import figures
 from counterbc.report.drawing import legend
 from counterbc.report.findings import Findings
+from counterbc.report.html_helpers import missing, section
 from counterbc.report.markup import Markup, table, tag
-from counterbc.report.pieces import missing, section
+from counterbc.selection.radius import LEAST_STEPS
 
 
 def modes(found: Findings) -> Markup:

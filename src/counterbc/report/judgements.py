@@ -7,8 +7,8 @@ import numpy as np
 from counterbc.report import episodes, figures, words
 from counterbc.report.drawing import legend
 from counterbc.report.findings import Findings
+from counterbc.report.html_helpers import MOVES, digits, missing, section, signed
 from counterbc.report.markup import Markup, join, table, tag
-from counterbc.report.pieces import MOVES, digits, missing, section, signed
 from counterbc.report.planes import Plane, path_plane
 
 _LISTED = 12  # episodes in the ranking's table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from counterbc.acting.policies import radius_text
 from counterbc.report.findings import Findings
-from counterbc.trained import radius_text
 
 SCALE = "on a scale where each action dimension runs from −1 to 1"
 

@@ -1,5 +1,1 @@
-"""The only trainer: a population of members, trained at once."""
-
-from counterbc.training.trainer import train
-
-__all__ = ["train"]
+"""Training a population of networks: the plan, the loop, batches, checkpoints."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from counterbc import draws
+from counterbc.data import draws
 from counterbc.training.networks import Networks
 
 

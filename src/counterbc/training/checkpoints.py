@@ -13,11 +13,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from counterbc.acting.policies import Curve, Member, Policies
+from counterbc.data.scaling import TENSORS, Scaling
 from counterbc.errors import FormatError, unknown
 from counterbc.files import aside, check_free
-from counterbc.normalization import TENSORS, Normalization
 from counterbc.policies import POLICIES, Policy
-from counterbc.trained import Curve, Member, Policies
 
 FORMAT, VERSION = "counterbc-policies", 1
 _CONFIG, _MODEL, _TRAINING = "config.json", "model.safetensors", "training.safetensors"
@@ -38,7 +38,7 @@ def _write(policies: Policies, folder: Path) -> None:
         "version": VERSION,
         "method": policies.method,
         "policy": {"kind": kind, **asdict(policies.policy)},
-        "parts": policies.parts,
+        "parts": policies.shards,
         "members": [asdict(m) for m in policies.members],
         "normalization": {
             "action_set": policies.scales.action_set,
@@ -139,7 +139,7 @@ def _build(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
     options: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec.items()}
     policy = POLICIES[kind](**options)
     named: dict[str, Any] = {n: tensors[f"normalization/{n}"] for n in TENSORS}
-    scales = Normalization(**named, **config["normalization"])
+    scales = Scaling(**named, **config["normalization"])
     members = tuple(
         Member(
             int(m["seed"]), tuple(map(float, m["radius"])), int(m["dataset"]), str(m["fingerprint"])
@@ -149,18 +149,18 @@ def _build(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
     if not isinstance(config["config"], dict) or not isinstance(config["method"], str):
         raise TypeError("config and method are not what they should be")
     curve, params = _part(tensors, "curve/"), _part(tensors, "policy/")
-    parts = int(config["parts"])
+    shards = int(config["parts"])
     if len(scales.obs_mean) != len(members) or not params:
         raise ValueError(f"{len(scales.obs_mean)} normalizations for {len(members)} members")
     shapes = [tuple(getattr(scales, n).shape) for n in TENSORS]
     if len(shapes[0]) != 2 or len(shapes[2]) != 2 or shapes[::2] != shapes[1::2]:
         raise ValueError(f"the normalization has shapes {shapes}")
     fresh = policy.init(torch.Generator(), scales.obs_mean.shape[1], scales.action_low.shape[1])
-    wanted = {k: (len(members) * parts, *v.shape) for k, v in fresh.items()}
+    wanted = {k: (len(members) * shards, *v.shape) for k, v in fresh.items()}
     if wanted != {k: tuple(v.shape) for k, v in params.items()}:
         raise ValueError("the parameters do not fit the policy")
     return Policies(
-        policy, params, scales, members, parts, config["method"], config["config"],
+        policy, params, scales, members, shards, config["method"], config["config"],
         Curve(**curve) if curve else None, _part(tensors, "weighting/"),
     )  # fmt: skip
 

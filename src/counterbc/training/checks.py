@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterbc.demonstrations import Demonstrations
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import DataError, Diverged, InfeasibleActions, OptionError
 from counterbc.methods import Method
 from counterbc.policies import Params
 from counterbc.settings import Settings
-from counterbc.trained import Policies
 
 Radius = float | Sequence[float]
 FEW = 20  # pairs, among which any dimension may take two values by chance
@@ -173,7 +173,7 @@ def warn_diverged(policies: Policies, bad_since: dict[int, int]) -> None:
         return
     first: dict[int, int] = {}
     for net, step in bad_since.items():
-        member = net // policies.parts
+        member = net // policies.shards
         first[member] = min(step, first.get(member, step))
     told = "; ".join(
         f"member {i} ({m.name})" + (f" by step {first[i]}" if i in first else "")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from counterbc import draws
-from counterbc.feasible import Feasible
+from counterbc.data import draws
 from counterbc.supports import Support
+from counterbc.supports.feasible import Feasible
 from counterbc.training.networks import Networks
 
 _NUMBERS = 1 << 22  # uniform numbers per chunk while filling the memory

@@ -12,12 +12,12 @@ from types import FrameType
 import torch
 from torch import Tensor
 
+from counterbc.acting.policies import Curve
 from counterbc.policies import Params
 from counterbc.settings import Settings
-from counterbc.trained import Curve
 from counterbc.training import checkpoints
 from counterbc.training.batches import Batches
-from counterbc.training.population import Population, View
+from counterbc.training.network_stack import NetworkStack, View
 from counterbc.training.progress import Progress
 
 _POINTS = 100  # of a loss curve
@@ -28,7 +28,7 @@ _BLOCK = 1 << 22  # pairs whose order is computed at once
 class Stepper:
     """Runs steps; torch's on CUDA are captured once and replayed."""
 
-    def __init__(self, population: Population) -> None:
+    def __init__(self, population: NetworkStack) -> None:
         self.population = population
         self.graph: torch.cuda.CUDAGraph | None = None
 
@@ -122,17 +122,19 @@ class Loop:
 
     def _population(
         self, round_: int, before: Params | None, state: dict[str, Tensor] | None
-    ) -> Population:
+    ) -> NetworkStack:
         for view in (self.view, self.held_out):
             if view is not None:
-                view.update_columns(before, self.method.parts)
+                view.update_columns(before, self.method.shards)
         fresh = self.fresh(self.view, round_)
-        population = Population(self.view, fresh, self.settings.rate(self.method.policy))
+        population = NetworkStack(self.view, fresh, self.settings.rate(self.method.policy))
         if state is not None:
             self._restore(population, state)
         return population
 
-    def _round(self, population: Population, round_: int, step: int, interrupt: Interrupt) -> None:
+    def _round(
+        self, population: NetworkStack, round_: int, step: int, interrupt: Interrupt
+    ) -> None:
         stepper, steps = Stepper(population), self.settings.steps
         while step < steps:
             count = min(self.block, self.every - step % self.every, steps - step)
@@ -151,7 +153,7 @@ class Loop:
         again = "" if self.out is None else "; go on with the same options and --resume"
         return f"stopped at step {done} of {self.settings.steps * self.method.rounds}{again}"
 
-    def _record(self, population: Population, done: int, step: int) -> None:
+    def _record(self, population: NetworkStack, done: int, step: int) -> None:
         """The bar, members that went wrong, and now and then a point of the curve."""
         self.progress.update(done, population.loss)
         for net in torch.nonzero(~population.loss.isfinite()).flatten().tolist():
@@ -164,8 +166,8 @@ class Loop:
             self.points[done] = (loss, held_out)
 
     def _curve(self) -> Curve:
-        """The points so far, averaged over the parts of each member."""
-        shape = (len(self.points), -1, self.method.parts)
+        """The points so far, averaged over the shards of each member."""
+        shape = (len(self.points), -1, self.method.shards)
         loss, held_out = (
             torch.stack(part).view(shape).mean(-1) if part[0].numel() else None
             for part in zip(*self.points.values(), strict=True)
@@ -173,7 +175,7 @@ class Loop:
         assert loss is not None
         return Curve(torch.tensor(list(self.points)), loss, held_out)
 
-    def _save(self, population: Population, done: int) -> None:
+    def _save(self, population: NetworkStack, done: int) -> None:
         self.saved_at = time.monotonic()
         if self.out is None:
             return
@@ -184,7 +186,7 @@ class Loop:
             state |= {f"loss/{step}": loss, f"held_out_loss/{step}": held_out}
         checkpoints.save_state(self.out, state)
 
-    def _restore(self, population: Population, state: dict[str, Tensor]) -> None:
+    def _restore(self, population: NetworkStack, state: dict[str, Tensor]) -> None:
         population.restore(state)
         if self.held_out is not None:
             device = population.loss.device

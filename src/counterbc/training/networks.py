@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from counterbc import draws
+from counterbc.acting.policies import Member
+from counterbc.data import draws
 from counterbc.errors import DataError
-from counterbc.trained import Member
 
 
 @dataclass(frozen=True)
 class Networks:
-    """Index lists and seeds of N = members × parts networks, part after part of each member."""
+    """Index lists and seeds of N = members × shards networks, part after part of each member."""
 
     pairs: Tensor  # (N, n): indices into the store; only the first lengths[i] of row i count
     lengths: Tensor  # (N,)
@@ -27,23 +27,23 @@ class Networks:
         )
 
 
-def networks(members: list[Member], lists: list[Tensor], parts: int) -> Networks:
-    """Each member's pairs, shuffled and dealt to its parts; list lengths differ by one at most."""
+def networks(members: list[Member], lists: list[Tensor], shards: int) -> Networks:
+    """Each member's pairs, shuffled and dealt to its shards; list lengths differ by one at most."""
     rows: list[Tensor] = []
     seeds: list[Tensor] = []
     for member, pairs in zip(members, lists, strict=True):
-        if len(pairs) < parts:
+        if len(pairs) < shards:
             raise DataError(
-                f"this method deals the pairs to {parts} networks, but there are {len(pairs)}; "
+                f"this method deals the pairs to {shards} networks, but there are {len(pairs)}; "
                 "give more pairs or another method"
             )
         seed = torch.tensor(member.seed)
-        if parts > 1:
+        if shards > 1:
             keys = draws.bits(seed, "parts", torch.arange(len(pairs)), 1).squeeze(-1)
             pairs = pairs[keys.argsort(stable=True)]
-        rows += [pairs[k::parts] for k in range(parts)]
-        seeds.append(draws.bits(seed, "network", torch.arange(parts), 1).squeeze(-1))
+        rows += [pairs[k::shards] for k in range(shards)]
+        seeds.append(draws.bits(seed, "network", torch.arange(shards), 1).squeeze(-1))
     lengths = torch.tensor([len(r) for r in rows])
     padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-    owners = torch.arange(len(members)).repeat_interleave(parts)
+    owners = torch.arange(len(members)).repeat_interleave(shards)
     return Networks(padded, lengths, torch.cat(seeds), owners)

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterbc.demonstrations import Array, Demonstrations
-from counterbc.normalization import Normalization
+from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.scaling import Scaling
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Store:
 
     @staticmethod
     def of(
-        datasets: list[tuple[Demonstrations, Normalization]],
+        datasets: list[tuple[Demonstrations, Scaling]],
         dtype: torch.dtype,
         project: bool,
         needs: Sequence[str] = (),
@@ -79,7 +79,7 @@ def _tensor(obs: Array, dtype: torch.dtype) -> Tensor:
 
 
 def _facts(
-    data: Demonstrations, scales: Normalization, needs: Sequence[str], operators: Sequence[str]
+    data: Demonstrations, scales: Scaling, needs: Sequence[str], operators: Sequence[str]
 ) -> dict[str, Tensor]:
     """The columns that `Pairs` promises beside state and action: (N,) each."""
     lengths = np.array([len(e) for e in data.episodes])
@@ -100,7 +100,7 @@ def _facts(
     return facts
 
 
-def _log_volume(scales: Normalization) -> float:
+def _log_volume(scales: Scaling) -> float:
     """log ∫_A da of one member's A in the units its policy works in."""
     size = scales.action_low.shape[-1]
     log_volume = size * math.log(2)

@@ -19,8 +19,8 @@ from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.weighting import Batch, Weighting, reads_vectors
 
 if TYPE_CHECKING:
-    from counterbc.demonstrations import Demonstrations
-    from counterbc.trained import Policies
+    from counterbc.acting.policies import Policies
+    from counterbc.data.demonstrations import Demonstrations
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def expertise(
         who = [names.index(e.operator) for e in data.episodes for _ in range(len(e))]
         operator = torch.tensor(who)[torch.tensor(data.learned)]  # (n,)
         state = member.scales.obs(torch.tensor(data.obs[data.learned])[None])
-        nets = member.parts
+        nets = member.shards
         logit = rho_logit(
             member.weighting_params, state.expand(nets, -1, -1), operator.expand(nets, -1)
         )

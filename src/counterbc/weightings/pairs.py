@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from counterbc import draws
+from counterbc.data import draws
 
 _POSITIVE = (1 << 63) - 1
 
@@ -34,7 +34,7 @@ class Pairs:
     count: Tensor  # (): how many of the n are pairs; padding follows
     seed: Tensor  # ()
     previous: Tensor | None = None
-    """log π(a|s) under the parts of the round before, (n, parts); None in the first round."""
+    """log π(a|s) under the shards of the round before, (n, shards); None in the first round."""
 
     def __getitem__(self, name: str) -> Tensor:
         return self.table[name][self.index]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from counterbc import draws
+from counterbc.data import draws
 from counterbc.errors import OptionError
 from counterbc.policies.layers import dense, linear, relu_chain
 from counterbc.policies.policy import Params

@@ -1,0 +1,1 @@
+"""The paper, reproduced: figures, tables, verdicts and the experiments behind them."""

@@ -1,0 +1,182 @@
+"""Does the method matter? Repeated measures over runs, and what a number of runs can resolve."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from counterbc.acting.intervals import Interval, paired_difference
+from counterbc.errors import DataError
+
+ALPHA, POWER = 0.05, 0.8
+
+
+@dataclass(frozen=True)
+class Anova:
+    """A one-way repeated measures ANOVA with the Greenhouse–Geisser correction."""
+
+    F: float
+    df: tuple[float, float]
+    """Both multiplied by ε."""
+    p: float
+    epsilon: float
+    effect: float
+    """Generalized η²."""
+    subjects: int
+    left_out: int
+    """Subjects of which a method diverged."""
+
+    def __str__(self) -> str:
+        """As a paper prints it."""
+        if not math.isfinite(self.F):
+            return "no F: the methods do not differ in any run"
+        return f"F({self.df[0]:.2f}, {self.df[1]:.2f}) = {self.F:.1f}, {p_text(self.p)}"
+
+
+@dataclass(frozen=True)
+class PostHoc:
+    """One method above another, subject by subject."""
+
+    method: str
+    other: str
+    difference: Interval
+    p: float
+    """Of a paired t-test, two-sided, Bonferroni-adjusted over all pairs of methods."""
+    p_by_runs: float
+    """The same with the run as the cell, since datasets of one run overlap."""
+    effect: float
+    """Cohen's d, by the methods' pooled standard deviation."""
+
+    def __str__(self) -> str:
+        return f"{self.method} − {self.other}: {self.difference}, {p_text(self.p)}"
+
+
+def p_text(p: float) -> str:
+    """p < .001, p = .012, p = 1.0; no p where there is none."""
+    if not math.isfinite(p):
+        return "no p"
+    if p < 0.001:
+        return "p < .001"
+    return "p = 1.0" if p > 0.9995 else f"p = {p:.3f}".replace("0.", ".")
+
+
+def by_subject(rows: pd.DataFrame, value: str, subject: Sequence[str]) -> pd.DataFrame:
+    """Subjects × methods; a subject is a dataset that all methods learned from."""
+    wide = rows.pivot(index=list(subject), columns="method", values=value)
+    return wide[list(dict.fromkeys(rows["method"]))]
+
+
+def per_run(wide: pd.DataFrame) -> pd.DataFrame:
+    """Runs × methods: means over a run's subjects, of which those with a gap are left out first,
+    so that the means of two methods stay paired."""
+    return _whole(wide).groupby(level="seed").mean()
+
+
+def bonferroni(p: Sequence[float]) -> list[float]:
+    """Each times their number, 1 at most. What is no p stays so and counts, which pingouin's does
+    not let it: a claim takes those comparisons together, too."""
+    return [float(one) for one in np.minimum(1.0, np.multiply(p, len(p)))]
+
+
+def anova(wide: pd.DataFrame) -> Anova:
+    """Of subjects × methods."""
+    whole = _whole(wide)
+    left_out = len(wide) - len(whole)
+    if not np.ptp(whole.to_numpy(), axis=1).any():  # pingouin leaves out the columns it has not
+        nan = math.nan
+        return Anova(nan, (nan, nan), nan, nan, nan, len(whole), left_out)
+    with _quiet():
+        import pingouin as pg
+
+        table = pg.rm_anova(
+            _long(whole), dv="value", within="method", subject="subject", correction=True,
+            detailed=True,
+        )  # fmt: skip
+    row, error = table.iloc[0], table.iloc[1]
+    epsilon = float(row["eps"])
+    # Two methods have no sphericity to correct for, and no such column.
+    p = float(row.get("p_GG_corr", row["p_unc"]))
+    df = (epsilon * float(row["DF"]), epsilon * float(error["DF"]))
+    return Anova(float(row["F"]), df, p, epsilon, float(row["ng2"]), len(whole), left_out)
+
+
+def post_hoc(wide: pd.DataFrame) -> list[PostHoc]:
+    """Every pair of methods, the later one first."""
+    whole, runs = _whole(wide), per_run(wide)
+    pairs = [(method, other) for other, method in combinations(whole.columns, 2)]
+    found = [paired_difference(whole[method], whole[other]) for method, other in pairs]
+    p = bonferroni([d.p for d in found])
+    by_runs = bonferroni([paired_difference(runs[m], runs[o]).p for m, o in pairs])
+    return [
+        PostHoc(method, other, d.interval, p[i], by_runs[i], _effect(whole[method], whole[other]))
+        for i, ((method, other), d) in enumerate(zip(pairs, found, strict=True))
+    ]
+
+
+def _effect(a: pd.Series, b: pd.Series) -> float:
+    with _quiet():
+        import pingouin as pg
+
+        return float(pg.compute_effsize(a.to_numpy(), b.to_numpy(), paired=True, eftype="cohen"))
+
+
+def resolvable(runs: int, sd: float = 1.0, methods: int = 5) -> float:
+    """The smallest mean difference that so many paired runs find with power 0.8, where differences
+    between two methods have this standard deviation; two-sided t-test, p < .05 after Bonferroni's
+    adjustment over all pairs of methods."""
+    with _quiet():
+        import pingouin as pg
+
+        alpha = ALPHA / comb(methods, 2)
+        d = pg.power_ttest(n=runs, power=POWER, alpha=alpha, contrast="paired")
+    return float(d) * sd
+
+
+def spread(wide: pd.DataFrame, method: str = "counter-bc") -> float:
+    """The largest standard deviation of the differences between `method` and any other."""
+    whole = _whole(wide)
+    others = [whole[method] - whole[m] for m in whole.columns if m != method]
+    return float(max(d.std(ddof=1) for d in others))
+
+
+def _whole(wide: pd.DataFrame) -> pd.DataFrame:
+    """The subjects of which every method has a finite number."""
+    whole = wide[np.isfinite(wide.to_numpy()).all(axis=1)]
+    if len(whole) < 2 or wide.shape[1] < 2:
+        raise DataError(
+            f"{len(whole)} runs of {wide.shape[1]} methods are whole; statistics need 2 or more of "
+            "both, so raise --seeds"
+        )
+    return whole
+
+
+def _long(wide: pd.DataFrame) -> pd.DataFrame:
+    numbered = wide.reset_index(drop=True).rename_axis(index="subject", columns="method")
+    return numbered.stack().rename("value").reset_index()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """pingouin's use of pandas, and zero variances, which the results show as NaN."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def as_json(wide: pd.DataFrame) -> dict[str, Any]:
+    """ANOVA, post hoc tests and what the subjects resolve, for machines."""
+    result, spread_ = anova(wide), spread(wide)
+    return {
+        "anova": {**vars(result), "text": str(result)},
+        "post_hoc": [{**vars(t), "difference": vars(t.difference)} for t in post_hoc(wide)],
+        "resolvable": resolvable(result.subjects, spread_, wide.shape[1]),
+    }

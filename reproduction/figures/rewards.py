@@ -1,0 +1,173 @@
+"""Figures 4, 5 and 6: mean return against pairs, σ or Δ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.ticker import MaxNLocator
+
+from counterbc.acting.policies import ACTS
+from counterbc.demonstrators import NOISES
+from counterbc.experiments.plots import (
+    COLORS,
+    LABELS,
+    MARKERS,
+    UNITS,
+    WIDTH,
+    band,
+    label_below,
+    legend,
+    new_figure,
+    radius_used,
+    save,
+    title,
+)
+from reproduction.anova import as_json, by_subject
+from reproduction.improvement import of_paper
+from reproduction.trends import adjusted, trends
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What stands on the x-axis."""
+
+    column: str
+    label: str
+    log: bool = False
+
+
+AXES = {
+    "figure4": Axis("pairs", "state–action pairs", log=True),
+    "figure5": Axis("sigma", "noise σ"),
+    "figure6": Axis("radius", "radius Δ"),
+}
+
+
+def draw(name: str, rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
+    """One figure per way of acting, and the statistics of figures 4 and 5."""
+    said: dict[str, Any] = {"cells": _cells(rows, AXES[name])}
+    if name == "figure6":
+        said["above_bc"] = above_bc(rows)
+    else:
+        said |= {"statistics": tests(rows, AXES[name].column), **trends(rows, AXES[name].column)}
+    if name == "figure4":
+        said["shown"] = shown(rows)
+    files = [file for act in ACTS for file in _figure(name, rows[rows["act"] == act], folder)]
+    return said, files
+
+
+def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
+    """Per world and way of acting: every teacher alone, then all of the paper's together.
+
+    A subject is a dataset: one teacher, one point of the x-axis, one run.
+    """
+    found = []
+    for (world, act), part in rows.groupby(["world", "act"], sort=False):
+        teachers = list(dict.fromkeys(part["teacher"]))
+        groups = {t: part[part["teacher"] == t] for t in teachers}
+        pooled = of_paper(part)
+        if pooled["teacher"].nunique() > 1:
+            groups["all"] = pooled
+        for teacher, chosen in groups.items():
+            wide = by_subject(chosen, "return", ("teacher", column, "seed"))
+            found.append({"world": world, "act": act, "teacher": teacher, **as_json(wide)})
+    return found
+
+
+def shown(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The return of the demonstrations themselves, over runs; what people recorded has none."""
+    if "shown_return" not in rows:
+        return []
+    known = rows.dropna(subset=["shown_return"])
+    once = known.drop_duplicates(["world", "teacher", "pairs", "seed"])
+    table = once.groupby(["world", "teacher"], sort=False)["shown_return"].agg(["mean", "std"])
+    return [{str(k): v for k, v in row.items()} for row in table.reset_index().to_dict("records")]
+
+
+def above_bc(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Counter-BC against BC, whose mean is told, run by run; p is adjusted over the radii."""
+    found = []
+    for (world, teacher, act), part in rows.groupby(["world", "teacher", "act"], sort=False):
+        bc = part[part["method"] == "bc"].set_index("seed")["return"]
+        about = {"world": world, "teacher": teacher, "act": act, "bc": bc.mean()}
+        radii = part[part["method"] == "counter-bc"].groupby("radius")
+        each = {r: own.set_index("seed")["return"].reindex(bc.index) for r, own in radii}
+        found += adjusted((about | {"radius": r}, own, bc) for r, own in each.items())
+    return found
+
+
+def _cells(rows: pd.DataFrame, axis: Axis) -> list[dict[str, Any]]:
+    keys = ["world", "teacher", *dict.fromkeys((axis.column, "radius")), "method", "act"]
+    grouped = rows.groupby(keys, sort=False, dropna=False)["return"]
+    table = grouped.agg(["mean", "sem", "count"]).reset_index()
+    return [{str(k): v for k, v in row.items()} for row in table.to_dict("records")]
+
+
+def _figure(name: str, rows: pd.DataFrame, folder: Path) -> list[Path]:
+    worlds, teachers = (list(dict.fromkeys(rows[c])) for c in ("world", "teacher"))
+    width = max(WIDTH, WIDTH / 2 * len(worlds))
+    figure, axes = new_figure(len(teachers), len(worlds), 1.25 * len(teachers) + 0.9, width)
+    for line, teacher in zip(axes, teachers, strict=True):
+        for panel, world in zip(line, worlds, strict=True):
+            here = rows[(rows["teacher"] == teacher) & (rows["world"] == world)]
+            panel.set_visible(not here.empty)
+            _panel(panel, here, AXES[name])
+            panel.set_title(title(world, teacher), fontsize=7.5, pad=3)
+            panel.set_ylabel(UNITS.get(world, "return"))
+    label_below(axes, AXES[name].label)
+    legend(figure, next(panel for panel in axes.flat if panel.get_visible()), columns=3)
+    act = rows["act"].iloc[0]
+    return save(figure, folder, f"{name}-{act}", _caption(name, rows), legend=True)
+
+
+def _caption(name: str, rows: pd.DataFrame) -> str:
+    first = rows.iloc[0]
+    fixed = "" if name == "figure6" else radius_used(rows)  # where it is the x-axis
+    fixed += "" if name == "figure4" else f", {first['pairs']} pairs"
+    noisy = set(rows["teacher"]) & set(NOISES)
+    sigma = ", noises σ 0.5" if noisy and name != "figure5" else ""
+    sigma += "" if name == "figure4" else "; actions span [−1,\u00a01]"
+    return (
+        f"Mean {_what(rows)} per episode, act={first['act']}; a point is {_counts(rows)}; "
+        f"bands: ± standard error. Preset {first['preset']}{fixed}{sigma}."
+    )
+
+
+def _what(rows: pd.DataFrame) -> str:
+    """What an episode is measured by, where all worlds of a figure have the same."""
+    found = {UNITS.get(world, "return") for world in rows["world"]}
+    return found.pop() if len(found) == 1 else "return"
+
+
+def _counts(rows: pd.DataFrame) -> str:
+    """50 runs (n) × 100 starts, 10,000 steps; world by world where they differ."""
+    worlds: dict[str, list[str]] = {}
+    for world, own in rows.groupby("world", sort=False):
+        r = own.iloc[0]
+        text = f"n = {r['seeds']} runs × {r['episodes']} starts ({r['steps']:,} gradient steps)"
+        worlds.setdefault(text, []).append(str(world))
+    if len(worlds) == 1:
+        return next(iter(worlds))
+    return ", ".join(f"{text} in {' and '.join(names)}" for text, names in worlds.items())
+
+
+def _panel(panel: Any, rows: pd.DataFrame, axis: Axis) -> None:
+    x = sorted(rows[axis.column].dropna().unique())
+    for method in dict.fromkeys(rows["method"]):
+        own, marker = rows[rows["method"] == method], MARKERS[method]
+        grouped = own.groupby(axis.column)["return"]
+        mean, sem = grouped.mean(), grouped.sem()
+        if own[axis.column].isna().all():  # a baseline without a radius: one number for every Δ
+            mean, sem = (pd.Series(number, x[:: len(x) - 1 or 1])
+                         for number in (own["return"].mean(), own["return"].sem()))  # fmt: skip
+        band(panel, mean.index, mean, sem, COLORS[method], LABELS[method], marker)
+    if axis.log:
+        panel.set_xscale("log", base=2)
+        panel.set_xticks(x, [f"{v:g}" for v in x])
+        panel.minorticks_off()
+    elif x:
+        panel.xaxis.set_major_locator(MaxNLocator(5))
+        panel.xaxis.set_major_formatter("{x:g}")

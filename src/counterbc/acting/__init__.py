@@ -1,0 +1,1 @@
+"""Trained policies at work: acting, evaluation, export."""

@@ -1,0 +1,229 @@
+"""export(): one member as one ONNX file that needs neither counterbc nor torch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import counterbc
+from counterbc.acting.forward import BODIES, Forward, Value
+from counterbc.acting.parity import Parity, compare
+from counterbc.acting.policies import ACTS, Act, Policies
+from counterbc.errors import FormatError, MissingExtra, OptionError, unknown
+from counterbc.files import aside, check_free
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+OPSET, IR_VERSION = 17, 8  # old enough for the runtimes that robots carry
+
+
+def export(policies: Policies, path: str | Path, member: int = 0, act: Act = "mean") -> Parity:
+    """Write one member to an .onnx file, scales and feasible set included; how it was checked."""
+    path = Path(path)
+    one = _chosen(policies, path, member, act)
+    try:
+        import onnx
+        import onnxruntime  # noqa: F401  # asked for before any work
+    except ImportError as error:
+        raise MissingExtra(error.name or "onnx", "export", "exporting policies") from None
+    model = to_onnx(one, act)
+    onnx.checker.check_model(model, full_check=True)
+    with aside(path) as temporary:
+        temporary.write_bytes(model.SerializeToString())
+        parity = compare(temporary, one, act)
+        if not parity.agrees:
+            raise FormatError(
+                f"{path} was not written, because it would not act as the policy does: on "
+                f"{parity.inputs} inputs actions differ by up to {parity.difference:.2g}, "
+                f"{parity.undecided} could not be compared; "
+                "install the onnx and onnxruntime that constraints.txt names"
+            )
+    return parity
+
+
+def _chosen(policies: Policies, path: Path, member: int, act: str) -> Policies:
+    """The member to export, or the reason why it cannot be."""
+    check_free(path)
+    if path.suffix.lower() != ".onnx":
+        raise FormatError(f"{path} ends in {path.suffix!r}; name the file .onnx")
+    if act not in ACTS:
+        raise unknown("way of acting", act, ACTS)
+    if not 0 <= member < len(policies):
+        raise OptionError(f"member {member} does not exist; there are 0 … {len(policies) - 1}")
+    if type(policies.policy) not in BODIES:
+        raise OptionError(
+            f"a {type(policies.policy).__name__} cannot be exported, only policies that read "
+            f"vectors: {', '.join(kind.__name__ for kind in BODIES)}; act with policies[0].actor()"
+        )
+    if policies[member].diverged[0]:
+        raise OptionError(
+            f"member {member} diverged, its parameters are not finite; choose another, or train "
+            "again with a smaller learning rate"
+        )
+    return policies[member]
+
+
+def to_onnx(policies: Policies, act: Act) -> ModelProto:
+    """The step of `Forward` as a model: obs (and window, noise) in, action (and window) out."""
+    from onnx import TensorProto, helper
+
+    def declare(name: str, *shape: int) -> Any:
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
+
+    p, history = policies, policies.policy.history
+    inputs, outputs = [declare("obs", p.obs_size)], [declare("action", p.action_size)]
+    if history > 1:
+        inputs.append(declare("window", history, p.obs_size))
+        outputs.append(declare("next_window", history, p.obs_size))
+    if act == "sample":
+        inputs.append(declare("noise", *((p.shards,) if p.shards > 1 else ()), p.action_size))
+    graph = Graph()
+    named = {i.name: GraphValue(graph, i.name) for i in inputs}
+    forward = Forward(policies, graph)
+    graph.known = {id(array): name for name, array in forward.weights.items()}
+    results = forward.step(named["obs"], named.get("window"), named.get("noise"))
+    for result, output in zip(results, outputs, strict=False):  # no window without history
+        graph.nodes.append(helper.make_node("Identity", [result.name], [output.name]))
+    body = helper.make_graph(graph.nodes, "policy", inputs, outputs, graph.initializers())
+    model = helper.make_model(
+        body, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION,
+        producer_name="counterbc", producer_version=counterbc.__version__,
+    )  # fmt: skip
+    helper.set_model_props(model, metadata(policies, act))
+    return model
+
+
+def metadata(policies: Policies, act: Act) -> dict[str, str]:
+    """What a user of the file may ask: strings, and JSON where it is more than one number."""
+    p, (member,), scales = policies, policies.members, policies.scales
+    config = p.config
+    facts: dict[str, Any] = {
+        "obs_names": config.get("obs_names", [f"obs[{i}]" for i in range(p.obs_size)]),
+        "action_names": config.get("action_names", [f"action[{i}]" for i in range(p.action_size)]),
+        "action_low": scales.action_low[0].tolist(),
+        "action_high": scales.action_high[0].tolist(),
+        "action_set": scales.action_set,
+        "bounds_from": scales.bounds_from,
+        "act": act,
+        "history": p.policy.history,
+        "parts": p.shards,
+        "method": p.method,
+        "policy": f"{type(p.policy).__name__}{p.policy.hidden}",
+        "seed": member.seed,
+        "radius": "not used" if config.get("radius_from") == "not used" else list(member.radius),
+        "env": config.get("env") or "",
+        "data": member.fingerprint,
+        "counterbc": counterbc.__version__,
+    }
+    if p.policy.history > 1:
+        facts["window"] = "zeros when an episode starts, then next_window of the step before"
+    if act == "sample":
+        facts["noise"] = "independent standard normal numbers, new at every step"
+    return {k: v if isinstance(v, str) else json.dumps(v) for k, v in facts.items()}
+
+
+class GraphValue:
+    """A value of the graph; arithmetic with it adds nodes."""
+
+    __array_ufunc__ = None  # numpy leaves `array + value` to us
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self.graph, self.name = graph, name
+
+    def __add__(self, other: Value) -> GraphValue:
+        return self.graph.node("Add", self, other)
+
+    def __sub__(self, other: Value) -> GraphValue:
+        return self.graph.node("Sub", self, other)
+
+    def __rsub__(self, other: Value) -> GraphValue:
+        return self.graph.node("Sub", other, self)
+
+    def __mul__(self, other: Value) -> GraphValue:
+        return self.graph.node("Mul", self, other)
+
+    def __truediv__(self, other: Value) -> GraphValue:
+        return self.graph.node("Div", self, other)
+
+    def __matmul__(self, other: Value) -> GraphValue:
+        return self.graph.node("MatMul", self, other)
+
+
+class Graph:
+    """Records what `Forward` does; implements its `Ops`."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.known: dict[int, str] = {}
+        """Names of arrays by their id."""
+        self._constants: dict[int, tuple[str, Any]] = {}
+
+    def node(self, op: str, *inputs: Value, **attributes: Any) -> GraphValue:
+        from onnx import helper
+
+        name = f"{op.lower()}_{len(self.nodes)}"
+        names = [self._name(x) for x in inputs]
+        self.nodes.append(helper.make_node(op, names, [name], name=name, **attributes))
+        return GraphValue(self, name)
+
+    def _name(self, x: Value) -> str:
+        if isinstance(x, GraphValue):
+            return x.name
+        if id(x) not in self._constants:  # kept, so that the id stays this array's
+            name = self.known.get(id(x), f"constant_{len(self._constants)}")
+            self._constants[id(x)] = name, x
+        return self._constants[id(x)][0]
+
+    def initializers(self) -> list[Any]:
+        from onnx import numpy_helper
+
+        return [
+            numpy_helper.from_array(x if isinstance(x, np.ndarray) else np.array(x, "f4"), name)
+            for name, x in self._constants.values()
+        ]
+
+    def relu(self, x: Value) -> Value:
+        return self.node("Relu", x)
+
+    def tanh(self, x: Value) -> Value:
+        return self.node("Tanh", x)
+
+    def sigmoid(self, x: Value) -> Value:
+        return self.node("Sigmoid", x)
+
+    def exp(self, x: Value) -> Value:
+        return self.node("Exp", x)
+
+    def clip(self, x: Value, low: float, high: float) -> Value:
+        return self.node("Clip", x, low, high)
+
+    def length(self, x: Value) -> Value:
+        return self.node("ReduceL2", x, axes=[-1])
+
+    def columns(self, x: Value, begin: int, end: int) -> Value:
+        return self.node("Slice", x, _ints(begin), _ints(end), _ints(-1))
+
+    def average(self, x: Value, shards: int) -> Value:
+        return self.node("ReduceMean", x, axes=[0], keepdims=0)
+
+    def shards_first(self, x: Value) -> Value:
+        return self.node("Transpose", x, perm=[1, 0, 2])
+
+    def push(self, window: Value, seen: Value) -> Value:
+        kept = self.node("Slice", window, _ints(1), _ints(1 << 30), _ints(1))
+        return self.node("Concat", kept, self.node("Unsqueeze", seen, _ints(1)), axis=1)
+
+    def at(self, window: Value, t: int) -> Value:
+        return self.node("Gather", window, np.array(t), axis=1)
+
+    def flat(self, window: Value) -> Value:
+        return self.node("Flatten", window)
+
+
+def _ints(*numbers: int) -> NDArray[np.int64]:
+    return np.array(numbers, np.int64)

@@ -1,0 +1,73 @@
+"""A film of one policy at work."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from counterbc.acting.evaluation import same_simulator, start_seeds
+from counterbc.acting.policies import Act, Acting, Actor, Policies
+from counterbc.envs import find_id, register
+from counterbc.errors import CounterBCError, FormatError, MissingExtra
+from counterbc.files import aside, check_free
+
+
+def check_video(path: Path) -> None:
+    """Refuse before any work what could not be written after it."""
+    check_free(path)
+    if path.suffix not in (".gif", ".mp4"):
+        raise FormatError(f"{path} ends in {path.suffix!r}; name the video .gif or .mp4")
+    if path.suffix == ".mp4" and find_spec("imageio") is None:
+        raise MissingExtra("imageio", "video", "writing .mp4")
+
+
+def film(
+    policies: Policies,
+    env: str,
+    path: Path,
+    act: Act = "mean",
+    seed: int = 0,
+    episodes: int | None = None,
+) -> None:
+    """The first member in the first starts of `evaluate`, as .gif, or .mp4 with the video extra.
+
+    By default three episodes, or one where the policy reads images: those are long.
+    """
+    check_video(path)
+    register()
+    options = same_simulator(policies, env, {})
+    world = gymnasium.make(find_id(env), render_mode="rgb_array", **options)
+    one = policies[0]
+    episodes = episodes or (3 if len(one.obs_shape) == 1 else 1)
+    frames: list[Any] = []
+    for number, start in enumerate(start_seeds(one, list(range(episodes)), seed)):
+        actor = Actor(Acting(one, [number], act, seed))
+        obs, _ = world.reset(seed=start)
+        over = False
+        while not over:
+            frames.append(world.render())
+            obs, _, terminated, truncated, _ = world.step(actor.act(np.asarray(obs)))
+            over = terminated or truncated
+        frames.append(world.render())
+    rate = int(world.metadata.get("render_fps", 20))
+    world.close()
+    if not frames or not isinstance(frames[0], np.ndarray):
+        raise CounterBCError(f"{env} does not render images; film another environment")
+    with aside(path) as temporary:
+        _write(frames, temporary, rate)
+
+
+def _write(frames: list[Any], path: Path, rate: int) -> None:
+    if path.suffix == ".gif":
+        from PIL import Image
+
+        first, *rest = [Image.fromarray(f) for f in frames]
+        first.save(path, save_all=True, append_images=rest, duration=1000 // rate, loop=0)
+        return
+    import imageio.v3 as imageio
+
+    imageio.imwrite(path, np.stack(frames), fps=rate, codec="libx264")

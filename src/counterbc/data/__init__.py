@@ -1,0 +1,1 @@
+"""Demonstrations: frozen, checked, and everything that describes them."""

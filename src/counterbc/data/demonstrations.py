@@ -1,0 +1,295 @@
+"""Episodes of state-action pairs: what the demonstrators showed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from counterbc.data.episode import Array, Episode, check_agree, frozen
+from counterbc.data.summary import shorten, summary
+from counterbc.errors import DataError, OptionError, unknown
+
+__all__ = ["ActionSet", "Array", "Demonstrations", "Episode"]
+
+ActionSet = Literal["box", "ball"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Demonstrations:
+    """A dataset D of state-action pairs, kept as episodes.
+
+    `selected` names the pairs that are learned from, as indices into all pairs in episode order
+    (None: all of them). The other pairs stay, as the history of the selected ones.
+    """
+
+    episodes: tuple[Episode, ...]
+    action_low: Array | None = None
+    """(A,) lower bound of each action dimension; None where unknown."""
+    action_high: Array | None = None
+    action_set: ActionSet = "box"
+    """A within its bounds: the whole box, or the ball that touches its sides."""
+    action_names: tuple[str, ...] = ()
+    obs_names: tuple[str, ...] = ()
+    """One per dimension of a vector observation; empty for images."""
+    obs_keys: tuple[tuple[str, int], ...] = ()
+    """How a vector observation splits into named parts: (key, width) in order."""
+    rate: float | None = None
+    """Pairs per second."""
+    env_args: Mapping[str, Any] = field(default_factory=dict)
+    """The environment in robomimic's words: env_name, type, env_kwargs."""
+    masks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Named subsets of episodes, as episode names."""
+    source: str = ""
+    selected: Array | None = None
+
+    def __post_init__(self) -> None:
+        episodes = tuple(
+            e if e.name else replace(e, name=f"demo_{i}") for i, e in enumerate(self.episodes)
+        )
+        check_agree(episodes)
+        object.__setattr__(self, "episodes", episodes)
+        object.__setattr__(self, "masks", {m: tuple(names) for m, names in self.masks.items()})
+        self._fill_names()
+        self._check_bounds()
+        if self.rate is not None and not (np.isfinite(self.rate) and self.rate > 0):
+            raise DataError(f"rate is {self.rate}; expected pairs per second above 0, or None")
+        if self.selected is not None:
+            object.__setattr__(self, "selected", self._checked_selection(self.selected))
+
+    def _checked_selection(self, selected: Array) -> Array:
+        chosen, total = np.asarray(selected), self._total
+        if chosen.ndim != 1 or not len(chosen):
+            raise DataError("selected must be a non-empty list of pair indices, or None for all")
+        if chosen.dtype.kind not in "iu":
+            raise DataError(f"selected holds {chosen.dtype} values; expected whole pair indices")
+        if chosen.min() < 0 or chosen.max() >= total or len(np.unique(chosen)) != len(chosen):
+            raise DataError(f"selected pairs must be distinct indices in 0 … {total - 1}")
+        return frozen(np.sort(chosen), np.int64, "selected")
+
+    def _fill_names(self) -> None:
+        shape, width = self.obs_shape, self.action_size
+        if not self.action_names:
+            object.__setattr__(self, "action_names", tuple(f"action[{i}]" for i in range(width)))
+        if len(self.action_names) != width:
+            raise DataError(f"{len(self.action_names)} action names for {width} action dimensions")
+        if len(shape) > 1:
+            if self.obs_keys or self.obs_names:
+                raise DataError("obs_keys and obs_names are for vectors; leave them out for images")
+            return
+        if not self.obs_keys:
+            object.__setattr__(self, "obs_keys", (("state", shape[0]),))
+        if not self.obs_names:
+            names = tuple(f"{key}[{i}]" for key, w in self.obs_keys for i in range(w))
+            object.__setattr__(self, "obs_names", names)
+        if len({key for key, _ in self.obs_keys}) < len(self.obs_keys):
+            raise DataError(f"obs_keys {self.obs_keys} name a part twice; names must differ")
+        if min(w for _, w in self.obs_keys) < 1 or sum(w for _, w in self.obs_keys) != shape[0]:
+            raise DataError(f"obs_keys {self.obs_keys} do not add up to {shape[0]} obs dimensions")
+        if len(self.obs_names) != shape[0]:
+            raise DataError(f"{len(self.obs_names)} obs names for {shape[0]} obs dimensions")
+
+    def _check_bounds(self) -> None:
+        if self.action_set not in ("box", "ball"):
+            raise unknown("action set", self.action_set, ("box", "ball"))
+        if (self.action_low is None) != (self.action_high is None):
+            raise DataError("action_low and action_high must both be given, or neither")
+        if self.action_low is None or self.action_high is None:
+            if self.action_set == "ball":
+                raise DataError("an action set 'ball' needs action_low and action_high")
+            return
+        low = frozen(self.action_low, np.float32, "action_low")
+        high = frozen(self.action_high, np.float32, "action_high")
+        if low.shape != (self.action_size,) or high.shape != (self.action_size,):
+            raise DataError(
+                f"action bounds have shapes {low.shape} and {high.shape}; "
+                f"expected ({self.action_size},) each"
+            )
+        if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
+            raise DataError("action bounds must be finite with low < high in every dimension")
+        object.__setattr__(self, "action_low", low)
+        object.__setattr__(self, "action_high", high)
+
+    # What is in it
+
+    @property
+    def obs_shape(self) -> tuple[int, ...]:
+        return tuple(self.episodes[0].obs.shape[1:])
+
+    @property
+    def action_size(self) -> int:
+        return int(self.episodes[0].action.shape[1])
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs are learned from."""
+        return self._total if self.selected is None else len(self.selected)
+
+    @property
+    def _total(self) -> int:
+        return sum(len(e) for e in self.episodes)
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operators in order of first appearance; empty where none is recorded."""
+        return tuple(dict.fromkeys(e.operator for e in self.episodes if e.operator is not None))
+
+    @property
+    def env(self) -> str | None:
+        """The gymnasium id or robosuite name of the environment, where recorded."""
+        name = self.env_args.get("env_name")
+        return None if name is None else str(name)
+
+    @property
+    def backend(self) -> str | None:
+        """Which simulator it was, where the environment has several."""
+        name = self.env_args.get("env_kwargs", {}).get("backend")
+        return None if name is None else str(name)
+
+    @property
+    def obs(self) -> Array:
+        """All observations in episode order: (N, S), or (N, H, W, C)."""
+        return np.concatenate([e.obs for e in self.episodes])
+
+    @property
+    def action(self) -> Array:
+        """All actions in episode order: (N, A)."""
+        return np.concatenate([e.action for e in self.episodes])
+
+    @property
+    def starts(self) -> Array:
+        """For each pair the index of its episode's first pair: (N,)."""
+        lengths = np.array([len(e) for e in self.episodes])
+        return np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+    @property
+    def learned(self) -> Array:
+        """Indices of the pairs that are learned from: (pairs,)."""
+        return np.arange(self._total) if self.selected is None else self.selected
+
+    @property
+    def infeasible(self) -> Array:
+        """Whether each pair's action lies outside the declared bounds: (N,) bool."""
+        action = self.action
+        if self.action_low is None or self.action_high is None:
+            return np.zeros(len(action), dtype=bool)
+        unit = 2 * (action - self.action_low) / (self.action_high - self.action_low) - 1
+        if self.action_set == "ball":
+            return np.asarray(np.linalg.norm(unit, axis=1) > 1 + 1e-5)
+        return np.asarray((np.abs(unit) > 1 + 1e-5).any(axis=1))
+
+    @property
+    def mean_return(self) -> float | None:
+        """Mean over episodes of the summed reward; None unless every episode has rewards."""
+        if any(e.reward is None for e in self.episodes):
+            return None
+        return float(np.mean([e.reward.sum() for e in self.episodes if e.reward is not None]))
+
+    def fingerprint(self) -> str:
+        """A hash of what is learned from: data, bounds and selection; names do not count."""
+        digest = hashlib.sha256()
+        for e in self.episodes:
+            digest.update(e.digest() + repr((e.operator, e.success)).encode())
+        for part in (self.action_low, self.action_high, self.selected):
+            digest.update(b"-" if part is None else part.tobytes())
+        digest.update(self.action_set.encode())
+        return digest.hexdigest()[:16]
+
+    def __len__(self) -> int:
+        return len(self.episodes)
+
+    def __repr__(self) -> str:
+        return summary(self)
+
+    # Parts of it
+
+    def subset(
+        self,
+        episodes: Iterable[int | str] | None = None,
+        *,
+        operator: str | Iterable[str] | None = None,
+        success: bool | None = None,
+        mask: str | None = None,
+    ) -> Demonstrations:
+        """The episodes that pass every given test, in their order; `episodes` by number or name."""
+        keep = list(range(len(self)))
+        if episodes is not None:
+            wanted = {self._number(e) for e in episodes}
+            keep = [i for i in keep if i in wanted]
+        if operator is not None:
+            names = {operator} if isinstance(operator, str) else set(operator)
+            for name in sorted(names - set(self.operators)):
+                raise unknown("operator", name, self.operators or ("none is recorded",))
+            keep = [i for i in keep if self.episodes[i].operator in names]
+        if success is not None:
+            if all(e.success is None for e in self.episodes):
+                raise OptionError("these demonstrations do not record success; drop that condition")
+            keep = [i for i in keep if self.episodes[i].success is success]
+        if mask is not None:
+            if mask not in self.masks:
+                raise unknown("mask", mask, self.masks or ("there are none",))
+            keep = [i for i in keep if self.episodes[i].name in self.masks[mask]]
+        return self._take(keep)
+
+    def _number(self, episode: int | str) -> int:
+        if isinstance(episode, str):
+            names = [e.name for e in self.episodes]
+            if episode not in names:
+                raise unknown("episode", episode, [shorten(names)])
+            return names.index(episode)
+        if not -len(self) <= episode < len(self):
+            raise OptionError(f"episode {episode} does not exist; there are 0 … {len(self) - 1}")
+        return int(episode) % len(self)
+
+    def _take(self, keep: Sequence[int]) -> Demonstrations:
+        if not keep:
+            raise DataError("no episode passes these conditions; loosen them")
+        selected = None
+        if self.selected is not None:
+            lengths = np.array([len(e) for e in self.episodes])
+            first = np.cumsum(lengths) - lengths
+            kept = np.concatenate([np.arange(first[i], first[i] + lengths[i]) for i in keep])
+            selected = np.flatnonzero(np.isin(kept, self.selected))
+            if not len(selected):
+                raise DataError("no selected pair is left in these episodes; loosen the conditions")
+        return replace(self, episodes=tuple(self.episodes[i] for i in keep), selected=selected)
+
+    def sample_pairs(self, count: int, seed: int) -> Demonstrations:
+        """A random subset of `count` pairs, as the paper trains on; each keeps its history."""
+        if not 1 <= count <= self.pairs:
+            raise OptionError(
+                f"cannot choose {count} of {self.pairs} pairs; ask for 1 … {self.pairs}"
+            )
+        chosen = np.random.default_rng(seed).choice(self.learned, count, replace=False)
+        return replace(self, selected=np.sort(chosen))
+
+    def split(self, fraction: float, seed: int) -> tuple[Demonstrations, Demonstrations]:
+        """Two disjoint sets of whole episodes, the second with about `fraction` of them."""
+        if not 0 < fraction < 1:
+            raise OptionError(f"cannot split off {fraction} of the episodes; give 0 < fraction < 1")
+        if len(self) < 2:
+            raise DataError("a split by episode needs at least 2 episodes; there is 1")
+        count = min(max(round(fraction * len(self)), 1), len(self) - 1)
+        order = np.random.default_rng(seed).permutation(len(self))
+        return self._take(sorted(order[count:].tolist())), self._take(
+            sorted(order[:count].tolist())
+        )
+
+    def map_actions(self, function: Callable[[Array], Array]) -> Demonstrations:
+        """A copy in which each episode's (T, A) actions went through `function`."""
+        return replace(
+            self, episodes=tuple(replace(e, action=function(e.action)) for e in self.episodes)
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write robomimic HDF5, or npz where `path` ends so; refuses a path that exists.
+
+        `counterbc.formats.save` writes the other formats.
+        """
+        from counterbc.formats import save
+
+        save(self, path, format="npz" if Path(path).suffix.lower() == ".npz" else "robomimic")

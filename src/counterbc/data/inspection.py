@@ -1,0 +1,209 @@
+"""What is in datasets and what is wrong with it, in one pass and flat memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from counterbc.data import problems
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.episode import Array, Episode, digest
+from counterbc.data.merge import check_alike, stand_ins
+from counterbc.data.moments import Moments
+from counterbc.data.problems import Problem
+from counterbc.errors import DataError
+from counterbc.formats.stream import Header, RawEpisode, Stream, selection
+
+
+def idle_after(rate: float | None) -> int:
+    """How many pairs of one action count as idle: a second where the rate is known, 10 at least."""
+    return 10 if rate is None else max(10, round(rate))
+
+
+class Inspection:
+    """Streams are added one after the other; together they are looked at as one dataset."""
+
+    def __init__(self, idle: int | None = None) -> None:
+        self._idle_after = idle
+        self.headers: list[Header] = []
+        self.lengths: list[int] = []
+        self.learned = 0
+        self._told: list[tuple[bytes, str | None, bool | None]] = []
+        self._ends: list[int] = []  # the number of episodes after each stream
+        self._selected: list[Array | None] = []
+        self._returns: list[float] = []
+        self._unrewarded = False
+
+    def add(self, stream: Stream) -> None:
+        """Look at all of it."""
+        header, rows = stream.header, 0
+        for recording in stream.raw_episodes:
+            if not rows:
+                header = self._begin(header, recording)
+            rows += 1
+            self._see(_float32(recording))
+        if not rows:
+            raise DataError(f"{header.source}: a dataset needs at least one episode; it has none")
+        self._ends.append(len(self._told))
+
+    def _begin(self, header: Header, first: RawEpisode) -> Header:
+        """Prepare for what the first recording looks like."""
+        model = _model(header, first)
+        if self.headers:
+            check_alike(self.model, model)
+        else:
+            self._prepare(model)
+        self.headers.append(Header.of(model, operators=header.operators, left_out=header.left_out))
+        return self.headers[-1]
+
+    def _prepare(self, model: Demonstrations) -> None:
+        self.model = model
+        self.obs = Moments(len(model.obs_names))
+        self.action = Moments(model.action_size)
+        self._shapes = problems.Shapes(model)
+        self._not_finite, self._outside = problems.NotFinite(model), problems.Outside(model)
+        self._idle = problems.Idle(self._idle_after or idle_after(model.rate))
+        self._duplicates, self._short = problems.Duplicates(), problems.Short()
+        self._saturated = problems.Saturated(model, self.action)
+
+    def _see(self, r: RawEpisode) -> None:
+        self.lengths.append(len(r.action))
+        self._selected.append(r.selected)
+        self.learned += len(r.action) if r.selected is None else int(np.count_nonzero(r.selected))
+        if not self._shapes.fits(r):
+            self._told.append((b"", r.operator, r.success))
+            return
+        known = digest(r.obs, r.action, r.reward)
+        self._told.append((known, r.operator, r.success))
+        self._duplicates.see(r, known)
+        for check in (
+            self._not_finite, self._outside, self._idle, self._short, self._saturated,
+        ):  # fmt: skip
+            check.see(r)
+        if len(self.obs.low):
+            self.obs.add(r.obs)
+        self.action.add(r.action)
+        if r.reward is None:
+            self._unrewarded = True
+        else:
+            self._returns.append(float(r.reward.sum()))
+
+    def problems(self) -> list[Problem]:
+        """The gravest first."""
+        return [
+            *self._not_finite.found(),
+            *self._shapes.found(),
+            *self._duplicates.found(),
+            *self._short.found(),
+            *self._idle.found(),
+            *self._outside.found(),
+            *self._saturated.found(),
+            *problems.constant("obs", self.model.obs_names, self.obs),
+            *problems.constant("action", self.model.action_names, self.action),
+        ]
+
+    @property
+    def _operators(self) -> list[str | None]:
+        """Of each episode; among several files, one that names nobody stands for its operator."""
+        begins = [0, *self._ends[:-1]]
+        parts = [
+            [o for _, o, _ in self._told[b:e]] for b, e in zip(begins, self._ends, strict=True)
+        ]
+        named = [any(o is not None for o in part) for part in parts]
+        whose = stand_ins([h.source for h in self.headers], named)
+        if len(parts) == 1:
+            return parts[0]
+        return [w if o is None else o for part, w in zip(parts, whose, strict=True) for o in part]
+
+    def fingerprint(self) -> str | None:
+        """That of the dataset in memory; None where it has problems that keep it from there."""
+        if self._shapes.faulty or self._not_finite.faulty:
+            return None
+        m, hashed = self.model, hashlib.sha256()
+        for (known, _, success), operator in zip(self._told, self._operators, strict=True):
+            hashed.update(known + repr((operator, success)).encode())
+        chosen = selection(self.lengths, self._selected)
+        for part in (m.action_low, m.action_high, chosen):
+            hashed.update(b"-" if part is None else part.tobytes())
+        hashed.update(m.action_set.encode())
+        return hashed.hexdigest()[:16]
+
+    def report(self) -> dict[str, Any]:
+        """Everything for machines."""
+        m, known = self.model, [s for _, _, s in self._told if s is not None]
+        found = self.problems()
+        bounds = None
+        if m.action_low is not None and m.action_high is not None:
+            bounds = {"low": m.action_low.tolist(), "high": m.action_high.tolist()}
+        rewarded = self._returns and not self._unrewarded
+        masks = {n: len(v) for h in reversed(self.headers) for n, v in h.masks.items()}
+        return {
+            "source": " + ".join(h.source for h in self.headers),
+            "episodes": len(self.lengths),
+            "pairs": self.learned,
+            "episode_length": {"min": min(self.lengths), "max": max(self.lengths)},
+            "obs_shape": list(m.obs_shape),
+            "obs_keys": dict(m.obs_keys),
+            "action_size": m.action_size,
+            "bounds": bounds,
+            "action_set": m.action_set,
+            "actions_outside_bounds": self._outside.pairs,
+            "operators": self._counted(),
+            "successes": sum(known) if known else None,
+            "mean_return": float(np.mean(self._returns)) if rewarded else None,
+            "env": m.env,
+            "rate": m.rate if len({h.rate for h in self.headers}) == 1 else None,
+            "masks": masks,
+            "left_out": list(dict.fromkeys(x for h in self.headers for x in h.left_out)),
+            "dimensions": self._dimensions(),
+            "idle_after": self._idle.least,
+            "problems": [p.as_json() for p in found],
+            "fingerprint": self.fingerprint(),
+        }
+
+    def _counted(self) -> dict[str, int]:
+        """Episodes of each operator, also of those whom the files only name."""
+        counts = Counter({o: 0 for h in self.headers for o in h.operators})
+        counts.update(o for o in self._operators if o is not None)
+        return dict(counts)
+
+    def _dimensions(self) -> list[dict[str, Any]]:
+        rows = []
+        both = (("obs", self.model.obs_names, self.obs),)
+        for kind, names, x in (*both, ("action", self.model.action_names, self.action)):
+            for i, name in enumerate(names):
+                numbers = {"min": x.low[i], "mean": x.mean[i], "max": x.high[i], "std": x.std[i]}
+                row = {"kind": kind, "name": name, **{k: float(v) for k, v in numbers.items()}}
+                rows.append(row)
+        return rows
+
+
+def _model(header: Header, first: RawEpisode) -> Demonstrations:
+    """A dataset of one made-up pair, which checks the header and fills in its names."""
+    image = first.obs.ndim == 4
+    obs = np.zeros((1, *first.obs.shape[1:]), first.obs.dtype if image else np.float32)
+    try:
+        return header.joined([Episode(obs, np.zeros((1, *first.action.shape[1:])))])
+    except DataError as error:
+        raise DataError(f"{header.source}: {error}") from None
+
+
+def _float32(r: RawEpisode) -> RawEpisode:
+    """As an `Episode` would hold it, but unchecked."""
+    with np.errstate(over="ignore"):
+        return replace(
+            r, obs=_kept(r.obs), action=_kept(r.action),
+            reward=None if r.reward is None else _kept(r.reward),
+        )  # fmt: skip
+
+
+def _kept(values: Array) -> Array:
+    return (
+        values
+        if values.dtype == np.uint8 and values.ndim == 4
+        else values.astype(np.float32, copy=False)
+    )

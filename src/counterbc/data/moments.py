@@ -1,0 +1,49 @@
+"""Mean, spread and extremes of columns whose rows come a few at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterbc.data.episode import Array
+
+
+class Moments:
+    """Of each of `width` columns, over their finite values."""
+
+    def __init__(self, width: int) -> None:
+        self.rows = 0
+        self.low, self.high = np.full(width, np.inf), np.full(width, -np.inf)
+        self.at_low, self.at_high = np.zeros(width, int), np.zeros(width, int)
+        """How many values are the lowest, and the highest."""
+        self.mean = np.zeros(width)
+        self._count = np.zeros(width)
+        self._squares = np.zeros(width)  # of distances from the mean
+
+    def add(self, values: Array) -> None:
+        """More rows: (T, D)."""
+        x = values.astype(np.float64)
+        finite = np.isfinite(x)
+        self.rows += len(x)
+        self._extremes(np.where(finite, x, np.nan))
+        count = finite.sum(axis=0)
+        x = np.where(finite, x, 0.0)
+        mean = x.sum(axis=0) / np.maximum(count, 1)
+        squares = (np.where(finite, x - mean, 0.0) ** 2).sum(axis=0)
+        # Two sets of rows as one: the spread of each, and that between their means.
+        both = np.maximum(self._count + count, 1)
+        apart = mean - self.mean
+        self._squares += squares + apart**2 * self._count * count / both
+        self.mean += apart * count / both
+        self._count += count
+
+    def _extremes(self, x: Array) -> None:
+        low, high = np.fmin.reduce(x, axis=0), np.fmax.reduce(x, axis=0)
+        self.at_low = np.where(low < self.low, 0, self.at_low)
+        self.at_high = np.where(high > self.high, 0, self.at_high)
+        self.low, self.high = np.fmin(self.low, low), np.fmax(self.high, high)
+        self.at_low = self.at_low + (x == self.low).sum(axis=0)
+        self.at_high = self.at_high + (x == self.high).sum(axis=0)
+
+    @property
+    def std(self) -> Array:
+        return np.sqrt(self._squares / np.maximum(self._count, 1))

@@ -1,0 +1,114 @@
+"""The scales between the user's units and the policy's, which travel with the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from counterbc.data.demonstrations import ActionSet, Demonstrations
+from counterbc.supports.feasible import feasible_set
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Observations are standardized, actions mapped to [-1, 1] by their bounds; P members at once.
+
+    Images stay bytes, with one mean of 0 and one scale of 1; a network scales them to [0, 1].
+    Methods take tensors whose first dimension is the member: (P, …, S) or (P, …, A).
+    """
+
+    obs_mean: Tensor  # (P, S)
+    obs_scale: Tensor  # (P, S)
+    action_low: Tensor  # (P, A)
+    action_high: Tensor  # (P, A)
+    action_set: ActionSet = "box"
+    scale_actions: bool = True
+    """Whether the policy works in [-1, 1]; else in the user's units."""
+    bounds_from: str = "declared"
+    """Where the action bounds come from: declared, or the data's 1–99 % range."""
+
+    @staticmethod
+    def fit(demos: Demonstrations, scale_obs: bool, scale_actions: bool) -> Scaling:
+        """The scales of one dataset, from the pairs that are learned from."""
+        action, image = demos.action[demos.learned], len(demos.obs_shape) > 1
+        size = 1 if image else demos.obs_shape[0]
+        mean: Any = np.zeros(size)
+        scale: Any = np.ones(size)
+        if scale_obs and not image:
+            obs = demos.obs[demos.learned]
+            mean, scale = obs.mean(0, dtype=np.float64), obs.std(0, dtype=np.float64)
+            constant = scale <= 1e-6 * np.maximum(1, np.abs(mean))
+            scale = np.where(constant, 1, scale)
+        low, high, bounds_from = _bounds(demos, action)
+        mean, scale, low, high = (
+            torch.tensor(x, dtype=torch.float32)[None] for x in (mean, scale, low, high)
+        )
+        return Scaling(mean, scale, low, high, demos.action_set, scale_actions, bounds_from)
+
+    @staticmethod
+    def stack(parts: list[Scaling]) -> Scaling:
+        """The members of several as one."""
+        stacked: dict[str, Any] = {n: torch.cat([getattr(p, n) for p in parts]) for n in TENSORS}
+        return replace(parts[0], **stacked)
+
+    def map(self, function: Callable[[Tensor], Tensor]) -> Scaling:
+        """The same with `function` applied to every tensor."""
+        mapped: dict[str, Any] = {n: function(getattr(self, n)) for n in TENSORS}
+        return replace(self, **mapped)
+
+    def __getitem__(self, members: int | list[int]) -> Scaling:
+        """The scales of some members."""
+        chosen = [members] if isinstance(members, int) else members
+        return self.map(lambda x: x[chosen])
+
+    def key(self) -> bytes:
+        """Equal for equal scales."""
+        return b"".join(getattr(self, n).numpy().tobytes() for n in TENSORS)
+
+    def obs(self, obs: Tensor) -> Tensor:
+        """Observations as the policy reads them."""
+        if obs.dtype == torch.uint8:
+            return obs
+        return (obs - _like(self.obs_mean, obs)) / _like(self.obs_scale, obs)
+
+    def action(self, action: Tensor) -> Tensor:
+        """Actions as the policy gives them."""
+        return self._unit(action) if self.scale_actions else action
+
+    def restore(self, action: Tensor) -> Tensor:
+        """The policy's actions in the user's units, brought into A."""
+        return self._from_unit(action if self.scale_actions else self._unit(action))
+
+    def project(self, action: Tensor) -> Tensor:
+        """Recorded actions, in the user's units, brought into A."""
+        return self._from_unit(self._unit(action))
+
+    def _from_unit(self, unit: Tensor) -> Tensor:
+        unit = feasible_set(self.action_set).project(unit)
+        low, high = _like(self.action_low, unit), _like(self.action_high, unit)
+        return low + (unit + 1) / 2 * (high - low)
+
+    def _unit(self, action: Tensor) -> Tensor:
+        low, high = _like(self.action_low, action), _like(self.action_high, action)
+        return 2 * (action - low) / (high - low) - 1
+
+
+TENSORS = tuple(f.name for f in fields(Scaling))[:4]
+
+
+def _like(scale: Tensor, x: Tensor) -> Tensor:
+    """(P, D) with ones put in so that it broadcasts against (P, …, D)."""
+    return scale.reshape(scale.shape[0], *([1] * (x.ndim - 2)), scale.shape[-1])
+
+
+def _bounds(demos: Demonstrations, action: Any) -> tuple[Any, Any, str]:
+    if demos.action_low is not None and demos.action_high is not None:
+        return demos.action_low, demos.action_high, "declared"
+    low, high = np.percentile(action, [1, 99], axis=0)
+    constant = high - low <= 1e-6 * np.maximum(1, np.abs(low))
+    return np.where(constant, low - 1, low), np.where(constant, high + 1, high), "data"

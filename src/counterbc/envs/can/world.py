@@ -1,0 +1,171 @@
+"""A robot arm picks a can out of one bin and drops it in another: robomimic's Can.
+
+robosuite 1.4.1's PickPlaceCan with a Panda arm under OSC_POSE at 20 Hz. The episode ends when the
+can lies in its bin and the hand has left it, with a reward of 1, or after 500 steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from counterbc.envs.can.layout import ACTION_NAMES, OBS_NAMES, RATE, STEPS
+from counterbc.envs.can.workers import Alone, Pool, alone, cores, pool
+from counterbc.errors import OptionError
+
+Array = NDArray[Any]
+
+OBS_SPACE = Box(-np.inf, np.inf, (len(OBS_NAMES),), np.float32)
+ACTION_SPACE = Box(-1.0, 1.0, (len(ACTION_NAMES),), np.float32)
+PICTURE = 256  # pixels across
+
+
+class _Can:
+    """What both environments say of themselves."""
+
+    action_set = "box"
+    obs_names, action_names = OBS_NAMES, ACTION_NAMES
+    measures = ("success",)
+
+
+class Can(_Can, gymnasium.Env[Array, Array]):
+    """One robot."""
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": RATE}  # noqa: RUF012  # gymnasium's type
+
+    def __init__(
+        self, render_mode: str | None = None, max_episode_steps: int | None = None
+    ) -> None:
+        _check_mode(render_mode)
+        self.observation_space, self.action_space = OBS_SPACE, ACTION_SPACE
+        self.render_mode = render_mode
+        self.max_episode_steps = max_episode_steps or STEPS
+        self._simulators = alone(render_mode is not None)
+        self._state: Array | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._state, obs, success = self._simulators.begin([_start(self.np_random)])
+        self._t = 0
+        return obs[0], {"success": float(success[0])}
+
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        if self._state is None:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        self._state, obs, success = self._simulators.go_on(self._state, _actions([action], 1))
+        self._t += 1
+        done = bool(success[0])
+        # Made by gymnasium, an environment has a spec, and a wrapper that keeps the user's limit.
+        over = self.spec is None and self._t >= self.max_episode_steps
+        return obs[0], float(done), done, over, {"success": float(done)}
+
+    def render(self) -> Any:
+        if self.render_mode is None or self._state is None:
+            return None
+        return self._simulators.simulator.picture(self._state[0], PICTURE)
+
+
+class CanVector(_Can, VectorEnv[Array, Array, Array]):
+    """N robots, simulated by as many processes as there are cores.
+
+    An episode that is over rests, costing nothing, until `reset` with a `reset_mask`.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  # gymnasium's type
+        "render_modes": [],
+        "render_fps": RATE,
+        "autoreset_mode": AutoresetMode.DISABLED,
+    }
+    rests = True
+
+    def __init__(self, num_envs: int = 1, max_episode_steps: int | None = None) -> None:
+        self.num_envs = num_envs
+        self.max_episode_steps = max_episode_steps or STEPS
+        self.single_observation_space, self.single_action_space = OBS_SPACE, ACTION_SPACE
+        self.observation_space = batch_space(OBS_SPACE, num_envs)
+        self.action_space = batch_space(ACTION_SPACE, num_envs)
+        self._generators: list[np.random.Generator] = []
+        self._state: list[Array] = []  # (D,) of each slot
+        self._obs = np.zeros((num_envs, len(OBS_NAMES)), np.float32)
+        self._t = np.zeros(num_envs, np.int64)
+        self._success, self._truncated = np.zeros(num_envs, bool), np.zeros(num_envs, bool)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Array, dict[str, Any]]:
+        self._seed(seed)
+        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, bool))
+        slots = np.arange(self.num_envs) if not self._state else np.flatnonzero(mask)
+        if len(slots):
+            seeds = [_start(self._generators[i]) for i in slots]
+            self._keep(slots, self._simulators.begin(seeds))
+            self._t[slots], self._truncated[slots] = 0, False
+        return self._obs.copy(), self._info()
+
+    def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        if not self._state:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        action = _actions(actions, self.num_envs)
+        going = np.flatnonzero(~(self._success | self._truncated))
+        reward = np.zeros(self.num_envs)
+        if len(going):
+            states = np.stack([self._state[i] for i in going])
+            self._keep(going, self._simulators.go_on(states, action[going]))
+            self._t[going] += 1
+            reward[going] = self._success[going]
+            self._truncated = self._t >= self.max_episode_steps
+        return self._obs.copy(), reward, self._success.copy(), self._truncated.copy(), self._info()
+
+    @property
+    def _simulators(self) -> Alone | Pool:
+        return alone() if min(self.num_envs, cores()) == 1 else pool()
+
+    def _seed(self, seed: int | Sequence[int | None] | None) -> None:
+        if isinstance(seed, (int, np.integer)):
+            seed = [int(seed) + i for i in range(self.num_envs)]
+        seeds = [None] * self.num_envs if seed is None else list(seed)
+        if len(seeds) != self.num_envs:
+            raise OptionError(f"{len(seeds)} seeds for {self.num_envs} slots; give one per slot")
+        new = [None if s is None and self._generators else seeding.np_random(s)[0] for s in seeds]
+        self._generators = [g or self._generators[i] for i, g in enumerate(new)]
+
+    def _keep(self, slots: Array, results: tuple[Array, Array, Array]) -> None:
+        states, self._obs[slots], self._success[slots] = results
+        self._state = self._state or [states[0]] * self.num_envs
+        for i, state in zip(slots, states, strict=True):
+            self._state[i] = state
+
+    def _info(self) -> dict[str, Array]:
+        return {"success": self._success.astype(float), "_success": np.ones(self.num_envs, bool)}
+
+
+def _start(generator: np.random.Generator) -> int:
+    """The simulator's seed of the next episode."""
+    return int(generator.integers(2**63 - 1))
+
+
+def _actions(actions: Any, count: int) -> Array:
+    """Within their bounds, where numbers that are not finite stand still."""
+    found = np.asarray(actions, np.float64)
+    if found.shape != (count, *ACTION_SPACE.shape):
+        expected = (count, *ACTION_SPACE.shape)
+        raise OptionError(f"actions have shape {found.shape}; expected {expected}")
+    return np.clip(np.nan_to_num(found), -1.0, 1.0)
+
+
+def _check_mode(render_mode: str | None) -> None:
+    if render_mode not in (None, "rgb_array"):
+        raise OptionError(f"render_mode is {render_mode!r}; allowed: 'rgb_array', or None")

@@ -1,0 +1,1 @@
+"""Car Racing from pixels."""

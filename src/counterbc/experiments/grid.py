@@ -1,0 +1,72 @@
+"""The grid of a study: environment × teacher × σ × pairs × method × Δ → populations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from counterbc.demonstrators import NOISES
+from counterbc.errors import OptionError
+from counterbc.experiments.simulated_cell import SimulatedCell
+from counterbc.methods import find_method
+from counterbc.settings import settings_for
+from counterbc.supports import Demonstrated
+
+POOLS = {"air-hockey": 48_000, "car-racing": 8_000}
+"""Pairs; elsewhere 20,000. Frames of 20,000 would not fit in memory for every run."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """environment × teacher × σ × pairs × method × Δ, with what all of them share."""
+
+    worlds: Sequence[str]
+    teachers: Sequence[str]
+    pairs: Sequence[int]
+    methods: Sequence[str]
+    sigmas: Sequence[float] = (0.5,)
+    radii: Sequence[float] = ()
+    """By default the preset's."""
+    seeds: int = 50
+    episodes: int = 100
+    preset: str = "default"
+    steps: int | None = None
+    most_recorded: int | None = None
+    """Smaller pools than the paper's, for a quick look."""
+
+    def __post_init__(self) -> None:
+        most = max(self.pairs)
+        for world, teacher in product(self.worlds, self.teachers):
+            pool = self._pool(world, teacher)
+            if pool and most > pool:
+                raise OptionError(
+                    f"pairs is {most}; of {teacher} in {world} {pool} are recorded, so ask for "
+                    f"{pool} or fewer"
+                )
+
+    def populations(self) -> list[SimulatedCell]:
+        """Those that learn from the same demonstrations one after the other."""
+        return [
+            SimulatedCell(
+                world, teacher, sigma, pairs, method, radius, self._pool(world, teacher),
+                self.seeds, self.episodes, self.preset, self.steps,
+            )
+            for world, teacher in product(self.worlds, self.teachers)
+            for sigma in (self.sigmas if teacher in NOISES else (None,))
+            for pairs, method in product(self.pairs, self.methods)
+            for radius in self._radii(method)
+        ]  # fmt: skip
+
+    def _radii(self, method: str) -> Sequence[float | None]:
+        if isinstance(find_method(method)[1].support, Demonstrated):
+            return (None,)
+        preset = settings_for(self.preset).radius
+        return self.radii or (preset if isinstance(preset, float) else None,)
+
+    def _pool(self, world: str, teacher: str) -> int:
+        """What the paper's participants recorded in all; none where k pairs are whole episodes."""
+        if world == "intersection" and teacher in NOISES:
+            return 0
+        pool = POOLS.get(world, 20_000)
+        return min(pool, self.most_recorded or pool)

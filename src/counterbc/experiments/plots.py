@@ -1,0 +1,207 @@
+"""Pictures: one colour per method across the project, safe for the colour-blind."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+from counterbc.acting.policies import ACTS, Curve
+from counterbc.experiments.comparison import Outcome
+from counterbc.files import aside
+
+matplotlib.rcParams["svg.hashsalt"] = "counterbc"  # the same picture is the same file
+
+# The palette of Okabe and Ito.
+COLORS = {
+    "bc": "#000000",
+    "weighted-bc": "#E69F00",
+    "bc-rnn": "#009E73",
+    "bcnd": "#56B4E9",
+    "counter-bc": "#D55E00",
+}
+LABELS = {
+    "bc": "BC",
+    "weighted-bc": "Weighted-BC",
+    "bc-rnn": "BC-RNN",
+    "bcnd": "BCND",
+    "counter-bc": "Counter-BC",
+}
+
+MARKERS = {"bc": "o", "weighted-bc": "s", "bc-rnn": "^", "bcnd": "D", "counter-bc": "*"}
+TEACHERS = {"gaussian": "Gaussian", "epsilon-greedy": "ε-greedy"}
+"""Where the name of a teacher is not its title."""
+UNITS = {
+    "intersection": "reward", "cartpole": "steps survived", "cartpole-hard": "steps survived",
+    "car-racing": "tiles visited", "push-t": "best coverage", "can": "success",
+}  # fmt: skip
+"""Of an episode's performance, where "return" says too little."""
+MEASURES = {"car-racing": "tiles", "push-t": "best_coverage", "can": "success"}
+"""What counts in place of the return: the paper's distance travelled, and success."""
+WIDTH = 3.5  # inches, a column of a paper: nothing need be shrunk, so letters stay readable
+
+
+def title(world: str, teacher: str = "") -> str:
+    """Intersection, ε-greedy."""
+    name = "Push-T" if world == "push-t" else world.replace("-", " ").capitalize()
+    return ", ".join(filter(None, (name, TEACHERS.get(teacher, teacher))))
+
+
+def radius_used(rows: Any) -> str:
+    """For a caption: the Δ of Counter-BC's rows, where one stands there."""
+    found = sorted(rows["radius"].dropna().unique())
+    return f", Counter-BC's Δ {' or '.join(f'{r:g}' for r in found)}" if found else ""
+
+
+def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
+    """Mean return of each method with its 95 % interval, one panel per way of acting."""
+    c = outcome.comparison
+    figure, axes = plt.subplots(1, len(ACTS), figsize=(7.0, 3.4), sharey=True)
+    for axis, act in zip(axes, ACTS, strict=True):
+        for i, method in enumerate(c.methods):
+            evaluation = outcome.evaluations[method, act]
+            each, interval = evaluation.returns.mean(1), evaluation.interval
+            color = COLORS.get(method, "#777777")
+            axis.scatter([i + 0.18] * len(each), each, s=8, color=color, alpha=0.35, lw=0)
+            axis.annotate(
+                f"{interval.mean:.1f}", (i, interval.low), (0, -3), textcoords="offset points",
+                ha="center", va="top", fontsize=7, color=color,
+            )  # fmt: skip
+            axis.errorbar(
+                i, interval.mean, [[interval.mean - interval.low], [interval.high - interval.mean]],
+                fmt="o", color=color, capsize=3, ms=5,
+            )  # fmt: skip
+        axis.axhline(outcome.expert, color="0.45", lw=0.8, ls="--")
+        axis.text(len(c.methods) - 0.5, outcome.expert, "expert", ha="right", va="bottom",
+                  fontsize=7, color="0.35")  # fmt: skip
+        axis.set_title(f"acting by the {'mean' if act == 'mean' else 'sampled'} action", fontsize=9)
+        axis.set_xticks(range(len(c.methods)), [LABELS.get(m, m) for m in c.methods],
+                        rotation=25, ha="right", fontsize=8)  # fmt: skip
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(axis="y", color="0.92")
+        axis.set_axisbelow(True)
+    axes[0].set_ylabel("return per episode")
+    figure.suptitle(
+        f"{c.world.capitalize()}: {c.pairs} pairs, teacher {c.teacher}, "
+        f"{c.seeds} runs × {c.episodes} starts; dots are runs, bars 95 % intervals",
+        fontsize=8,
+    )
+    figure.tight_layout()
+    return _save(figure, folder, name)
+
+
+def loss_figure(curve: Curve, title: str, folder: Path, name: str) -> list[Path]:
+    """The loss of a training against its steps, and the held-out loss where there is one."""
+    figure, axis = plt.subplots(figsize=(5.0, 3.2))
+    for values, label, color in (
+        (curve.loss, "training batch", "#000000"),
+        (curve.held_out, "held-out episodes", "#D55E00"),
+    ):
+        if values is not None:
+            axis.plot(curve.steps, values, color=color, lw=0.6, alpha=0.25)
+            axis.plot(curve.steps, values.nanmean(1), color=color, lw=1.6, label=label)
+    axis.set_xlabel("gradient step")
+    axis.set_ylabel("loss (eq. M1)")
+    axis.set_title(title, fontsize=9)
+    axis.legend(frameon=False, fontsize=8)
+    axis.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    return _save(figure, folder, name)
+
+
+def new_figure(rows: int, columns: int, height: float, width: float = WIDTH) -> tuple[Any, Any]:
+    """A figure and its (rows, columns) panels, in the project's style; inches."""
+    figure, axes = plt.subplots(rows, columns, figsize=(width, height), squeeze=False)
+    for axis in axes.flat:
+        _dress(axis)
+    return figure, axes
+
+
+def new_mosaic(layout: Any, height: float, width: float = WIDTH) -> tuple[Any, dict[Any, Any]]:
+    """A figure of panels of several sizes and the panels by name; a name fills its cells."""
+    figure, axes = plt.subplot_mosaic(layout, figsize=(width, height))
+    for axis in axes.values():
+        _dress(axis)
+    return figure, axes
+
+
+def _dress(axis: Any) -> None:
+    axis.tick_params(labelsize=6.5, length=2, pad=2)
+    axis.xaxis.label.set_size(7)
+    axis.yaxis.label.set_size(7)
+    axis.xaxis.labelpad = axis.yaxis.labelpad = 2
+    axis.locator_params(axis="y", nbins=4)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(axis="y", color="0.92")
+    axis.set_axisbelow(True)
+
+
+def label_below(axes: Any, label: str) -> None:
+    """The x-axis in words under the lowest visible panel of each column, and numbers only there."""
+    for column in axes.T:
+        *above, lowest = [axis for axis in column if axis.get_visible()]
+        lowest.set_xlabel(label)
+        for axis in above:
+            axis.tick_params(labelbottom=False)
+
+
+def band(
+    axis: Any, x: Any, mean: Any, half: Any, color: str, label: str | None = None, marker: str = ""
+) -> None:
+    """A line with a band of `half` on either side."""
+    axis.fill_between(x, mean - half, mean + half, color=color, alpha=0.2, lw=0)
+    size = 5 if marker == "*" else 3  # a star is small for its size
+    axis.plot(x, mean, color=color, marker=marker, ms=size, mew=0, lw=1.1, label=label)
+
+
+def save(
+    figure: Any, folder: Path, name: str, caption: str, legend: bool = False, bar: Any = None
+) -> list[Path]:
+    """Write SVG and PNG, the caption below the panels and room for a legend above them, or a bar
+    of the colours of what was shown, given with its label."""
+    width, height = (float(inches) for inches in figure.get_size_inches())
+    letters = int(22 * width)  # at 6 points there are some 24 to the inch
+    lines = textwrap.wrap(caption, letters, break_on_hyphens=False)
+    room, inch = 0.11 * len(lines) + 0.06, 1 / height
+    text = "\n".join(lines)
+    figure.text(0.02, 0.04 * inch, text, fontsize=6, va="bottom", ha="left", color="0.25")
+    rect = (0, room * inch, 1, 1 - (0.32 * inch if legend or bar else 0))
+    figure.tight_layout(rect=rect, pad=0.4, h_pad=0.6, w_pad=0.8)
+    if bar:  # after the layout, which knows of panels alone
+        _colour_bar(figure, *bar)
+    return _save(figure, folder, name, dpi=240)
+
+
+def legend(figure: Any, panel: Any, columns: int) -> None:
+    """Of all panels, above them."""
+    handles, labels = panel.get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="upper center", ncols=columns, fontsize=6.5, frameon=False,
+        borderaxespad=0.1, columnspacing=1.2, handlelength=1.6,
+    )  # fmt: skip
+
+
+def _colour_bar(figure: Any, shown: Any, label: str) -> None:
+    """Of what all panels show, above them."""
+    inch = 1 / figure.get_size_inches()[1]
+    axis = figure.add_axes((0.25, 1 - 0.14 * inch, 0.65, 0.08 * inch))
+    figure.colorbar(shown, cax=axis, orientation="horizontal", drawedges=True)
+    axis.tick_params(labelsize=6.5, length=2, pad=1)
+    axis.text(-0.04, 0.5, label, transform=axis.transAxes, fontsize=7, ha="right", va="center")
+
+
+def _save(figure: Any, folder: Path, name: str, dpi: int = 160) -> list[Path]:
+    paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
+    for path in paths:
+        vector = path.suffix == ".svg"  # in which few things are made of dots
+        with aside(path) as temporary:
+            figure.savefig(
+                temporary, dpi=120 if vector else dpi, metadata={"Date": None} if vector else None
+            )
+    plt.close(figure)
+    return paths

@@ -1,0 +1,1 @@
+"""robomimic HDF5."""

@@ -1,0 +1,1 @@
+"""Everything that is chosen by cross-validation."""

@@ -1,0 +1,321 @@
+"""Δ from the data: by how well policies predict actions that they did not learn from.
+
+    E|a − μ_Δ(s)|² = E|a − a*|² + E|a* − μ_Δ(s)|²        for held-out (s, a) with E[a|s] = a*
+
+The first term does not depend on Δ. So the error against what was shown ranks radii like the error
+against what was meant, which nobody knows.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from counterbc.acting.device import find_device
+from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.errors import CounterBCError, DataError, InfeasibleActions, OptionError
+from counterbc.methods import Method, find_method
+from counterbc.policies import Mixture
+from counterbc.selection.folds import CrossFit, Folds, crossfit, split_folds
+from counterbc.selection.unimodality import FALSE_ALARMS, two_peaks
+from counterbc.settings import Settings, settings_for
+from counterbc.supports import Demonstrated
+from counterbc.training.progress import Bar, Progress, Quiet
+
+RULE_OF_THUMB = "The paper's rule of thumb is 0.2 for experts to 0.5 for novices."
+
+_STEPS, _USUAL_PAIRS = 3600, 400  # of a search, with so many pairs
+LEAST_STEPS = 500
+"""What policies younger than this miss says nothing about the demonstrators."""
+
+
+class DoubtfulRadius(UserWarning):
+    """Data for which no single radius is right."""
+
+
+@dataclass(frozen=True)
+class RadiusSearch:
+    """How Δ is looked for."""
+
+    radii: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+    """The radii tried, in units in which each action dimension spans [-1, 1]; from 0 on."""
+    folds: int = 5
+    repeats: int = 1
+    """How often the folds are dealt anew, each time with other starting weights."""
+    steps: int | None = None
+    """Gradient steps of each policy, at most those of the training itself. By default 3600 · 400 /
+    pairs, and never fewer than 3600: as batches grow with the pairs, few pairs cost no more; and
+    as many as the training for a mixture, whose Gaussians come together late."""
+    pairs: int = 2000
+    """Of more pairs than these, so many are drawn at random."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        rising = all(a < b < math.inf for a, b in pairwise(self.radii))
+        enough = len(self.radii) > 2 and self.radii[0] == 0
+        for name, ok, allowed in (
+            ("radii", enough and rising, "0 and two or more above it, rising"),
+            ("folds", self.folds >= 2, "2 or more"),
+            ("repeats", self.repeats >= 1, "1 or more"),
+            ("steps", self.steps is None or self.steps >= 1, "1 or more"),
+            ("pairs", self.pairs >= 20, "20 or more"),
+        ):
+            if not ok:
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be {allowed}")
+
+    def steps_for(self, pairs: int) -> int:
+        """Of each policy, with so many pairs."""
+        return self.steps or max(_STEPS, _STEPS * _USUAL_PAIRS // pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class RadiusChoice:
+    """The chosen Δ with its evidence; G radii were tried for A action dimensions."""
+
+    radius: float
+    per_dimension: tuple[float, ...]
+    """(A,): the radius that each dimension would choose for itself."""
+    radii: tuple[float, ...]
+    error: tuple[float, ...]
+    """(G,): mean squared error of the held-out actions, summed over dimensions."""
+    error_se: tuple[float, ...]
+    """(G,): its standard error over folds."""
+    difference: tuple[float, ...]
+    """(G,): error above that of Δ = 0, fold by fold."""
+    difference_se: tuple[float, ...]
+    plateau: tuple[float, ...]
+    """The radii whose error is above the least by no more than one standard error, fold by fold; Δ
+    leans to the largest of them."""
+    dimension_error: tuple[tuple[float, ...], ...]
+    """(A, G): the error of each dimension."""
+    action_names: tuple[str, ...]
+    folds: int
+    folds_by: str
+    """episodes, or blocks."""
+    gap: int
+    """Steps left out on either side of a block."""
+    repeats: int
+    steps: int
+    pairs: int
+    pairs_used: int
+    warnings: tuple[str, ...]
+
+    @property
+    def explanation(self) -> str:
+        """Why this radius, in two sentences."""
+        g = int(np.nanargmin(self.error))
+        part = 100 * np.array([self.difference[g], self.difference_se[g]]) / self.error[0]
+        if g == 0:
+            found = "no radius predicts held-out actions better than 0, which is plain BC"
+        else:
+            found = (
+                f"the held-out squared error is least at Δ {self.radii[g]:g}, {-part[0]:.1f} ± "
+                f"{part[1]:.1f} % below that of Δ = 0"
+            )
+        alike = ", ".join(f"{r:g}" for r in self.plateau)
+        leans = ", towards which Δ leans" if self.radius > max(self.radii[g], 0.0) else ""
+        return (
+            f"Δ {self.radius:g}: {found}; within one standard error of the best: {alike}{leans} "
+            f"({self.protocol}). {RULE_OF_THUMB}"
+        )
+
+    @property
+    def protocol(self) -> str:
+        """How it was measured."""
+        kind = "whole episodes" if self.folds_by == "episodes" else f"blocks, gap {self.gap} steps"
+        used = f"{self.pairs_used} pairs" + (
+            f" of {self.pairs}" if self.pairs_used < self.pairs else ""
+        )
+        again = f", {self.repeats} repeats" if self.repeats > 1 else ""
+        return f"{self.folds} folds of {kind}{again}, {used}, {self.steps} steps"
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self) | {"explanation": self.explanation}
+
+    def __repr__(self) -> str:
+        return self.explanation
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the curve as .png or .svg."""
+        from counterbc.selection.radius_figure import radius_figure
+
+        radius_figure(self, Path(path))
+
+
+def choose_radius(
+    demos: Demonstrations,
+    method: str | Method = "counter-bc",
+    *,
+    search: RadiusSearch | None = None,
+    preset: str = "default",
+    device: str | torch.device | None = None,
+    progress: bool = True,
+    **changes: Any,
+) -> RadiusChoice:
+    """Cross-validate Δ; `changes` are fields of `Settings`, as the training will have them."""
+    settings, where = settings_for(preset, **changes), find_device(device)
+    bar: Progress = Bar("choosing Δ") if progress else Quiet()
+    return search_radii(
+        [demos], find_method(method), settings, search or RadiusSearch(), where, bar
+    )[0]
+
+
+def search_radii(
+    datasets: Sequence[Demonstrations],
+    method: tuple[str, Method],
+    settings: Settings,
+    search: RadiusSearch,
+    device: torch.device,
+    progress: Progress,
+) -> list[RadiusChoice]:
+    """A radius for each dataset, all of them from one population."""
+    name, chosen = method[0], settings.apply(method[1], datasets[0].obs_shape)
+    if isinstance(chosen.support, Demonstrated):
+        raise OptionError(f"method {name} has no counterfactuals, so it needs no radius; train it")
+    used = [_used(d, search) for d in datasets]
+    folds = [
+        [split_folds(d, search.folds, search.seed + r) for r in range(search.repeats)] for d in used
+    ]
+    late = isinstance(chosen.policy, Mixture)
+    asked = search.steps_for(max(d.pairs for d in used))
+    whole = late and search.steps is None
+    steps = settings.steps if whole else min(asked, settings.steps)
+    fitting = replace(settings, radius=0.0, steps=steps, held_out=0.0)
+    fits = crossfit(used, folds, search.radii, (name, chosen), fitting, device, progress)
+    return [
+        _choice(d, u, f[0], fit, search, steps, least_radius if late else best_radius)
+        for d, u, f, fit in zip(datasets, used, folds, fits, strict=True)
+    ]
+
+
+def radii_to_train(
+    datasets: Sequence[Demonstrations],
+    method: tuple[str, Method],
+    settings: Settings,
+    device: torch.device,
+    progress: Progress,
+) -> list[RadiusChoice]:
+    """What `train` asks for; doubts become warnings, and what it warned of is not said twice."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InfeasibleActions)
+        choices = search_radii(datasets, method, settings, RadiusSearch(), device, progress)
+    for doubt in dict.fromkeys(d for c in choices for d in c.warnings):
+        warnings.warn(doubt, DoubtfulRadius, stacklevel=4)
+    return choices
+
+
+def _used(demos: Demonstrations, search: RadiusSearch) -> Demonstrations:
+    action = demos.action[demos.learned]
+    if len(action) > 1 and (action == action[0]).all():
+        raise DataError(
+            f"all {len(action)} actions are the same, so every radius predicts them; "
+            "check the data, or give the radius yourself"
+        )
+    return demos.sample_pairs(search.pairs, search.seed) if demos.pairs > search.pairs else demos
+
+
+def _choice(
+    demos: Demonstrations,
+    used: Demonstrations,
+    folds: Folds,
+    fit: CrossFit,
+    search: RadiusSearch,
+    steps: int,
+    pick: Callable[[Sequence[float], Array], float],
+) -> RadiusChoice:
+    each = fit.errors()  # (R, K, G, A)
+    total = each.sum(-1)  # (R, K, G)
+    error, error_se = _mean(total)
+    if not np.isfinite(error).any():
+        raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
+    difference, difference_se = _mean(total - total[:, :, :1])
+    radius = pick(search.radii, total)
+    return RadiusChoice(
+        radius=radius,
+        per_dimension=tuple(pick(search.radii, e) for e in np.moveaxis(each, -1, 0)),
+        radii=search.radii,
+        error=_numbers(error),
+        error_se=_numbers(error_se),
+        difference=_numbers(difference),
+        difference_se=_numbers(difference_se),
+        plateau=plateau(search.radii, total),
+        dimension_error=tuple(map(_numbers, np.moveaxis(each.mean((0, 1)), -1, 0))),
+        action_names=demos.action_names,
+        folds=search.folds,
+        folds_by=folds.kind,
+        gap=folds.gap,
+        repeats=search.repeats,
+        steps=steps,
+        pairs=demos.pairs,
+        pairs_used=used.pairs,
+        warnings=tuple(_doubts(demos, fit, least_radius(search.radii, total), search, steps)),
+    )
+
+
+def _mean(values: Array) -> tuple[Array, Array]:
+    """Mean of (R, K, G) and its standard error over folds; repeats see the same pairs again."""
+    count = values.shape[1]
+    return values.mean((0, 1)), np.sqrt(values.var(1, ddof=1).mean(0) / count)  # (G,) each
+
+
+def _numbers(values: Array) -> tuple[float, ...]:
+    return tuple(round(float(v), 8) for v in values)
+
+
+def plateau(radii: Sequence[float], errors: Array) -> tuple[float, ...]:
+    """The radii whose (R, K, G) errors exceed the least by no more than one standard error."""
+    least = int(np.nanargmin(errors.mean((0, 1))))
+    above, se = _mean(errors - errors[:, :, least : least + 1])
+    alike = (above <= se) | (np.arange(len(radii)) == least)
+    return tuple(r for r, yes in zip(radii, alike, strict=True) if yes)
+
+
+def best_radius(radii: Sequence[float], errors: Array) -> float:
+    """Halfway from where the mean of (R, K, G) errors is least to the largest radius within one
+    standard error of it: in return, too small a radius costs more than one too large by as much."""
+    return round((least_radius(radii, errors) + plateau(radii, errors)[-1]) / 2, 3)
+
+
+def least_radius(radii: Sequence[float], errors: Array) -> float:
+    """Where the mean curve is least, by the parabola through the least and its neighbours."""
+    curve = np.nan_to_num(errors.mean((0, 1)), nan=np.inf)
+    g = int(curve.argmin())
+    if g in (0, len(radii) - 1) or not np.isfinite(curve[g - 1 : g + 2]).all():
+        return float(radii[g])
+    a, b, _ = np.polyfit(radii[g - 1 : g + 2], curve[g - 1 : g + 2], 2)
+    return round(float(-b / (2 * a)), 3) if a > 0 else float(radii[g])
+
+
+def _doubts(
+    demos: Demonstrations, fit: CrossFit, least: float, search: RadiusSearch, steps: int
+) -> list[str]:
+    if steps < LEAST_STEPS:
+        return [
+            f"policies of {steps} steps are too young to look for several modes, or for a Δ of 0; "
+            f"search with {LEAST_STEPS} steps or more"
+        ]
+    doubts = []
+    peaks = two_peaks(fit.residual[:, 0].mean(0))  # (n, A) of Δ = 0
+    if peaks:
+        names = ", ".join(demos.action_names[d] for d in peaks)
+        doubts.append(
+            f"the errors of {names} have more than one peak (at most {FALSE_ALARMS:.0%} of data "
+            "with one look so): demonstrators may mean different actions at the same state, which "
+            "one Gaussian averages; look at operators and goals apart, or use a mixture policy"
+        )
+    if least == 0:
+        doubts.append(
+            "Δ = 0 predicts best: the demonstrators err too little for counterfactuals to help, "
+            "or all to one side; plain bc may do as well"
+        )
+    if least == search.radii[-1]:
+        doubts.append(f"Δ {least:g} predicts best, the largest radius tried; try larger ones")
+    return doubts

@@ -1,0 +1,52 @@
+"""The held-out error against Δ, and which radius it chooses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+from counterbc.errors import OptionError
+from counterbc.files import aside
+from counterbc.selection.radius import RadiusChoice
+
+_CURVE, _CHOSEN = "#0072B2", "#D55E00"  # of the palette of Okabe and Ito
+KINDS = (".png", ".svg")
+
+
+def check_kind(path: Path) -> None:
+    """Refuse a kind of picture before any work is done for it."""
+    if path.suffix not in KINDS:
+        raise OptionError(f"cannot draw {path.name}; allowed: {', '.join(KINDS)}")
+
+
+def radius_figure(choice: RadiusChoice, path: Path) -> None:
+    """Error in percent of that at Δ = 0, with one standard error of the paired difference."""
+    check_kind(path)
+    radii = np.array(choice.radii)
+    unit = choice.error[0] / 100
+    part, se = np.array(choice.difference) / unit, np.array(choice.difference_se) / unit
+    figure, axis = plt.subplots(figsize=(3.5, 2.6))
+    axis.axhline(0, color="0.6", lw=0.8)
+    axis.axvspan(choice.plateau[0] - 0.01, choice.plateau[-1] + 0.01, color="0.92", lw=0)
+    axis.fill_between(radii, part - se, part + se, color=_CURVE, alpha=0.2, lw=0)
+    axis.plot(radii, part, "o-", color=_CURVE, lw=1.4, ms=3.5)
+    axis.axvline(choice.radius, color=_CHOSEN, lw=1.4, ls=(0, (4, 2)))
+    axis.annotate(
+        f"Δ {choice.radius:g}", (choice.radius, 1), (3, -2), xycoords=("data", "axes fraction"),
+        textcoords="offset points", color=_CHOSEN, fontsize=9, va="top",
+    )  # fmt: skip
+    axis.set_xlabel("radius Δ", fontsize=9)
+    axis.set_ylabel("held-out error above Δ = 0 (%)", fontsize=9)
+    axis.tick_params(labelsize=8)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.set_title(f"{choice.protocol};\nband: 1 standard error, grey: as good as the best",
+                   fontsize=6.5, loc="left", color="0.3")  # fmt: skip
+    figure.tight_layout()
+    with aside(path) as temporary:
+        figure.savefig(temporary, dpi=200)
+    plt.close(figure)

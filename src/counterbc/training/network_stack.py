@@ -1,0 +1,247 @@
+"""N networks as one: stacked parameters, one step for all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from counterbc.data import draws
+from counterbc.kernels.adam import Adam
+from counterbc.methods import Method
+from counterbc.policies import Params
+from counterbc.training.counterfactuals import Counterfactuals
+from counterbc.training.networks import Networks
+from counterbc.training.store import Store
+from counterbc.weightings import Batch, Pairs, Weighting
+
+if TYPE_CHECKING:
+    from counterbc.kernels.numba_kernel import NativeSteps
+    from counterbc.kernels.triton_kernel import GpuSteps
+
+_POLICY, _WEIGHTING = "policy.", "weighting."
+_IMAGES = 2048  # states in memory at once, as large as their patches are
+
+
+def initial(
+    method: Method,
+    nets: Networks,
+    round_: int,
+    obs_size: int,
+    action_size: int,
+    operators: int = 0,
+) -> Params:
+    """Fresh stacked parameters; each network's depend on its own seed and the round alone."""
+    stacks: dict[str, list[Tensor]] = {}
+    for seed in nets.seeds.tolist():
+        own = method.policy.init(draws.generator(seed, f"policy {round_}"), obs_size, action_size)
+        rho_generator = draws.generator(seed, f"weighting {round_}")
+        rho = method.weighting.init(rho_generator, obs_size, operators)
+        for prefix, params in ((_POLICY, own), (_WEIGHTING, rho)):
+            for name, value in params.items():
+                stacks.setdefault(prefix + name, []).append(value)
+    return {name: torch.stack(values) for name, values in stacks.items()}
+
+
+def split(params: Params, prefix: str) -> Params:
+    """The parameters under a prefix, without it."""
+    return {k[len(prefix) :]: v for k, v in params.items() if k.startswith(prefix)}
+
+
+def policy_params(params: Params) -> Params:
+    """The part of stacked parameters that acting needs."""
+    return split(params, _POLICY)
+
+
+def weighting_params(params: Params) -> Params:
+    """The part of stacked parameters that the weighting learned."""
+    return split(params, _WEIGHTING)
+
+
+def at_once(store: Store, networks: int) -> int:
+    """How many pairs of each network to judge at once: fewer where they are images."""
+    return 4096 if store.obs.is_floating_point() else max(1, _IMAGES // networks)
+
+
+def _stack(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {name: torch.stack([e[name] for e in each]) for name in each[0]}
+
+
+def _native_steps(device: str) -> type[NativeSteps] | type[GpuSteps] | None:
+    try:
+        if device == "cpu":
+            from counterbc.kernels.numba_kernel import NativeSteps
+
+            return NativeSteps
+        if device == "cuda":
+            from counterbc.kernels.triton_kernel import GpuSteps
+
+            return GpuSteps
+    except ImportError:  # no numba, or no Triton
+        pass
+    return None
+
+
+class View:
+    """The pairs of each network, ready to be cut into batches: for training, or held out."""
+
+    def __init__(
+        self,
+        store: Store,
+        nets: Networks,
+        method: Method,
+        counterfactuals: Counterfactuals,
+    ) -> None:
+        self.store, self.nets, self.method = store, nets, method
+        self.counterfactuals = counterfactuals
+        self.fitted: Params = {}  # what the weighting learned before training, (N, …) each
+        self.columns: dict[str, Tensor] = {}  # (N, n, …) each
+        self.rows = torch.arange(len(nets.pairs), device=nets.pairs.device).unsqueeze(1)
+
+    def batch(self, position: Tensor, epoch: Tensor) -> Batch:
+        """The batch at positions (N, B) of each list, stacked over networks."""
+        pairs = self.nets.pairs.gather(1, position)
+        history = self.method.policy.history
+        obs = self.store.windows(pairs, history)
+        return Batch(
+            obs=obs,
+            state=obs if history == 1 else obs[:, :, -1],
+            actions=self.counterfactuals.at(pairs, position, epoch),
+            columns={name: column[self.rows, position] for name, column in self.columns.items()},
+        )
+
+    def fit(self) -> None:
+        """What the weighting learns from each network's pairs before training."""
+        pairs, weighting = self._pairs(None), self.method.weighting
+        if weighting.stacks:
+            self.fitted = weighting.fit(pairs)
+        else:
+            self.fitted = _stack([weighting.fit(pairs.network(i)) for i in range(len(self.rows))])
+
+    def update_columns(self, params: Params | None, shards: int) -> None:
+        """The weighting's constants of every pair, given the round before (None: the first)."""
+        pairs = self._pairs(None if params is None else self._previous(params, shards))
+        weighting = self.method.weighting
+        if weighting.stacks:
+            columns = weighting.columns(pairs, self.fitted)
+        else:
+            columns = _stack([
+                weighting.columns(pairs.network(i), {k: v[i] for k, v in self.fitted.items()})
+                for i in range(len(self.rows))
+            ])  # fmt: skip
+        dtype = self.store.action.dtype
+        self.columns = {k: v.to(dtype) if v.is_floating_point() else v for k, v in columns.items()}
+
+    def _pairs(self, previous: Tensor | None) -> Pairs:
+        """What the weighting may know, stacked over networks."""
+        table = {"state": self.store.obs, "action": self.store.action, **self.store.facts}
+        return Pairs(table, self.nets.pairs, self.nets.lengths, self.nets.seeds, previous)
+
+    @torch.no_grad()
+    def _previous(self, params: Params, shards: int) -> Tensor:
+        """log π(a|s) of each network's pairs under every network of the same member."""
+        policy, own = self.method.policy, policy_params(params)
+        count, width = self.nets.pairs.shape
+        out = self.store.action.new_empty(count, width, shards)
+
+        def log_prob(params: Params, obs: Tensor, action: Tensor) -> Tensor:
+            return policy.log_prob(policy.head(params, obs), action.unsqueeze(-2)).squeeze(-1)
+
+        judge_all = log_prob if policy.stacks else torch.func.vmap(log_prob)
+        chunk = at_once(self.store, count)
+        for begin in range(0, width, chunk):
+            pairs = self.nets.pairs[:, begin : begin + chunk]
+            obs = self.store.windows(pairs, policy.history)
+            action = self.store.action[pairs]
+            for k in range(shards):
+                judge = self.nets.members * shards + k
+                chosen = {name: value[judge] for name, value in own.items()}
+                out[:, begin : begin + chunk, k] = judge_all(chosen, obs, action)
+        return out
+
+
+class NetworkStack:
+    """The networks in training: their parameters, and one gradient step for all of them."""
+
+    def __init__(self, view: View, params: Params, learning_rate: float) -> None:
+        self.view, self.method = view, view.method
+        self.params = {name: value.clone().requires_grad_() for name, value in params.items()}
+        self.adam = Adam(list(self.params.values()), learning_rate)
+        self.loss = view.store.action.new_zeros(len(view.nets.pairs))  # (N,) of the last step
+        self.native = self._native()  # None: by torch
+
+    def _native(self) -> NativeSteps | GpuSteps | None:
+        """Steps as native code where the method has a closed form and the network fits."""
+        method, held = self.method, self.view.counterfactuals.kept
+        names = [f"{x}.{part}" for x in method.policy.chain() for part in ("weight", "bias")]
+        own = policy_params(self.params)
+        chain = [own[name] for name in names]
+        if (
+            self.loss.dtype != torch.float32
+            or len(chain) != len(self.params)  # something else is learned
+            or type(method.weighting).loss is not Weighting.loss
+            or not method.weighting.closed_form(1 + method.support.count)
+            or (method.support.count > 0 and held is None)
+        ):
+            return None
+        steps = _native_steps(self.loss.device.type)
+        if steps is None or not steps.fits(method.policy, chain):
+            return None
+        return steps(self.view, chain, self.adam, self.loss)
+
+    def losses(self, params: Params, batch: Batch) -> Tensor:
+        """The loss of every network on its own batch: (N,)."""
+        stacks = self.method.policy.stacks and self.method.weighting.stacks
+        each = self._losses if stacks else torch.func.vmap(self._losses)
+        result: Tensor = each(params, batch)
+        return result
+
+    def _losses(self, params: Params, batch: Batch) -> Tensor:
+        """Of one network, or of all of them where policy and weighting take stacked ones."""
+        head = self.method.policy.head(split(params, _POLICY), batch.obs)
+        weighting = self.method.weighting
+        return weighting.loss(split(params, _WEIGHTING), batch, self.method.policy, head)
+
+    def steps(self, position: Tensor, epoch: Tensor) -> None:
+        """A block of steps: (steps, N, B) each."""
+        if self.native is not None:
+            self.native.run(position)
+            return
+        for p, e in zip(position, epoch, strict=True):
+            self.step(p, e)
+
+    def step(self, position: Tensor, epoch: Tensor) -> None:
+        """One gradient step of every network, by torch."""
+        loss = self.losses(self.params, self.view.batch(position, epoch))
+        self.adam.step(list(torch.autograd.grad(loss.sum(), self.adam.params)))
+        self.loss.copy_(loss.detach())
+
+    @torch.no_grad()
+    def held_out(self, view: View, most: int = 2048) -> Tensor:
+        """The loss of every network on pairs it does not learn from: (N,)."""
+        most = min(most, at_once(view.store, len(self.loss)))
+        width = min(most, int(view.nets.lengths.min()))
+        position = torch.arange(width, device=self.loss.device).expand(len(self.loss), width)
+        return self.losses(self.params, view.batch(position, torch.zeros_like(position)))
+
+    # Everything a stopped training needs to go on
+
+    def state(self) -> dict[str, Tensor]:
+        """Views of it, by name."""
+        state = {"adam/count": self.adam.count}
+        for i, (name, value) in enumerate(self.params.items()):
+            state[f"params/{name}"] = value.detach()
+            state[f"adam/first/{name}"] = self.adam.first[i]
+            state[f"adam/second/{name}"] = self.adam.second[i]
+        return state | {f"columns/{k}": v for k, v in self.view.columns.items()}
+
+    @torch.no_grad()
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Put a state back, in place."""
+        for name, value in state.items():
+            column = name.removeprefix("columns/")
+            if column != name and column not in self.view.columns:
+                self.view.columns[column] = value.to(self.loss.device)
+        for name, value in self.state().items():
+            value.copy_(state[name])

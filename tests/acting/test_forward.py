@@ -1,0 +1,117 @@
+"""Acting without torch: the same actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from counterbc.acting.forward import Forward, Numpy
+from counterbc.acting.onnx import export
+from counterbc.acting.parity import Session
+from counterbc.acting.policies import Acting, Policies
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.methods import METHODS, Method
+from counterbc.policies import GaussianGRU, GaussianMLP
+
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+Make = Callable[..., Demonstrations]
+Train = Callable[..., Policies]
+
+
+def by_torch(policies: Policies, obs: Any) -> Any:
+    """The mean actions of one episode: (T, A)."""
+    acting = Acting(policies, [0], "mean", seed=0)
+    return np.stack([acting.actions(torch.tensor(o)[None, None])[0, 0].numpy() for o in obs])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_actor_acts_as_torch_does_episode_after_episode(
+    method: str, tiny: Demonstrations, quick: Train
+) -> None:
+    policies = quick(tiny, method, seeds=2, steps=5)[1]
+    actor = policies.actor()
+    for episode in tiny.episodes[:2]:
+        actions = np.stack([actor.act(o) for o in episode.obs])
+        assert actions == pytest.approx(by_torch(policies, episode.obs), abs=1e-6)
+        actor.reset()
+
+
+UNUSUAL: dict[str, tuple[Method, dict[str, Any], dict[str, Any]]] = {
+    "a ball of actions": (Method(), {"action_set": "ball"}, {}),
+    "uneven bounds": (
+        Method(), {"action_low": np.array([-3.0, 2.0]), "action_high": np.array([5.0, 2.5])}, {},
+    ),
+    "nothing scaled": (
+        Method(), {"action_low": np.array([-0.2, 0.1]), "action_high": np.array([0.3, 0.4])},
+        {"preset": "authors"},
+    ),
+    "a history of plain layers": (Method(policy=GaussianMLP(history=3)), {}, {}),
+    "a GRU of one observation": (Method(policy=GaussianGRU(history=1)), {}, {}),
+    "a GRU of several networks": (Method(policy=GaussianGRU(), shards=2), {}, {}),
+    "a GRU without layers": (Method(policy=GaussianGRU()), {}, {"hidden": (8,)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_unusual_policies_act_alike_in_torch_in_python_and_in_a_file(
+    case: str, make_demos: Make, quick: Train, tmp_path: Path
+) -> None:
+    method, fields, options = UNUSUAL[case]
+    demos = make_demos(**fields)
+    policies = quick(demos, method, **({"steps": 5} | options))
+    # Far from the data too, where actions reach the edge of A.
+    obs = np.concatenate([demos.obs[:8], 30 * demos.obs[:8]]).astype(np.float32)
+    expected = by_torch(policies, obs)
+    export(policies, tmp_path / "p.onnx")
+    actor, file = policies.actor(), Session(tmp_path / "p.onnx", 1)
+    assert np.stack([actor.act(o) for o in obs]) == pytest.approx(expected, abs=5e-6)
+    assert np.stack([file.act(o)[0] for o in obs]) == pytest.approx(expected, abs=5e-6)
+    assert len(np.unique(expected.round(4), axis=0)) > 4
+
+
+@pytest.mark.parametrize("method", ["bc", "bc-rnn", "bcnd"])
+def test_samples_are_those_of_torch_given_the_same_noise(
+    method: str, tiny: Demonstrations, quick: Train
+) -> None:
+    policies = quick(tiny, method)
+    acting = Acting(policies, [0, 1], "sample", seed=3)
+    forward = Forward(policies, Numpy())
+    window: Any = np.zeros((2, policies.policy.history, 3), np.float32)
+    for obs in tiny.obs[:12].reshape(6, 2, 3):
+        noise = torch.special.ndtri(acting.chances()).transpose(0, 1)  # (E, shards, A)
+        noise = noise if policies.shards > 1 else noise.squeeze(1)
+        action, window = forward.step(obs, window, noise.numpy())
+        expected = acting.actions(torch.tensor(obs)[None])[0].numpy()
+        assert action == pytest.approx(expected, abs=2e-6)
+
+
+def test_a_missing_or_endless_number_is_passed_on_as_torch_does(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    policies = quick(tiny, "bc")
+    assert bool(np.isnan(policies.actor().act(np.array([0, np.nan, 0]))).all())
+    far = np.array([[3e38, -3e38, 3e38]], np.float32)
+    expected = by_torch(policies, far)[0]
+    assert np.array_equal(policies.actor().act(far[0]), expected, equal_nan=True)
+
+
+@dataclass(frozen=True)
+class Backwards(GaussianMLP):
+    """Goes the other way."""
+
+    def mean(self, head: tuple[Tensor, ...]) -> Tensor:
+        return -head[0]
+
+
+def test_a_policy_of_ones_own_acts_by_its_own_lines(tiny: Demonstrations, quick: Train) -> None:
+    policies = quick(tiny, "bc")
+    own = replace(policies, policy=Backwards(hidden=(8, 8)))
+    forth, back = (p.actor().act(tiny.obs[0]) for p in (policies, own))
+    assert back == pytest.approx(-forth, abs=1e-6)  # bounds are ±1

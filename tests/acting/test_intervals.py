@@ -1,0 +1,85 @@
+"""Intervals against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from counterbc.acting.intervals import (
+    mean_interval,
+    measure_interval,
+    paired_difference,
+    share_interval,
+)
+
+
+def test_the_interval_of_1_to_5_by_hand() -> None:
+    got = mean_interval(np.array([1, 2, 3, 4, 5]))
+    # s = √2.5, se = s/√5 = √0.5; Student's t for 4 degrees of freedom at 97.5 % is 2.776445.
+    assert (got.mean, got.n) == (3, 5)
+    assert got.se == pytest.approx(math.sqrt(0.5))
+    assert got.low == pytest.approx(3 - 2.776445 * math.sqrt(0.5), abs=1e-6)
+    assert got.high == pytest.approx(3 + 2.776445 * math.sqrt(0.5), abs=1e-6)
+    assert str(got) == "3.00 [1.04, 4.96]"
+
+
+def test_another_level_is_narrower_by_hand() -> None:
+    # t for 4 degrees of freedom at 90 % (two-sided 80 %) is 1.533206.
+    got = mean_interval(np.array([1, 2, 3, 4, 5]), level=0.8)
+    assert got.high - got.mean == pytest.approx(1.533206 * math.sqrt(0.5), abs=1e-6)
+
+
+def test_one_number_has_a_mean_and_no_interval() -> None:
+    got = mean_interval(np.array([2.5]))
+    assert (got.mean, got.n) == (2.5, 1)
+    assert math.isnan(got.low)
+    assert str(got) == "2.50"
+
+
+def test_numbers_that_are_not_finite_are_left_out_and_counted_out() -> None:
+    assert mean_interval(np.array([1, np.nan, 3, np.inf])).n == 2
+    assert mean_interval(np.array([1, np.nan, 3])).mean == 2
+    assert mean_interval(np.array([np.nan])).n == 0
+    assert math.isnan(mean_interval(np.array([])).mean)
+
+
+def test_a_paired_difference_by_hand() -> None:
+    got = paired_difference(np.array([3, 4, 8, 5]), np.array([1, 3, 5, 3]))
+    # Differences 2, 1, 3, 2: mean 2, s = √(2/3), t = 2/(s/2) = 4.898979, 3 degrees of freedom.
+    assert got.interval.mean == 2
+    assert got.interval.se == pytest.approx(math.sqrt(2 / 3) / 2)
+    assert got.p == pytest.approx(0.016277, abs=1e-6)
+
+
+def test_pairs_of_which_one_is_missing_are_left_out() -> None:
+    got = paired_difference(np.array([3, np.nan, 8]), np.array([1, 3, 5]))
+    assert got.interval.n == 2
+    assert got.interval.mean == 2.5
+
+
+@pytest.mark.parametrize("other", [[1, 2, 3], [0, 1, 2], [0.9, 1.9, 2.9]])
+def test_differences_that_are_all_alike_have_no_p_value(other: list[float]) -> None:
+    # 3 − 2.9 is not 1 − 0.9, but for rounding alone.
+    got = paired_difference(np.array([1, 2, 3]), np.array(other))
+    assert got.interval.mean == pytest.approx(1 - other[0])
+    assert math.isnan(got.p)
+
+
+def test_the_share_of_all_successes_has_wilsons_interval_by_hand() -> None:
+    some = share_interval(np.array([1.0, 1.0, 1.0, 0.0, np.nan]))
+    z2 = 1.959964**2
+    middle = (0.75 + z2 / 8) / (1 + z2 / 4)
+    half = np.sqrt(z2 * (0.1875 / 4 + z2 / 64)) / (1 + z2 / 4)
+    assert (some.mean, some.n) == (0.75, 4)
+    np.testing.assert_allclose([some.low, some.high], [middle - half, middle + half], rtol=1e-5)
+    sure = share_interval(np.ones(10))
+    np.testing.assert_allclose([sure.low, sure.high], [10 / (10 + z2), 1.0], rtol=1e-5)
+    assert share_interval(np.array([np.nan])).n == 0
+
+
+def test_only_measures_that_are_yes_or_no_are_shares() -> None:
+    success, hits = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[1.0, 2.0], [0.0, 1.0]])
+    assert measure_interval(success) == share_interval(success)
+    assert measure_interval(hits) == mean_interval(np.array([1.5, 0.5]))

@@ -1,0 +1,269 @@
+"""Policies as ONNX files: what a robot runs is what was trained."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import counterbc as cb
+from counterbc.acting import parity
+from counterbc.acting.onnx import to_onnx
+from counterbc.acting.parity import Session
+from counterbc.acting.policies import Policies
+from counterbc.cli import main
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import CounterBCError
+from counterbc.methods import METHODS, Method
+from counterbc.policies import GaussianMLP
+
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+Make = Callable[..., Demonstrations]
+Train = Callable[..., Policies]
+
+
+def saved(policies: Policies, path: Path, **options: Any) -> Path:
+    cb.export(policies, path, **options)
+    return path
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_file_acts_as_the_actor_does_episode_after_episode(
+    method: str, tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(tiny, method, seeds=2, steps=5)
+    file = Session(saved(policies, tmp_path / "p.onnx", member=1), 1)
+    actor = policies[1].actor()
+    for episode in tiny.episodes[:2]:
+        for obs in episode.obs:
+            assert file.act(obs)[0] == pytest.approx(actor.act(obs), abs=1e-6)
+        actor.reset()
+        file.reset()
+
+
+@pytest.mark.parametrize("method", ["bc", "bc-rnn", "bcnd"])
+def test_rows_of_a_batch_are_independent(
+    method: str, tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    path = saved(quick(tiny, method), tmp_path / "p.onnx")
+    batch, single = Session(path, 7), [Session(path, 1) for _ in range(7)]
+    for obs in tiny.obs[:28].reshape(4, 7, 3):
+        each = [s.act(o)[0] for s, o in zip(single, obs, strict=True)]
+        assert batch.act(obs) == pytest.approx(np.stack(each), abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["bc", "bc-rnn", "bcnd"])
+def test_a_sampling_file_is_decided_by_its_noise(
+    method: str, tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(tiny, method)
+    sample = Session(saved(policies, tmp_path / "sample.onnx", act="sample"), 1)
+    noise = np.ones(sample.shapes["noise"], np.float32)
+    mean = sample.act(tiny.obs[0], 0 * noise)
+    assert mean[0] == pytest.approx(policies.actor().act(tiny.obs[0]), abs=1e-6)
+    up = []
+    for _ in range(2):
+        sample.reset()
+        up.append(sample.act(tiny.obs[0], 0.1 * noise))
+    assert np.array_equal(up[0], up[1])
+    assert bool((up[0] > mean).all())
+
+
+@pytest.fixture(scope="module")
+def stuck(make_demos: Make, quick: Train, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A policy whose second observation never varied, and its file."""
+    demos = make_demos()
+    held = [replace(e, obs=e.obs * np.array([1, 0, 100]) + [0, 7, 0]) for e in demos.episodes]
+    policies = quick(replace(demos, episodes=tuple(held)), "bc")
+    assert policies.scales.obs_scale[0, 1] == 1
+    return policies, saved(policies, tmp_path_factory.mktemp("stuck") / "p.onnx")
+
+
+@settings(deadline=None, max_examples=50)
+@given(obs=arrays(np.float32, 3, elements=st.floats(-1e4, 1e4, width=32)))
+def test_scaling_agrees_also_where_an_observation_never_varied(obs: Any, stuck: Any) -> None:
+    policies, path = stuck
+    rounding = 2e-6 * (1 + float(np.abs(obs).max()))  # what float32 leaves of numbers so large
+    assert Session(path, 1).act(obs)[0] == pytest.approx(policies.actor().act(obs), abs=rounding)
+
+
+def test_a_missing_number_is_not_turned_into_an_action(stuck: Any) -> None:
+    assert bool(np.isnan(Session(stuck[1], 1).act(np.array([0, np.nan, 0], np.float32))).all())
+
+
+def test_the_file_says_what_it_is(tiny: Demonstrations, quick: Train, tmp_path: Path) -> None:
+    low, high = np.array([-3.0, 2.0]), np.array([5.0, 2.5])
+    demos = replace(tiny, obs_names=("x", "y", "angle"), action_low=low, action_high=high)
+    path = saved(quick(demos, "counter-bc", radius=(0.25, 0)), tmp_path / "p.onnx")
+    session = onnxruntime.InferenceSession(path)
+    about = session.get_modelmeta().custom_metadata_map
+    assert json.loads(about["obs_names"]) == ["x", "y", "angle"]
+    assert json.loads(about["action_names"]) == ["action[0]", "action[1]"]
+    assert (json.loads(about["action_low"]), json.loads(about["action_high"])) == (
+        [-3, 2],
+        [5, 2.5],
+    )
+    assert json.loads(about["radius"]) == [0.25, 0]
+    assert (about["method"], about["act"], about["history"]) == ("counter-bc", "mean", "1")
+    assert about["counterbc"] == cb.__version__
+    assert [(i.name, i.shape) for i in session.get_inputs()] == [("obs", ["batch", 3])]
+    assert [(o.name, o.shape) for o in session.get_outputs()] == [("action", ["batch", 2])]
+
+
+def test_a_file_with_a_memory_declares_it(
+    tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    path = saved(quick(tiny, "bc-rnn"), tmp_path / "p.onnx", act="sample")
+    session = onnxruntime.InferenceSession(path)
+    shapes = {i.name: i.shape[1:] for i in (*session.get_inputs(), *session.get_outputs())}
+    memory = {"window": [5, 3], "next_window": [5, 3]}
+    assert shapes == {"obs": [3], "noise": [2], "action": [2]} | memory
+    about = session.get_modelmeta().custom_metadata_map
+    assert about["window"].startswith("zeros when an episode starts")
+    assert about["radius"] == "not used"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["p.onnx"]
+
+
+def test_weights_shared_by_steps_are_stored_once(tiny: Demonstrations, quick: Train) -> None:
+    policies = quick(tiny, "bc-rnn", hidden=(64, 64))
+    numbers = sum(int(np.prod(v.shape)) for v in policies.params.values())
+    stored = sum(int(np.prod(i.dims)) for i in to_onnx(policies, "mean").graph.initializer)
+    assert stored < 1.1 * numbers
+
+
+def test_the_check_tells_another_policy_from_this_one(
+    tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(tiny, "bc", seeds=2)
+    path = saved(policies, tmp_path / "p.onnx", member=0)
+    assert parity.compare(path, policies[0], "mean").agrees
+    other = parity.compare(path, policies[1], "mean")
+    assert not other.agrees
+    assert other.difference > 0.01
+
+
+def test_the_check_notices_a_number_that_is_missing(
+    tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(tiny, "bc")
+    params = {k: v.clone() for k, v in policies.params.items()}
+    params["head.bias"][0, 0] = torch.nan
+    broken = to_onnx(replace(policies, params=params), "mean")
+    onnx.save(broken, tmp_path / "p.onnx")
+    assert not parity.compare(tmp_path / "p.onnx", policies, "mean").agrees
+
+
+def test_a_file_that_would_act_otherwise_is_not_written(
+    tiny: Demonstrations, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parity, "TOLERANCE", -1.0)  # less than any difference
+    with pytest.raises(CounterBCError, match=r"p.onnx was not written.*differ by up to"):
+        cb.export(quick(tiny, "bc"), tmp_path / "p.onnx")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("library", ["onnx", "onnxruntime"])
+def test_a_missing_library_gives_the_line_that_installs_it(
+    library: str, tiny: Demonstrations, quick: Train, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(CounterBCError, match=rf"{library}, .*pip install 'counterbc\[export\]'"):
+        cb.export(quick(tiny, "bc"), tmp_path / "p.onnx")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("p.onnx", {"member": 2}, "member 2 does not exist; there are 0 … 1"),
+        ("p.onnx", {"member": -1}, "member -1 does not exist"),
+        ("p.onnx", {"act": "best"}, "unknown way of acting 'best'; allowed: mean, sample"),
+        ("p.pt", {}, "name the file .onnx"),
+        ("no/p.onnx", {}, "does not exist; create it first"),
+        ("taken.onnx", {}, "already exists"),
+        ("p.onnx", {"member": 1}, "member 1 diverged.*learning rate"),
+    ],
+)
+def test_what_cannot_be_exported_is_refused_in_words(
+    name: str, options: dict[str, Any], sentence: str, tiny: Demonstrations, quick: Train,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    policies = quick(tiny, "bc", seeds=2)
+    policies.params["head.bias"][1] = torch.nan
+    (tmp_path / "taken.onnx").write_text("")
+    with pytest.raises(CounterBCError, match=sentence):
+        cb.export(policies, tmp_path / name, **options)
+    assert [p.name for p in tmp_path.iterdir()] == ["taken.onnx"]
+
+
+@dataclass(frozen=True)
+class Own(GaussianMLP):
+    """May compute anything."""
+
+
+def test_a_policy_of_ones_own_is_not_exported(
+    tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(tiny, Method(policy=Own()))
+    with pytest.raises(CounterBCError, match=r"Own cannot be exported.*GaussianMLP, Gaussian"):
+        cb.export(policies, tmp_path / "p.onnx")
+
+
+def test_export_from_the_command_line(
+    tiny: Demonstrations, quick: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, file = tmp_path / "run", tmp_path / "p.onnx"
+    policies = quick(tiny, "bc", seeds=2)
+    policies.save(run)
+    assert main(["export", str(run), str(file), "--member", "1", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["file"], said["member"], said["bytes"]) == (str(file), 1, file.stat().st_size)
+    assert 0 <= said["difference"] < 1e-5
+    obs = tiny.obs[0]
+    assert Session(file, 1).act(obs)[0] == pytest.approx(policies[1].actor().act(obs), abs=1e-6)
+    assert main(["export", str(run), str(tmp_path / "q.onnx")]) == 0
+    assert re.search(
+        r"Largest difference to torch: \S+ in the action's units, on \d+ inputs",
+        capsys.readouterr().out,
+    )
+    for arguments, words in (
+        ((run, file), "already exists"),
+        ((tmp_path, tmp_path / "r.onnx"), "config.json"),
+        ((run, tmp_path / "r.onnx", "--member", 7), "member 7 does not exist"),
+    ):
+        assert main(["export", *map(str, arguments)]) == 1
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert words in err
+        assert err.count("\n") == 1
+
+
+def test_the_lines_of_the_guide_run(
+    tiny: Demonstrations, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plain, remembers = quick(tiny, "bc"), quick(tiny, "bc-rnn")
+    saved(plain, Path("policy.onnx"))
+    saved(remembers, Path("remembers.onnx"))
+    guide = (Path(__file__).parents[2] / "docs" / "export.md").read_text()
+    first, second = re.findall(r"```python\n(.*?)```", guide, re.S)
+    names: dict[str, Any] = {"episode": tiny.episodes[0].obs}
+    exec(first, names)
+    assert names["action"][0] == pytest.approx(plain.actor().act(np.zeros(3)), abs=1e-6)
+    exec(second, names)
+    actor = remembers.actor()
+    last = [actor.act(obs) for obs in tiny.episodes[0].obs][-1]
+    assert names["action"][0] == pytest.approx(last, abs=1e-6)

@@ -1,0 +1,383 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterbc.data.demonstrations import Array, Demonstrations, Episode
+from counterbc.data.merge import merge
+from counterbc.errors import DataError, OptionError
+
+
+def episode(length: int = 3, start: float = 0.0, **others: Any) -> Episode:
+    obs = start + np.arange(length * 2).reshape(length, 2)
+    return Episode(obs=obs, action=np.full((length, 1), start), **others)
+
+
+def three() -> Demonstrations:
+    """Pairs 0-2 by ann, 3-4 by bob, 5-8 by ann."""
+    return Demonstrations(
+        episodes=(
+            episode(3, 0, operator="ann", success=True),
+            episode(2, 10, operator="bob", success=False),
+            episode(4, 20, operator="ann", success=True),
+        ),
+        masks={"train": ("demo_0", "demo_1"), "valid": ("demo_2",)},
+        source="three.hdf5",
+    )
+
+
+# One episode
+
+
+def test_an_episode_is_float32_and_cannot_be_changed() -> None:
+    obs = np.zeros((2, 3))
+    e = Episode(obs=obs, action=[[1], [2]])  # type: ignore[arg-type]  # lists are read too
+    obs[0, 0] = 9
+    assert e.obs.dtype == e.action.dtype == np.float32
+    assert e.obs[0, 0] == 0
+    with pytest.raises(ValueError, match="read-only"):
+        e.obs[0, 0] = 1
+    with pytest.raises(FrozenInstanceError):
+        e.operator = "ann"  # type: ignore[misc]  # that it is refused is the point
+
+
+def test_images_stay_uint8_and_vectors_of_uint8_become_float32() -> None:
+    image = Episode(obs=np.zeros((2, 4, 4, 3), np.uint8), action=np.zeros((2, 1)))
+    vector = Episode(obs=np.zeros((2, 4), np.uint8), action=np.zeros((2, 1)))
+    assert image.obs.dtype == np.uint8
+    assert vector.obs.dtype == np.float32
+
+
+def test_success_from_numpy_is_a_plain_bool() -> None:
+    assert episode(success=np.True_).success is True
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"obs": [[0.0], [np.nan]]}, "obs of an episode has 1 values that are NaN .* row 1"),
+        ({"action": [[np.inf], [0.0]]}, "action of an episode has 1 values that are NaN or infin"),
+        ({"obs": [[1e300], [0.0]]}, "NaN or infinite"),
+        ({"obs": np.zeros((3, 1))}, "3 observations but 2 actions"),
+        ({"obs": np.zeros((0, 1)), "action": np.zeros((0, 1))}, "is empty"),
+        ({"obs": np.zeros(2)}, r"obs of an episode has shape \(2,\)"),
+        ({"obs": np.zeros((2, 0))}, r"shape \(2, 0\)"),
+        ({"obs": np.zeros((2, 4, 4, 3))}, "uint8"),
+        ({"obs": np.zeros((2, 4, 4), np.uint8)}, r"shape \(2, 4, 4\)"),
+        ({"action": np.zeros(2)}, r"action of an episode has shape \(2,\)"),
+        ({"action": np.zeros((2, 0))}, "A > 0"),
+        ({"obs": [[1.0], [1.0, 2.0]]}, "cannot be read as numbers"),
+        ({"obs": [["left"], ["right"]]}, "cannot be read as numbers"),
+        ({"reward": np.zeros(3)}, r"reward of an episode has shape \(3,\); expected \(2,\)"),
+        ({"reward": [0.0, np.nan]}, "reward of an episode has 1 values that are NaN"),
+    ],
+)
+def test_a_bad_episode_is_refused_in_words(fields: dict[str, Any], sentence: str) -> None:
+    good = {"obs": np.zeros((2, 1)), "action": np.zeros((2, 1))}
+    with pytest.raises(DataError, match=sentence):
+        Episode(**(good | fields))
+
+
+def test_a_bad_episode_is_called_by_its_name() -> None:
+    with pytest.raises(DataError, match="episode 'monday'"):
+        Episode(obs=np.zeros((2, 1)), action=np.zeros((1, 1)), name="monday")
+
+
+def test_an_episode_shows_its_operator_success_and_return() -> None:
+    shown = repr(episode(3, operator="ann", success=True, reward=[1, 1, 0.5], name="demo_4"))
+    assert shown == "Episode(demo_4, 3 pairs, operator 'ann', success True, return 2.5)"
+
+
+# A dataset
+
+
+def test_unnamed_episodes_are_numbered() -> None:
+    assert [e.name for e in three().episodes] == ["demo_0", "demo_1", "demo_2"]
+
+
+def test_dimensions_without_names_get_some() -> None:
+    demos = Demonstrations((episode(),), obs_keys=(("x", 1), ("y", 1)))
+    assert demos.obs_names == ("x[0]", "y[0]")
+    assert demos.action_names == ("action[0]",)
+    assert Demonstrations((episode(),)).obs_keys == (("state", 2),)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"episodes": ()}, "at least one episode"),
+        ({"episodes": (episode(name="a"), episode(name="a"))}, "two episodes are named 'a'"),
+        (
+            {"episodes": (episode(), Episode(obs=np.zeros((1, 3)), action=np.zeros((1, 1))))},
+            r"'demo_1' has shape \(3,\)",
+        ),
+        (
+            {"episodes": (episode(), Episode(obs=np.zeros((1, 2)), action=np.zeros((1, 4))))},
+            "'demo_1' has 4 dimensions",
+        ),
+        ({"action_low": [-1]}, "both be given"),
+        ({"action_low": [-1, -1], "action_high": [1, 1]}, r"shapes \(2,\) and \(2,\)"),
+        ({"action_low": [1], "action_high": [1]}, "low < high"),
+        ({"action_low": [-np.inf], "action_high": [1]}, "finite"),
+        ({"action_set": "ball"}, "needs action_low"),
+        ({"rate": 0.0}, "rate is 0.0"),
+        ({"rate": np.nan}, "rate is nan"),
+        ({"action_names": ("a", "b")}, "2 action names for 1 action dimensions"),
+        ({"obs_names": ("a",)}, "1 obs names for 2 obs dimensions"),
+        ({"obs_keys": (("a", 3),)}, "do not add up to 2"),
+        ({"obs_keys": (("a", 2), ("b", 0))}, "do not add up to 2"),
+        ({"obs_keys": (("a", 1), ("a", 1))}, "name a part twice"),
+        ({"selected": []}, "non-empty"),
+        ({"selected": [0, 0]}, "distinct indices in 0 … 2"),
+        ({"selected": [3]}, "distinct indices in 0 … 2"),
+        ({"selected": [-1]}, "distinct indices in 0 … 2"),
+        ({"selected": [0.5]}, "float64"),
+        ({"selected": [True, False, True]}, "bool"),
+    ],
+)
+def test_a_bad_dataset_is_refused_in_words(fields: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DataError, match=sentence):
+        Demonstrations(**({"episodes": (episode(),)} | fields))
+
+
+def test_images_have_no_names_for_their_dimensions() -> None:
+    image = Episode(obs=np.zeros((2, 4, 4, 3), np.uint8), action=np.zeros((2, 1)))
+    assert Demonstrations((image,)).obs_names == ()
+    with pytest.raises(DataError, match="leave them out for images"):
+        Demonstrations((image,), obs_keys=(("image", 48),))
+
+
+def test_an_unknown_action_set_lists_the_known_ones() -> None:
+    with pytest.raises(OptionError, match="allowed: box, ball"):
+        Demonstrations((episode(),), action_set="cube")  # type: ignore[arg-type]  # on purpose
+
+
+def test_pairs_starts_and_operators_are_counted_in_episode_order() -> None:
+    demos = three()
+    assert demos.pairs == len(demos.obs) == len(demos.action) == 9
+    assert demos.starts.tolist() == [0, 0, 0, 3, 3, 5, 5, 5, 5]
+    assert demos.learned.tolist() == list(range(9))
+    assert demos.operators == ("ann", "bob")
+
+
+def test_actions_outside_the_bounds_are_found_for_box_and_ball() -> None:
+    corner = Episode(obs=np.zeros((3, 1)), action=[[0, 0], [9, 9], [11, 0]])  # type: ignore[arg-type]  # lists are read too
+    low, high = np.array([-10, -10]), np.array([10, 10])
+    box = Demonstrations((corner,), action_low=low, action_high=high)
+    ball = Demonstrations((corner,), action_low=low, action_high=high, action_set="ball")
+    assert box.infeasible.tolist() == [False, False, True]
+    assert ball.infeasible.tolist() == [False, True, True]
+    assert Demonstrations((corner,)).infeasible.tolist() == [False] * 3
+
+
+def test_the_mean_return_needs_rewards_in_every_episode() -> None:
+    rewarded = (episode(2, reward=[1, 1]), episode(2, reward=[0, 4]))
+    assert Demonstrations(rewarded).mean_return == 3
+    assert Demonstrations((*rewarded, episode())).mean_return is None
+
+
+def test_the_summary_says_what_is_in_it() -> None:
+    assert repr(three().sample_pairs(4, seed=0)).splitlines() == [
+        "Demonstrations from three.hdf5",
+        "  episodes   3, 2 to 4 pairs long",
+        "  pairs      4 selected of 9",
+        "  obs        2  state[0], state[1]",
+        "  action     1  action[0]",
+        "  bounds     unknown (the 1–99 % range of the data will be used)",
+        "  operators  ann, bob",
+        "  success    2 of 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        (lambda d: Demonstrations(d.episodes), True),
+        (lambda d: d.map_actions(lambda a: a + 1), False),
+        (lambda d: d.subset([0, 1]), False),
+        (lambda d: d.sample_pairs(3, seed=0), False),
+        (lambda d: replace(d, action_low=np.zeros(1), action_high=np.full(1, 99)), False),
+        (lambda d: Demonstrations((*d.episodes[:2], episode(4, 20, operator="eve"))), False),
+    ],
+)
+def test_the_fingerprint_changes_with_what_is_learned_from_and_only_then(
+    change: Callable[[Demonstrations], Demonstrations], same: bool
+) -> None:
+    assert (change(three()).fingerprint() == three().fingerprint()) is same
+
+
+# Parts of a dataset
+
+
+@pytest.mark.parametrize(
+    ("conditions", "kept"),
+    [
+        ({"episodes": [2, 0]}, ["demo_0", "demo_2"]),
+        ({"episodes": [-1]}, ["demo_2"]),
+        ({"episodes": ["demo_1"]}, ["demo_1"]),
+        ({"operator": "ann"}, ["demo_0", "demo_2"]),
+        ({"operator": ["ann", "bob"]}, ["demo_0", "demo_1", "demo_2"]),
+        ({"success": False}, ["demo_1"]),
+        ({"mask": "train"}, ["demo_0", "demo_1"]),
+        ({"mask": "train", "operator": "ann"}, ["demo_0"]),
+    ],
+)
+def test_a_subset_keeps_the_episodes_that_pass_every_condition(
+    conditions: dict[str, Any], kept: list[str]
+) -> None:
+    assert [e.name for e in three().subset(**conditions).episodes] == kept
+
+
+@pytest.mark.parametrize(
+    ("conditions", "sentence"),
+    [
+        ({"episodes": [3]}, "episode 3 does not exist; there are 0 … 2"),
+        ({"episodes": ["demo_9"]}, "unknown episode 'demo_9'; allowed: demo_0, demo_1, demo_2"),
+        ({"operator": "eve"}, "unknown operator 'eve'; allowed: ann, bob"),
+        ({"mask": "test"}, "unknown mask 'test'; allowed: train, valid"),
+        ({"mask": "valid", "operator": "bob"}, "no episode passes"),
+    ],
+)
+def test_a_subset_that_cannot_be_is_refused_in_words(
+    conditions: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises((OptionError, DataError), match=sentence):
+        three().subset(**conditions)
+
+
+def test_success_cannot_be_asked_where_it_is_not_recorded() -> None:
+    with pytest.raises(OptionError, match="do not record success"):
+        Demonstrations((episode(),)).subset(success=True)
+
+
+def test_a_subset_of_pairs_keeps_its_history() -> None:
+    chosen = three().sample_pairs(4, seed=1)
+    assert chosen.pairs == 4
+    assert len(chosen.obs) == 9
+    assert np.array_equal(chosen.starts, three().starts)
+
+
+def test_sampled_pairs_are_a_function_of_the_seed_and_nest_in_the_selection() -> None:
+    first = three().sample_pairs(5, seed=1)
+    again = three().sample_pairs(5, seed=1)
+    assert np.array_equal(first.learned, again.learned)
+    assert any(
+        not np.array_equal(first.learned, three().sample_pairs(5, seed=s).learned)
+        for s in range(2, 6)
+    )
+    assert set(first.sample_pairs(2, seed=0).learned) < set(first.learned)
+
+
+@pytest.mark.parametrize("count", [0, 10])
+def test_more_pairs_than_there_are_cannot_be_sampled(count: int) -> None:
+    with pytest.raises(OptionError, match="ask for 1 … 9"):
+        three().sample_pairs(count, seed=0)
+
+
+def test_the_selection_is_kept_in_order() -> None:
+    demos = Demonstrations((episode(),), selected=np.array([2, 0]))
+    assert demos.learned.tolist() == [0, 2]
+
+
+def test_the_selection_follows_its_pairs_into_a_subset() -> None:
+    demos = Demonstrations(three().episodes, selected=np.array([1, 4, 8]))
+    part = demos.subset([1, 2])
+    assert part.learned.tolist() == [1, 5]
+    assert np.array_equal(part.obs[part.learned], demos.obs[[4, 8]])
+    with pytest.raises(DataError, match="no selected pair is left"):
+        Demonstrations(three().episodes, selected=np.array([1])).subset([1])
+
+
+def test_a_split_shares_no_episode_and_loses_none() -> None:
+    kept, held = three().split(1 / 3, seed=0)
+    names = [e.name for part in (kept, held) for e in part.episodes]
+    assert (len(kept), len(held)) == (2, 1)
+    assert sorted(names) == ["demo_0", "demo_1", "demo_2"]
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1.0])
+def test_a_split_needs_something_on_both_sides(fraction: float) -> None:
+    with pytest.raises(OptionError, match="0 < fraction < 1"):
+        three().split(fraction, seed=0)
+    with pytest.raises(DataError, match="at least 2 episodes"):
+        Demonstrations((episode(),)).split(0.5, seed=0)
+
+
+def test_mapping_actions_leaves_the_original_alone() -> None:
+    def negative(action: Array) -> Array:
+        return -action
+
+    assert np.array_equal(three().map_actions(negative).action, -three().action)
+    assert three().action.max() == 20
+
+
+def test_no_global_generator_is_touched() -> None:
+    before = str(np.random.get_state(legacy=False))
+    three().sample_pairs(2, seed=0)
+    three().split(0.5, seed=0)
+    assert str(np.random.get_state(legacy=False)) == before
+
+
+# Several datasets
+
+
+def plain(source: str, **others: Any) -> Demonstrations:
+    return Demonstrations((episode(2), episode(3)), source=source, **others)
+
+
+def test_merged_episodes_are_renamed_where_names_collide_and_masks_follow() -> None:
+    both = merge([three(), plain("mia.hdf5", masks={"train": ("demo_1",)})])
+    assert [e.name for e in both.episodes] == [f"demo_{i}" for i in range(5)]
+    assert both.masks == {"train": ("demo_0", "demo_1", "demo_4"), "valid": ("demo_2",)}
+    assert both.source == "three.hdf5 + mia.hdf5"
+
+
+def test_a_mask_does_not_reach_into_another_dataset_after_a_merge() -> None:
+    absent = plain("a.hdf5", masks={"train": ("demo_1", "demo_3")})
+    assert merge([absent, plain("b.hdf5")]).masks == {"train": ("demo_1",)}
+
+
+def test_the_file_names_the_operator_where_none_is_recorded() -> None:
+    both = merge([three(), plain("day/mia.hdf5"), plain("")])
+    assert [e.operator for e in both.episodes] == ["ann", "bob", "ann", "mia", "mia", None, None]
+
+
+def test_files_of_one_name_in_two_folders_are_two_operators() -> None:
+    assert merge([plain("ann/demos.hdf5"), plain("bob/demos.hdf5")]).operators == (
+        "ann/demos.hdf5",
+        "bob/demos.hdf5",
+    )
+
+
+def test_selections_are_merged_pair_by_pair() -> None:
+    both = merge([three().sample_pairs(1, seed=0), plain("b.hdf5")])
+    assert both.learned.tolist() == [*three().sample_pairs(1, seed=0).learned, *range(9, 14)]
+    assert merge([three(), plain("b.hdf5")]).selected is None
+
+
+def test_a_merge_of_different_rates_has_no_rate() -> None:
+    assert merge([plain("a", rate=10.0), plain("b", rate=10.0)]).rate == 10
+    assert merge([plain("a", rate=10.0), plain("b", rate=20.0)]).rate is None
+
+
+def test_one_dataset_merges_to_itself_and_none_is_refused() -> None:
+    demos = three()
+    assert merge([demos]) is demos
+    with pytest.raises(DataError, match="nothing to merge"):
+        merge([])
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        ({"obs_keys": (("x", 1), ("y", 1))}, "observation keys"),
+        ({"action_low": [-1], "action_high": [1]}, r"action bounds unknown .* against \[-1, 1\]"),
+    ],
+)
+def test_datasets_that_differ_are_not_merged(other: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DataError, match=f"cannot merge a and b: {sentence}"):
+        merge([plain("a"), plain("b", **other)])

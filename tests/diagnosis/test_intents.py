@@ -1,0 +1,228 @@
+"""Groups of episodes with different goals, found without labels."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from counterbc import Demonstrations, Episode, load, merge
+from counterbc.cli import main
+from counterbc.diagnosis.intents import Intents, IntentSearch, find_intents
+from counterbc.errors import DataError, OptionError
+
+Array = NDArray[Any]
+GOALS = np.array([[0.8, 0.5], [-0.8, 0.5], [0.0, -0.9]])
+NO_DATA = "COUNTERBC_DATA names no folder of demonstrations"
+
+
+def reaching(goals: int, episodes: int = 40, seed: int = 0) -> tuple[Demonstrations, Array]:
+    """A point goes to one of some goals, noisily, from anywhere; and which: (E,)."""
+    rng = np.random.default_rng(seed)
+    wanted, made = np.arange(episodes) % goals, []
+    for k in wanted:
+        s, obs, action = rng.uniform(-1, 1, 2), [], []
+        for _ in range(20):
+            a = np.clip(2 * (GOALS[k] - s), -1, 1) + rng.uniform(-0.3, 0.3, 2)
+            obs.append(s)
+            action.append(a)
+            s = s + 0.2 * a
+        made.append(Episode(np.array(obs), np.array(action)))
+    return Demonstrations(tuple(made), obs_names=("x", "y")), wanted
+
+
+def agreement(found: Intents, wanted: Array) -> float:
+    """The share of episodes whose group is mostly of their goal, each goal with its own group."""
+    table = np.zeros((found.groups, wanted.max() + 1))
+    np.add.at(table, (found.group, wanted), 1)
+    assert len(set(table.argmax(1))) == found.groups
+    return float(table.max(1).sum() / len(wanted))
+
+
+@pytest.mark.parametrize("goals", [1, 2, 3])
+def test_the_number_of_goals_and_who_pursues_which_are_found(goals: int) -> None:
+    demos, wanted = reaching(goals, episodes=60)
+    found = find_intents(demos)
+    assert found.groups == goals
+    assert list(found.held_out) == [1, 2, 3, 4]
+    assert agreement(found, wanted) == 1
+    assert sum(found.sizes) == 60
+    assert found.sizes == sorted(found.sizes, reverse=True)
+
+
+def test_two_goals_are_told_apart_when_the_ends_are_hidden() -> None:
+    demos, wanted = reaching(2)
+    hidden = replace(
+        demos,
+        episodes=tuple(replace(e, obs=e.obs[:5], action=e.action[:5]) for e in demos.episodes),
+    )
+    assert agreement(find_intents(hidden, 2), wanted) >= 0.95
+
+
+def test_a_wanted_number_of_groups_is_kept_and_nothing_is_held_out_for_it() -> None:
+    found = find_intents(reaching(2)[0], 3)
+    assert (found.groups, found.held_out) == (3, {})
+
+
+def test_shares_are_probabilities_and_confidence_is_that_of_the_group() -> None:
+    found = find_intents(reaching(2)[0], 2)
+    np.testing.assert_allclose(found.shares.sum(1), 1)
+    np.testing.assert_array_equal(
+        found.confidence, found.shares[np.arange(len(found.group)), found.group]
+    )
+
+
+def test_the_same_call_gives_the_same_groups_and_the_order_of_episodes_does_not_matter() -> None:
+    demos, _ = reaching(2)
+    first, again = find_intents(demos, 2), find_intents(demos, 2)
+    np.testing.assert_array_equal(first.shares, again.shares)
+    turned = find_intents(replace(demos, episodes=demos.episodes[::-1]), 2)
+    same = turned.group[::-1] == first.group
+    assert same.all() or not same.any()
+
+
+def test_whole_turns_of_an_angle_do_not_count() -> None:
+    demos, wanted = reaching(2)
+    rng = np.random.default_rng(0)
+    angle = [rng.normal(0.5, 0.1, (len(e), 1)) for e in demos.episodes]
+
+    def with_turns(turns: Array) -> Demonstrations:
+        episodes = tuple(
+            replace(e, obs=np.concatenate([e.obs, a + 2 * np.pi * n], axis=1))
+            for e, a, n in zip(demos.episodes, angle, turns, strict=True)
+        )
+        return Demonstrations(episodes, obs_names=("x", "y", "angle"))
+
+    plain = find_intents(with_turns(np.zeros(40)), 2, angles=["angle"])
+    turned = find_intents(with_turns(rng.integers(-3, 3, 40)), 2, angles=["angle"])
+    np.testing.assert_allclose(turned.shares, plain.shares, atol=1e-3)
+    assert agreement(turned, wanted) == 1
+
+
+def test_groups_become_masks_that_training_can_use(tmp_path: Path) -> None:
+    demos, wanted = reaching(2)
+    found = find_intents(demos, 2)
+    marked = found.mark(replace(demos, masks={"own": ("demo_0",)}))
+    assert set(marked.masks) == {"own", "intent_0", "intent_1"}
+    one = marked.subset(mask="intent_0")
+    assert len(one) == found.sizes[0]
+    assert len({wanted[int(e.name.removeprefix("demo_"))] for e in one.episodes}) == 1
+    marked.save(tmp_path / "marked.hdf5")
+    assert load(tmp_path / "marked.hdf5").masks == marked.masks
+
+
+def test_conditioned_demonstrations_carry_the_group_behind_each_observation() -> None:
+    demos, _ = reaching(2)
+    found = find_intents(demos, 2)
+    told = found.condition(demos)
+    assert told.obs_names == ("x", "y", "intent[0]", "intent[1]")
+    assert told.obs_keys == (("state", 2), ("intent", 2))
+    for before, after, k in zip(demos.episodes, told.episodes, found.group, strict=True):
+        np.testing.assert_array_equal(after.obs[:, :2], before.obs)
+        np.testing.assert_array_equal(after.obs[:, 2:], np.eye(2)[[k] * len(before)])
+
+
+def test_a_policy_trained_on_conditioned_demonstrations_goes_where_it_is_told(quick: Any) -> None:
+    demos, wanted = reaching(2)
+    found = find_intents(demos, 2)
+    policy = quick(found.condition(demos), "bc", hidden=(32, 32), steps=500)[0].actor()
+    for k in (0, 1):
+        goal = GOALS[wanted[found.group == k][0]]
+        action = policy.act(np.array([0.0, 0.5, *np.eye(2)[k]]))
+        assert np.sign(action[0]) == np.sign(goal[0])
+
+
+def test_intents_of_other_episodes_are_refused() -> None:
+    demos, _ = reaching(2)
+    found = find_intents(demos, 2)
+    for use in (found.mark, found.condition):
+        with pytest.raises(DataError, match="other episodes than those the intents were found in"):
+            use(demos.subset([0, 1]))
+
+
+def test_too_few_episodes_are_refused_with_how_many_are_needed() -> None:
+    demos, _ = reaching(2, episodes=5)
+    with pytest.raises(DataError, match=r"5 episodes are too few .* give 8 or more"):
+        find_intents(demos)
+    with pytest.raises(DataError, match="5 episodes are too few to tell 6 groups apart"):
+        find_intents(demos, 6)
+
+
+def test_images_and_unknown_angles_and_no_groups_are_refused() -> None:
+    demos, _ = reaching(1, episodes=8)
+    with pytest.raises(OptionError, match="unknown observation 'theta'; allowed: x, y"):
+        find_intents(demos, angles=["theta"])
+    with pytest.raises(OptionError, match="groups is 0"):
+        find_intents(demos, 0)
+    frames = Episode(np.zeros((3, 4, 4, 3), np.uint8), np.zeros((3, 2)))
+    with pytest.raises(DataError, match="obs are images"):
+        find_intents(Demonstrations((frames,) * 1), 1)
+
+
+@pytest.mark.parametrize("name", ["most", "pairs", "restarts", "first_rounds", "rounds", "folds"])
+def test_numbers_that_leave_nothing_to_do_are_refused(name: str) -> None:
+    options: dict[str, Any] = {name: 0}
+    with pytest.raises(OptionError, match=f"{name} is 0"):
+        IntentSearch(**options)
+
+
+def test_the_command_says_the_groups_and_writes_a_marked_copy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "demos.hdf5", tmp_path / "marked.hdf5"
+    reaching(2)[0].save(path)
+    options = ["--groups", "2", "--json", "--out", str(out), "--condition"]
+    assert main(["intents", str(path), *options]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["sizes"] == [20, 20]
+    assert [e["name"] for e in said["episodes"]] == [f"demo_{i}" for i in range(40)]
+    assert {e["group"] for e in said["episodes"]} == {0, 1}
+    marked = load(out)
+    assert {len(m) for m in marked.masks.values()} == {20}
+    assert marked.obs_names[-2:] == ("intent[0]", "intent[1]")
+    assert main(["intents", str(path), "--most", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "2 intents in 40 episodes." in shown
+    assert "log-likelihood of unseen episodes" in shown
+
+
+def test_the_command_refuses_to_condition_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "demos.hdf5"
+    reaching(2)[0].save(path)
+    assert main(["intents", str(path), "--condition"]) == 1
+    assert "add --out FILE" in capsys.readouterr().err
+
+
+def test_the_command_reads_the_format_that_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "demos.hdf5"
+    reaching(2)[0].save(path)
+    assert main(["intents", str(path), "--groups", "1", "--format", "robomimic"]) == 0
+    capsys.readouterr()
+    assert main(["intents", str(path), "--groups", "1", "--format", "csv"]) == 1
+    assert "demos.hdf5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("hidden", [0.0, 0.25])
+def test_two_goals_of_real_push_t_are_told_apart(data: Path, hidden: float) -> None:
+    files = [data / "pusht_human_206.hdf5", data / "pusht_other_goal_151.hdf5"]
+    parts = [load(f, ["state"]) for f in files]
+    wanted = np.repeat([0, 1], [len(p) for p in parts])
+    whole = merge(parts)
+    ends = [len(e) - int(hidden * len(e)) for e in whole.episodes]
+    cut = replace(
+        whole,
+        episodes=tuple(
+            replace(e, obs=e.obs[:n], action=e.action[:n], reward=None)
+            for e, n in zip(whole.episodes, ends, strict=True)
+        ),
+    )
+    assert agreement(find_intents(cut, 2, angles=["state[4]"]), wanted) >= 0.95

@@ -1,0 +1,158 @@
+"""A study of recorded demonstrations knows its file by content, and its seeds by number."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.demonstrators import UniformNoise, demonstrate
+from counterbc.errors import CounterBCError, InfeasibleActions, OptionError
+from counterbc.experiments.file_cell import ALL, FileCell, Subset
+from counterbc.experiments.simulated_cell import PASSING
+from counterbc.experiments.study import Study
+from counterbc.selection.radius import DoubtfulRadius
+
+
+@pytest.fixture(scope="module")
+def demos() -> Demonstrations:
+    """Ten episodes in Intersection, of two operators."""
+    shown = demonstrate("intersection", UniformNoise(0.5), 200, 0)
+    named = tuple(replace(e, operator="ab"[i % 2]) for i, e in enumerate(shown.episodes))
+    return replace(shown, episodes=named, masks={"first": ("demo_0", "demo_1")})
+
+
+@pytest.fixture(scope="module")
+def tiny(demos: Demonstrations, tmp_path_factory: pytest.TempPathFactory) -> FileCell:
+    file = tmp_path_factory.mktemp("recorded") / "shown.hdf5"
+    demos.save(file)
+    return FileCell("intersection", file, "bc", seeds=2, episodes=3, steps=4)
+
+
+def prints(cell: FileCell) -> list[str]:
+    return [d.fingerprint() for d in cell.datasets()]
+
+
+def test_rows_say_what_was_learned_from_and_what_came_of_it(tiny: FileCell) -> None:
+    table = tiny.rows("cpu")
+    rows = table.to_pylist()
+    assert [(r["act"], r["seed"]) for r in rows] == [
+        ("mean", 0), ("mean", 1), ("sample", 0), ("sample", 1),
+    ]  # fmt: skip
+    first = rows[0]
+    assert (first["world"], first["subset"], first["method"]) == ("intersection", "all", "bc")
+    assert (first["pairs"], first["steps"], first["length"]) == (200, 4, 20.0)
+    assert first["return_count"] == first["length_count"] == 3
+    assert first["return"] != rows[1]["return"]
+    said = json.loads(table.schema.metadata[b"counterbc"])["population"]
+    assert said == json.loads(json.dumps(tiny.about))
+    assert str(tiny.file.parent) not in str(table.schema.metadata)
+
+
+def test_a_subset_is_drawn_for_each_seed_and_alike_for_all_methods(tiny: FileCell) -> None:
+    fifth = replace(tiny, subset=Subset(share=0.2))
+    assert [len(d) for d in fifth.datasets()] == [2, 2]
+    few = replace(tiny, subset=Subset(pairs=30))
+    assert [d.pairs for d in few.datasets()] == [30, 30]
+    for cell in (fifth, few):
+        a, b = prints(cell)
+        assert a != b
+        assert prints(replace(cell, method="counter-bc", radius=0.4)) == [a, b]
+    assert len(prints(tiny)) == 1
+
+
+def test_masks_and_operators_choose_episodes_before_anything_is_drawn(
+    demos: Demonstrations,
+) -> None:
+    assert [e.name for e in Subset(mask="first").of(demos, 0).episodes] == ["demo_0", "demo_1"]
+    drawn = Subset(operators=("b",), share=0.4).of(demos, 3)
+    assert len(drawn) == 2
+    assert drawn.operators == ("b",)
+    assert Subset(mask="first", operators=("a",), pairs=7).of(demos, 0).pairs == 7
+
+
+def test_a_file_is_known_by_its_bytes_not_by_its_name(tiny: FileCell, tmp_path: Path) -> None:
+    moved = tmp_path / "renamed.hdf5"
+    shutil.copy(tiny.file, moved)
+    assert replace(tiny, file=moved).name == tiny.name
+    other = tmp_path / "other.hdf5"
+    demonstrate("intersection", UniformNoise(0.5), 200, 1).save(other)
+    assert replace(tiny, file=other).name != tiny.name
+    other.unlink()
+    shutil.copy(tiny.file, other)
+    assert replace(tiny, file=other).name == tiny.name
+
+
+def test_a_folder_is_known_by_all_its_files(tiny: FileCell, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    shutil.copy(tiny.file, tmp_path / "a" / "shown.hdf5")
+    cell = replace(tiny, file=tmp_path / "a")
+    before = cell.name
+    (tmp_path / "a" / "more.txt").write_text("more")
+    assert cell.name != before
+
+
+def test_every_option_of_a_unit_is_in_its_name(tiny: FileCell) -> None:
+    changes: list[dict[str, Any]] = [
+        {"world": "cartpole"}, {"method": "bcnd"}, {"radius": 0.1}, {"radius": "auto"},
+        {"radius": (0.1, 0.0)}, {"subset": Subset(share=0.2)}, {"subset": Subset(pairs=20)},
+        {"subset": Subset(mask="first")}, {"subset": Subset(operators=("a",))},
+        {"obs": ("state",)}, {"cleaned": True}, {"seeds": 3}, {"episodes": 4},
+        {"preset": "paper"}, {"steps": 5}, {"changes": {"policy": "mixture"}},
+    ]  # fmt: skip
+    names = {tiny.name, *(replace(tiny, **change).name for change in changes)}
+    assert len(names) == 1 + len(changes)
+
+
+def test_the_radius_that_was_chosen_stands_beside_the_one_asked_for(tiny: FileCell) -> None:
+    rows = replace(tiny, method="counter-bc", radius=(0.3, 0.0)).rows("cpu").to_pylist()
+    assert rows[0]["radius"] == "0.3,0"
+    assert rows[0]["radius_used"] == pytest.approx([0.3, 0.0])
+    auto = replace(tiny, method="counter-bc", radius="auto").rows("cpu").to_pylist()
+    assert auto[0]["radius"] == "auto"
+    assert 0 <= auto[0]["radius_used"][0] <= 0.8
+
+
+def test_cleaned_demonstrations_have_other_actions_at_the_same_states(
+    tiny: FileCell, demos: Demonstrations
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InfeasibleActions)
+        warnings.simplefilter("ignore", DoubtfulRadius)
+        (cleaned,) = replace(tiny, cleaned=True).datasets("cpu")
+    assert (cleaned.obs == demos.obs).all()
+    assert (cleaned.action != demos.action).any()
+
+
+def test_a_study_of_recorded_demonstrations_resumes_and_repeats(
+    tiny: FileCell, tmp_path: Path
+) -> None:
+    cells = [tiny, replace(tiny, method="counter-bc", radius=0.4), replace(tiny, cleaned=False)]
+    study = Study(cells, tmp_path / "rows")
+    assert study.run("cpu", workers=1) == 2  # the third is the first
+    assert study.run("cpu", workers=1) == 0
+    again = Study(cells, tmp_path / "again")
+    again.run("cpu", workers=2)
+    first, second = (
+        s.table().drop_columns([c for c in PASSING]).to_pylist() for s in (study, again)
+    )
+    assert first == second
+
+
+def test_what_cannot_be_done_is_refused_before_any_work(tiny: FileCell, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"share is 1\.5; it must be above 0 and at most 1"):
+        Subset(share=1.5)
+    with pytest.raises(OptionError, match="unknown world 'push'"):
+        replace(tiny, world="push")
+    with pytest.raises(OptionError, match="episodes is 0; it must be 1 or more"):
+        replace(tiny, episodes=0)
+    with pytest.raises(CounterBCError, match=r"nothing\.hdf5"):
+        replace(tiny, file=tmp_path / "nothing.hdf5")
+    assert str(ALL) == "all"
+    assert str(Subset("worse", ("a", "b"), 0.2, 30)) == "worse-a+b-20%-30pairs"

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.errors import FormatError
+from counterbc.formats.lerobot import reader as lerobot
+from counterbc.formats.lerobot import stats as lerobot_stats
+from counterbc.formats.lerobot import writer as lerobot_writer
+
+
+def demos(**fields: Any) -> Demonstrations:
+    """Three episodes of 4, 2 and 3 pairs."""
+    rng = np.random.default_rng(0)
+    episodes = tuple(
+        Episode(
+            obs=rng.normal(size=(n, 4)),
+            action=rng.normal(size=(n, 2)),
+            reward=rng.normal(size=n),
+            success=n > 2,
+        )
+        for n in (4, 2, 3)
+    )
+    known: dict[str, Any] = {
+        "obs_keys": (("position", 2), ("object", 1), ("speed", 1)),
+        "obs_names": ("x", "y", "angle", "v"),
+        "rate": 20.0,
+        "masks": {
+            "task: push": ("demo_0", "demo_2"),
+            "task: pull": ("demo_1",),
+            "best": ("demo_1",),
+        },
+        "env_args": {"env_name": "Lift", "robot_type": "arm"},
+    }
+    return Demonstrations(episodes, **(known | fields))
+
+
+def info(root: Path) -> dict[str, Any]:
+    return dict(json.loads((root / "meta/info.json").read_text()))
+
+
+def episodes(root: Path) -> list[dict[str, Any]]:
+    return list(pq.read_table(root / "meta/episodes/chunk-000/file-000.parquet").to_pylist())
+
+
+def test_the_layout_is_lerobots(tmp_path: Path) -> None:
+    root = tmp_path / "demos"
+    assert lerobot.write(demos(), root) == []
+    found = sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
+    assert found == [
+        "data/chunk-000/file-000.parquet",
+        "meta/counterbc.json",
+        "meta/episodes/chunk-000/file-000.parquet",
+        "meta/info.json",
+        "meta/robomimic_env_args.json",
+        "meta/robomimic_masks.json",
+        "meta/stats.json",
+        "meta/tasks.parquet",
+    ]
+    about = info(root)
+    features = about.pop("features")
+    assert about == {
+        "codebase_version": "v3.0",
+        "robot_type": "arm",
+        "total_episodes": 3,
+        "total_frames": 9,
+        "total_tasks": 2,
+        "chunks_size": 1000,
+        "data_files_size_in_mb": 100,
+        "video_files_size_in_mb": 200,
+        "fps": 20,
+        "splits": {"train": "0:3"},
+        "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet",
+        "video_path": None,
+    }
+    assert {name: f["shape"] for name, f in features.items()} == {
+        "observation.state": [3],
+        "observation.environment_state": [1],
+        "action": [2],
+        "next.reward": [1],
+        "next.success": [1],
+        **{k: [1] for k in ("timestamp", "frame_index", "episode_index", "index", "task_index")},
+    }
+    assert features["observation.state"]["names"] == ["x", "y", "v"]
+
+
+def test_the_columns_are_those_of_info_in_order_and_type(tmp_path: Path) -> None:
+    lerobot.write(demos(), tmp_path / "demos")
+    file = pq.ParquetFile(tmp_path / "demos/data/chunk-000/file-000.parquet")
+    assert file.schema_arrow.names == list(info(tmp_path / "demos")["features"])
+    types = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
+    assert types["observation.state"] == pa.list_(pa.float32(), 3)
+    assert types["observation.environment_state"] == pa.float32()
+    assert types["next.success"] == pa.bool_()
+    assert types["index"] == pa.int64()
+    assert file.num_row_groups == 3
+    assert file.metadata.row_group(0).column(0).compression == "SNAPPY"
+    table = file.read().to_pydict()
+    assert table["index"] == list(range(9))
+    assert table["frame_index"] == [0, 1, 2, 3, 0, 1, 0, 1, 2]
+    assert table["episode_index"] == [0, 0, 0, 0, 1, 1, 2, 2, 2]
+    assert table["task_index"] == [0, 0, 0, 0, 1, 1, 0, 0, 0]
+    assert np.allclose(table["timestamp"][:4], [0, 0.05, 0.1, 0.15])
+    assert table["next.success"] == [False] * 3 + [True] + [False] * 4 + [True]
+
+
+def test_pandas_reads_the_tasks_as_lerobot_expects_them(tmp_path: Path) -> None:
+    lerobot.write(demos(), tmp_path / "demos")
+    frame = pd.read_parquet(tmp_path / "demos/meta/tasks.parquet")
+    assert frame.index.tolist() == ["push", "pull"]
+    assert frame["task_index"].tolist() == [0, 1]
+
+
+def test_the_episodes_table_tells_where_each_episode_lies(tmp_path: Path) -> None:
+    lerobot.write(demos(), tmp_path / "demos")
+    rows = episodes(tmp_path / "demos")
+    assert [(r["dataset_from_index"], r["dataset_to_index"]) for r in rows] == [
+        (0, 4), (4, 6), (6, 9),
+    ]  # fmt: skip
+    assert [r["tasks"] for r in rows] == [["push"], ["pull"], ["push"]]
+    action = demos().episodes[1].action
+    assert np.allclose(rows[1]["stats/action/mean"], action.mean(0))
+    assert rows[1]["stats/action/count"] == [2]
+    assert rows[1]["stats/index/max"] == [5]
+
+
+def test_statistics_of_the_whole_are_joined_from_the_episodes(tmp_path: Path) -> None:
+    lerobot.write(demos(), tmp_path / "demos")
+    stats = json.loads((tmp_path / "demos/meta/stats.json").read_text())["action"]
+    exact = demos().action.astype(np.float64)
+    assert set(stats) == set(lerobot_stats.NAMES)
+    assert np.allclose(stats["mean"], exact.mean(0))
+    assert np.allclose(stats["std"], exact.std(0))
+    assert np.allclose(stats["min"], exact.min(0))
+    assert np.allclose(stats["max"], exact.max(0))
+    assert stats["count"] == [9]
+    of_each = [np.quantile(e.action.astype(np.float64), 0.9, axis=0) for e in demos().episodes]
+    assert np.allclose(stats["q90"], np.max(of_each, axis=0))
+
+
+def test_statistics_of_images_are_per_channel_between_0_and_1() -> None:
+    frames = np.zeros((2, 1, 2, 3), np.uint8)
+    frames[..., 0] = [[[0, 255]], [[255, 255]]]
+    frames[..., 2] = 51
+    stats = lerobot_stats.of_pixels(frames)
+    assert stats["mean"].tolist() == [[[0.75]], [[0.0]], [[0.2]]]
+    assert np.allclose(stats["std"][:, 0, 0], [np.sqrt(3) / 4, 0, 0])
+    assert stats["q10"][:, 0, 0].tolist() == [0, 0, 0.2]
+    assert stats["q50"][:, 0, 0].tolist() == [1, 0, 0.2]
+    assert stats["count"].tolist() == [2]
+
+
+def test_a_new_file_begins_when_one_has_grown_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lerobot_writer, "_MEGABYTES", 1e-4)
+    monkeypatch.setattr("counterbc.formats.parquet._FILES", 2)
+    monkeypatch.setattr(lerobot_writer, "_ROWS", 1)
+    lerobot.write(demos(), tmp_path / "demos")
+    names = ["chunk-000/file-000", "chunk-000/file-001", "chunk-001/file-000"]
+    for folder in ("data", "meta/episodes"):
+        root = tmp_path / "demos" / folder
+        found = sorted(str(p.relative_to(root)) for p in root.rglob("*.parquet"))
+        assert found == [f"{n}.parquet" for n in names]
+    back = lerobot.read(tmp_path / "demos")
+    assert back.fingerprint() == demos().fingerprint()
+    last = pq.read_table(tmp_path / "demos/meta/episodes/chunk-001/file-000.parquet").to_pylist()[0]
+    assert (last["data/chunk_index"], last["data/file_index"]) == (1, 0)
+    assert (last["meta/episodes/chunk_index"], last["meta/episodes/file_index"]) == (1, 0)
+
+
+def test_masks_are_written_as_converters_from_robomimic_do(tmp_path: Path) -> None:
+    lerobot.write(demos(), tmp_path / "demos")
+    written = json.loads((tmp_path / "demos/meta/robomimic_masks.json").read_text())
+    assert written == {"masks": {"best": [1]}}
+
+
+def test_a_foreign_reading_finds_all_that_lerobot_has_a_place_for(tmp_path: Path) -> None:
+    """Without our own file, as after LeRobot's tools have copied the dataset."""
+    lerobot.write(demos(), tmp_path / "demos")
+    (tmp_path / "demos/meta/counterbc.json").unlink()
+    back = lerobot.read(tmp_path / "demos")
+    assert back.obs_keys == (("observation.state", 3), ("observation.environment_state", 1))
+    assert back.obs_names == ("x", "y", "v", "angle")
+    assert np.array_equal(back.obs, demos().obs[:, [0, 1, 3, 2]])
+    assert [e.success for e in back.episodes] == [True, False, True]
+    assert back.masks == demos().masks
+    assert (back.env, back.rate) == ("Lift", 20)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"rate": None}, "no rate is recorded; LeRobot's fps is written as 10"),
+        ({"rate": 12.6}, "the rate of 12.6 Hz is written as fps 13, a whole number"),
+        ({"masks": {}}, "no task is recorded; LeRobot's task is written as 'Lift'"),
+    ],
+)
+def test_what_is_made_up_for_lerobot_is_said(
+    tmp_path: Path, fields: dict[str, Any], sentence: str
+) -> None:
+    assert lerobot.write(demos(**fields), tmp_path / "demos") == [sentence]
+
+
+def test_missing_rewards_and_successes_are_said(tmp_path: Path) -> None:
+    first, second, third = demos().episodes
+    mixed = replace(demos(), episodes=(replace(first, reward=None, success=None), second, third))
+    assert lerobot.write(mixed, tmp_path / "demos") == [
+        "1 episodes have no reward; next.reward is written as 0 there",
+        "1 episodes do not say whether they succeeded; next.success is written as false there",
+    ]
+
+
+def test_images_with_too_many_channels_are_refused(tmp_path: Path) -> None:
+    stacked = Demonstrations((Episode(np.zeros((2, 8, 8, 12), np.uint8), np.zeros((2, 1))),))
+    with pytest.raises(FormatError, match=r"\(8, 8, 12\) have no place in LeRobot"):
+        lerobot.write(stacked, tmp_path / "demos")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_task_that_is_no_proper_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="rename"):
+        lerobot.write(demos(masks={"task: \ud800": ("demo_0",)}), tmp_path / "demos")
+    assert list(tmp_path.iterdir()) == []

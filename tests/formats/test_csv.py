@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from counterbc.errors import DataError, FormatError
+from counterbc.formats import csv as table
+from counterbc.formats import load, open_stream
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+FULL = """\
+episode,x,action_0,y,reward,action_1,operator
+0,1,0.1,2,1,-0.1,ann
+0,3,0.2,4,0,-0.2,ann
+5,5,0.3,6,1,-0.3,
+"""
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_columns_are_told_apart_by_name(delimiter: str, tmp_path: Path) -> None:
+    demos = load(written(tmp_path / "demos.csv", FULL.replace(",", delimiter)))
+    assert demos.obs_names == ("x", "y")
+    assert demos.action_names == ("action_0", "action_1")
+    assert [(e.name, e.operator, len(e)) for e in demos.episodes] == [
+        ("demo_0", "ann", 2),
+        ("demo_5", None, 1),
+    ]
+    assert demos.obs.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert np.allclose(demos.action, [[0.1, -0.1], [0.2, -0.2], [0.3, -0.3]])
+    assert demos.mean_return == 1
+
+
+def test_observations_can_be_chosen_column_by_column(tmp_path: Path) -> None:
+    demos = load(written(tmp_path / "demos.csv", FULL), obs=["y"])
+    assert demos.obs[:, 0].tolist() == [2, 4, 6]
+    with pytest.raises(FormatError, match="no obs z; allowed: x, y"):
+        load(tmp_path / "demos.csv", obs=["z"])
+
+
+@pytest.mark.parametrize(
+    ("name", "is_action"),
+    [
+        ("action", True),
+        ("actions", True),
+        ("action.x", True),
+        ("action[0]", True),
+        ("action1", True),
+        ("action_left", True),
+        ("actionable", False),
+        ("reaction", False),
+        ("Action", False),
+    ],
+)
+def test_the_rule_of_action_columns(name: str, is_action: bool, tmp_path: Path) -> None:
+    demos = load(written(tmp_path / "demos.csv", f"x,action_z,{name}\n1,2,3\n"))
+    assert (name in demos.action_names) is is_action
+    assert (name in demos.obs_names) is not is_action
+
+
+def test_a_byte_order_mark_quotes_and_unicode_are_read(tmp_path: Path) -> None:
+    text = '\ufeff"größe, cm",action,episode\n1,2,"früh"\n'
+    demos = load(written(tmp_path / "demos.csv", text))
+    assert demos.obs_names == ("größe, cm",)
+    assert demos.episodes[0].name == "früh"
+
+
+def test_an_episode_goes_on_over_the_blocks_of_reading(tmp_path: Path) -> None:
+    rows = "\n".join(f"{i // 70_000},{i},{i % 7}" for i in range(150_000))  # over a megabyte
+    demos = load(written(tmp_path / "long.csv", f"episode,x,action\n{rows}\n"))
+    assert [len(e) for e in demos.episodes] == [70_000, 70_000, 10_000]
+    assert np.array_equal(demos.obs[:, 0], np.arange(150_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x,y\n1,2\n", "no column for the action, it has x, y; name action columns"),
+        ("action\n1\n", "no column for the observation"),
+        ("x,x,action\n1,2,3\n", "two columns 'x'"),
+        ("x,action\n1,two\n", "not a table of numbers .*two"),
+        ("x,action\n1,2\n1,2,3\n", "not a table of numbers .*columns"),
+        ("x,action\n1,\n", "action of episode 'demo_0' has 1 values that are NaN"),
+        ("x,action\n1,inf\n", "action of episode 'demo_0' has 1 values that are NaN or infinite"),
+        ("x,action\n", "at least one episode"),
+        ("episode,x,action\n0,1,2\n1,1,2\n0,1,2\n", "episode 'demo_0' comes back"),
+        ("episode,x,action\n,1,2\n", "a row has no episode"),
+        ("operator,x,action\na,1,2\nb,1,2\n", "operator changes within episode 'demo_0'"),
+        ("", "does not begin with a row of column names"),
+    ],
+)
+def test_a_bad_table_is_refused_in_words(text: str, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises((FormatError, DataError), match=sentence):
+        table.read(written(tmp_path / "bad.csv", text))
+
+
+def test_what_pandas_writes_by_default_is_read_as_it_is_meant(tmp_path: Path) -> None:
+    path = tmp_path / "pandas.csv"
+    path.write_text(
+        ",episode_index,timestamp,x,done,action_x\n"
+        "0,0,0.0,1.5,False,0.1\n1,0,0.1,2.5,True,0.2\n2,7,0.0,3.5,True,0.3\n"
+    )
+    demos = load(path)
+    assert [len(e) for e in demos.episodes] == [2, 1]
+    assert demos.obs_names == ("x",)
+    assert demos.obs[:, 0].tolist() == [1.5, 2.5, 3.5]
+    left = open_stream(path).header.left_out
+    assert left == ("column ''", "column 'timestamp'", "column 'done'")
+    assert load(path, ["timestamp"]).obs_names == ("timestamp",)  # unless it is asked for
+
+
+def test_a_column_of_words_does_not_keep_others_from_being_read(tmp_path: Path) -> None:
+    path = tmp_path / "words.csv"
+    path.write_text("x,note,action\n1,start,0.5\n2,end,0.25\n")
+    with pytest.raises(FormatError, match="--obs"):
+        load(path)
+    assert load(path, ["x"]).obs[:, 0].tolist() == [1, 2]

@@ -1,0 +1,53 @@
+"""Adam on stacked parameters equals torch's, network by network."""
+
+from __future__ import annotations
+
+import torch
+
+from counterbc.kernels.adam import Adam
+
+
+def gradients(step: int) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(step)
+    return [torch.randn(*shape, generator=generator) for shape in ((3, 4, 5), (3, 2))]
+
+
+def test_twenty_steps_are_those_of_one_torch_adam_per_network() -> None:
+    stacked = [torch.ones(3, 4, 5), torch.ones(3, 2)]
+    adam = Adam(stacked, learning_rate=0.01)
+    for step in range(20):
+        adam.step(gradients(step))
+    for net in range(3):
+        alone = [torch.ones(4, 5, requires_grad=True), torch.ones(2, requires_grad=True)]
+        torchs = torch.optim.Adam(alone, lr=0.01)
+        for step in range(20):
+            for parameter, gradient in zip(alone, gradients(step), strict=True):
+                parameter.grad = gradient[net]
+            torchs.step()
+        for ours, theirs in zip(stacked, alone, strict=True):
+            torch.testing.assert_close(ours[net], theirs.detach(), rtol=1e-6, atol=1e-7)
+
+
+def test_the_first_step_moves_by_the_learning_rate_against_the_gradient() -> None:
+    parameter = torch.zeros(2)
+    Adam([parameter], learning_rate=0.1).step([torch.tensor([3.0, -0.5])])
+    torch.testing.assert_close(parameter, torch.tensor([-0.1, 0.1]))
+
+
+def test_a_network_that_is_not_finite_leaves_the_others_alone() -> None:
+    parameter = torch.zeros(2, 3)
+    adam = Adam([parameter], learning_rate=0.1)
+    adam.step([torch.tensor([[float("nan")] * 3, [1.0, 1.0, 1.0]])])
+    assert bool(parameter[0].isnan().all())
+    torch.testing.assert_close(parameter[1], torch.full((3,), -0.1))
+
+
+def test_gradients_that_lie_otherwise_in_memory_are_taken_by_value() -> None:
+    first, second = (torch.ones(2, 3, requires_grad=True) for _ in range(2))
+    grad = torch.arange(6.0).view(2, 3)
+    ours, other = Adam([first], 0.1), Adam([second], 0.1)
+    for _ in range(3):
+        ours.step([grad.t().contiguous().t()])
+        other.step([grad])
+    assert torch.equal(first, second)
+    assert torch.equal(ours.first[0], other.first[0])

@@ -1,0 +1,156 @@
+"""The page: whole, alone, and safe whatever names are in the data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.experiments.plots import COLORS
+from counterbc.report import Findings, ReportOptions, find, page
+from counterbc.report.advice import Given
+from counterbc.selection.held_out import HeldOut
+from counterbc.selection.radius import RadiusSearch
+
+WHEN = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
+QUICK: dict[str, Any] = {"judges": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20)}
+VOID = {"meta", "link", "br"}
+EVIL = "<script>alert('x')</script>"
+
+
+class Reader(HTMLParser):
+    """Elements, attributes and text; refuses what does not nest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(text)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def written(found: Findings, name: str = "demos.hdf5") -> str:
+    return page(found, Given((Path(name),), ("robomimic",)), WHEN, {name: "ab" * 32})
+
+
+@pytest.fixture(scope="module")
+def whole(make_demos: Any) -> str:
+    return written(find([make_demos(episodes=10)], ReportOptions(**QUICK)))
+
+
+def test_it_has_all_parts_in_the_order_of_a_reader(whole: str) -> None:
+    heads = re.findall(r"<h2>(.*?)</h2>", whole)
+    assert heads == [
+        "What to do next", "What is in the data", "The radius and why", "Operators", "Episodes",
+        "Shown against meant", "Modes and goals", "How this was made, and what it cannot tell",
+    ]  # fmt: skip
+    assert "10 episodes by 2 operators, 100 pairs." in whole
+    assert "2030-01-02 03:04 UTC" in whole
+    assert "ab" * 32 in whole
+    assert "fewer episodes than folds" not in whole
+
+
+def test_nothing_is_loaded_and_nothing_runs(whole: str) -> None:
+    reader = Reader(whole)
+    names = {name for name, _ in reader.seen}
+    assert not names & {"script", "link", "img", "iframe", "object", "embed", "image", "use"}
+    attributes = {key for _, found in reader.seen for key in found}
+    assert not attributes & {"src", "href", "style", "xlink:href"}
+    assert not any(key.startswith("on") for key in attributes)
+    assert "url(" not in whole
+    assert "@import" not in whole
+
+
+def test_the_policy_allows_exactly_the_style_of_the_page(whole: str) -> None:
+    (style,) = re.findall(r"<style>(.*?)</style>", whole, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    (policy,) = [
+        found["content"] for name, found in Reader(whole).seen
+        if found.get("http-equiv") == "Content-Security-Policy"
+    ]  # fmt: skip
+    assert policy is not None
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}';")
+
+
+def test_names_in_the_data_stay_text(make_demos: Any) -> None:
+    demos = make_demos(episodes=8)
+    episodes = tuple(
+        replace(e, operator=EVIL, name=f"{EVIL}{i}") for i, e in enumerate(demos.episodes)
+    )
+    names = (f"{EVIL}x", f"{EVIL}y", "b")
+    demos = replace(
+        demos, episodes=episodes, masks={}, action_names=(EVIL, "a"), obs_names=names,
+        obs_keys=((EVIL, 3),), env_args={"env_name": EVIL}, source=EVIL,
+    )  # fmt: skip
+    text = written(find([demos], ReportOptions(**QUICK)), EVIL)
+    reader = Reader(text)
+    assert "script" not in {name for name, _ in reader.seen}
+    assert reader.text.count(EVIL) > 20
+
+
+def test_every_drawing_has_a_label(whole: str) -> None:
+    drawings = [found for name, found in Reader(whole).seen if name == "svg"]
+    assert len(drawings) > 20
+    for found in drawings:
+        assert found.get("aria-hidden") == "true" or found["aria-label"]
+
+
+def test_numbers_of_drawings_are_finite(whole: str) -> None:
+    for _, found in Reader(whole).seen:
+        for key in ("points", "x", "y", "cx", "cy", "width", "height"):
+            assert "nan" not in (found.get(key) or "")
+
+
+def test_meant_has_the_colour_of_counter_bc(whole: str) -> None:
+    assert f"--meant: {COLORS['counter-bc']};" in whole
+    assert whole.count("prefers-color-scheme: dark") == 1
+    assert "@media print" in whole
+
+
+def test_long_episodes_do_not_make_a_long_page() -> None:
+    rng = np.random.default_rng(0)
+    episodes = tuple(
+        Episode(rng.normal(size=(4000, 3)), rng.uniform(-1, 1, (4000, 6))) for _ in range(6)
+    )
+    found = find(
+        [Demonstrations(episodes)],
+        ReportOptions(radius=0.2, intents=False, judges=HeldOut(2, 1, steps=1)),
+    )
+    assert len(written(found)) < 2_000_000
+
+
+def test_what_was_not_done_is_explained_on_the_page(tiny: Demonstrations) -> None:
+    nobody = replace(tiny, episodes=tuple(replace(e, operator=None) for e in tiny.episodes))
+    text = Reader(written(find([nobody], ReportOptions(radius=0.3, **QUICK)))).text
+    assert "Not done: Δ was given" in text
+    assert "The files do not say who demonstrated." in text
+    assert "4 episodes are too few to tell" in text
+    assert "Here are fewer episodes than folds" in text
+    text = Reader(
+        written(find([tiny], ReportOptions(radius=0.3, scores=False, intents=False)))
+    ).text
+    assert text.count("Not done: scores were not asked for.") == 3

@@ -1,0 +1,110 @@
+"""Each figure has its worlds, teachers and sizes, and says so before any work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from counterbc.cli import main
+from reproduction.catalog import FIGURES, FigureOptions, cells, plan
+from reproduction.run import main as run
+from reproduction.sizes import PAPER
+
+RACING = FigureOptions(worlds=("car-racing",), paper_size=True)
+
+
+def found(name: str, options: FigureOptions, about: str) -> set[object]:
+    return {cell.about[about] for cell in FIGURES[name](options)}
+
+
+def test_the_paper_s_size_is_the_same_in_every_world_but_air_hockey() -> None:
+    for world in ("", "cartpole", "car-racing", "push-t", "can"):
+        assert FigureOptions(paper_size=True).sizes(world) == PAPER
+    assert FigureOptions(paper_size=True).sizes("air-hockey") == FigureOptions().sizes("air-hockey")
+
+
+def test_car_racing_can_be_studied_at_the_paper_s_size() -> None:
+    sizes = [found("figure4", RACING, about) for about in ("seeds", "episodes", "steps", "pairs")]
+    assert sizes == [{50}, {100}, {10_000}, {100, 200, 400, 800, 1600}]
+    assert found("figure5", RACING, "sigma") == {0.0, 0.25, 0.5, 0.75, 1.0}
+    radii = {None, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0}
+    assert found("figure6", RACING, "radius") == radii
+
+
+def test_only_the_sizes_that_are_asked_for_are_studied() -> None:
+    some = FigureOptions(pairs=(400, 50))
+    for name in ("figure4", "figure7", "table1"):
+        assert found(name, some, "pairs") == {50, 400}
+    assert found("figure7", some, "seeds") == {10}  # everything else as it was
+
+
+def test_rows_alone_are_asked_for_by_the_same_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["figure4", "--env", "car-racing", "--noise", "uniform", "--out", str(tmp_path)]
+    for more, count in ((["--paper-size"], 25), (["--pairs", "400", "--pairs", "800"], 10)):
+        assert run([*asked, *more, "--left"]) == 0
+        assert capsys.readouterr().out == f"{count} of {count} populations are left\n"
+
+
+def test_all_are_the_figures_that_have_the_world() -> None:
+    racing = plan(["all"], FigureOptions(worlds=("car-racing",)))
+    assert [*racing.figures] == ["figure4", "figure5", "figure6", "table1"]
+    assert racing.notes == (
+        "figure2 is left out: figure2 has no world to choose; leave out --env",
+        "figure3 is left out: figure3 has no world to choose; leave out --env",
+        "figure7 is left out: unknown world of figure7 'car-racing'; allowed: air-hockey",
+    )
+    assert [*plan(["all"], FigureOptions()).figures] == [*FIGURES]
+    assert [*plan(["all"], FigureOptions(pairs=(400,))).figures] == ["figure4", "figure7", "table1"]
+
+
+def test_all_gives_each_figure_those_of_the_worlds_and_teachers_that_it_has() -> None:
+    asked = FigureOptions(worlds=("air-hockey", "cartpole"), teachers=("crowd", "gaussian"))
+    both = plan(["all"], asked)
+    chosen = {name: (own.worlds, own.teachers) for name, own in both.figures.items()}
+    whole = (asked.worlds, asked.teachers)
+    assert chosen == {
+        "figure4": whole, "figure5": (asked.worlds, ("gaussian",)), "figure6": whole,
+        "figure7": (("air-hockey",), asked.teachers), "table1": whole,
+    }  # fmt: skip
+    assert both.notes[-2:] == ("figure5 goes without crowd", "figure7 goes without cartpole")
+
+
+def test_a_figure_and_all_may_be_asked_for_together() -> None:
+    options = FigureOptions(worlds=("cartpole",), teachers=("uniform",))
+    both = plan(["figure5", "all"], options).cells()
+    assert {u.name for u in both} == {u.name for u in cells("all", options)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("figure7 --env intersection",
+         "unknown world of figure7 'intersection'; allowed: air-hockey"),
+        ("figure5 --noise crowd",
+         "unknown noise or teacher of figure5 'crowd'; allowed: uniform, gaussian, epsilon-greedy"),
+        ("figure6 --env push-t", "unknown world of figure6 'push-t'; allowed: intersection, "),
+        ("figure3 --env intersection", "figure3 has no world to choose; leave out --env"),
+        ("figure2 --noise crowd", "figure2 has no noise or teacher to choose; leave out --noise"),
+        ("figure5 --pairs 100", "figure5 has no sizes to choose; leave out --pairs, or ask for "
+         "one of figure4, figure7, table1"),
+        ("all --env cartpole --env moon", "unknown world of figure4 'moon'; allowed: "),
+        ("figure4 --pairs 400 --pairs 3", "pairs is 3; it must be 4 or more"),
+        ("figure4 --env cartpole --pairs 20001",
+         "pairs is 20001; of crowd in cartpole 20000 are recorded, so ask for 20000 or fewer"),
+        ("figure4 --quick --paper-size", "a study is quick or of the paper's size; leave one"),
+        ("figure4 --env push-t --noise crowd --data demos.hdf5",
+         "push-t is studied with what people recorded; leave out --noise"),
+    ],
+)  # fmt: skip
+def test_what_a_figure_does_not_have_is_refused_in_one_sentence_before_any_work(
+    arguments: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "new"
+    assert main(["reproduce", *arguments.split(), "--out", str(folder)]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"error: {message}")
+    assert told.count("\n") == 1
+    assert not folder.exists()

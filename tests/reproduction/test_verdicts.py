@@ -1,0 +1,301 @@
+"""The rules of the verdicts, on numbers made up so that each verdict is reached."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reproduction.numbers import Numbers
+from reproduction.verdicts import (
+    NO,
+    OPEN,
+    PARTLY,
+    REVERSED,
+    UNCLEAR,
+    YES,
+    Finding,
+    beats,
+    improves,
+    larger_helps,
+    same,
+    simpler,
+    too_large_hurts,
+    weighed,
+    zero_is_bc,
+)
+from reproduction.verdicts_along import alike, grows, leads, lost, more_helps, occasionally
+
+HERE = {"world": "cartpole", "act": "sample"}
+
+
+def numbers(folder: Path, figure: str, **said: list[dict[str, Any]]) -> Numbers:
+    """Those of one world and way of acting."""
+    lists = {name: [HERE | one for one in every] for name, every in said.items()}
+    (folder / f"{figure}.json").write_text(json.dumps(lists))
+    return Numbers(folder)
+
+
+def compared(difference: float, p: float | None, **about: Any) -> dict[str, Any]:
+    """A paired test with an interval of ± 1."""
+    interval = {"mean": difference, "low": difference - 1, "high": difference + 1}
+    return about | {"difference": interval, "p": p}
+
+
+@pytest.mark.parametrize(
+    ("signs", "verdict"),
+    [([1, 1, 1], YES), ([1, 1, 0, 0], PARTLY), ([1, 0, 0], NO), ([1, 1, -1], REVERSED)],
+)
+def test_half_won_is_partly_and_one_lost_contradicts(signs: list[int], verdict: str) -> None:
+    assert weighed(signs) == verdict
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"),
+    [
+        ((0.2, 0.009, 0.009), YES),
+        ((0.2, 0.02, 0.009), PARTLY),  # p < .05, not the claim's .01
+        ((0.2, 0.009, 0.02), PARTLY),  # by runs not
+        ((0.2, 0.009, None), PARTLY),
+        ((-0.2, 0.2, 0.2), PARTLY),  # three of four, and the fourth is not told apart
+        ((-0.2, 0.04, 0.04), REVERSED),
+        ((-0.2, 0.04, 0.3), NO),  # worse, but by runs it is not told apart
+    ],
+)
+def test_above_each_baseline_needs_the_claim_s_own_level_by_datasets_and_by_runs(
+    last: tuple[float, float, Any], verdict: str, tmp_path: Path
+) -> None:
+    every = {"bc": (0.5, 0.001, 0.001), "bc-rnn": (0.5, 0.001, 0.001),
+             "weighted-bc": (0.5, 0.001, 0.001), "bcnd": last}  # fmt: skip
+    found = _beats(every, tmp_path, level=0.01)
+    assert found.verdict == verdict
+
+
+def _beats(every: dict[str, tuple[float, float, Any]], folder: Path, **asked: Any) -> Finding:
+    post_hoc = [
+        compared(d, p, method="counter-bc", other=m, p_by_runs=by_runs)
+        for m, (d, p, by_runs) in every.items()
+    ]
+    said = numbers(folder, "figure4", statistics=[{"post_hoc": post_hoc}])
+    return beats(said, "sample", "figure4", {"world": "cartpole"}, **asked)
+
+
+def test_above_less_than_half_of_the_baselines_is_not_reproduced(tmp_path: Path) -> None:
+    every = {"bc": (0.5, 0.001, 0.001), "bcnd": (0.5, 0.2, 0.2), "bc-rnn": (0.5, 0.2, 0.2)}
+    assert _beats(every, tmp_path).verdict == NO
+
+
+def test_p_by_runs_is_told_where_it_is_on_the_other_side_of_the_level(tmp_path: Path) -> None:
+    every = {"bc": (0.5, 0.001, 0.02), "bcnd": (-0.5, 0.3, 0.02), "bc-rnn": (0.5, 0.3, 0.2)}
+    assert _beats(every, tmp_path, level=0.01).ours == (
+        "above BC +0.50 (p = .001; by runs p = .020), "
+        "BCND −0.50 (p = .300; by runs p = .020), BC-RNN +0.50 (p = .300)"
+    )
+    assert _beats(every, tmp_path, level=0.05).ours.startswith("above BC +0.50 (p = .001), BCND")
+
+
+def test_where_the_paper_states_its_subjects_they_decide_alone(tmp_path: Path) -> None:
+    every = {"bc": (-0.5, 0.001, 0.02), "bcnd": (-0.5, 0.0009, None)}
+    asked: dict[str, Any] = {"better": -1, "level": 0.01, "by_runs": False}
+    assert _beats(every, tmp_path, **asked).verdict == YES
+    assert _beats(every, tmp_path, others=("bcnd",), **asked).verdict == YES
+    assert _beats(every, tmp_path, better=-1, level=0.01).verdict == PARTLY
+    assert _beats(every, tmp_path, better=1, level=0.01, by_runs=False).verdict == REVERSED
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(-5.0, 5.0, YES), (1.0, 4.0, YES), (4.0, 5.1, UNCLEAR), (-9.0, 9.0, UNCLEAR),
+     (5.1, 6.0, REVERSED), (-9.0, -5.1, REVERSED), (None, None, UNCLEAR)],
+)  # fmt: skip
+@pytest.mark.parametrize("mean", [100.0, -100.0])
+def test_the_same_is_an_interval_within_5_percent_of_the_mean(
+    low: float | None, high: float | None, verdict: str, mean: float
+) -> None:
+    assert same({"difference": {"low": low, "high": high}}, mean) == verdict
+
+
+@pytest.mark.parametrize(
+    ("at_0", "verdict"), [(0.0, YES), (3.9, YES), (4.1, UNCLEAR), (-6.1, REVERSED)]
+)
+def test_counter_bc_at_0_is_bc_by_equivalence_whatever_p(
+    at_0: float, verdict: str, tmp_path: Path
+) -> None:
+    above = [compared(at_0, 0.001, radius=0.0, bc=100.0, teacher="crowd")]
+    said = numbers(tmp_path, "figure6", above_bc=above)
+    found = zero_is_bc(said, "sample", "cartpole", "crowd")
+    assert found.verdict == verdict
+    assert found.ours.endswith("above BC; ± 5.00 is the same")
+
+
+@pytest.mark.parametrize(
+    ("radius", "difference", "p", "verdict"),
+    [
+        (1.0, -3.0, 0.01, YES),
+        (0.8, -3.0, 0.01, YES),  # seen already
+        (0.8, 3.0, 0.01, UNCLEAR),  # a larger one was not run
+        (1.0, -3.0, 0.2, NO),
+        (1.0, 3.0, 0.01, REVERSED),
+    ],
+)
+def test_too_large_a_radius_cannot_be_judged_where_none_is_large(
+    radius: float, difference: float, p: float, verdict: str, tmp_path: Path
+) -> None:
+    above = [compared(9.0, 0.01, radius=0.4, teacher="crowd")]
+    above.insert(0, compared(difference, p, radius=radius, teacher="crowd"))
+    said = numbers(tmp_path, "figure6", above_bc=above)
+    assert too_large_hurts(said, "sample", "cartpole", "crowd").verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("best", "p", "verdict"), [(2.0, 0.04, YES), (2.0, 0.06, NO), (-2.0, 0.04, REVERSED)]
+)
+def test_a_larger_radius_helps_where_the_best_is_significantly_above(
+    best: float, p: float, verdict: str, tmp_path: Path
+) -> None:
+    radii = ((0.0, 3.0, 0.0), (0.2, best, p), (1.0, -3.0, 0.0))
+    above = [compared(d, q, radius=r, teacher="crowd") for r, d, q in radii]
+    said = numbers(tmp_path, "figure6", above_bc=above)
+    found = larger_helps(said, "sample", "cartpole", "crowd")
+    assert (found.ours.split(":")[0], found.verdict) == ("best at Δ 0.2", verdict)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(5.0, 12.0, YES), (5.0, 9.0, PARTLY), (-3.0, 12.0, UNCLEAR), (-5.0, -1.0, REVERSED)],
+)
+def test_an_improvement_is_judged_by_the_whole_interval(
+    low: float, high: float, verdict: str, tmp_path: Path
+) -> None:
+    row = {"baseline": "bc", "paper": 10, "percent": (low + high) / 2, "low": low, "high": high}
+    said = numbers(tmp_path, "table1", improvements=[row])
+    assert improves(said, "sample", "cartpole", "bc").verdict == verdict
+
+
+@pytest.mark.parametrize(("falls", "verdict"), [(0.009, YES), (0.011, PARTLY)])
+def test_a_curve_may_turn_back_by_less_than_a_standard_error(
+    falls: float, verdict: str, tmp_path: Path
+) -> None:
+    rows = [
+        {"radius": r, "runs": 100, "to_examples": {"mean": v, "sd": 0.1}}
+        for r, v in ((None, 0.3), (0.1, 0.3 - falls), (1.0, 0.5))
+    ]
+    (tmp_path / "figure3.json").write_text(json.dumps({"by radius": rows}))
+    found = simpler(Numbers(tmp_path), "mean", "to_examples", sign=1)
+    assert found.verdict == verdict
+    assert found.ours == f"BC 0.30, Δ 0.1 {0.3 - falls:.2f}, Δ 1 0.50"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "verdict", "said"),
+    [
+        (
+            [(-2, 0.01), (2, 0.01)],
+            YES,
+            "higher at 1 of 2 sizes, significantly at 1, and lower at 1",
+        ),
+        ([(-2, 0.2), (2, 0.01)], UNCLEAR, "higher at 1 of 2 sizes, significantly at 0"),
+        ([(2, 0.2), (2, 0.01)], NO, "higher at 0 of 2 sizes"),
+        ([(-2, 0.01), (-2, 0.01)], NO, "higher at 2 of 2 sizes, significantly at 2"),  # always
+        ([(2, 0.01), (2, 0.01)], REVERSED, "higher at 0 of 2 sizes, significantly at 0"),
+    ],
+)
+def test_occasionally_is_significantly_at_some_sizes_and_not_at_all(
+    sizes: list[tuple[float, float]], verdict: str, said: str, tmp_path: Path
+) -> None:
+    above = [compared(d, p, at=k, other="bcnd") for k, (d, p) in enumerate(sizes)]
+    found = occasionally(numbers(tmp_path, "figure4", epsilon_greedy=above), "sample", "cartpole")
+    assert found.verdict == verdict
+    assert found.ours.startswith(f"BCND is {said}")
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"),
+    [((3.0, 0.01), YES), ((3.0, 0.2), PARTLY), ((-3.0, 0.2), PARTLY), ((-3.0, 0.01), REVERSED)],
+)
+def test_more_pairs_help_where_the_gain_is_significant(
+    last: tuple[float, float], verdict: str, tmp_path: Path
+) -> None:
+    gains = [
+        compared(d, p, method=m, at=1600, **{"from": 100})
+        for m, (d, p) in {"bc": (2.0, 0.001), "counter-bc": last}.items()
+    ]
+    found = more_helps(numbers(tmp_path, "figure4", gains=gains), "sample", "cartpole")
+    assert found.verdict == verdict
+    assert found.ours.startswith("from 100 to 1600 pairs: BC +2.00 (p = .001), Counter-BC ")
+
+
+def test_leading_names_the_sizes_at_which_it_does_not(tmp_path: Path) -> None:
+    every = {(k, m): (2.0, 0.01) for k in (100, 400, 800) for m in ("bc", "bcnd")}
+    every[400, "bc"] = every[800, "bc"] = (2.0, 0.2)
+
+    def judged() -> Finding:
+        above = [compared(d, p, at=k, other=m) for (k, m), (d, p) in every.items()]
+        return leads(numbers(tmp_path, "figure4", leads=above), "sample", "cartpole")
+
+    assert judged() == Finding("above each at 1 of 3 sizes; not told from BC at 400/800", PARTLY)
+    every[800, "bcnd"] = (-2.0, 0.01)
+    assert judged() == Finding(
+        "above each at 1 of 3 sizes; not told from BC at 400/800; below BCND at 800", REVERSED
+    )
+
+
+@pytest.mark.parametrize(
+    ("bcnd", "ours", "verdict"),
+    [(-1.0, -3.9, YES), (-1.0, -4.5, UNCLEAR), (-1.0, -9.0, REVERSED), (-4.5, -9.0, REVERSED)],
+)
+def test_methods_are_alike_where_each_is_the_same_as_the_best(
+    bcnd: float, ours: float, verdict: str, tmp_path: Path
+) -> None:
+    best = {"at": 0.0, "best": "bc", "mean_of_best": 100.0}
+    each = [compared(d, None, method=m, **best) for m, d in (("bcnd", bcnd), ("counter-bc", ours))]
+    found = alike(numbers(tmp_path, "figure5", alike=each), "sample", "cartpole")
+    assert found.verdict == verdict
+    assert found.ours.startswith("best BC 100.0, above it BCND −")
+
+
+@pytest.mark.parametrize(
+    ("lead", "step", "verdict"),
+    [
+        ((2.0, 0.01), (4.0, 0.01), YES),
+        ((2.0, 0.01), (4.0, 0.2), NO),
+        ((-1.0, 0.01), (4.0, 0.01), NO),  # less far below is no lead
+        ((2.0, 0.01), (-4.0, 0.01), REVERSED),
+    ],
+)
+def test_a_lead_that_grows_is_one_at_its_end(
+    lead: tuple[float, float], step: tuple[float, float], verdict: str, tmp_path: Path
+) -> None:
+    said = numbers(
+        tmp_path, "figure5",
+        leads=[compared(-2.0, 0.2, at=0.0, other="bc"), compared(*lead, at=1.0, other="bc")],
+        steps=[compared(*step, at=1.0, other="bc")],
+    )  # fmt: skip
+    found = grows(said, "sample", "cartpole")
+    assert found.verdict == verdict
+    assert found.ours.startswith("above BC by −2.00 at σ 0, ")
+    assert " of 1 steps up, " in found.ours
+
+
+@pytest.mark.parametrize(
+    ("sem", "ours", "verdict"),
+    [(0.1, 89.0, YES), (5.0, 89.0, UNCLEAR), (0.1, 91.0, REVERSED)],
+)
+def test_chance_is_a_tenth_of_what_is_reached_without_noise(
+    sem: float, ours: float, verdict: str, tmp_path: Path
+) -> None:
+    cells = [
+        {"sigma": sigma, "method": m, "mean": mean, "sem": sem, "count": 50}
+        for sigma, m, mean in ((0.0, "bc", 900.0), (0.0, "counter-bc", 800.0), (1.0, "bc", 80.0),
+                               (1.0, "counter-bc", ours))
+    ]  # fmt: skip
+    found = lost(numbers(tmp_path, "figure5", cells=cells), "sample", "cartpole")
+    assert found.verdict == verdict
+    assert found.ours.endswith("; a tenth is 90.0")
+
+
+@pytest.mark.parametrize("judge", [occasionally, more_helps, leads, alike, grows])
+def test_what_has_no_tests_was_not_run(judge: Any, tmp_path: Path) -> None:
+    assert judge(Numbers(tmp_path), "sample", "cartpole") == Finding("", OPEN)

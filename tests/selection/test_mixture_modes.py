@@ -1,0 +1,96 @@
+"""Which Gaussians of a mixture share a peak, and what others do there; all in one dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.methods import find_method
+from counterbc.policies import Mixture
+from counterbc.selection.folds import crossfit, split_folds
+from counterbc.selection.mixture_modes import Basins
+from counterbc.selection.radius import RadiusSearch, choose_radius
+from counterbc.settings import settings_for
+from counterbc.training.progress import Quiet
+
+
+def _head(*modes: tuple[float, float, float]) -> tuple[Tensor, Tensor, Tensor]:
+    """Weight, mean and standard deviation of each, at one state."""
+    weight, mean, std = torch.tensor(modes, dtype=torch.float64).T
+    return weight.log()[None], mean[None, :, None], std.log()[None, :, None]
+
+
+def _basins(*modes: tuple[float, float, float]) -> Basins:
+    return Basins.of(Mixture(modes=len(modes)), _head(*modes))
+
+
+def _at(x: float) -> Tensor:
+    return torch.tensor([[x]], dtype=torch.float64)
+
+
+def test_wide_noise_fitted_by_several_gaussians_is_one_peak() -> None:
+    label = _basins((0.3, -0.6, 0.1), (0.3, -0.4, 0.1), (0.4, 0.6, 0.1)).label
+    assert label.tolist() == [[0, 0, 2]]
+
+
+def test_peaks_do_not_depend_on_the_scale() -> None:
+    far = _basins((0.3, -0.06, 0.01), (0.3, -0.04, 0.01), (0.4, 0.06, 0.01)).label
+    assert far.tolist() == [[0, 0, 2]]
+
+
+def test_a_chain_of_gaussians_is_one_peak() -> None:
+    label = _basins((0.25, 0.4, 0.1), (0.25, 0.0, 0.1), (0.25, 0.2, 0.1), (0.25, -0.2, 0.1)).label
+    assert label.tolist() == [[0, 0, 0, 0]]
+
+
+def test_another_mixture_is_judged_by_its_share_of_the_peak() -> None:
+    basins = _basins((0.5, -0.6, 0.1), (0.5, 0.6, 0.1))
+    other = _head((0.1, 0.5, 0.01), (0.3, 0.7, 0.01), (0.6, -0.6, 0.01))
+    mean, variance = basins.within(other, _at(0.9))
+    # Weights ¼ and ¾: mean 0.65, variance ¼ · 0.15² + ¾ · 0.05² + 0.01².
+    assert float(mean) == pytest.approx(0.65)
+    assert float(variance) == pytest.approx(0.0076)
+
+
+def test_a_mixture_that_lost_a_peak_is_judged_by_what_is_nearest() -> None:
+    basins = _basins((0.5, -0.6, 0.1), (0.5, 0.6, 0.1))
+    mean, _ = basins.within(
+        _head((0.5, -0.7, 0.01), (0.495, -0.5, 0.01), (0.005, 0.6, 0.01)), _at(0.6)
+    )
+    assert float(mean) == pytest.approx(-0.5)
+
+
+def _two_goals() -> Demonstrations:
+    """Actions of ±0.6 by chance, with errors up to 0.1, in five episodes."""
+    rng = np.random.default_rng(0)
+    meant = 0.6 * rng.choice([-1.0, 1.0], (100, 1))
+    action = meant + rng.uniform(-0.1, 0.1, (100, 1))
+    obs = rng.uniform(-1, 1, (100, 1))
+    episodes = tuple(Episode(obs[i : i + 20], action[i : i + 20]) for i in range(0, 100, 20))
+    return Demonstrations(episodes, action_low=-np.ones(1), action_high=np.ones(1))
+
+
+def test_a_mixture_is_held_to_the_mode_that_was_shown() -> None:
+    settings = settings_for("default", policy="mixture", modes=2, hidden=(16,), steps=400)
+    name, method = find_method("counter-bc")
+    demos = _two_goals()
+    (fit,) = crossfit(
+        [demos], [[split_folds(demos, 5, 0)]], (0.0, 0.2), (name, settings.apply(method)), settings,
+        torch.device("cpu"), Quiet(),
+    )  # fmt: skip
+    assert np.abs(fit.residual).max() < 0.6, "the other mode is 1.2 away"
+    assert (np.asarray(fit.spread) > 0).all()
+    own = (fit.residual**2).mean(2) + np.asarray(fit.spread).mean(2)
+    assert fit.errors().mean((0, 1)) == pytest.approx(own[0])
+
+
+def test_a_mixture_is_searched_with_the_steps_it_will_be_trained_for_unless_told() -> None:
+    radii = (0.0, 0.2, 0.4)
+    small: dict[str, Any] = {"policy": "mixture", "steps": 20, "hidden": (8,), "progress": False}
+    assert choose_radius(_two_goals(), search=RadiusSearch(radii), **small).steps == 20
+    assert choose_radius(_two_goals(), search=RadiusSearch(radii, steps=10), **small).steps == 10
