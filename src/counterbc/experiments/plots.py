@@ -7,33 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from counterbc.acting.policies import ACTS, Curve
 from counterbc.experiments.comparison import Outcome
+from counterbc.experiments.styles import STYLES, method_styles
 from counterbc.files import aside
 
-matplotlib.rcParams["svg.hashsalt"] = "counterbc"  # the same picture is the same file
-
-# The palette of Okabe and Ito.
-COLORS = {
-    "bc": "#000000",
-    "weighted-bc": "#E69F00",
-    "bc-rnn": "#009E73",
-    "bcnd": "#56B4E9",
-    "counter-bc": "#D55E00",
-}
-LABELS = {
-    "bc": "BC",
-    "weighted-bc": "Weighted-BC",
-    "bc-rnn": "BC-RNN",
-    "bcnd": "BCND",
-    "counter-bc": "Counter-BC",
-}
-
-MARKERS = {"bc": "o", "weighted-bc": "s", "bc-rnn": "^", "bcnd": "D", "counter-bc": "*"}
+COLORS = {name: style.colour for name, style in STYLES.items()}
+LABELS = {name: style.label for name, style in STYLES.items()}
+MARKERS = {name: style.marker for name, style in STYLES.items()}
 TEACHERS = {"gaussian": "Gaussian", "epsilon-greedy": "ε-greedy"}
 """Where the name of a teacher is not its title."""
 UNITS = {
@@ -61,12 +44,14 @@ def radius_used(rows: Any) -> str:
 def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
     """Mean return of each method with its 95 % interval, one panel per way of acting."""
     c = outcome.comparison
-    figure, axes = plt.subplots(1, len(ACTS), figsize=(7.0, 3.4), sharey=True)
+    figure = Figure(figsize=(7.0, 3.4))
+    axes = figure.subplots(1, len(ACTS), sharey=True)
+    styles = method_styles(c.methods)
     for axis, act in zip(axes, ACTS, strict=True):
         for i, method in enumerate(c.methods):
             evaluation = outcome.evaluations[method, act]
             each, interval = evaluation.returns.mean(1), evaluation.interval
-            color = COLORS.get(method, "#777777")
+            color = styles[method].colour
             axis.scatter([i + 0.18] * len(each), each, s=8, color=color, alpha=0.35, lw=0)
             axis.annotate(
                 f"{interval.mean:.1f}", (i, interval.low), (0, -3), textcoords="offset points",
@@ -80,7 +65,7 @@ def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
         axis.text(len(c.methods) - 0.5, outcome.expert, "expert", ha="right", va="bottom",
                   fontsize=7, color="0.35")  # fmt: skip
         axis.set_title(f"acting by the {'mean' if act == 'mean' else 'sampled'} action", fontsize=9)
-        axis.set_xticks(range(len(c.methods)), [LABELS.get(m, m) for m in c.methods],
+        axis.set_xticks(range(len(c.methods)), [styles[m].label for m in c.methods],
                         rotation=25, ha="right", fontsize=8)  # fmt: skip
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(axis="y", color="0.92")
@@ -97,7 +82,8 @@ def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
 
 def loss_figure(curve: Curve, title: str, folder: Path, name: str) -> list[Path]:
     """The loss of a training against its steps, and the held-out loss where there is one."""
-    figure, axis = plt.subplots(figsize=(5.0, 3.2))
+    figure = Figure(figsize=(5.0, 3.2))
+    axis = figure.subplots()
     for values, label, color in (
         (curve.loss, "training batch", "#000000"),
         (curve.held_out, "held-out episodes", "#D55E00"),
@@ -116,7 +102,8 @@ def loss_figure(curve: Curve, title: str, folder: Path, name: str) -> list[Path]
 
 def new_figure(rows: int, columns: int, height: float, width: float = WIDTH) -> tuple[Any, Any]:
     """A figure and its (rows, columns) panels, in the project's style; inches."""
-    figure, axes = plt.subplots(rows, columns, figsize=(width, height), squeeze=False)
+    figure = Figure(figsize=(width, height))
+    axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat:
         _dress(axis)
     return figure, axes
@@ -124,7 +111,8 @@ def new_figure(rows: int, columns: int, height: float, width: float = WIDTH) -> 
 
 def new_mosaic(layout: Any, height: float, width: float = WIDTH) -> tuple[Any, dict[Any, Any]]:
     """A figure of panels of several sizes and the panels by name; a name fills its cells."""
-    figure, axes = plt.subplot_mosaic(layout, figsize=(width, height))
+    figure = Figure(figsize=(width, height))
+    axes = figure.subplot_mosaic(layout)
     for axis in axes.values():
         _dress(axis)
     return figure, axes
@@ -199,9 +187,9 @@ def _save(figure: Any, folder: Path, name: str, dpi: int = 160) -> list[Path]:
     paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     for path in paths:
         vector = path.suffix == ".svg"  # in which few things are made of dots
-        with aside(path) as temporary:
+        # The hash salt makes the same figure the same file.
+        with aside(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "counterbc"}):
             figure.savefig(
                 temporary, dpi=120 if vector else dpi, metadata={"Date": None} if vector else None
             )
-    plt.close(figure)
     return paths
