@@ -140,7 +140,7 @@ def test_a_mask_and_keys_choose_what_is_converted(
     [
         (("{demos}", "{tmp}/demos.hdf5"), "already exists"),
         (("{demos}", "{tmp}/no/out.hdf5"), "does not exist; create it"),
-        (("{demos}", "{tmp}/out"), "does not tell the format.*--to"),
+        (("{demos}", "{tmp}/out"), "does not stand for a format.*--to"),
         (("{demos}", "{tmp}/out", "--to", "csv"), "unknown format to write 'csv'"),
         (("{demos}", "{tmp}/out.npz", "--mask", "no"), "unknown mask 'no'; allowed: expert"),
         (("{demos}", "{tmp}/out.npz", "--obs", "no"), "no obs/no; allowed: state"),

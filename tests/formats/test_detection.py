@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import h5py
@@ -9,7 +10,8 @@ import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import FormatError, OptionError
-from counterbc.formats import FORMATS, detect, load, save
+from counterbc.formats import FORMATS, Format, detect, load, save, writable_formats
+from counterbc.formats.stream import Header, RawEpisode, Stream
 
 NO_DATA = "COUNTERBC_DATA does not name the folder of real data"
 OBS, ACTION = np.arange(6.0).reshape(3, 2), np.array([[0.5], [1], [2]])
@@ -44,10 +46,10 @@ def test_what_no_format_knows_is_refused_with_the_list_of_formats(
 ) -> None:
     path = tmp_path / "demos.hdf5"
     path.write_bytes(content)
-    with pytest.raises(FormatError, match=r"is a file in no format .*\(robomimic, d4rl, npz, csv"):
-        load(path)
-    with pytest.raises(FormatError, match=r"is a folder in no format .*lerobot, minari\)"):
-        load(tmp_path)
+    supported = r"is not in a supported format; .*robomimic \(an HDF5 file.*minari \(a folder"
+    for unsupported in (path, tmp_path):
+        with pytest.raises(FormatError, match=supported):
+            load(unsupported)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -63,9 +65,39 @@ def test_unknown_formats_are_refused_by_name(tmp_path: Path) -> None:
         load(path, format="zarr")
     with pytest.raises(OptionError, match="unknown format to write 'csv'; allowed: robomimic"):
         save(load(path), tmp_path / "out.csv", format="csv")
-    with pytest.raises(OptionError, match=r"ending of .*out does not tell .*--to"):
+    with pytest.raises(OptionError, match=r"suffix of .*out does not .*\.hdf5 \(robomimic\).*--to"):
         save(load(path), tmp_path / "out")
     assert os.listdir(tmp_path) == ["demos.csv"]
+
+
+class Repeated:
+    """A format of three lines: a word and two numbers, the length and the only value."""
+
+    def recognizes(self, path: Path) -> bool:
+        return path.is_file() and path.read_bytes().startswith(b"repeated")
+
+    def stream(self, path: Path, obs: Sequence[str] | None) -> Stream:
+        _, length, value = path.read_text().split()
+        rows = np.full((int(length), 1), float(value))
+        return Stream(Header(source=str(path)), iter([RawEpisode(rows, rows)])).choose(obs)
+
+    def write(self, data: Demonstrations | Stream, path: Path) -> list[str]:
+        (episode,) = Stream.of(data).checked().raw_episodes
+        path.write_text(f"repeated {len(episode.obs)} {episode.obs[0, 0]}")
+        return ["all values but the first"]
+
+
+def test_a_registered_object_is_detected_read_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = Format(Repeated(), content="a word", writable=True, suffixes=(".rep",))
+    monkeypatch.setitem(FORMATS, "mine", mine)
+    path = tmp_path / "demos.rep"
+    lost = save(Demonstrations((Episode(np.full((4, 1), 2.5), np.ones((4, 1))),)), path)
+    assert lost == ["all values but the first"]
+    assert detect(path) == "mine"
+    assert load(path).action.tolist() == [[2.5]] * 4
+    assert "mine" in writable_formats()
 
 
 def test_every_real_dataset_is_recognized(data: Path) -> None:

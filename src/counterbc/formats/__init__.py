@@ -1,8 +1,15 @@
-"""Read demonstrations from whatever file they are in, one module per format."""
+"""Read and write demonstrations in any supported file format.
+
+`FORMATS` names every format. To add one, write a module (or any object) with the functions
+`recognizes`, `stream` and, if it can write, `write`, which stream.py describes, and add one line:
+
+    FORMATS["mine"] = Format("mypackage.mine", content="a file that begins with MINE")
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -14,40 +21,87 @@ from counterbc.formats.guard import check_there
 if TYPE_CHECKING:
     from counterbc.formats.stream import Stream
 
-__all__ = ["FORMATS", "detect", "format_to_write", "load", "open_stream", "save"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "detect",
+    "format_to_write",
+    "load",
+    "open_stream",
+    "save",
+    "writable_formats",
+]
 
 
-class Format(Protocol):
-    """What a format module gives; see stream.py."""
+class Reader(Protocol):
+    """The functions of a format; stream.py describes them."""
 
-    recognizes: Callable[[Path], bool]
-    stream: Callable[[Path, Sequence[str] | None], Stream]
+    def recognizes(self, path: Path, /) -> bool: ...
 
-
-class Writable(Format, Protocol):
-    write: Callable[[Demonstrations | Stream, Path], list[str]]
+    def stream(self, path: Path, obs: Sequence[str] | None, /) -> Stream: ...
 
 
+class Writer(Protocol):
+    """The function of a format that can also be written."""
+
+    def write(self, data: Demonstrations | Stream, path: Path, /) -> list[str]: ...
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: where its functions are, what its files look like, what it writes."""
+
+    functions: str | Reader
+    """An object with the functions, or the name of a module, which is imported when needed."""
+    content: str
+    """What the format is recognized by, in a few words; file names do not matter."""
+    writable: bool = False
+    """Whether `write` exists."""
+    suffixes: tuple[str, ...] = ()
+    """File endings for which `save` chooses this format."""
+
+    def resolve(self) -> Reader:
+        """Return the object with the functions."""
+        if isinstance(self.functions, str):
+            return cast(Reader, import_module(self.functions))
+        return self.functions
+
+
+_HERE = "counterbc.formats"
 FORMATS = {
-    "robomimic": "robomimic.reader",
-    "d4rl": "d4rl",
-    "npz": "npz.reader",
-    "csv": "csv",
-    "lerobot": "lerobot.reader",
-    "minari": "minari.reader",
+    "robomimic": Format(
+        f"{_HERE}.robomimic.reader",
+        content="an HDF5 file with a group `data`",
+        writable=True,
+        suffixes=(".hdf5", ".h5"),
+    ),
+    "d4rl": Format(
+        f"{_HERE}.d4rl", content="an HDF5 file with `observations` and `actions` at its root"
+    ),
+    "npz": Format(
+        f"{_HERE}.npz.reader",
+        content="a zip archive of numpy arrays",
+        writable=True,
+        suffixes=(".npz",),
+    ),
+    "csv": Format(f"{_HERE}.csv", content="a text file whose first line names an action"),
+    "lerobot": Format(
+        f"{_HERE}.lerobot.reader", content="a folder with meta/info.json", writable=True
+    ),
+    "minari": Format(
+        f"{_HERE}.minari.reader", content="a folder with Minari's metadata.json", writable=True
+    ),
 }
-"""The module of each format, in the order in which they are tried; imported when needed."""
-
-_WRITABLE = ("robomimic", "lerobot", "minari", "npz")
-_SUFFIXES = {".hdf5": "robomimic", ".h5": "robomimic", ".npz": "npz"}
+"""Every format by name, in the order in which they are tried on a path."""
 
 
 def load(
     path: str | Path, obs: Sequence[str] | None = None, *, format: str | None = None
 ) -> Demonstrations:
-    """Read a dataset; the format is recognized by looking at what lies at `path`.
+    """Read a dataset into memory. The format is detected from the content unless it is named.
 
-    `obs` names the observation keys to read, in that order; by default all low-dimensional ones.
+    `obs` names the observation keys to read, in that order; the default is every key that is not
+    an image.
     """
     return open_stream(path, obs, format=format).demonstrations()
 
@@ -55,51 +109,58 @@ def load(
 def open_stream(
     path: str | Path, obs: Sequence[str] | None = None, *, format: str | None = None
 ) -> Stream:
-    """The same, episode by episode, for data larger than memory."""
+    """Open a dataset that is read episode by episode, for data larger than memory."""
     path = Path(path)
     check_there(path)
-    return _module(format or detect(path)).stream(path, obs)
+    return _functions(format or detect(path)).stream(path, obs)
 
 
 def save(
     data: Demonstrations | Stream, path: str | Path, *, format: str | None = None
 ) -> list[str]:
-    """Write a dataset that must not exist yet; returns what the format could not carry.
+    """Write a dataset to a new path and return what the format could not store.
 
-    The format is told by `format` or by the ending of `path`.
+    The format is `format`, or the one that the suffix of `path` stands for.
     """
     path = Path(path)
-    return cast(Writable, _module(format_to_write(path, format))).write(data, path)
+    name = format_to_write(path, format)
+    return cast(Writer, _functions(name)).write(data, path)
 
 
 def format_to_write(path: Path, format: str | None = None) -> str:
-    """The format that is named, or that the ending of `path` tells."""
-    name = format or _SUFFIXES.get(path.suffix.lower())
+    """Return the name of the format to write: `format`, or the one of the suffix of `path`."""
+    suffixes = {s: name for name in reversed(FORMATS) for s in FORMATS[name].suffixes}
+    name = format or suffixes.get(path.suffix.lower())
     if name is None:
-        endings = ", ".join(f"{s} ({f})" for s, f in _SUFFIXES.items())
+        endings = ", ".join(f"{s} ({name})" for s, name in reversed(suffixes.items()))
         raise OptionError(
-            f"the ending of {path} does not tell the format; use {endings}, or name one of "
-            f"{', '.join(_WRITABLE)} with --to"
+            f"the suffix of {path} does not stand for a format; use {endings}, or name one of "
+            f"{', '.join(writable_formats())} with --to"
         )
-    if name not in _WRITABLE:
-        raise unknown("format to write", name, _WRITABLE)
+    if name not in writable_formats():
+        raise unknown("format to write", name, writable_formats())
     return name
 
 
+def writable_formats() -> tuple[str, ...]:
+    """Return the names of the formats that can be written."""
+    return tuple(name for name, format in FORMATS.items() if format.writable)
+
+
 def detect(path: Path) -> str:
-    """The name of the format of what lies at `path`, found by its content."""
+    """Return the name of the format of a file or folder, judged by its content."""
     check_there(path)
     for name in FORMATS:
-        if _module(name).recognizes(path):
+        if _functions(name).recognizes(path):
             return name
-    kind = "folder" if path.is_dir() else "file"
+    contents = ", ".join(f"{name} ({format.content})" for name, format in FORMATS.items())
     raise FormatError(
-        f"{path} is a {kind} in no format that is known here ({', '.join(FORMATS)}); "
-        "docs/formats.md tells what each looks like"
+        f"{path} is not in a supported format; supported are {contents}; "
+        "convert it to one of these (docs/formats.md has examples)"
     )
 
 
-def _module(name: str) -> Format:
+def _functions(name: str) -> Reader:
     if name not in FORMATS:
         raise unknown("format", name, FORMATS)
-    return cast(Format, import_module(f"counterbc.formats.{FORMATS[name]}"))
+    return FORMATS[name].resolve()
