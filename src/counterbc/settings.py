@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from counterbc.methods import Method
 from counterbc.policies import FOR_IMAGES, POLICIES, Mixture, Policy
 from counterbc.supports import SUPPORTS, Demonstrated
 from counterbc.weightings import StateExpertise
+
+KernelName = Literal["auto", "torch", "numba", "triton"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ class Settings:
     """Share of the episodes kept apart for the held-out loss curve."""
     memory: float = 1.0
     """GiB within which counterfactuals are kept; above it they are computed again each step."""
+    kernel: KernelName = "auto"
+    """What computes the training steps. torch is the definition; auto takes the fastest kernel that
+    fits, and the run's configuration names it."""
 
     def __post_init__(self) -> None:
         for name, ok, allowed in (
@@ -70,6 +75,7 @@ class Settings:
             ("learning_rate", self.learning_rate is None or self.learning_rate > 0, "> 0"),
             ("held_out", 0 <= self.held_out < 1, "at least 0 and below 1"),
             ("memory", self.memory >= 0, "≥ 0"),
+            ("kernel", self.kernel in get_args(KernelName), "auto, torch, numba or triton"),
         ):
             if not ok:
                 raise OptionError(f"{name} is {getattr(self, name)!r}; it must be {allowed}")
