@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from counterbc import losses
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.feasible import UnitBox
 from counterbc.errors import DataError, OptionError
 from counterbc.losses import counter_bc_loss, cross_entropy, generalized_loss, restricted_policy
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianMLP, Params
 from counterbc.supports import Ball, Box, Demonstrated, Support
-from counterbc.supports.feasible import UnitBox
 from counterbc.weightings import Batch, Pairs
 
 Train = Callable[..., Policies]

@@ -13,11 +13,11 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from counterbc.data import draws
+from counterbc.data.feasible import Everywhere
 from counterbc.experiments.plots import label_below, new_figure, save
 from counterbc.losses import cross_entropy
 from counterbc.policies import GaussianMLP
 from counterbc.supports import Ball
-from counterbc.supports.feasible import Everywhere
 
 Array = NDArray[Any]
 RADIUS = 0.5

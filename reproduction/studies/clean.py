@@ -26,11 +26,11 @@ from counterbc import evaluate, meaning, train
 from counterbc.acting.intervals import mean_interval, paired_difference
 from counterbc.acting.policies import ACTS
 from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.scaling import feasible_units
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.diagnosis.clamp_to_support import within
 from counterbc.diagnosis.meaning import Meaning
 from counterbc.diagnosis.scores import split
-from counterbc.diagnosis.units import feasible_units
 from counterbc.envs import WORLDS
 from counterbc.errors import InfeasibleActions
 from counterbc.files import aside

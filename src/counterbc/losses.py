@@ -13,9 +13,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from counterbc.data.feasible import Everywhere, Feasible
 from counterbc.errors import DataError, OptionError
 from counterbc.supports import Ball, Support
-from counterbc.supports.feasible import Everywhere, Feasible
 
 
 def generalized_loss(log_pi: Tensor, weights: Tensor) -> Tensor:

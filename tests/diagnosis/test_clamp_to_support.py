@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from counterbc.data.feasible import Everywhere, UnitBall, UnitBox
 from counterbc.diagnosis.clamp_to_support import relative, trusted, within
-from counterbc.supports.feasible import Everywhere, UnitBall, UnitBox
 
 
 def _rows(*rows: tuple[float, ...]) -> NDArray[np.float64]:

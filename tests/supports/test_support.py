@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from torch import Tensor
 
+from counterbc.data.feasible import Everywhere, Feasible, UnitBall, UnitBox
 from counterbc.errors import OptionError
 from counterbc.supports import Ball, Box, Demonstrated, Metric, Support
-from counterbc.supports.feasible import Everywhere, Feasible, UnitBall, UnitBox
 
 SUPPORTS = [Ball(), Box(), Metric()]
 SETS: list[Feasible] = [Everywhere(), UnitBox(), UnitBall()]

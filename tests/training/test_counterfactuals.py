@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from counterbc.acting.policies import Member
+from counterbc.data.feasible import Everywhere, Feasible, UnitBall, UnitBox
 from counterbc.supports import Ball, Box, Demonstrated, Metric, Support
-from counterbc.supports.feasible import Everywhere, Feasible, UnitBall, UnitBox
 from counterbc.training import counterfactuals as module
 from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.networks import networks

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from counterbc.data.affine import to_unit
 from counterbc.data.episode import Array, Episode, check_agree, frozen
+from counterbc.data.fingerprint import dataset_fingerprint
 from counterbc.data.summary import shorten, summary
 from counterbc.errors import DataError, OptionError, unknown
 
@@ -177,7 +178,7 @@ class Demonstrations:
         action = self.action
         if self.action_low is None or self.action_high is None:
             return np.zeros(len(action), dtype=bool)
-        unit = 2 * (action - self.action_low) / (self.action_high - self.action_low) - 1
+        unit = to_unit(action, self.action_low, self.action_high)
         if self.action_set == "ball":
             return np.asarray(np.linalg.norm(unit, axis=1) > 1 + 1e-5)
         return np.asarray((np.abs(unit) > 1 + 1e-5).any(axis=1))
@@ -190,14 +191,14 @@ class Demonstrations:
         return float(np.mean([e.reward.sum() for e in self.episodes if e.reward is not None]))
 
     def fingerprint(self) -> str:
-        """A hash of what is learned from: data, bounds and selection; names do not count."""
-        digest = hashlib.sha256()
-        for e in self.episodes:
-            digest.update(e.digest() + repr((e.operator, e.success)).encode())
-        for part in (self.action_low, self.action_high, self.selected):
-            digest.update(b"-" if part is None else part.tobytes())
-        digest.update(self.action_set.encode())
-        return digest.hexdigest()[:16]
+        """Return a hash of what is learned from: data, bounds and selection, but no names."""
+        return dataset_fingerprint(
+            ((e.digest(), e.operator, e.success) for e in self.episodes),
+            low=self.action_low,
+            high=self.action_high,
+            selected=self.selected,
+            action_set=self.action_set,
+        )
 
     def __len__(self) -> int:
         return len(self.episodes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterbc.data.fingerprint import episode_digest
 from counterbc.errors import DataError
 
 Array = NDArray[Any]
@@ -44,14 +44,6 @@ def check_finite(array: Array, what: str) -> None:
             f"{what} has {int(bad.sum())} values that are NaN or infinite, the first in row {row}; "
             "remove or repair those rows"
         )
-
-
-def digest(obs: Array, action: Array, reward: Array | None) -> bytes:
-    """A hash of an episode's arrays."""
-    hashed = hashlib.sha256(repr((obs.shape, str(obs.dtype), action.shape)).encode())
-    for values in (obs, action, reward):
-        hashed.update(b"" if values is None else np.ascontiguousarray(values).data)
-    return hashed.digest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +101,7 @@ class Episode:
 
     def digest(self) -> bytes:
         """A hash of its arrays."""
-        return digest(self.obs, self.action, self.reward)
+        return episode_digest(self.obs, self.action, self.reward)
 
     def __len__(self) -> int:
         return len(self.action)

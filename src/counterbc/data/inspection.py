@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,8 @@ import numpy as np
 
 from counterbc.data import problems
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.episode import Array, Episode, digest
+from counterbc.data.episode import Array, Episode
+from counterbc.data.fingerprint import dataset_fingerprint, episode_digest
 from counterbc.data.merge import check_alike, stand_ins
 from counterbc.data.moments import Moments
 from counterbc.data.problems import Problem
@@ -77,7 +77,7 @@ class Inspection:
         if not self._shapes.fits(r):
             self._told.append((b"", r.operator, r.success))
             return
-        known = digest(r.obs, r.action, r.reward)
+        known = episode_digest(r.obs, r.action, r.reward)
         self._told.append((known, r.operator, r.success))
         self._duplicates.see(r, known)
         for check in (
@@ -123,14 +123,14 @@ class Inspection:
         """That of the dataset in memory; None where it has problems that keep it from there."""
         if self._shapes.faulty or self._not_finite.faulty:
             return None
-        m, hashed = self.model, hashlib.sha256()
-        for (known, _, success), operator in zip(self._told, self._operators, strict=True):
-            hashed.update(known + repr((operator, success)).encode())
-        chosen = selection(self.lengths, self._selected)
-        for part in (m.action_low, m.action_high, chosen):
-            hashed.update(b"-" if part is None else part.tobytes())
-        hashed.update(m.action_set.encode())
-        return hashed.hexdigest()[:16]
+        episodes = zip(self._told, self._operators, strict=True)
+        return dataset_fingerprint(
+            ((digest, operator, success) for (digest, _, success), operator in episodes),
+            low=self.model.action_low,
+            high=self.model.action_high,
+            selected=selection(self.lengths, self._selected),
+            action_set=self.model.action_set,
+        )
 
     def report(self) -> dict[str, Any]:
         """Everything for machines."""

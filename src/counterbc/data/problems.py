@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from counterbc.data.affine import to_unit
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.moments import Moments
 from counterbc.formats.stream import RawEpisode
@@ -130,7 +131,7 @@ class Outside:
         low, high = self._model.action_low, self._model.action_high
         if low is None or high is None:
             return
-        unit = np.abs(2 * (r.action.astype(np.float32) - low) / (high - low) - 1)  # (T, A)
+        unit = np.abs(to_unit(r.action.astype(np.float32), low, high))  # (T, A)
         beyond = unit > 1 + 1e-5
         if self._model.action_set == "ball":
             self.pairs += int((np.linalg.norm(unit, axis=1) > 1 + 1e-5).sum())

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterbc.data.demonstrations import ActionSet, Demonstrations
-from counterbc.supports.feasible import feasible_set
+from counterbc.data.affine import from_unit, to_unit
+from counterbc.data.demonstrations import ActionSet, Array, Demonstrations
+from counterbc.data.feasible import Everywhere, Feasible, feasible_set
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +92,34 @@ class Scaling:
     def _from_unit(self, unit: Tensor) -> Tensor:
         unit = feasible_set(self.action_set).project(unit)
         low, high = _like(self.action_low, unit), _like(self.action_high, unit)
-        return low + (unit + 1) / 2 * (high - low)
+        restored: Tensor = from_unit(unit, low, high)
+        return restored
 
     def _unit(self, action: Tensor) -> Tensor:
         low, high = _like(self.action_low, action), _like(self.action_high, action)
-        return 2 * (action - low) / (high - low) - 1
+        unit: Tensor = to_unit(action, low, high)
+        return unit
+
+
+def unit_actions(demos: Demonstrations, action: Array) -> Array:
+    """Map actions (N, A) of a dataset to the range [−1, 1]."""
+    return _action_scales(demos).action(torch.tensor(action)[None])[0].numpy()
+
+
+def user_actions(demos: Demonstrations, unit: Array) -> Array:
+    """Map actions (N, A) in [−1, 1] back to the dataset's units."""
+    scales = _action_scales(demos)
+    low, high = (x.double().numpy() for x in (scales.action_low, scales.action_high))  # (1, A)
+    return np.asarray(from_unit(unit, low, high))
+
+
+def feasible_units(demos: Demonstrations) -> Feasible:
+    """Return A in the range [−1, 1]; without declared bounds every action is feasible."""
+    return Everywhere() if demos.action_low is None else feasible_set(demos.action_set)
+
+
+def _action_scales(demos: Demonstrations) -> Scaling:
+    return Scaling.fit(demos, scale_obs=True, scale_actions=True)
 
 
 TENSORS = tuple(f.name for f in fields(Scaling))[:4]

@@ -11,6 +11,7 @@ import torch
 from gymnasium.vector import VectorEnv
 
 from counterbc.data import draws
+from counterbc.data.affine import from_unit_exactly, to_unit_exactly
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators.teacher import Array, Chain, Takes, Teacher
 from counterbc.envs import WORLDS, World, make_vec
@@ -119,15 +120,15 @@ def _roll(
     """The first episode of each slot."""
     space: Any = env.single_action_space
     low, high = space.low.astype(np.float64), space.high.astype(np.float64)  # (A,) each
-    middle, half = (low + high) / 2, (high - low) / 2
-    show = teacher.begin(Takes(key, number, len(half), world.steps))
+    show = teacher.begin(Takes(key, number, len(low), world.steps))
     expert, t = world.load_expert(), 0
     obs, _ = env.reset(seed=key.tolist())
     going = np.ones(env.num_envs, bool)
     steps: list[tuple[Array, Array, Array, Array, Array]] = []
     while going.any():
         intended = np.asarray(expert(obs, key, t), np.float64)  # (N, A)
-        action = (middle + half * show((intended - middle) / half, t)).astype(np.float32)
+        shown = show(to_unit_exactly(intended, low, high), t)
+        action = from_unit_exactly(shown, low, high).astype(np.float32)
         after, reward, terminated, truncated, _ = env.step(action)
         steps.append((obs, action, reward, intended, going))
         obs, t, going = after, t + 1, going & ~(terminated | truncated)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from counterbc.data.demonstrations import Array
-from counterbc.supports.feasible import Feasible
+from counterbc.data.feasible import Feasible
 
 _HALVINGS = 40
 

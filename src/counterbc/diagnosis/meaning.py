@@ -14,10 +14,10 @@ from counterbc.acting.device import find_device
 from counterbc.acting.policies import radius_text
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.episode import frozen
+from counterbc.data.scaling import feasible_units, unit_actions, user_actions
 from counterbc.data.summary import shorten
 from counterbc.diagnosis.clamp_to_support import relative, trusted, within
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores, split
-from counterbc.diagnosis.units import feasible_units, from_unit, to_unit
 from counterbc.errors import InfeasibleActions
 from counterbc.selection.held_out import HeldOut, crossfit
 from counterbc.selection.radius import DoubtfulRadius, RadiusSearch, choose_radius
@@ -57,7 +57,7 @@ class Meaning:
     @property
     def moved(self) -> Array:
         """‖shown − meant‖ in the same units: (N,); at most Δ where what was shown is feasible."""
-        unit = to_unit(self.demos, self.shown) - to_unit(self.demos, self.meant)
+        unit = unit_actions(self.demos, self.shown) - unit_actions(self.demos, self.meant)
         return np.asarray(np.linalg.norm(unit, axis=1))
 
     @property
@@ -72,7 +72,7 @@ class Meaning:
     @cached_property
     def episodes(self) -> tuple[Score, ...]:
         """The scores of the episodes, in their order."""
-        return episode_scores(self.demos, self.off, to_unit(self.demos, self.shown))
+        return episode_scores(self.demos, self.off, unit_actions(self.demos, self.shown))
 
     @cached_property
     def operators(self) -> tuple[Score, ...]:
@@ -127,7 +127,11 @@ def meaning(
     bar = Bar("judging") if progress else Quiet()
     means = crossfit(demos, judges or HeldOut(), delta, settings, where, bar)
     shown, believed = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
-    unit, aim, shape = to_unit(demos, shown), to_unit(demos, believed), settings.shape or "ball"
+    unit, aim, shape = (
+        unit_actions(demos, shown),
+        unit_actions(demos, believed),
+        settings.shape or "ball",
+    )
     trust = trusted(unit - aim, _doubt(demos, means))[:, None]  # (N, 1)
     wanted = unit + trust * (aim - unit)
     kept = within(unit, wanted, np.array(delta), shape, feasible_units(demos))
@@ -135,7 +139,7 @@ def meaning(
         demos,
         shown=frozen(shown, np.float64, "shown"),
         believed=frozen(believed, np.float64, "believed"),
-        meant=frozen(from_unit(demos, kept), np.float64, "meant"),
+        meant=frozen(user_actions(demos, kept), np.float64, "meant"),
         off=frozen(unit - aim, np.float64, "off"),
         limited=frozen(~np.isclose(kept, wanted, atol=1e-6).all(1), np.bool_, "limited"),
         radius=delta,
@@ -148,7 +152,7 @@ def _doubt(demos: Demonstrations, means: Array) -> Array:
 
     So few judges cannot say it of one pair; and neighbours are known as well or as little.
     """
-    units = np.stack([to_unit(demos, m) for m in means])
+    units = np.stack([unit_actions(demos, m) for m in means])
     off = units - np.nanmean(units, axis=0)
     known = np.isfinite(off).all(2).sum(0)  # (N,)
     variance = np.nansum(off**2, axis=(0, 2)) / np.maximum(known - 1, 1)  # (N,)

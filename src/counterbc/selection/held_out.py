@@ -11,9 +11,9 @@ import torch
 
 from counterbc.acting.policies import Acting, Member, Policies
 from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.scaling import unit_actions
 from counterbc.diagnosis.components import Components
 from counterbc.diagnosis.scores import split
-from counterbc.diagnosis.units import to_unit
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError
 from counterbc.methods import find_method
 from counterbc.selection.folds import Folds
@@ -77,7 +77,7 @@ def crossfit(
 
 def _learnable(demos: Demonstrations, believed: Array) -> Array:
     """The pairs of episodes that are not odd, as indices into all pairs."""
-    off = to_unit(demos, demos.action.astype(np.float64)) - to_unit(demos, believed)
+    off = unit_actions(demos, demos.action.astype(np.float64)) - unit_actions(demos, believed)
     usual = Components.of(split(demos, off)).learnable  # (E,)
     of_pair = np.repeat(usual, [len(e) for e in demos.episodes])
     return np.asarray(demos.learned[of_pair[demos.learned]])

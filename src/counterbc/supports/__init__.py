@@ -1,6 +1,6 @@
 """C(s, a), the counterfactual actions of eq. M2, and A, the feasible actions."""
 
-from counterbc.supports.feasible import Everywhere, Feasible, UnitBall, UnitBox, feasible_set
+from counterbc.data.feasible import Everywhere, Feasible, UnitBall, UnitBox, feasible_set
 from counterbc.supports.support import SUPPORTS, Ball, Box, Demonstrated, Metric, Support
 
 __all__ = [

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from counterbc.data.feasible import Everywhere, Feasible, UnitBox
 from counterbc.errors import OptionError
-from counterbc.supports.feasible import Everywhere, Feasible, UnitBox
 
 _TRIES, _SWEEPS = 4, 4
 

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from counterbc.data import draws
+from counterbc.data.feasible import Feasible
 from counterbc.supports import Support
-from counterbc.supports.feasible import Feasible
 from counterbc.training.networks import Networks
 
 _NUMBERS = 1 << 22  # uniform numbers per chunk while filling the memory

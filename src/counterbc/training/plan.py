@@ -15,6 +15,7 @@ import torch
 import counterbc
 from counterbc.acting.policies import Member, Policies
 from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.feasible import Everywhere, Feasible, feasible_set
 from counterbc.data.scaling import Scaling
 from counterbc.errors import DataError, OptionError
 from counterbc.files import check_free
@@ -22,7 +23,6 @@ from counterbc.methods import Method
 from counterbc.policies import Params
 from counterbc.settings import Settings
 from counterbc.supports import Demonstrated
-from counterbc.supports.feasible import Everywhere, Feasible, feasible_set
 from counterbc.training import checkpoints
 from counterbc.training.checks import (
     Radius,

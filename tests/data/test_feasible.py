@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from counterbc.supports.feasible import Everywhere, Feasible, UnitBall, UnitBox, feasible_set
+from counterbc.data.feasible import Everywhere, Feasible, UnitBall, UnitBox, feasible_set
 
 SETS: list[Feasible] = [Everywhere(), UnitBox(), UnitBall()]
 LIMITED: list[Feasible] = [UnitBox(), UnitBall()]

@@ -1,0 +1,41 @@
+"""The fingerprint of a dataset: a hash of everything that training reads from it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def episode_digest(obs: Array, action: Array, reward: Array | None) -> bytes:
+    """Return a hash of an episode's arrays."""
+    digest = hashlib.sha256(repr((obs.shape, str(obs.dtype), action.shape)).encode())
+    for values in (obs, action, reward):
+        digest.update(b"" if values is None else np.ascontiguousarray(values).data)
+    return digest.digest()
+
+
+def dataset_fingerprint(
+    episodes: Iterable[tuple[bytes, str | None, bool | None]],
+    *,
+    low: Array | None,
+    high: Array | None,
+    selected: Array | None,
+    action_set: str,
+) -> str:
+    """Return the hash of a dataset from the digest, operator and success of each episode.
+
+    Names of episodes and dimensions do not count.
+    """
+    digest = hashlib.sha256()
+    for episode, operator, success in episodes:
+        digest.update(episode + repr((operator, success)).encode())
+    for values in (low, high, selected):
+        digest.update(b"-" if values is None else values.tobytes())
+    digest.update(action_set.encode())
+    return digest.hexdigest()[:16]
