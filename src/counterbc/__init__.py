@@ -1,66 +1,110 @@
 """Learn what demonstrators meant, not what they showed.
 
-Names are imported when first used, so that a command that needs no torch does not wait for it.
+Names are imported when they are first used, so that a command that needs no torch does not wait
+for it.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from counterbc.acting.evaluation import evaluate
-    from counterbc.acting.onnx import export
-    from counterbc.acting.policies import Policies
-    from counterbc.data.demonstrations import Demonstrations, Episode
-    from counterbc.data.merge import merge
-    from counterbc.diagnosis.meaning import meaning
-    from counterbc.errors import CounterBCError
-    from counterbc.formats import load
-    from counterbc.losses import counter_bc_loss, generalized_loss
-    from counterbc.methods import METHODS, Method
-    from counterbc.selection.radius import RadiusChoice, choose_radius
-    from counterbc.trainer import train
+from counterbc.data.writer import set_writer
+
+if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
+    from counterbc.acting.evaluation import Evaluation as Evaluation
+    from counterbc.acting.evaluation import compare as compare
+    from counterbc.acting.evaluation import evaluate as evaluate
+    from counterbc.acting.onnx import export as export
+    from counterbc.acting.policies import Policies as Policies
+    from counterbc.data.demonstrations import Demonstrations as Demonstrations
+    from counterbc.data.episode import Episode as Episode
+    from counterbc.data.inspection import Inspection as Inspection
+    from counterbc.data.merge import merge as merge
+    from counterbc.demonstrators import NOISES as NOISES
+    from counterbc.demonstrators import TEACHERS as TEACHERS
+    from counterbc.demonstrators import Teacher as Teacher
+    from counterbc.demonstrators import demonstrate as demonstrate
+    from counterbc.demonstrators import find_teacher as find_teacher
+    from counterbc.diagnosis.intents import Intents as Intents
+    from counterbc.diagnosis.intents import IntentSearch as IntentSearch
+    from counterbc.diagnosis.intents import find_intents as find_intents
+    from counterbc.diagnosis.meaning import Meaning as Meaning
+    from counterbc.diagnosis.meaning import meaning as meaning
+    from counterbc.envs import WORLDS as WORLDS
+    from counterbc.errors import CounterBCError as CounterBCError
+    from counterbc.formats import FORMATS as FORMATS
+    from counterbc.formats import load as load
+    from counterbc.formats import save as save
+    from counterbc.losses import counter_bc_loss as counter_bc_loss
+    from counterbc.losses import generalized_loss as generalized_loss
+    from counterbc.methods import METHODS as METHODS
+    from counterbc.methods import Method as Method
+    from counterbc.policies import POLICIES as POLICIES
+    from counterbc.policies import GaussianCNN as GaussianCNN
+    from counterbc.policies import GaussianCNNGRU as GaussianCNNGRU
+    from counterbc.policies import GaussianGRU as GaussianGRU
+    from counterbc.policies import GaussianMLP as GaussianMLP
+    from counterbc.policies import Mixture as Mixture
+    from counterbc.policies import Policy as Policy
+    from counterbc.selection.held_out import HeldOut as HeldOut
+    from counterbc.selection.radius import RadiusChoice as RadiusChoice
+    from counterbc.selection.radius import RadiusSearch as RadiusSearch
+    from counterbc.selection.radius import choose_radius as choose_radius
+    from counterbc.settings import PRESETS as PRESETS
+    from counterbc.settings import Settings as Settings
+    from counterbc.supports import SUPPORTS as SUPPORTS
+    from counterbc.supports import Ball as Ball
+    from counterbc.supports import Box as Box
+    from counterbc.supports import Demonstrated as Demonstrated
+    from counterbc.supports import Metric as Metric
+    from counterbc.supports import Support as Support
+    from counterbc.trainer import train as train
+    from counterbc.weightings import Advantage as Advantage
+    from counterbc.weightings import Discriminator as Discriminator
+    from counterbc.weightings import OperatorExpertise as OperatorExpertise
+    from counterbc.weightings import PolicyLikelihood as PolicyLikelihood
+    from counterbc.weightings import PreviousPolicy as PreviousPolicy
+    from counterbc.weightings import StateExpertise as StateExpertise
+    from counterbc.weightings import Uniform as Uniform
+    from counterbc.weightings import Weighting as Weighting
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "Demonstrations": "data.demonstrations",
-    "Episode": "data.episode",
-    "merge": "data.merge",
-    "CounterBCError": "errors",
-    "evaluate": "acting.evaluation",
-    "export": "acting.onnx",
-    "load": "formats",
-    "meaning": "diagnosis.meaning",
-    "counter_bc_loss": "losses",
-    "generalized_loss": "losses",
-    "METHODS": "methods",
-    "Method": "methods",
-    "Policies": "acting.policies",
-    "RadiusChoice": "selection.radius",
-    "choose_radius": "selection.radius",
-    "train": "trainer",
-}
-__all__ = [
-    "METHODS",
-    "CounterBCError",
-    "Demonstrations",
-    "Episode",
-    "Method",
-    "Policies",
-    "RadiusChoice",
-    "__version__",
-    "choose_radius",
-    "counter_bc_loss",
-    "evaluate",
-    "export",
-    "generalized_loss",
-    "load",
-    "meaning",
-    "merge",
-    "train",
-]
+_HOMES = {
+    "acting.evaluation": ("Evaluation", "compare", "evaluate"),
+    "acting.onnx": ("export",),
+    "acting.policies": ("Policies",),
+    "data.demonstrations": ("Demonstrations",),
+    "data.episode": ("Episode",),
+    "data.inspection": ("Inspection",),
+    "data.merge": ("merge",),
+    "demonstrators": ("NOISES", "TEACHERS", "Teacher", "demonstrate", "find_teacher"),
+    "diagnosis.intents": ("Intents", "IntentSearch", "find_intents"),
+    "diagnosis.meaning": ("Meaning", "meaning"),
+    "envs": ("WORLDS",),
+    "errors": ("CounterBCError",),
+    "formats": ("FORMATS", "load", "save"),
+    "losses": ("counter_bc_loss", "generalized_loss"),
+    "methods": ("METHODS", "Method"),
+    "policies": (
+        "POLICIES", "GaussianCNN", "GaussianCNNGRU", "GaussianGRU", "GaussianMLP", "Mixture",
+        "Policy",
+    ),
+    "selection.held_out": ("HeldOut",),
+    "selection.radius": ("RadiusChoice", "RadiusSearch", "choose_radius"),
+    "settings": ("PRESETS", "Settings"),
+    "supports": ("SUPPORTS", "Ball", "Box", "Demonstrated", "Metric", "Support"),
+    "trainer": ("train",),
+    "weightings": (
+        "Advantage", "Discriminator", "OperatorExpertise", "PolicyLikelihood", "PreviousPolicy",
+        "StateExpertise", "Uniform", "Weighting",
+    ),
+}  # fmt: skip
+"""Every public name, by the module that defines it."""
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted(["__version__", *_HOME])
 
 
 def __getattr__(name: str) -> Any:
@@ -70,4 +114,11 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return list(__all__)
+
+
+def _write(data: Any, path: Path, *, format: str) -> object:
+    return import_module("counterbc.formats").save(data, path, format=format)
+
+
+set_writer(_write)  # data cannot import formats, which depend on it

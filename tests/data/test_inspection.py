@@ -11,9 +11,10 @@ import pytest
 
 from counterbc.data.inspection import Inspection
 from counterbc.data.merge import merge
+from counterbc.data.raw_episode import Header, RawEpisode
 from counterbc.errors import DataError
 from counterbc.formats import open_stream
-from counterbc.formats.stream import Header, RawEpisode, Stream
+from counterbc.formats.stream import Stream
 
 
 def raw_episodes(count: int = 5, length: int = 20) -> list[RawEpisode]:
@@ -32,7 +33,7 @@ def raw_episodes(count: int = 5, length: int = 20) -> list[RawEpisode]:
 def looked_at(made: list[RawEpisode], idle: int | None = None, **header: Any) -> Inspection:
     bounds = {"action_low": -np.ones(2), "action_high": np.ones(2)}
     inspection = Inspection(idle)
-    inspection.add(Stream(Header(**(bounds | {"source": "made"} | header)), iter(made)))
+    inspection.add(Header(**(bounds | {"source": "made"} | header)), made)
     return inspection
 
 
@@ -188,7 +189,7 @@ def test_several_streams_have_the_fingerprint_and_operators_of_their_merge() -> 
     whole = merge([s.demonstrations() for s in parts()])
     inspection = Inspection()
     for stream in parts():
-        inspection.add(stream)
+        inspection.add(stream.header, stream.raw_episodes)
     said = inspection.report()
     assert said["fingerprint"] == whole.fingerprint()
     assert said["operators"] == {"a": 2, "b": 2, "ann": 1}
@@ -198,7 +199,7 @@ def test_several_streams_have_the_fingerprint_and_operators_of_their_merge() -> 
 def test_streams_that_differ_are_not_looked_at_as_one() -> None:
     inspection = looked_at(raw_episodes())
     with pytest.raises(DataError, match="cannot merge made and other: action bounds"):
-        inspection.add(Stream(Header(source="other"), iter(raw_episodes())))
+        inspection.add(Header(source="other"), raw_episodes())
 
 
 def test_a_stream_without_episodes_is_refused() -> None:
@@ -208,5 +209,6 @@ def test_a_stream_without_episodes_is_refused() -> None:
 
 def test_images_that_are_not_bytes_are_refused_and_not_called_clean(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", obs=np.zeros((9, 32, 32, 3)), action=np.zeros((9, 2)))
+    stream = open_stream(tmp_path / "d.npz")
     with pytest.raises(DataError, match="uint8"):
-        Inspection().add(open_stream(tmp_path / "d.npz"))
+        Inspection().add(stream.header, stream.raw_episodes)

@@ -51,7 +51,7 @@ class Inspect(Command):
                 raise unknown("problem", kind, KINDS)
         inspection = Inspection(self.idle)
         for stream in streams(self.demos, self.obs, self.mask, self.format):
-            inspection.add(stream)
+            inspection.add(stream.header, stream.raw_episodes)
         said = inspection.report()
         said["problems"] = [p for p in said["problems"] if p["kind"] not in self.ignore]
         return said, [*_summary(inspection, said), *_table(said), *_problems(said)]

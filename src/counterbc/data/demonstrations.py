@@ -13,6 +13,7 @@ from counterbc.data.affine import to_unit
 from counterbc.data.episode import Array, Episode, check_agree, frozen
 from counterbc.data.fingerprint import dataset_fingerprint
 from counterbc.data.summary import shorten, summary
+from counterbc.data.writer import write
 from counterbc.errors import DataError, OptionError, unknown
 
 __all__ = ["ActionSet", "Array", "Demonstrations", "Episode"]
@@ -287,10 +288,9 @@ class Demonstrations:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write robomimic HDF5, or npz where `path` ends so; refuses a path that exists.
+        """Write robomimic HDF5, or npz where `path` ends in .npz; refuse a path that exists.
 
-        `counterbc.formats.save` writes the other formats.
+        `counterbc.save` writes the other formats.
         """
-        from counterbc.formats import save
-
-        save(self, path, format="npz" if Path(path).suffix.lower() == ".npz" else "robomimic")
+        path = Path(path)
+        write(self, path, format="npz" if path.suffix.lower() == ".npz" else "robomimic")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +16,8 @@ from counterbc.data.fingerprint import dataset_fingerprint, episode_digest
 from counterbc.data.merge import check_alike, stand_ins
 from counterbc.data.moments import Moments
 from counterbc.data.problems import Problem
+from counterbc.data.raw_episode import Header, RawEpisode, selection
 from counterbc.errors import DataError
-from counterbc.formats.stream import Header, RawEpisode, Stream, selection
 
 
 def idle_after(rate: float | None) -> int:
@@ -38,10 +39,10 @@ class Inspection:
         self._returns: list[float] = []
         self._unrewarded = False
 
-    def add(self, stream: Stream) -> None:
-        """Look at all of it."""
-        header, rows = stream.header, 0
-        for recording in stream.raw_episodes:
+    def add(self, header: Header, raw_episodes: Iterable[RawEpisode]) -> None:
+        """Inspect one more dataset; each episode is looked at once and forgotten."""
+        rows = 0
+        for recording in raw_episodes:
             if not rows:
                 header = self._begin(header, recording)
             rows += 1

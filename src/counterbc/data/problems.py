@@ -15,7 +15,7 @@ import numpy as np
 from counterbc.data.affine import to_unit
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.moments import Moments
-from counterbc.formats.stream import RawEpisode
+from counterbc.data.raw_episode import RawEpisode
 
 SHORT = 0.2  # of the median length
 SATURATED = 0.05  # of the pairs

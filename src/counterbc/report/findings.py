@@ -14,10 +14,10 @@ import numpy as np
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.inspection import Inspection
 from counterbc.data.merge import merge
+from counterbc.data.raw_episode import Header, raw_episodes
 from counterbc.diagnosis.intents import Intents, find_intents
 from counterbc.diagnosis.meaning import Meaning, meaning
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError, unknown
-from counterbc.formats.stream import Stream
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusChoice, RadiusSearch, choose_radius
 from counterbc.training.checks import Radius
@@ -117,7 +117,7 @@ def find(
             raise unknown("observation", name, demos.obs_names)
     with shown("looking for problems"):
         inspection = Inspection()
-        inspection.add(Stream.of(demos))
+        inspection.add(Header.of(demos), raw_episodes(demos))
     choice = stages.attempt(
         "radius", lambda: _choose(demos, options, bars), _known(options.radius)
     )  # fmt: skip
