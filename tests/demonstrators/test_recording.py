@@ -20,7 +20,9 @@ from counterbc.demonstrators import (
     Teacher,
     UniformNoise,
     demonstrate,
+    expert_returns,
     record,
+    returns,
 )
 from counterbc.demonstrators import recording as module
 from counterbc.envs import WORLDS
@@ -129,3 +131,22 @@ def test_recorded_episodes_say_what_was_meant_and_open_the_demonstrations() -> N
         np.testing.assert_array_equal(r.intended[0], c.intended[0])
     with pytest.raises(OptionError, match="cannot record 0 episodes; ask for 1 or more"):
         record("intersection", UniformNoise(0.5), 0, 0)
+
+
+def test_expert_and_teacher_are_compared_from_the_same_starts(
+    short: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    firsts: list[Array] = []
+    reset = Short.reset
+
+    def remember(env: Short, **kwargs: Any) -> tuple[Array, dict[str, Any]]:
+        obs, info = reset(env, **kwargs)
+        firsts.append(obs)
+        return obs, info
+
+    monkeypatch.setattr(Short, "reset", remember)
+    shown, best = returns(short, UniformNoise(0.2), 9, 3), expert_returns(short, 9, 3)
+    np.testing.assert_array_equal(firsts[0], firsts[1])
+    assert shown.shape == best.shape == (9,)
+    demos = demonstrate(short, UniformNoise(0.2), 400, 3)
+    np.testing.assert_array_equal([e.obs[0] for e in demos.episodes[:9]], firsts[1])

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
-import warnings
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.envs import registration
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
-from counterbc.envs import WORLDS, make_vec, register
 from counterbc.envs import intersection as cars
+from counterbc.envs import make_vec
 from counterbc.errors import OptionError
 
 ID = "counterbc/Intersection-v0"
@@ -167,40 +163,3 @@ def test_both_environments_say_what_their_numbers_mean() -> None:
         assert env.action_set == "ball"
         assert env.obs_names == ("ego_x", "ego_y", "other_x", "other_y")
         assert env.action_names == ("ego_dx", "ego_dy")
-
-
-def test_registering_twice_or_as_a_plugin_gives_one_id_and_no_warning() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        register()
-        del registration.registry[ID]
-        with registration.namespace("counterbc"):
-            register()
-        register()
-    assert [i for i in registration.registry if "Intersection" in i] == [ID]
-    assert registration.registry[ID].max_episode_steps == WORLDS["intersection"].steps
-
-
-def test_importing_the_environments_does_not_import_torch() -> None:
-    code = (
-        "import sys, counterbc.envs, gymnasium; gymnasium.spec('counterbc/Intersection-v0');"
-        "assert 'torch' not in sys.modules and 'counterbc.envs.intersection' not in sys.modules;"
-        "gymnasium.make('counterbc.envs:counterbc/Intersection-v0').reset(seed=0)"
-    )
-    subprocess.run([sys.executable, "-W", "error::UserWarning", "-c", code], check=True)
-
-
-def test_any_gymnasium_id_can_be_made_and_an_unknown_one_lists_the_worlds() -> None:
-    assert make_vec("CartPole-v1", 2).num_envs == 2
-    assert isinstance(make_vec("Acrobot-v1", 2), SyncVectorEnv)
-    for name in (
-        "intersektion",
-        "not an id",
-        "nobody/Nothing-v0",
-        "CartPole-v77",
-        "no_module:A-v0",
-    ):
-        with pytest.raises(OptionError, match="unknown environment") as caught:
-            make_vec(name, 1)
-        assert repr(name) in str(caught.value)
-        assert f"{', '.join(WORLDS)}, or any gymnasium id" in str(caught.value)

@@ -7,12 +7,20 @@ from counterbc.demonstrators.human import Human
 from counterbc.demonstrators.motor import Bias, MotorNoise, Overshoot
 from counterbc.demonstrators.noise import NOISES, EpsilonGreedy, GaussianNoise, UniformNoise
 from counterbc.demonstrators.presets import TEACHERS, USUAL, find_teacher
-from counterbc.demonstrators.recording import Take, demonstrate, expert_return, record, returns
-from counterbc.demonstrators.teacher import Chain, Erring, Takes, Teacher
+from counterbc.demonstrators.recording import (
+    Take,
+    demonstrate,
+    expert_return,
+    expert_returns,
+    record,
+    returns,
+)
+from counterbc.demonstrators.teacher import NO_ERROR, Chain, Erring, Takes, Teacher
 from counterbc.demonstrators.timing import Delay, Lapses
 
 __all__ = [
     "NOISES",
+    "NO_ERROR",
     "TEACHERS",
     "USUAL",
     "Bias",
@@ -36,6 +44,7 @@ __all__ = [
     "WrongButtons",
     "demonstrate",
     "expert_return",
+    "expert_returns",
     "find_teacher",
     "record",
     "returns",

@@ -13,9 +13,9 @@ from gymnasium.vector import VectorEnv
 from counterbc.data import draws
 from counterbc.data.affine import from_unit_exactly, to_unit_exactly
 from counterbc.data.demonstrations import Demonstrations, Episode
-from counterbc.demonstrators.teacher import Array, Chain, Takes, Teacher
-from counterbc.envs import WORLDS, World, make_vec
-from counterbc.errors import OptionError, unknown
+from counterbc.demonstrators.teacher import NO_ERROR, Array, Takes, Teacher
+from counterbc.envs import World, find_world, make_vec
+from counterbc.errors import OptionError
 
 SLOTS = 1024
 """Episodes at a time, so that memory does not grow with the pairs asked for."""
@@ -89,20 +89,24 @@ def returns(world: str, teacher: Teacher, episodes: int, seed: int) -> Array:
     return np.array(found, np.float64)
 
 
+def expert_returns(world: str, episodes: int, seed: int) -> Array:
+    """Return the expert's returns from the starts of `returns`, for any teacher: (episodes,)."""
+    return returns(world, NO_ERROR, episodes, seed)
+
+
 def expert_return(world: str, episodes: int, seed: int) -> float:
     """The mean return of the world's expert, without error, from starts seed, seed + 1, …"""
     if episodes < 1:
         raise OptionError(f"cannot average over {episodes} episodes; ask for 1 or more")
     where, keys = _world(world), np.arange(seed, seed + episodes)
-    shown = _roll(make_vec(world, episodes), where, Chain(()), keys, np.arange(episodes))
+    shown = _roll(make_vec(world, episodes), where, NO_ERROR, keys, np.arange(episodes))
     return float(np.mean([e.reward.sum() for e, _ in shown if e.reward is not None]))
 
 
 def _world(name: str) -> World:
-    if name not in WORLDS:
-        raise unknown("world", name, WORLDS)
-    WORLDS[name].load_expert()  # refused before a simulator is made, which may not be installed
-    return WORLDS[name]
+    world = find_world(name)
+    world.load_expert()  # refuses before a simulator is made, which may not be installed
+    return world
 
 
 def _keys(seed: int, number: Array) -> Array:

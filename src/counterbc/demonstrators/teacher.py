@@ -99,6 +99,10 @@ class Chain(Teacher):
         return " → ".join(map(str, self.parts)) or "no error"
 
 
+NO_ERROR = Chain(())
+"""The expert itself, as a teacher."""
+
+
 def within(action: Array) -> Array:
     """Cut off at ±1, where a device ends."""
     return np.clip(action, -1.0, 1.0)

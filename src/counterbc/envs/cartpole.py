@@ -25,8 +25,8 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from counterbc.envs import WORLDS
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
+from counterbc.envs.registry import WORLDS
 from counterbc.errors import OptionError
 
 Array = NDArray[Any]
@@ -131,7 +131,7 @@ class Balancing(Dynamics):
     """Starts are uniform within ± this in each number, and within the limits of an episode."""
 
     steps = WORLDS["cartpole"].steps
-    fps = 50
+    fps = WORLDS["cartpole"].rate
     obs_space = Box(-HIGHEST, HIGHEST, dtype=np.float32)
     action_space = Box(-1.0, 1.0, (1,), np.float32)
     obs_names = ("x", "x_dot", "theta", "theta_dot")

@@ -16,8 +16,8 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from counterbc.envs import WORLDS
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
+from counterbc.envs.registry import WORLDS
 from counterbc.errors import OptionError
 
 Array = NDArray[Any]
@@ -54,7 +54,7 @@ class Passing(Dynamics):
     """Starts have y uniform within ± this."""
 
     steps = WORLDS["fork"].steps
-    fps = 4
+    fps = WORLDS["fork"].rate
     obs_space = Box(-2 * FIELD, 2 * FIELD, (2,), np.float32)
     action_space = Box(-1.0, 1.0, (2,), np.float32)
     obs_names = ("x", "y")

@@ -18,8 +18,8 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from counterbc.envs import WORLDS
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
+from counterbc.envs.registry import WORLDS
 
 Array = NDArray[Any]
 
@@ -115,7 +115,7 @@ class Crossing(Dynamics):
     time; demonstrated actions are taken as they are."""
 
     steps = STEPS
-    fps = 10
+    fps = WORLDS["intersection"].rate
     obs_space = Box(-100.0, 100.0, (4,), np.float32)
     action_space = Box(-1.0, 1.0, (2,), np.float32)
     action_set = "ball"

@@ -19,8 +19,8 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from counterbc.envs import WORLDS
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, Slots
+from counterbc.envs.registry import WORLDS
 from counterbc.errors import CounterBCError, MissingExtra, OptionError, unknown
 
 Array = NDArray[Any]
@@ -96,7 +96,7 @@ class Pushing(Dynamics):
     """What push-t says of itself. Contacts remember impulses, so it is no function of a state."""
 
     steps = WORLDS["push-t"].steps
-    fps = 10
+    fps = WORLDS["push-t"].rate
     obs_space = Box(-2 * SIZE, 2 * SIZE, (5,), np.float32)
     action_space = Box(0.0, SIZE, (2,), np.float32)
     obs_names = ("agent_x", "agent_y", "block_x", "block_y", "block_angle")

@@ -22,12 +22,12 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from counterbc.envs import WORLDS
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
+from counterbc.envs.registry import WORLDS
 
 Array = NDArray[Any]
 
-RATE = 20  # steps a second
+RATE = WORLDS["air-hockey"].rate
 DT = 1 / RATE
 LENGTH, WIDTH = 1.6, 0.8
 CENTRE = LENGTH / 2

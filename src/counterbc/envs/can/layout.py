@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-RATE = 20
-"""Steps a second."""
-STEPS = 500
+from counterbc.envs.registry import WORLDS
+
+RATE = WORLDS["can"].rate
+STEPS = WORLDS["can"].steps
 """The horizon that robomimic gives policies of its Multi-Human files."""
 OBS_KEYS = (
     ("object", 14),

@@ -20,12 +20,13 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from counterbc.envs.registry import WORLDS
 from counterbc.errors import MissingExtra, OptionError, SlowSimulator, unknown
 
 Array = NDArray[Any]
 Backend = Literal["envpool", "gymnasium"]
 _ID = "CarRacing-v3"
-_STEPS = 1000
+_STEPS, _RATE = WORLDS["car-racing"].steps, WORLDS["car-racing"].rate
 _SEEDS = 2**31 - 1  # envpool takes those below
 _PER_STEP, _PER_TRACK = -0.1, 1000.0  # rewards
 _FEWEST = 200  # tiles of a track; 235 to 345 were seen
@@ -114,7 +115,7 @@ class CarRacingVector(VectorEnv[Array, Array, Array]):
 
     metadata = {  # noqa: RUF012  # as gymnasium declares it
         "render_modes": ["rgb_array"],
-        "render_fps": 50,
+        "render_fps": _RATE,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
     action_set: ClassVar[Literal["box", "ball"]] = "box"
@@ -217,7 +218,7 @@ class CarRacingVector(VectorEnv[Array, Array, Array]):
 class CarRacing(gymnasium.Env[Array, Array]):
     """One car: one slot of `CarRacingVector`."""
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012
+    metadata = {"render_modes": ["rgb_array"], "render_fps": _RATE}  # noqa: RUF012
     measures: ClassVar[tuple[str, ...]] = CarRacingVector.measures
 
     def __init__(

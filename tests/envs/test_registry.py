@@ -1,0 +1,84 @@
+"""The table of worlds: names, ids and facts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import gymnasium
+import pytest
+from gymnasium.envs import registration
+from gymnasium.vector import SyncVectorEnv
+
+from counterbc.demonstrators import expert_returns
+from counterbc.envs import WORLDS, find_id, find_world, make_vec, register
+from counterbc.errors import OptionError
+
+ID = "counterbc/Intersection-v0"
+
+
+def test_registering_twice_or_as_a_plugin_gives_one_id_and_no_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        register()
+        del registration.registry[ID]
+        with registration.namespace("counterbc"):
+            register()
+        register()
+    assert [i for i in registration.registry if "Intersection" in i] == [ID]
+    assert registration.registry[ID].max_episode_steps == WORLDS["intersection"].steps
+
+
+def test_importing_the_environments_does_not_import_torch() -> None:
+    code = (
+        "import sys, counterbc.envs, gymnasium; gymnasium.spec('counterbc/Intersection-v0');"
+        "assert 'torch' not in sys.modules and 'counterbc.envs.intersection' not in sys.modules;"
+        "gymnasium.make('counterbc.envs:counterbc/Intersection-v0').reset(seed=0)"
+    )
+    subprocess.run([sys.executable, "-W", "error::UserWarning", "-c", code], check=True)
+
+
+def test_any_gymnasium_id_can_be_made_and_an_unknown_one_lists_the_worlds() -> None:
+    assert make_vec("CartPole-v1", 2).num_envs == 2
+    assert isinstance(make_vec("Acrobot-v1", 2), SyncVectorEnv)
+    for name in (
+        "intersektion",
+        "not an id",
+        "nobody/Nothing-v0",
+        "CartPole-v77",
+        "no_module:A-v0",
+    ):
+        with pytest.raises(OptionError, match="unknown environment") as caught:
+            make_vec(name, 1)
+        assert repr(name) in str(caught.value)
+        assert f"{', '.join(WORLDS)}, or any gymnasium id" in str(caught.value)
+
+
+def test_a_world_is_found_by_its_name_and_its_id_also_by_aliases() -> None:
+    assert find_world("push-t") is WORLDS["push-t"]
+    assert find_id("push-t") == find_id("gym_pusht/PushT-v0") == "counterbc/PushT-v0"
+    assert find_id("CartPole-v1") == "CartPole-v1"
+    with pytest.raises(OptionError, match="unknown world 'pusht'"):
+        find_world("pusht")
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_world_names_itself_and_its_rate_is_that_of_its_frames(name: str) -> None:
+    world = WORLDS[name]
+    assert world.name == name
+    assert world.label.lower().replace(" ", "-") == name
+    if world.extra is None:
+        assert gymnasium.make(world.id).metadata["render_fps"] == world.rate
+
+
+@pytest.mark.parametrize("name", ["cartpole", "fork"])
+def test_the_best_return_is_reached_by_the_expert(name: str) -> None:
+    world = WORLDS[name]
+    assert expert_returns(name, 20, 0).max() == world.best_return
+
+
+def test_a_world_without_an_expert_asks_for_recorded_demonstrations() -> None:
+    with pytest.raises(OptionError, match="push-t has no synthetic expert; use recorded"):
+        WORLDS["push-t"].load_expert()
+    assert WORLDS["push-t"].recorded_obs_keys == ("state",)
