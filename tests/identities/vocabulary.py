@@ -39,7 +39,7 @@ def bare_identifiers(paths: list[Path]) -> tuple[int, Counter[str], list[str]]:
     for path in sorted(file for p in paths for file in ([p] if p.is_file() else p.rglob("*.py"))):
         for name, line in identifiers(ast.parse(path.read_text(encoding="utf-8"))):
             total += 1
-            word = name.strip("_").lower()
+            word = "" if name.startswith("__") else name.strip("_").lower()
             if word in BARE:
                 bare[word] += 1
                 places.append(f"{path}:{line}: {name}")
