@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.ticker import LogLocator
 
 from counterbc.acting.policies import ACTS
-from counterbc.envs.air_hockey.world import RATE
+from counterbc.envs.air_hockey.table import RATE
 from counterbc.experiments.plots import (
     COLORS,
     LABELS,

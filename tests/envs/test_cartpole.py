@@ -13,6 +13,7 @@ from scipy.linalg import solve_discrete_are
 from counterbc.demonstrators import NOISES, UniformNoise, demonstrate, expert_return
 from counterbc.envs import WORLDS, make_vec
 from counterbc.envs import cartpole as pole
+from counterbc.envs.painting import BLUE, ORANGE
 from counterbc.errors import OptionError
 
 Array = NDArray[Any]
@@ -148,10 +149,10 @@ def test_frames_show_where_the_cart_is_and_how_the_pole_leans() -> None:
         return float(found.mean())
 
     whole, top = slice(0, 192), slice(0, 60)
-    middle = column([0.0, 0.0, 0.0, 0.0], pole.CART, whole)
+    middle = column([0.0, 0.0, 0.0, 0.0], BLUE, whole)
     assert middle == pytest.approx(271.5, abs=1)
-    assert column([1.0, 0.0, 0.0, 0.0], pole.CART, whole) == pytest.approx(middle + 100, abs=1)
-    upright = column([0.0, 0.0, 0.0, 0.0], pole.POLE, top)
+    assert column([1.0, 0.0, 0.0, 0.0], BLUE, whole) == pytest.approx(middle + 100, abs=1)
+    upright = column([0.0, 0.0, 0.0, 0.0], ORANGE, top)
     assert upright == pytest.approx(middle, abs=1)
-    assert column([0.0, 0.0, 0.2, 0.0], pole.POLE, top) > upright + 10
-    assert column([0.0, 0.0, -0.2, 0.0], pole.POLE, top) < upright - 10
+    assert column([0.0, 0.0, 0.2, 0.0], ORANGE, top) > upright + 10
+    assert column([0.0, 0.0, -0.2, 0.0], ORANGE, top) < upright - 10

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from counterbc.envs import intersection as cars
 from counterbc.envs import make_vec
+from counterbc.envs.painting import BLUE, ORANGE
 from counterbc.errors import OptionError
 
 ID = "counterbc/Intersection-v0"
@@ -149,7 +150,7 @@ def test_frames_show_both_cars_in_every_slot() -> None:
     assert after[0].shape == (320, 320, 3)
     assert after[0].dtype == np.uint8
     for old, new in zip(before, after, strict=True):
-        for color in (cars.EGO, cars.OTHER):
+        for color in (ORANGE, BLUE):
             assert (new == color).all(axis=2).sum() > 100
         assert (old != new).any()
     assert crossing(2).render() is None

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from counterbc.envs.air_hockey.world import RATE
+from counterbc.envs.air_hockey.table import RATE
 from counterbc.experiments.plots import new_figure, radius_used
 from counterbc.experiments.simulated_cell import SimulatedCell
 from reproduction.figures import air_hockey as hockey

@@ -26,6 +26,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
+from counterbc.envs.painting import BLUE, GREY, ORANGE, SNOW, Canvas
 from counterbc.envs.registry import WORLDS
 from counterbc.errors import OptionError
 
@@ -61,66 +62,45 @@ def accelerations(theta: Array, theta_dot: Array, force: Array) -> tuple[Array, 
     return temp - SHARE * HALF_LENGTH * pole * cos, pole
 
 
-# The picture: the track from the side, x to the right and y up, 100 pixels to the unit.
+# The picture: the track from the side, x to the right and y up, 100 pixels per unit.
 
 SCALE, WIDTH, HEIGHT = 100, 544, 192
-_X, _Y = np.meshgrid(
-    (np.arange(WIDTH) + 0.5 - WIDTH / 2) / SCALE, (HEIGHT - 36.5 - np.arange(HEIGHT)) / SCALE
-)  # (HEIGHT, WIDTH) each; y = 0 is the track
-SKY, GROUND, TRACK, LIMIT = (244, 246, 248), (216, 220, 224), (120, 126, 134), (205, 90, 70)
-CART, POLE, AXLE = (40, 90, 180), (225, 110, 20), (250, 250, 250)
+TRACK_ROW = HEIGHT - 36  # y = 0
+GROUND, LIMIT, AXLE = (216, 220, 224), (205, 90, 70), (250, 250, 250)
 AXLE_HEIGHT = 0.26
 
 
-def _paint(image: Array, depth: Array, color: Any, alpha: float = 1.0) -> None:
-    """Colour where `depth` (inside a shape > 0, in units) is positive, with soft edges."""
-    inside = depth * SCALE > -0.5
-    cover = alpha * np.minimum(depth[inside] * SCALE + 0.5, 1.0)
-    image[inside] += cover[:, None] * (np.array(color) - image[inside])
-
-
-def _disc(x: Any, y: Any, radius: float) -> Array:
-    """Depth in a disc, whose centre may differ from pixel to pixel."""
-    return np.asarray(radius - np.sqrt((_X - x) ** 2 + (_Y - y) ** 2))
-
-
-def _bar(a: tuple[float, float], b: tuple[float, float], radius: float) -> Array:
-    """Depth in a bar with round ends from a to b."""
-    dx, dy = b[0] - a[0], b[1] - a[1]
-    along = np.clip(((_X - a[0]) * dx + (_Y - a[1]) * dy) / (dx * dx + dy * dy), 0.0, 1.0)
-    return _disc(a[0] + along * dx, a[1] + along * dy, radius)
-
-
 def _tip(state: Array, length: float = 2 * HALF_LENGTH) -> tuple[float, float]:
+    """Return the point of the pole at this distance from the axle."""
     return state[0] + length * math.sin(state[2]), AXLE_HEIGHT + length * math.cos(state[2])
 
 
-def _track(x: float) -> Array:
-    """The ground, the posts at ±2.4, and the 12° either way of a cart at x."""
-    image = np.full((HEIGHT, WIDTH, 3), SKY, np.float64)
-    _paint(image, -_Y, GROUND)
-    _paint(image, 0.012 - np.abs(_Y), TRACK)
+def _track(x: float) -> Canvas:
+    """Draw the ground, the posts at ±2.4, and the 12° either way of a cart at x."""
+    canvas = Canvas(WIDTH, HEIGHT, SCALE, origin=(WIDTH / 2, TRACK_ROW), color=SNOW)
+    canvas.area(-canvas.y, GROUND)
+    canvas.area(0.012 - np.abs(canvas.y), GREY)
     for side in (-1.0, 1.0):
-        _paint(image, _bar((side * X_LIMIT, 0.0), (side * X_LIMIT, 0.22), 0.02), LIMIT)
+        canvas.bar((side * X_LIMIT, 0.0), (side * X_LIMIT, 0.22), 0.02, LIMIT)
         lean = np.array([x, 0.0, side * THETA_LIMIT, 0.0])
-        _paint(image, _bar(_tip(lean, 0.3), _tip(lean, 1.1), 0.006), LIMIT, 0.45)
-    return image
+        canvas.bar(_tip(lean, 0.3), _tip(lean, 1.1), 0.006, LIMIT, 0.45)
+    return canvas
 
 
 def draw(trail: Array) -> NDArray[np.uint8]:
-    """Track, cart and pole, and where the pole's tip was lately: (T, 4) → an image."""
+    """Draw track, cart and pole, and where the pole's tip was lately: (T, 4) → image."""
     state = trail[-1]
     x = float(state[0])
-    image = _track(x)
+    canvas = _track(x)
     recent = trail[-25:-1:4]
     for i, old in enumerate(recent):
-        _paint(image, _disc(*_tip(old), 0.02), POLE, 0.5 * (i + 1) / len(recent))
-    _paint(image, _bar((x - 0.2, 0.2), (x + 0.2, 0.2), 0.09), CART)
+        canvas.disc(_tip(old), 0.02, ORANGE, 0.5 * (i + 1) / len(recent))
+    canvas.bar((x - 0.2, 0.2), (x + 0.2, 0.2), 0.09, BLUE)
     for wheel in (x - 0.17, x + 0.17):
-        _paint(image, _disc(wheel, 0.07, 0.07), TRACK)
-    _paint(image, _bar(_tip(state, 0.0), _tip(state), 0.04), POLE)
-    _paint(image, _disc(x, AXLE_HEIGHT, 0.02), AXLE)
-    return image.round().astype(np.uint8)
+        canvas.disc((wheel, 0.07), 0.07, GREY)
+    canvas.bar(_tip(state, 0.0), _tip(state), 0.04, ORANGE)
+    canvas.disc((x, AXLE_HEIGHT), 0.02, AXLE)
+    return canvas.picture()
 
 
 @dataclass(frozen=True)

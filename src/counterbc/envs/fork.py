@@ -17,6 +17,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
+from counterbc.envs.painting import BLUE, GREY, SNOW, Canvas
 from counterbc.envs.registry import WORLDS
 from counterbc.errors import OptionError
 
@@ -97,31 +98,21 @@ class Passing(Dynamics):
         return draw(trail)
 
 
-# The picture: the field from above, x to the right and y up, 120 pixels to the unit.
+# The picture: the field from above, x to the right and y up, 120 pixels per unit.
 
 SCALE, WIDTH, HEIGHT = 120, 336, 288
-_X, _Y = np.meshgrid(
-    (np.arange(WIDTH) + 0.5 - WIDTH / 2) / SCALE, (HEIGHT / 2 - 0.5 - np.arange(HEIGHT)) / SCALE
-)  # (HEIGHT, WIDTH) each
-GROUND, ROCK, FLAG, AGENT = (244, 246, 248), (120, 126, 134), (0, 158, 115), (40, 90, 180)
-
-
-def _disc(image: Array, x: float, y: float, radius: float, color: Any, alpha: float = 1.0) -> None:
-    """Paint a disc with soft edges."""
-    depth = (radius - np.sqrt((_X - x) ** 2 + (_Y - y) ** 2)) * SCALE
-    cover = alpha * np.clip(depth + 0.5, 0.0, 1.0)[..., None]
-    image += cover * (np.array(color) - image)
+FLAG = (0, 158, 115)
 
 
 def draw(trail: Array) -> NDArray[np.uint8]:
-    """Obstacle, goal and agent, and where it was: (T, 5) → an image."""
-    image = np.full((HEIGHT, WIDTH, 3), GROUND, np.float64)
-    _disc(image, 0.0, 0.0, OBSTACLE, ROCK)
-    _disc(image, GOAL, 0.0, GOAL_RADIUS, FLAG, 0.6)
+    """Draw obstacle, goal and agent, and where the agent was: (T, 5) → image."""
+    canvas = Canvas(WIDTH, HEIGHT, SCALE, origin=(WIDTH / 2, HEIGHT / 2), color=SNOW)
+    canvas.disc((0.0, 0.0), OBSTACLE, GREY)
+    canvas.disc((GOAL, 0.0), GOAL_RADIUS, FLAG, 0.6)
     for old in trail[:-1]:
-        _disc(image, old[0], old[1], 0.015, AGENT, 0.5)
-    _disc(image, trail[-1, 0], trail[-1, 1], 0.045, AGENT)
-    return image.round().astype(np.uint8)
+        canvas.disc(old[:2], 0.015, BLUE, 0.5)
+    canvas.disc(trail[-1, :2], 0.045, BLUE)
+    return canvas.picture()
 
 
 class Fork(BatchedEnv, dynamics=Passing):

@@ -12,6 +12,7 @@ is the same alone and in a batch of any size.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
+from counterbc.envs.painting import BLUE, ORANGE, Canvas
 from counterbc.envs.registry import WORLDS
 
 Array = NDArray[Any]
@@ -82,28 +84,28 @@ def expert(obs: Array, key: Array, t: int) -> Array:
 
 # The picture: a top view of [-15, 15]², y up.
 
-SIZE = 320
-SPAN = 15.0
-_COORD = (np.arange(SIZE) + 0.5) / SIZE * 2 * SPAN - SPAN
-_X, _Y = np.meshgrid(_COORD, -_COORD)  # (SIZE, SIZE) each
-GRASS, ROAD, EGO, OTHER = (216, 226, 206), (150, 152, 156), (225, 110, 20), (40, 90, 180)
+SIZE, SPAN = 320, 15.0
+GRASS, ROAD = (216, 226, 206), (150, 152, 156)
 
 
-def _disc(image: Array, at: Array, radius: float, color: Any, hole: float = 0.0) -> None:
-    r2 = (_X - at[0]) ** 2 + (_Y - at[1]) ** 2
-    image[(r2 <= radius**2) & (r2 >= hole**2)] = color
+@cache
+def _roads() -> Canvas:
+    middle = (SIZE / 2, SIZE / 2)
+    canvas = Canvas(SIZE, SIZE, SIZE / (2 * SPAN), origin=middle, color=GRASS, soft=False)
+    canvas.area((np.abs(canvas.x) < 3) | (np.abs(canvas.y) < 3), ROAD)
+    return canvas
 
 
 def draw(trail: Array) -> NDArray[np.uint8]:
-    """Roads, goals as rings, where the cars were as dots and are as discs: (T, 4) → an image."""
-    image = np.full((SIZE, SIZE, 3), GRASS, np.uint8)
-    image[(np.abs(_X) < 3) | (np.abs(_Y) < 3)] = ROAD
-    for goal, color, columns in ((EGO_GOAL, EGO, slice(0, 2)), (OTHER_GOAL, OTHER, slice(2, 4))):
-        _disc(image, goal, 1.2, color, hole=0.8)
+    """Draw roads, goals as rings, and cars as discs, with dots where they were: (T, 4) → image."""
+    canvas = _roads().copy()
+    cars = ((EGO_GOAL, ORANGE, slice(0, 2)), (OTHER_GOAL, BLUE, slice(2, 4)))
+    for goal, color, columns in cars:
+        canvas.ring(goal, 1.0, 0.2, color)
         for at in trail[:-1, columns]:
-            _disc(image, at, 0.2, color)
-        _disc(image, trail[-1, columns], 0.7, color)
-    return image
+            canvas.disc(at, 0.2, color)
+        canvas.disc(trail[-1, columns], 0.7, color)
+    return canvas.picture()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.envs import make_vec
 from counterbc.envs.air_hockey.expert import expert
-from counterbc.envs.air_hockey.world import DT, Rally
+from counterbc.envs.air_hockey.table import DT
+from counterbc.envs.air_hockey.world import Rally
 
 Array = NDArray[Any]
 

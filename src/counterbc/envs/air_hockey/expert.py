@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterbc.envs.air_hockey.world import RATE
+from counterbc.envs.air_hockey.table import RATE
 
 Array = NDArray[Any]
 

@@ -1,16 +1,10 @@
 """A paddle keeps an air hockey puck going across a table.
 
 x runs along the table from the near end, where the paddle is, to the far end; y across it from the
-middle; metres and seconds. The paddle is infinitely heavy and keeps a velocity u for a step; the
-puck glides straight between contacts. A contact with normal n and restitution e leaves it
-
-    v − (1 + e) (v · n) n              off a wall
-    v − (1 + e) ((v − u) · n) n        off the paddle: the same law in the paddle's frame
-
-and friction takes the same speed each second until it rests. Times of contact are computed, not
-searched for in small steps, so nothing tunnels at any speed. The paddle's reach leaves the puck
-`ROOM` at every wall: it has that far to go between a wall and the paddle, which takes time at a
-bounded speed, so contacts in a step are few and no overlap can trap it.
+middle; metres and seconds. Friction takes the same speed from the puck each second until it rests.
+The paddle's reach leaves the puck `ROOM` at every wall: it has that far to go between a wall and
+the paddle, which takes time at a bounded speed, so contacts in a step are few and no overlap can
+trap it. `physics` has the laws of contact.
 """
 
 from __future__ import annotations
@@ -22,39 +16,31 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from counterbc.envs.air_hockey.physics import glide, length, reachable, slowed, within
+from counterbc.envs.air_hockey.picture import draw
+from counterbc.envs.air_hockey.table import (
+    AT_BEFORE,
+    AT_PADDLE,
+    AT_PUCK,
+    AT_VELOCITY,
+    CENTRE,
+    COLUMNS,
+    DT,
+    HITS,
+    LENGTH,
+    PATH,
+    RATE,
+    REACH_HIGH,
+    REACH_LOW,
+    TIME,
+    TOP_SPEED,
+    TOUCH,
+    WIDTH,
+)
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
 from counterbc.envs.registry import WORLDS
 
 Array = NDArray[Any]
-
-RATE = WORLDS["air-hockey"].rate
-DT = 1 / RATE
-LENGTH, WIDTH = 1.6, 0.8
-CENTRE = LENGTH / 2
-PUCK, PADDLE = 0.04, 0.1  # radii
-TOUCH = PUCK + PADDLE  # how far apart their centres are in contact
-ROOM = 0.02
-TOP_SPEED = 1.0  # of the paddle along each axis
-FRICTION = 0.1  # speed the puck loses each second
-FAR, SIDE, BAT = 0.9, 0.9, 0.5
-"""Restitutions. The near wall has none: it is padded, and a puck that gets there stays there."""
-FASTEST = 3.0
-"""At which a hit sends the puck off, in the paddle's frame: never above 3 + √2 on the table."""
-WALLS = np.array([[FAR], [SIDE]])
-
-TABLE_LOW = np.array([[PUCK], [PUCK - WIDTH / 2]])  # (2, 1), of the puck's centre
-TABLE_HIGH = np.array([[LENGTH - PUCK], [WIDTH / 2 - PUCK]])
-_MARGIN = PADDLE + 2 * PUCK + ROOM
-REACH_LOW = np.array([[_MARGIN], [_MARGIN - WIDTH / 2]])  # (2, 1), of the paddle's centre
-REACH_HIGH = np.array([[0.6], [WIDTH / 2 - _MARGIN]])
-
-GRAZE = 1e-16
-"""Below this squared, approach times distance is lost in rounding and counts as no contact."""
-
-# The columns of a state: the six that are observed, then those that only the dynamics know.
-AT_PADDLE, AT_PUCK, AT_BEFORE, AT_VELOCITY = slice(0, 2), slice(2, 4), slice(4, 6), slice(6, 8)
-HITS, PATH, TIME = 8, 9, 10
-COLUMNS = 11
 
 
 @dataclass(frozen=True)
@@ -118,8 +104,6 @@ class Rally(Dynamics):
         return dict(zip(self.measures, of, strict=True))
 
     def draw(self, trail: Array) -> NDArray[np.uint8]:
-        from counterbc.envs.air_hockey.picture import draw
-
         return draw(trail)
 
 
@@ -129,90 +113,3 @@ class AirHockey(BatchedEnv, dynamics=Rally):
 
 class AirHockeyVector(BatchedVectorEnv, dynamics=Rally):
     """N interactions."""
-
-
-# The physics, for arrays of (2, N). Sums are written out per coordinate: unlike reductions they
-# round the same whatever the shape.
-
-
-def within(a: Array, low: Any, high: Any) -> Array:
-    """np.clip, which takes longer to be called than to do its work here."""
-    return np.asarray(np.minimum(np.maximum(a, low), high))
-
-
-def length(a: Array) -> Array:
-    """|a|: (2, N) → (N,)."""
-    return np.asarray(np.sqrt(a[0] * a[0] + a[1] * a[1]))
-
-
-def slowed(velocity: Array, seconds: float) -> Array:
-    """Friction alone: the speed falls by FRICTION a second, to rest."""
-    speed = np.maximum(length(velocity), 1e-300)
-    return np.asarray(velocity * np.maximum(1.0 - FRICTION * seconds / speed, 0.0))
-
-
-def reachable(puck: Array) -> Array:
-    """Whether the paddle can touch a puck there: (2, N) → (N,)."""
-    return np.asarray(length(puck - within(puck, REACH_LOW, REACH_HIGH)) < TOUCH)
-
-
-def glide(bodies: Array, left: Array) -> None:
-    """Let `left` seconds (N,) pass for puck, velocity, paddle and its velocity: (8, N), in place.
-
-    All move to their first contact, or to the end; those in contact go on by themselves.
-    """
-    puck, velocity, paddle, u = bodies.reshape(4, 2, -1)
-    meeting = paddle_time(puck - paddle, velocity - u)
-    times = np.concatenate([wall_times(puck, velocity), meeting[None]])  # (3, N)
-    first = times.min(axis=0)
-    seconds = np.minimum(first, left)
-    puck[:] = within(puck + velocity * seconds, TABLE_LOW, TABLE_HIGH)
-    paddle += u * seconds
-    some = np.flatnonzero(first < left)
-    if len(some):
-        part, spent = bodies.take(some, axis=1), first[some]
-        bounce(part, times.take(some, axis=1) <= spent)
-        glide(part, left[some] - spent)
-        bodies[:, some] = part
-
-
-def bounce(bodies: Array, met: Array) -> None:
-    """What the contacts `met`, with the walls along each axis and the paddle, (3, N), change."""
-    puck, velocity, paddle, u = bodies.reshape(4, 2, -1)
-    velocity[:] = off_wall(velocity, met[:2])
-    velocity[:] = np.where(met[2], off_paddle(puck - paddle, velocity, u), velocity)
-
-
-def wall_times(puck: Array, velocity: Array) -> Array:
-    """When the puck would meet the wall it moves to, along each axis: (2, N)."""
-    wall = np.where(velocity > 0, TABLE_HIGH, TABLE_LOW)
-    never = np.full(velocity.shape, np.inf)
-    moves = np.abs(velocity) > 1e-12  # slower, it arrives nowhere in a step, and times overflow
-    return np.asarray(np.divide(wall - puck, velocity, out=never, where=moves))
-
-
-def paddle_time(apart: Array, w: Array) -> Array:
-    """When |apart + w · time| falls to TOUCH: (N,); never where it does not or only grazes."""
-    a = w[0] * w[0] + w[1] * w[1]
-    b = apart[0] * w[0] + apart[1] * w[1]
-    c = apart[0] * apart[0] + apart[1] * apart[1] - TOUCH * TOUCH
-    root2 = b * b - a * c
-    meet = (b < 0) & (root2 > GRAZE)
-    never = np.full(len(b), np.inf)
-    time = np.divide(c, np.sqrt(np.maximum(root2, 0.0)) - b, out=never, where=meet)
-    return np.asarray(np.maximum(time, 0.0))
-
-
-def off_wall(velocity: Array, met: Array) -> Array:
-    """The velocity after contact with the walls that it leads to, where they are met: (2, N)."""
-    caught = met[0] & (velocity[0] < 0)
-    return np.asarray(np.where(met, -WALLS * velocity, velocity) * ~caught)
-
-
-def off_paddle(apart: Array, velocity: Array, u: Array) -> Array:
-    """The velocity after contact with a paddle of velocity u, the puck `apart` from its centre."""
-    n = apart / length(apart)
-    w = velocity - u
-    w = w - (1 + BAT) * np.minimum(w[0] * n[0] + w[1] * n[1], 0.0) * n
-    # Scaled in the frame of the paddle, where it keeps leading away; in the table's it might not.
-    return np.asarray(u + w * (FASTEST / np.maximum(length(w), FASTEST)))
