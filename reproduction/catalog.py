@@ -15,10 +15,10 @@ from counterbc.demonstrators import NOISES, TEACHERS
 from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import OptionError, unknown
 from counterbc.experiments.cell import Cell
-from counterbc.experiments.grid import Grid
 from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.methods import find_method
 from counterbc.settings import settings_for
+from reproduction.grid import PaperGrid
 from reproduction.recovery import RecoveryCell
 from reproduction.sizes import Sizes, usual_sizes
 
@@ -83,16 +83,17 @@ class FigureOptions:
         """The populations of these axes, narrowed to what was asked for; by default of all sizes
         of a world, and of all its σ or Δ only `along` those."""
         grids = [
-            Grid(
-                (world,), self.teachers or teachers, pairs or sizes.pairs, methods,
-                sizes.sigmas if along == "sigmas" else (0.5,),
-                sizes.radii if along == "radii" else (),
-                sizes.seeds, sizes.episodes, self.preset, sizes.steps, sizes.most_recorded,
+            PaperGrid(
+                worlds=(world,), teachers=self.teachers or teachers, pairs=pairs or sizes.pairs,
+                methods=methods, sigmas=sizes.sigmas if along == "sigmas" else (0.5,),
+                radii=sizes.radii if along == "radii" else (), seeds=sizes.seeds,
+                episodes=sizes.episodes, preset=self.preset, steps=sizes.steps,
+                largest_pool=sizes.most_recorded,
             )
             for world in self.worlds or worlds
             for sizes in [self.sizes(world)]
         ]  # fmt: skip
-        return [population for grid in grids for population in grid.populations()]
+        return [cell for grid in grids for cell in grid.cells()]
 
     def recorded(self, world: str) -> list[Cell]:
         """What people showed in a world: k random pairs of a file for every run."""
@@ -100,7 +101,8 @@ class FigureOptions:
             raise OptionError(
                 f"{world} is studied with what people recorded; name their file with --data"
             )
-        from counterbc.experiments.file_cell import FileCell, Subset
+        from counterbc.experiments.file_cell import FileCell
+        from counterbc.experiments.file_data import Subset
 
         sizes, radius = self.sizes(world), settings_for(self.preset).radius
         return [

@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from counterbc.experiments.cell import Cell
+from counterbc.experiments.cell_files import made_with
 from counterbc.experiments.plots import MEASURES
-from counterbc.experiments.study import Study, made_with
+from counterbc.experiments.study import Study
 from counterbc.files import aside
 from counterbc.json_safe import without_nan
 from reproduction.anova import by_subject, resolvable, spread

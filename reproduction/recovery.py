@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,10 @@ import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 
-from counterbc.acting.policies import Acting
+from counterbc.acting.policies import Acting, Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
-from counterbc.errors import Diverged, InfeasibleActions
-from counterbc.experiments.cell import digest
-from counterbc.experiments.simulated_cell import described, one_thread
+from counterbc.experiments.cell import Cell
 from counterbc.settings import settings_for
-from counterbc.trainer import train
 
 Array = NDArray[Any]
 NOISE = 0.5
@@ -43,8 +39,8 @@ def examples(pairs: int, seed: int) -> Demonstrations:
 
 
 @dataclass(frozen=True)
-class RecoveryCell:
-    """BC (radius None) or Counter-BC at one Δ, all seeds at once, each on examples of its own."""
+class RecoveryCell(Cell):
+    """BC (radius None) or Counter-BC at one Δ; each seed learns from its own examples."""
 
     radius: float | None
     pairs: int = 100
@@ -58,37 +54,36 @@ class RecoveryCell:
         return asdict(self) | {"steps": settings_for(self.preset, **changes).steps}
 
     @property
-    def name(self) -> str:
+    def title(self) -> str:
         method = "bc" if self.radius is None else f"counter-bc-{self.radius:g}"
-        return f"recovery-{self.pairs}-{method}-{digest(self.about)}"
+        return f"recovery-{self.pairs}-{method}"
 
     @property
     def work(self) -> float:
-        return self.seeds * float(self.about["steps"]) * 30e-6  # as for populations
+        return self.seeds * float(self.about["steps"]) * 30e-6  # as for simulated cells
+
+    @property
+    def training(self) -> dict[str, Any]:
+        method = "bc" if self.radius is None else "counter-bc"
+        changes = {"radius": self.radius, "steps": self.steps}
+        numbers = {"method": method, "seeds": self.seeds, "preset": self.preset}
+        return numbers | {k: v for k, v in changes.items() if v is not None}
+
+    def datasets(self, device: str | None = None) -> list[Demonstrations]:
+        return [examples(self.pairs, seed) for seed in range(self.seeds)]
 
     def rows(self, device: str | None = None) -> pa.Table:
-        """A row per seed: its mean action at the states `AT`, and how far it is from what."""
-        data = [examples(self.pairs, seed) for seed in range(self.seeds)]
-        given: dict[str, Any] = {"radius": self.radius, "steps": self.steps}
-        with one_thread(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", InfeasibleActions)
-            warnings.simplefilter("ignore", Diverged)
-            policies = train(
-                data, "bc" if self.radius is None else "counter-bc", seeds=self.seeds,
-                preset=self.preset, device=device, progress=False,
-                **{k: v for k, v in given.items() if v is not None},
-            )  # fmt: skip
-            acting = Acting(policies, [0], "mean", 0)
-            learned = np.concatenate([_mean(acting, s) for s in AT], axis=1)  # (P, states)
-        finished = {"finished": datetime.now(UTC).isoformat(), **policies.config["versions"]}
-        finished |= {"train_seconds": policies.config["seconds"]}
-        finished |= {"device": policies.config["device"]}
-        rows = [
-            {**self.about, "seed": m.seed, "fingerprint": m.fingerprint, "action": list(curve)}
-            | distances(curve, d) | finished
-            for m, curve, d in zip(policies.members, learned, data, strict=True)
-        ]  # fmt: skip
-        return described(pa.Table.from_pylist(rows), self.about, policies.config)
+        # The archived rows do not have these columns.
+        return super().rows(device).drop_columns(["dtype", "test_seconds"])
+
+    def measure(
+        self, policies: Policies, datasets: Sequence[Demonstrations]
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield each seed's deterministic action at the states `AT`, and its distances."""
+        acting = Acting(policies, [0], "mean", 0)
+        learned = np.concatenate([_mean(acting, s) for s in AT], axis=1)  # (P, states)
+        for i, (curve, data) in enumerate(zip(learned, datasets, strict=True)):
+            yield i, {"action": list(curve)} | distances(curve, data)
 
 
 def _mean(acting: Acting, state: float) -> Array:

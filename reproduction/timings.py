@@ -16,7 +16,7 @@ import torch
 
 from counterbc.acting.device import find_device
 from counterbc.experiments.cell import Cell
-from counterbc.experiments.study import On, Study, usual_workers
+from counterbc.experiments.study import On, Study, default_workers
 from counterbc.files import aside
 from reproduction.catalog import FIGURES, FigureOptions, Plan, by_world, check_worlds
 
@@ -111,10 +111,14 @@ def run_timed(
     for note in plan.notes:
         print(note, file=sys.stderr)
     if not (missing := study.missing()):
-        return study.run(device, on, workers, address)  # which refuses what cannot be done
+        return study.run(
+            device, on=on, workers=workers, address=address
+        )  # which refuses what cannot be done
     check_worlds(missing)
     kind = find_device(device).type
-    most = workers or usual_workers(kind)
+    most = workers or default_workers(kind)
     print(estimate(missing, kind, most), file=sys.stderr)
     pace = Pace(stages(plan.figures), study.folder.parent / "seconds.json", kind, most, on)
-    return study.run(device, on, workers, address, told=pace.tell, mixed=mixed)
+    return study.run(
+        device, on=on, workers=workers, address=address, on_finished=pace.tell, mixed=mixed
+    )

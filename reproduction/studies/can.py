@@ -26,7 +26,8 @@ import torch
 
 from counterbc import METHODS, load, train
 from counterbc.errors import CounterBCError
-from counterbc.experiments.file_cell import ALL, FileCell, Subset
+from counterbc.experiments.file_cell import FileCell
+from counterbc.experiments.file_data import ALL, Subset
 from counterbc.experiments.study import Study
 from counterbc.settings import Settings
 from counterbc.weightings.weighting import Batch

@@ -30,7 +30,6 @@ from counterbc.acting.intervals import mean_interval, paired_difference
 from counterbc.acting.policies import ACTS, Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.envs import WORLDS, make_vec
-from counterbc.experiments.comparison import demonstrations
 from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.experiments.study import Study
 from counterbc.files import aside
@@ -254,7 +253,7 @@ def dimensions(options: argparse.Namespace) -> None:
         if name in said:
             continue
         policies = train(
-            demonstrations(kind.comparison()), "counter-bc", radii=[radius],
+            kind.datasets(), "counter-bc", radii=[radius],
             seeds=range(options.seeds), steps=options.steps, device=options.device,
         )  # fmt: skip
         found = {a: evaluate(policies, WORLD, episodes=options.episodes, act=a) for a in ACTS}

@@ -26,7 +26,6 @@ from counterbc.acting.policies import Act, Acting, Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.envs import make_vec
 from counterbc.envs.car_racing.expert import speed as speed_bar
-from counterbc.experiments.comparison import demonstrations
 from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.files import aside
 from counterbc.trainer import train
@@ -90,7 +89,7 @@ WAYS: list[tuple[str, Act, str]] = [
 @cache
 def shown(seeds: int) -> list[Demonstrations]:
     kind = SimulatedCell(WORLD, "uniform", 0.5, 400, "counter-bc", 0.4, 8000, seeds=seeds)
-    return demonstrations(kind.comparison())
+    return kind.datasets()
 
 
 def learned(feasible: Literal["keep", "project"], options: argparse.Namespace) -> Policies:

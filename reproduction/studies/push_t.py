@@ -25,7 +25,8 @@ import torch
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.envs import make_vec
 from counterbc.errors import CounterBCError
-from counterbc.experiments.file_cell import ALL, FileCell, Subset
+from counterbc.experiments.file_cell import FileCell
+from counterbc.experiments.file_data import ALL, Subset
 from counterbc.experiments.study import Study
 from counterbc.formats import load
 from reproduction.fill_docs import between

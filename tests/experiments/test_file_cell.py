@@ -14,8 +14,9 @@ import pytest
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError
-from counterbc.experiments.file_cell import ALL, FileCell, Subset
-from counterbc.experiments.simulated_cell import PASSING
+from counterbc.experiments.cell import PASSING
+from counterbc.experiments.file_cell import FileCell
+from counterbc.experiments.file_data import ALL, Subset
 from counterbc.experiments.study import Study
 from counterbc.selection.radius import DoubtfulRadius
 

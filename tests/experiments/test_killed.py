@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from counterbc.experiments.grid import Grid
-from counterbc.experiments.simulated_cell import PASSING
+from counterbc.experiments.cell import PASSING
 from counterbc.experiments.study import Study
+from reproduction.grid import PaperGrid
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
-POPULATIONS = Grid(
-    ["intersection"], ["uniform", "gaussian"], [20, 40], ["bc", "counter-bc", "bc-rnn"],
-    seeds=2, episodes=2, steps=4,
-).populations()  # fmt: skip
+POPULATIONS = PaperGrid(
+    worlds=["intersection"], teachers=["uniform", "gaussian"], pairs=[20, 40],
+    methods=["bc", "counter-bc", "bc-rnn"], seeds=2, episodes=2, steps=4,
+).cells()  # fmt: skip
 
 
 def lasting(study: Study) -> list[dict[str, Any]]:
@@ -41,7 +41,7 @@ def start(study: Study, workers: int) -> Any:
     context.set_forkserver_preload(
         ["counterbc.experiments.study", "counterbc.experiments.simulated_cell"]
     )
-    process = context.Process(target=study.run, args=("cpu", "local", workers))
+    process = context.Process(target=study.run, args=("cpu",), kwargs={"workers": workers})
     process.start()
     return process
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from counterbc.errors import OptionError
-from counterbc.experiments.grid import Grid
+from counterbc.experiments.cell import PASSING
 from counterbc.experiments.ray_cluster import run_on_ray
-from counterbc.experiments.simulated_cell import PASSING
 from counterbc.experiments.study import Study
+from reproduction.grid import PaperGrid
 
 ray = pytest.importorskip("ray", reason="the ray extra is not installed")
 
@@ -23,8 +22,9 @@ pytestmark = [
     pytest.mark.slow,  # a cluster takes a minute to start
     pytest.mark.filterwarnings("ignore"),  # of Ray's own threads and sockets
 ]
-GRID = Grid(
-    ["intersection"], ["uniform"], [20, 40, 60, 80], ["bc", "counter-bc"],
+GRID = PaperGrid(
+    worlds=["intersection"], teachers=["uniform"], pairs=[20, 40, 60, 80],
+    methods=["bc", "counter-bc"],
     seeds=2, episodes=2, steps=2000,
 )  # fmt: skip
 
@@ -51,7 +51,7 @@ def lasting(study: Study) -> list[dict[str, Any]]:
 def test_a_study_that_loses_a_machine_has_the_rows_of_a_local_one(
     cluster: Any, tmp_path: Path
 ) -> None:
-    populations = GRID.populations()
+    populations = GRID.cells()
     remote = Study(populations, tmp_path / "ray")
     lost, _ = (cluster.add_node(num_cpus=1) for _ in range(2))
     left: list[int] = []
@@ -72,8 +72,11 @@ def test_a_study_that_loses_a_machine_has_the_rows_of_a_local_one(
     assert lasting(remote) == lasting(local)
 
 
-def test_what_a_population_cannot_do_is_said_as_here(cluster: Any) -> None:
+def _fail() -> None:
+    raise OptionError("unknown world 'nowhere'")
+
+
+def test_an_error_of_a_job_is_raised_here_as_it_is(cluster: Any) -> None:
     cluster.add_node(num_cpus=1)
-    bad = replace(GRID.populations()[0], world="nowhere")
-    with pytest.raises(OptionError, match="unknown world 'nowhere'; allowed: intersection"):
-        run_on_ray({"bad": bad.rows}, lambda *_: None, cluster.address)
+    with pytest.raises(OptionError, match="unknown world 'nowhere'"):
+        run_on_ray({"bad": _fail}, lambda *_: None, cluster.address)

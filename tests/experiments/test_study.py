@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,41 +16,37 @@ import pytest
 import torch
 
 from counterbc.errors import FormatError, OptionError
-from counterbc.experiments import comparison
-from counterbc.experiments.cell import Cell
-from counterbc.experiments.comparison import demonstrations
-from counterbc.experiments.grid import Grid
-from counterbc.experiments.simulated_cell import PASSING, SimulatedCell
+from counterbc.experiments import simulated_data
+from counterbc.experiments.cell import PASSING, Cell
+from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.experiments.stacks import stacks
 from counterbc.experiments.study import Study
 from reproduction.catalog import FigureOptions, cells
+from reproduction.grid import PaperGrid
 from reproduction.timings import Pace, estimate
 
 TINY = SimulatedCell("intersection", "uniform", 0.5, 20, "bc", None, seeds=2, episodes=2, steps=4)
-GRID = Grid(
-    ["intersection"], ["uniform", "gaussian"], [20, 40], ["bc", "counter-bc", "bc-rnn"],
-    seeds=2, episodes=2, steps=4,
+GRID = PaperGrid(
+    worlds=["intersection"], teachers=["uniform", "gaussian"], pairs=[20, 40],
+    methods=["bc", "counter-bc", "bc-rnn"], seeds=2, episodes=2, steps=4,
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Elsewhere:
+class Elsewhere(SimulatedCell):
     """TINY as another machine computes it."""
 
-    device: str = "cpu"
-    torch: str = str(torch.__version__)
-    backend: str | None = None
-    name: str = TINY.name
-    work: float = 1.0
-    about: dict[str, Any] = field(default_factory=lambda: TINY.about)
+    other: dict[str, Any]
 
-    def rows(self, device: str | None = None) -> pa.Table:
-        table = TINY.rows("cpu")
-        said = json.loads(table.schema.metadata[b"counterbc"])
-        said["config"]["device"] = self.device
-        said["config"]["versions"]["torch"] = self.torch
-        said["config"]["backend"] = self.backend
-        return table.replace_schema_metadata({"counterbc": json.dumps(said)})
+    def __init__(self, device: str = "cpu", **config: Any) -> None:
+        super().__init__(**{f.name: getattr(TINY, f.name) for f in fields(TINY)})
+        object.__setattr__(self, "other", {"device": device, **config})
+
+    def table(self, *arguments: Any) -> pa.Table:
+        table = super().table(*arguments)
+        contents = json.loads(table.schema.metadata[b"counterbc"])
+        contents["config"] |= {k: v for k, v in self.other.items() if k != "torch"}
+        contents["config"]["versions"] |= {k: v for k, v in self.other.items() if k == "torch"}
+        return table.replace_schema_metadata({"counterbc": json.dumps(contents)})
 
 
 def lasting(table: pa.Table) -> list[dict[str, Any]]:
@@ -85,13 +81,13 @@ def test_the_methods_of_a_run_see_the_same_demonstrations() -> None:
 
 
 def test_demonstrations_are_recorded_once_while_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    a, b = (replace(TINY, teacher=t).comparison("cpu") for t in ("uniform", "gaussian"))
-    first = demonstrations(a)
-    demonstrations(b)
-    assert all(x is y for x, y in zip(first, demonstrations(a), strict=True))
-    monkeypatch.setattr(comparison, "KEPT", 0)  # then only the last
-    demonstrations(b)
-    assert all(x is not y for x, y in zip(first, demonstrations(a), strict=True))
+    a, b = (replace(TINY, teacher=t) for t in ("uniform", "gaussian"))
+    first = a.datasets()
+    b.datasets()
+    assert all(x is y for x, y in zip(first, a.datasets(), strict=True))
+    monkeypatch.setattr(simulated_data, "CACHE_BYTES", 0)  # then only the last
+    b.datasets()
+    assert all(x is not y for x, y in zip(first, a.datasets(), strict=True))
 
 
 def test_a_measure_of_the_world_becomes_a_column() -> None:
@@ -114,7 +110,7 @@ def test_every_number_of_a_population_is_in_its_name() -> None:
 
 def test_a_grid_gives_a_radius_only_to_methods_that_use_one() -> None:
     grid = replace(GRID, radii=(0.1, 0.2), teachers=["crowd"], pairs=[20])
-    found = [(p.method, p.radius, p.sigma) for p in grid.populations()]
+    found = [(p.method, p.radius, p.sigma) for p in grid.cells()]
     assert found == [
         ("bc", None, None), ("counter-bc", 0.1, None), ("counter-bc", 0.2, None),
         ("bc-rnn", None, None),
@@ -124,12 +120,12 @@ def test_a_grid_gives_a_radius_only_to_methods_that_use_one() -> None:
 def test_exactly_k_pairs_are_recorded_only_by_noises_in_intersection() -> None:
     def pools(world: str, teacher: str, **more: Any) -> set[int]:
         grid = replace(GRID, worlds=[world], teachers=[teacher], **more)
-        return {p.pool for p in grid.populations()}
+        return {p.pool for p in grid.cells()}
 
     assert pools("intersection", "uniform") == {0}
     assert pools("intersection", "crowd") == pools("cartpole", "uniform") == {20_000}
     assert pools("air-hockey", "crowd") == {48_000}
-    assert pools("air-hockey", "crowd", most_recorded=300) == {300}
+    assert pools("air-hockey", "crowd", largest_pool=300) == {300}
 
 
 def test_figures_share_their_common_populations() -> None:
@@ -152,13 +148,13 @@ def test_finished_populations_are_not_computed_again(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_named_and_so_is_one_of_another_population(tmp_path: Path) -> None:
     study = Study([TINY], tmp_path)
-    with pytest.raises(OptionError, match="1 of 1 populations are not finished"):
+    with pytest.raises(OptionError, match="1 of 1 cells are not finished"):
         study.table()
     study.path(TINY).write_bytes(b"PAR1 and then nothing")
     with pytest.raises(FormatError, match=f"{TINY.name}.parquet cannot be read as rows"):
         study.table()
     pq.write_table(replace(TINY, pairs=40).rows("cpu"), study.path(TINY))
-    with pytest.raises(FormatError, match="rows of another population; delete it"):
+    with pytest.raises(FormatError, match="rows of another cell; delete it"):
         study.table()
 
 
@@ -171,10 +167,11 @@ def test_worker_processes_give_the_rows_of_this_process(tmp_path: Path) -> None:
 
 
 def test_a_stack_differs_in_its_demonstrations_alone() -> None:
-    cells = Grid(
-        ["intersection", "cartpole"], ["crowd", "uniform", "gaussian"], [20, 40],
-        ["bc", "counter-bc"], sigmas=(0.25, 0.5), radii=(0.1, 0.2), seeds=2,
-    ).populations()  # fmt: skip
+    cells = PaperGrid(
+        worlds=["intersection", "cartpole"], teachers=["crowd", "uniform", "gaussian"],
+        pairs=[20, 40], methods=["bc", "counter-bc"],
+        sigmas=(0.25, 0.5), radii=(0.1, 0.2), seeds=2,
+    ).cells()  # fmt: skip
     found = stacks(cells)
     assert sorted(u.name for s in found for u in s) == sorted(u.name for u in cells)
     for stack in found:
@@ -186,12 +183,12 @@ def test_a_stack_differs_in_its_demonstrations_alone() -> None:
 
 
 def test_a_stack_has_the_rows_of_its_populations_alone(tmp_path: Path) -> None:
-    grid = replace(GRID, worlds=["cartpole"], most_recorded=100, pairs=[20], methods=["bcnd", "bc"])
-    populations = replace(grid, teachers=["crowd", "uniform", "gaussian"]).populations()
+    grid = replace(GRID, worlds=["cartpole"], largest_pool=100, pairs=[20], methods=["bcnd", "bc"])
+    populations = replace(grid, teachers=["crowd", "uniform", "gaussian"]).cells()
     alone, together = (Study(populations, tmp_path / f) for f in ("alone", "together"))
     alone.run("cpu", workers=1)
     told: list[Cell] = []
-    together.run("cpu", workers=1, told=told.append, stacked=True)
+    together.run("cpu", workers=1, on_finished=told.append, stacked=True)
     assert lasting(together.table()) == lasting(alone.table())
     assert {u.name for u in told} == set(together.cells)
     said = pq.read_table(together.path(populations[0])).schema.metadata[b"counterbc"]
@@ -201,7 +198,7 @@ def test_a_stack_has_the_rows_of_its_populations_alone(tmp_path: Path) -> None:
 
 
 def test_only_what_is_missing_of_a_stack_is_written(tmp_path: Path) -> None:
-    populations = replace(GRID, pairs=[20], methods=["bc"]).populations()
+    populations = replace(GRID, pairs=[20], methods=["bc"]).cells()
     study = Study(populations, tmp_path)
     study.run("cpu", workers=1, stacked=True)
     whole = lasting(study.table())
@@ -226,7 +223,7 @@ def test_rows_of_another_device_or_version_are_added_to_only_when_asked(tmp_path
     study = Study([TINY, other], tmp_path)
     for elsewhere in (Elsewhere("cuda"), Elsewhere(torch="1.0")):
         pq.write_table(elsewhere.rows(), study.path(TINY))
-        with pytest.raises(OptionError, match=r"holds rows made with .*; choose .* --mixed"):
+        with pytest.raises(OptionError, match=r"holds rows computed with .*; choose .* --mixed"):
             study.run("cpu", workers=1)
         assert not study.path(other).exists()
     assert study.run("cpu", workers=1, mixed=True) == 1
@@ -236,7 +233,7 @@ def test_rows_of_another_device_or_version_are_added_to_only_when_asked(tmp_path
 def test_rows_that_come_from_a_machine_of_other_versions_are_not_written(tmp_path: Path) -> None:
     other = replace(TINY, pairs=40)
     study = Study([other, Elsewhere(torch="1.0")], tmp_path)
-    message = r"was computed with cpu, .*torch 1\.0.* and this study is of cpu, .*--mixed"
+    message = r"was computed with cpu, .*torch 1\.0.* and this study uses cpu, .*--mixed"
     with pytest.raises(OptionError, match=f"{TINY.name} {message}"):
         study.run("cpu", workers=1)
     assert [cell.name for cell in study.missing()] == [TINY.name]  # what came before is kept
@@ -245,7 +242,7 @@ def test_rows_that_come_from_a_machine_of_other_versions_are_not_written(tmp_pat
 
 def test_rows_of_two_simulators_are_never_mixed(tmp_path: Path) -> None:
     other, elsewhere = replace(TINY, pairs=40), Elsewhere(backend="envpool")
-    message = f"{TINY.name} is of intersection by envpool, and here it runs by None"
+    message = f"{TINY.name} was computed in intersection with envpool, and here it runs with None"
     with pytest.raises(OptionError, match=message):
         Study([elsewhere], tmp_path).run("cpu", workers=1, mixed=True)
     assert not list(tmp_path.glob("*.parquet"))
@@ -294,7 +291,7 @@ def test_rows_are_computed_without_the_libraries_of_statistics_and_of_the_comman
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "15 populations computed, 15 finished" in done.stdout
-    assert "15 of 15 populations, 0 min left" in done.stderr
+    assert "15 of 15 cells, 0 min left" in done.stderr
     assert len(list((tmp_path / "rows").glob("*.parquet"))) == 15
     (call,) = json.loads((tmp_path / "seconds.json").read_text())
     assert call["parts"]["figure5, intersection"]["computed"] == 15

@@ -16,7 +16,8 @@ from counterbc.cli import main
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import OptionError
-from counterbc.experiments.study import Study, made_with
+from counterbc.experiments.cell_files import made_with
+from counterbc.experiments.study import Study
 from counterbc.training.plan import versions
 from reproduction import catalog
 from reproduction.catalog import FigureOptions, figure7

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from counterbc.errors import CounterBCError, FormatError
-from counterbc.experiments.study import description
+from counterbc.experiments.cell_files import description
 from counterbc.files import aside, check_free
 
 NAME = "population"

@@ -1,33 +1,133 @@
-"""What a study is made of."""
+"""The unit of work of a study: one method on one kind of demonstrations, with all its seeds."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Protocol
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
 
 import pyarrow as pa
+import torch
+
+from counterbc.acting.evaluation import Evaluation, evaluate
+from counterbc.acting.policies import Act, Policies
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import Diverged, InfeasibleActions
+from counterbc.selection.radius import DoubtfulRadius
+from counterbc.trainer import train
+
+PASSING = ("train_seconds", "test_seconds", "finished")
+"""Columns that differ when the same cell is computed again."""
 
 
-class Cell(Protocol):
-    """The cell of work: finished, or done again whole."""
+class Cell(ABC):
+    """A cell of a study: it is finished as a whole, or computed again as a whole.
+
+    A subclass says which demonstrations it learns from, how it trains and what it measures.
+    """
+
+    @property
+    @abstractmethod
+    def about(self) -> dict[str, Any]:
+        """Return everything that decides the rows, except device and versions."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Return the readable part of the name."""
+
+    @property
+    @abstractmethod
+    def work(self) -> float:
+        """Return the approximate seconds of training on one core."""
+
+    @property
+    @abstractmethod
+    def training(self) -> dict[str, Any]:
+        """Return the arguments of `train` beside the demonstrations: method, seeds, settings."""
+
+    @abstractmethod
+    def datasets(self, device: str | None = None) -> Sequence[Demonstrations]:
+        """Return one dataset per seed, or a single one that all seeds share."""
+
+    @abstractmethod
+    def measure(
+        self, policies: Policies, datasets: Sequence[Demonstrations]
+    ) -> Iterable[tuple[int, dict[str, Any]]]:
+        """Yield for every row the number of its member and the columns that were measured."""
 
     @property
     def name(self) -> str:
-        """What its file is called, different for every other cell."""
+        """Return the file name: readable, and different for every other cell."""
+        return f"{self.title}-{digest(self.about)}"
 
     @property
-    def about(self) -> dict[str, Any]:
-        """Everything that decides its rows, but for device and versions."""
-
-    @property
-    def work(self) -> float:
-        """Seconds of training on one core, roughly."""
+    def columns(self) -> dict[str, Any]:
+        """Return the columns that all rows of this cell share."""
+        return self.about
 
     def rows(self, device: str | None = None) -> pa.Table:
-        """Compute it; `about` stands in the table's metadata."""
+        """Train, evaluate and return the rows, with `about` in the table's metadata."""
+        with reproducible():
+            datasets = self.datasets(device)
+            policies = train(datasets, device=device, progress=False, **self.training)
+            return self.table(policies, datasets)
+
+    def table(
+        self, policies: Policies, datasets: Sequence[Demonstrations], share: float = 1.0
+    ) -> pa.Table:
+        """Return the rows of trained policies; `share` is this cell's part of the training time."""
+        config, began = policies.config, time.perf_counter()
+        measurements = list(self.measure(policies, datasets))
+        constant = {
+            "device": config["device"],
+            "dtype": config["dtype"],
+            **config["versions"],
+            **({"kernel": config["kernel"]} if "kernel" in config else {}),
+            "train_seconds": round(share * config["seconds"], 3),
+            "test_seconds": round(time.perf_counter() - began, 3),
+            "finished": datetime.now(UTC).isoformat(),
+        }
+        rows = [
+            {**self.columns, "seed": member.seed, **values, "fingerprint": member.fingerprint}
+            | constant
+            for i, values in measurements
+            for member in [policies.members[i]]
+        ]
+        about = json.dumps({"population": self.about, "config": config})
+        return pa.Table.from_pylist(rows).replace_schema_metadata({"counterbc": about})
 
 
 def digest(about: dict[str, Any]) -> str:
-    """Eight letters that differ where anything that decides the rows does."""
+    """Return eight characters that differ where anything that decides the rows differs."""
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def evaluate_acts(
+    policies: Policies, world: str, *, episodes: int, acts: Sequence[Act]
+) -> list[Evaluation]:
+    """Return one evaluation for each way of acting."""
+    return [evaluate(policies, world, episodes=episodes, act=a, progress=False) for a in acts]
+
+
+@contextmanager
+def reproducible() -> Iterator[None]:
+    """Use one thread, so that every machine computes the same bits, and silence known warnings.
+
+    The rows contain what these warnings report: the radius, the data's hash and NaN returns.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with warnings.catch_warnings():
+            for warning in (InfeasibleActions, Diverged, DoubtfulRadius):
+                warnings.simplefilter("ignore", warning)
+            yield
+    finally:
+        torch.set_num_threads(threads)

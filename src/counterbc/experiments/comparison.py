@@ -14,11 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from counterbc.acting.device import find_device
-from counterbc.acting.evaluation import Evaluation, compare, evaluate
+from counterbc.acting.evaluation import Evaluation, compare
 from counterbc.acting.policies import ACTS, Act
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.demonstrators import USUAL, Teacher, demonstrate, expert_return, returns
+from counterbc.demonstrators import USUAL, Teacher, expert_return, returns
 from counterbc.errors import OptionError
+from counterbc.experiments.cell import evaluate_acts
+from counterbc.experiments.simulated_data import Recording, simulated_datasets
 from counterbc.experiments.workers import Reported, run_all
 from counterbc.files import aside
 from counterbc.methods import find_method
@@ -26,9 +28,6 @@ from counterbc.settings import settings_for
 from counterbc.trainer import train
 from counterbc.training.checks import warn_infeasible
 from counterbc.training.progress import Progress
-
-KEPT = 3 << 30  # bytes of demonstrations that a process keeps for its next comparison
-_kept: dict[tuple[str, Teacher, int, int], tuple[Demonstrations, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -126,25 +125,10 @@ def _work(name: str) -> int:
 
 
 def demonstrations(comparison: Comparison) -> list[Demonstrations]:
-    """One dataset per run."""
+    """Return one dataset per run."""
     c = comparison
-    recorded = _record(c.world, c.teacher, c.pool or c.pairs, c.seeds)
-    return [d.sample_pairs(c.pairs, seed) if c.pool else d for seed, d in enumerate(recorded)]
-
-
-def _record(world: str, teacher: Teacher, pairs: int, seeds: int) -> tuple[Demonstrations, ...]:
-    """FileCell once where comparisons of the same demonstrations follow each other."""
-    key = world, teacher, pairs, seeds
-    _kept[key] = _kept.pop(key, ()) or tuple(
-        demonstrate(world, teacher, pairs, seed) for seed in range(seeds)
-    )
-    while len(_kept) > 1 and sum(map(_bytes, _kept.values())) > KEPT:
-        del _kept[next(iter(_kept))]  # the one not used for longest
-    return _kept[key]
-
-
-def _bytes(datasets: tuple[Demonstrations, ...]) -> int:
-    return sum(e.obs.nbytes + e.action.nbytes for d in datasets for e in d.episodes)
+    recording = Recording(world=c.world, teacher=c.teacher, pairs=c.pairs, seeds=c.seeds)
+    return simulated_datasets(recording, c.pool)
 
 
 def outcome(
@@ -182,7 +166,5 @@ def train_and_evaluate(
         datasets, method, seeds=c.seeds, preset=c.preset, device=c.device, progress=progress,
         **c.changes,
     )  # fmt: skip
-    evaluations = [
-        evaluate(policies, c.world, episodes=c.episodes, act=act, progress=False) for act in ACTS
-    ]
+    evaluations = evaluate_acts(policies, c.world, episodes=c.episodes, acts=ACTS)
     return evaluations, policies.config["seconds"]

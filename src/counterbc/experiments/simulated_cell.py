@@ -1,182 +1,173 @@
-"""One point of a study's grid with all its seeds: demonstrate, train, evaluate, rows."""
+"""A cell that learns from simulated demonstrations."""
 
 from __future__ import annotations
 
-import json
-import time
-import warnings
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
 
 import pyarrow as pa
-import torch
 
-from counterbc.acting.evaluation import Evaluation, evaluate
-from counterbc.acting.policies import ACTS, Policies
-from counterbc.demonstrators import NOISES, find_teacher
+from counterbc.acting.policies import ACTS, Act, Policies
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.demonstrators import NOISES, Teacher, find_teacher
 from counterbc.envs import WORLDS
-from counterbc.errors import Diverged, InfeasibleActions, OptionError, unknown
-from counterbc.experiments.cell import digest
-from counterbc.experiments.comparison import Comparison, demonstrations
+from counterbc.errors import OptionError, unknown
+from counterbc.experiments.cell import Cell, evaluate_acts, reproducible
+from counterbc.experiments.simulated_data import Recording, simulated_datasets
+from counterbc.experiments.text import join_value
 from counterbc.methods import find_method
 from counterbc.policies import GaussianGRU
-from counterbc.settings import settings_for
+from counterbc.settings import Settings, settings_for
 from counterbc.trainer import train
 
-PASSING = ("train_seconds", "test_seconds", "finished")
-"""Columns that differ when the same population is done again."""
-MOST = 10_000_000  # pairs that are recorded at most
+LARGEST_POOL = 10_000_000  # pairs
 
 
 @dataclass(frozen=True)
-class SimulatedCell:
-    """One method on one kind of demonstrations, all seeds at once: finished, or done again whole.
+class SimulatedCell(Cell):
+    """One method on the demonstrations of one teacher in one world, with all its seeds.
 
     Seed k learns from demonstrations and is tested from starts that depend on k and not on the
-    method, so within a run all methods see the same.
+    method, so all methods see the same.
     """
 
     world: str
     teacher: str
-    """A noise (uniform, gaussian, epsilon-greedy), or a human-like teacher by name."""
+    """A noise (uniform, gaussian, epsilon-greedy), or the name of a human-like teacher."""
     sigma: float | None
-    """How much a noise errs; None for human-like teachers."""
+    """The strength of a noise; None for human-like teachers."""
     pairs: int
     method: str
-    radius: float | None
-    """Δ; None for methods that do not use one."""
+    radius: float | tuple[float, ...] | Literal["auto"] | None
+    """Δ; None for methods that do not use one, or for the preset's."""
     pool: int = 0
-    """As in `Comparison`."""
+    """Pairs that are recorded, of which `pairs` are drawn; see `simulated_datasets`."""
     seeds: int = 50
     episodes: int = 100
     preset: str = "default"
     steps: int | None = None
-    """Gradient steps; None: the preset's."""
+    """Gradient steps; None for the preset's."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Other fields of `Settings` that differ from the preset's."""
+    acts: tuple[Act, ...] = ACTS
+    """Ways of acting that are tested."""
 
-    def comparison(self, device: str | None = None) -> Comparison:
-        """The same as a comparison of one method, which also checks every number."""
+    def __post_init__(self) -> None:
+        """Refuse what cannot be computed before any work is done."""
         if self.world not in WORLDS:
             raise unknown("world", self.world, WORLDS)
-        if self.pool and not self.pairs <= self.pool <= MOST:
-            raise OptionError(f"pool is {self.pool}; it must be {self.pairs} to {MOST}, or 0")
+        if self.pool and not self.pairs <= self.pool <= LARGEST_POOL:
+            raise OptionError(
+                f"pool is {self.pool}; it must be {self.pairs} to {LARGEST_POOL}, or 0"
+            )
+        self._teacher()
+        method = self.settings.apply(find_method(self.method)[1])
+        check_counts(self, pairs=method.shards, seeds=1, episodes=1)
+
+    def _teacher(self) -> Teacher:
         noise = self.teacher if self.teacher in NOISES else None
-        teacher = find_teacher(None if noise else self.teacher, noise, self.sigma)
-        given = {"radius": self.radius, "steps": self.steps}
-        return Comparison(
-            self.world, teacher, self.pairs, self.pool, (self.method,), self.seeds, self.episodes,
-            self.preset, {k: v for k, v in given.items() if v is not None}, device,
-        )  # fmt: skip
+        return find_teacher(None if noise else self.teacher, noise, self.sigma)
+
+    @property
+    def _overrides(self) -> dict[str, Any]:
+        named = {"radius": self.radius, "steps": self.steps}
+        return {k: v for k, v in named.items() if v is not None} | dict(self.changes)
+
+    @property
+    def settings(self) -> Settings:
+        """Return the settings of the training."""
+        return settings_for(self.preset, **self._overrides)
 
     @property
     def about(self) -> dict[str, Any]:
-        """Everything that decides the result, but for device and versions."""
-        changes = {} if self.steps is None else {"steps": self.steps}
-        return asdict(self) | {"steps": settings_for(self.preset, **changes).steps}
+        about = asdict(self) | {"steps": self.settings.steps}
+        if self.acts == ACTS:
+            del about["acts"]
+        if not self.changes:
+            del about["changes"]
+        return about
 
     @property
-    def name(self) -> str:
-        """What its file is called: readable, and different for every other population."""
+    def title(self) -> str:
         sigma = "" if self.sigma is None else f"-{self.sigma:g}"
-        radius = "" if self.radius is None else f"-{self.radius:g}"
-        named = f"{self.world}-{self.teacher}{sigma}-{self.pairs}-{self.method}{radius}"
-        return f"{named}-{digest(self.about)}"
+        radius = "" if self.radius is None else f"-{join_value(self.radius)}"
+        return f"{self.world}-{self.teacher}{sigma}-{self.pairs}-{self.method}{radius}"
 
     @property
     def work(self) -> float:
-        """Seconds of training on one core, roughly: for the order and the time left."""
         method = find_method(self.method)[1]
         networks = self.seeds * method.shards * method.rounds
         batch = settings_for(self.preset).batch_size(max(1, self.pairs // method.shards))
         gates = 3 if isinstance(method.policy, GaussianGRU) else 1
         microseconds = method.policy.history * gates * (20 + batch)
-        return networks * float(self.about["steps"]) * microseconds * 1e-6
+        return networks * float(self.settings.steps) * microseconds * 1e-6
+
+    @property
+    def training(self) -> dict[str, Any]:
+        numbers = {"method": self.method, "seeds": self.seeds, "preset": self.preset}
+        return numbers | self._overrides
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        columns = {k: v for k, v in self.about.items() if k != "acts"}
+        if not isinstance(self.radius, float | int | None):
+            columns["radius"] = join_value(self.radius)
+        return columns | ({"changes": join_value(self.changes)} if self.changes else {})
+
+    def datasets(self, device: str | None = None) -> list[Demonstrations]:
+        recording = Recording(
+            world=self.world, teacher=self._teacher(), pairs=self.pairs, seeds=self.seeds
+        )
+        return simulated_datasets(recording, self.pool)
 
     def rows(self, device: str | None = None) -> pa.Table:
-        """A row per seed and way of acting: means over the test starts."""
         return rows_together([self], device)[self.name]
 
-    def _table(self, policies: Policies, shown: list[float | None], share: float) -> pa.Table:
-        """Test the policies; `share` of the seconds of their training were theirs."""
-        began = time.perf_counter()
-        evaluations = [
-            evaluate(policies, self.world, episodes=self.episodes, act=act, progress=False)
-            for act in ACTS
-        ]
-        tested = time.perf_counter() - began
-        made = [self._row(policies, s, e, i) for e in evaluations for i, s in enumerate(shown)]
-        passing = {
-            "train_seconds": round(share * policies.config["seconds"], 3),
-            "test_seconds": round(tested, 3),
-            "finished": datetime.now(UTC).isoformat(),
-        }
-        table = pa.Table.from_pylist([row | passing for row in made])
-        return described(table, self.about, policies.config)
+    def measure(
+        self, policies: Policies, datasets: Sequence[Demonstrations]
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield means over the test starts, one row per seed and way of acting."""
+        for e in evaluate_acts(policies, self.world, episodes=self.episodes, acts=self.acts):
+            measured = {"return": e.returns, "length": e.lengths} | dict(e.measures)
+            for i, data in enumerate(datasets):
+                means = {name: float(values[i].mean()) for name, values in measured.items()}
+                yield i, {"act": e.act, **means, "shown_return": data.mean_return}
 
-    def _row(
-        self, policies: Policies, shown: float | None, evaluation: Evaluation, i: int
-    ) -> dict[str, Any]:
-        config, member = policies.config, policies.members[i]
-        row: dict[str, Any] = {**self.about, "seed": member.seed, "act": evaluation.act}
-        row["return"] = float(evaluation.returns[i].mean())
-        row["length"] = float(evaluation.lengths[i].mean())
-        row |= {name: float(values[i].mean()) for name, values in evaluation.measures.items()}
-        row |= {"shown_return": shown, "fingerprint": member.fingerprint}
-        return row | {"device": config["device"], "dtype": config["dtype"], **config["versions"]}
+
+def check_counts(value: Any, **minimum: int) -> None:
+    """Refuse a field that is below its minimum."""
+    for name, least in minimum.items():
+        if getattr(value, name) < least:
+            raise OptionError(f"{name} is {getattr(value, name)}; it must be {least} or more")
 
 
 def rows_together(
-    populations: Sequence[SimulatedCell],
+    cells: Sequence[SimulatedCell],
     device: str | None = None,
     wanted: Collection[str] | None = None,
 ) -> dict[str, pa.Table]:
-    """The rows, by name, of populations that differ in their demonstrations alone.
+    """Return the rows, by name, of cells that differ only in their demonstrations.
 
-    They train as one stack, which a GPU does in little more than the time of one of them. Only
-    those named in `wanted` are tested; by default all.
+    They train as one stack, which takes a GPU little longer than one of them. Only the cells named
+    in `wanted` are evaluated; by default all.
     """
-    comparisons = [p.comparison(device) for p in populations]
-    first, asked = populations[0], comparisons[0]
-    with one_thread(), warnings.catch_warnings():
-        # The rows say both: what was shown is in the hash, who diverged has a NaN return.
-        warnings.simplefilter("ignore", InfeasibleActions)
-        warnings.simplefilter("ignore", Diverged)
-        datasets = [data for c in comparisons for data in demonstrations(c)]
-        policies = train(
-            datasets, first.method, seeds=[*range(first.seeds)] * len(populations),
-            preset=first.preset, device=device, progress=False, **asked.changes,
-        )  # fmt: skip
+    first = cells[0]
+    training = first.training | {"seeds": [*range(first.seeds)] * len(cells)}
+    with reproducible():
+        datasets = [data for cell in cells for data in cell.datasets()]
+        policies = train(datasets, device=device, progress=False, **training)
         tables = {}
-        for i, population in enumerate(populations):
-            if wanted is None or population.name in wanted:
-                own = slice(i * first.seeds, (i + 1) * first.seeds)
-                part = replace(policies[own], config=_config(policies, own, populations))
-                shown = [data.mean_return for data in datasets[own]]
-                tables[population.name] = population._table(part, shown, 1 / len(populations))
+        for i, cell in enumerate(cells):
+            if wanted is None or cell.name in wanted:
+                members = slice(i * first.seeds, (i + 1) * first.seeds)
+                part = replace(policies[members], config=_config(policies, members, cells))
+                tables[cell.name] = cell.table(part, datasets[members], 1 / len(cells))
     return tables
 
 
-def _config(policies: Policies, own: slice, stack: Sequence[SimulatedCell]) -> dict[str, Any]:
-    """What one population of a stack was trained with, and beside which others."""
+def _config(policies: Policies, members: slice, stack: Sequence[SimulatedCell]) -> dict[str, Any]:
+    """Return the configuration of one cell of a stack, and the names of all cells in it."""
     config = policies.config
-    config = config | {"members": config["members"][own], "data": config["data"][own]}
-    return config | {"stack": [p.name for p in stack]}
-
-
-def described(table: pa.Table, about: dict[str, Any], config: dict[str, Any]) -> pa.Table:
-    """The table with what it is and what it was made with in its metadata."""
-    said = json.dumps({"population": about, "config": config})
-    return table.replace_schema_metadata({"counterbc": said})
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """The same bits wherever a population is computed, and as many populations as cores."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    config = config | {"members": config["members"][members], "data": config["data"][members]}
+    return config | {"stack": [cell.name for cell in stack]}

@@ -1,4 +1,4 @@
-"""Which populations of a study train as one stack."""
+"""Cells of a study that train as one stack of networks."""
 
 from __future__ import annotations
 
@@ -10,40 +10,41 @@ import pyarrow as pa
 from counterbc.experiments.cell import Cell
 from counterbc.experiments.simulated_cell import SimulatedCell, rows_together
 
-MOST = 4  # populations of a stack; their tests, one after the other, must not outlast other work
-SHOWN = ("teacher", "sigma", "pool")  # what may differ within a stack: the demonstrations
+STACK_SIZE = 4  # cells; their tests run one after the other and must not outlast other work
+DATA_FIELDS = ("teacher", "sigma", "pool")  # the cells of a stack differ only in these
 
 
 def stacks(cells: Sequence[Cell], stacked: bool = True) -> list[tuple[Cell, ...]]:
-    """Those that differ in their demonstrations alone, some at a time; or each alone.
+    """Group cells that differ only in their demonstrations; with `stacked=False`, none.
 
-    A GPU takes little longer for some of them than for one; a core gains nothing. It depends on
-    what was asked for and not on what is finished, so that a study that was stopped goes on with
-    the same stacks, and so to the same bits.
+    A GPU takes little longer for a stack than for one cell; a CPU core gains nothing. The groups
+    depend on all cells and not on which are finished, so that a resumed study trains the same
+    stacks and computes the same bits.
     """
     if not stacked:
         return [(cell,) for cell in cells]
-    alike: dict[tuple[Any, ...], list[Cell]] = {}
+    groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in cells:
-        alike.setdefault(_key(cell), []).append(cell)
+        groups.setdefault(_key(cell), []).append(cell)
     return [
-        tuple(group[i : i + MOST])
-        for group in alike.values()
-        for i in range(0, len(group), MOST)
-    ]  # fmt: skip
+        tuple(group[i : i + STACK_SIZE])
+        for group in groups.values()
+        for i in range(0, len(group), STACK_SIZE)
+    ]
 
 
 def _key(cell: Cell) -> tuple[Any, ...]:
+    """Return what the cells of a stack have in common."""
     if not isinstance(cell, SimulatedCell):
         return (cell.name,)
-    return tuple(value for name, value in cell.about.items() if name not in SHOWN)
+    return tuple(str(value) for name, value in cell.about.items() if name not in DATA_FIELDS)
 
 
 def compute(
-    stack: tuple[Cell, ...], wanted: Collection[str], device: str | None
+    stack: Sequence[Cell], wanted: Collection[str], device: str | None
 ) -> dict[str, pa.Table]:
-    """The rows of the wanted ones, by name."""
-    populations = [cell for cell in stack if isinstance(cell, SimulatedCell)]
-    if populations:
-        return rows_together(populations, device, wanted)
-    return {cell.name: cell.rows(device) for cell in stack}
+    """Return the rows of the cells named in `wanted`, by name."""
+    simulated = [cell for cell in stack if isinstance(cell, SimulatedCell)]
+    if simulated:
+        return rows_together(simulated, device, wanted)
+    return {cell.name: cell.rows(device) for cell in stack if cell.name in wanted}

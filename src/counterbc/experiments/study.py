@@ -1,231 +1,278 @@
-"""Populations and the folder of their rows: what is finished stays, what is missing is computed."""
+"""A study: cells and the folder of their rows. Finished cells stay, missing ones are computed."""
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from counterbc.acting.device import find_device
-from counterbc.envs import make_vec
-from counterbc.errors import FormatError, OptionError
-from counterbc.experiments.cell import Cell as Cell
+from counterbc.errors import OptionError
+from counterbc.experiments.cell import Cell
+from counterbc.experiments.cell_files import (
+    check_simulator,
+    description,
+    made_here,
+    made_with,
+    read_rows,
+    write_rows,
+)
+from counterbc.experiments.claims import claim
 from counterbc.experiments.stacks import compute, stacks
 from counterbc.experiments.workers import cores, run_all
-from counterbc.files import aside
-from counterbc.training.plan import versions
 
 On = Literal["local", "ray"]
-Told = Callable[[Cell], None]
+OnFinished = Callable[[Cell], None]
+Result = TypeVar("Result")
 GPU_WORKERS = 12  # processes that share a GPU, so that it trains while others test on the CPU
 
 
+@dataclass(frozen=True)
+class Part:
+    """The `index`-th of `count` disjoint parts of a study, counted from 1."""
+
+    index: int = 1
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.index <= self.count:
+            raise OptionError(f"part is {self.index}/{self.count}; it must be 1/{self.count} to "
+                              f"{self.count}/{self.count}")  # fmt: skip
+
+    @staticmethod
+    def parse(text: str) -> Part:
+        """Return the part that a text such as "3/8" names."""
+        index, slash, count = text.partition("/")
+        if not (slash and index.isdecimal() and count.isdecimal()):
+            raise OptionError(f"part is {text!r}; give it as I/N, such as 1/4")
+        return Part(int(index), int(count))
+
+
 class Study:
-    """Some cells in a folder, one Parquet file for each that is finished."""
+    """Cells in a folder, with one Parquet file for each finished cell.
+
+    Several processes may work in the same folder at once.
+    """
 
     def __init__(self, cells: Sequence[Cell], folder: Path) -> None:
-        self.cells, self.folder = {u.name: u for u in cells}, folder
+        self.cells, self.folder = {cell.name: cell for cell in cells}, folder
 
     def path(self, cell: Cell) -> Path:
         return self.folder / f"{cell.name}.parquet"
 
     def missing(self) -> list[Cell]:
-        """Those still to be computed."""
-        return [u for u in self.cells.values() if not self.path(u).exists()]
+        """Return the cells that are not finished."""
+        return [cell for cell in self.cells.values() if not self.path(cell).exists()]
+
+    def part(self, part: Part) -> Study:
+        """Return a study of one part of the cells, in the same folder."""
+        return Study([*self.cells.values()][part.index - 1 :: part.count], self.folder)
 
     def run(
         self,
         device: str | None = None,
+        *,
         on: On = "local",
         workers: int | None = None,
         address: str | None = None,
-        *,
-        told: Told = lambda cell: None,
+        on_finished: OnFinished = lambda cell: None,
         stacked: bool | None = None,
         mixed: bool = False,
     ) -> int:
-        """Compute what is missing; how many that were. `told(cell)` is called when one is written.
+        """Compute the missing cells and return how many this call computed.
 
-        What stands first among the cells is begun first. `stacked` trains populations together as
-        `stacks` says, by default on a GPU. Rows made by another kind of device or by other versions
-        are not added to, unless `mixed`.
+        The first cells are started first. `on_finished(cell)` is called after a cell is written,
+        also by another process. `stacked` trains cells together as in `stacks`, by default on a
+        GPU. Unless `mixed`, a folder with rows of another kind of device or of other versions is
+        refused.
         """
         kind = find_device(device).type
         if workers is not None and workers < 1:
-            raise OptionError(f"workers is {workers}; at least one must work")
+            raise OptionError(f"workers is {workers}; it must be 1 or more")
         self.folder.mkdir(parents=True, exist_ok=True)
-        missing = {u.name: u for u in self.missing()}
+        missing = {cell.name: cell for cell in self.missing()}
         if not missing:
             return 0
-        self._check_finished(None if mixed else kind)
+        accepted = None if mixed else kind
+        self._check_finished(accepted)
         together = kind == "cuda" if stacked is None else stacked
-        jobs = {
-            stack[0].name: partial(compute, stack, wanted, device or kind)
+        jobs = [
+            _Job(self, stack, device or kind, accepted)
             for stack in stacks([*self.cells.values()], together)
-            if (wanted := [u.name for u in stack if u.name in missing])
-        }
-        with _progress(self.cells.values(), [*missing.values()]) as advance:
+            if any(cell.name in missing for cell in stack)
+        ]
+        with _progress(len(self.cells), [*missing.values()]) as advance:
 
-            def done(_: str, tables: dict[str, pa.Table]) -> None:
-                for name, table in tables.items():
-                    said = json.loads(table.schema.metadata[b"counterbc"])
-                    _check_simulator(missing[name], said)
-                    if not mixed:
-                        _check_maker(name, said, kind)
-                    self._write(missing[name], table)
-                    advance(missing[name])
-                    told(missing[name])
+            def finish(cell: Cell) -> None:
+                advance(cell)
+                on_finished(cell)
 
-            _run(jobs, done, kind, on, workers, address)
-        return len(missing)
+            if on == "ray":
+                return _run_on_ray(jobs, finish, address, kind)
+            return _run_here(jobs, finish, workers or default_workers(kind))
 
     def _check_finished(self, kind: str | None) -> None:
-        """Refuse to add to rows of another simulator, or that this kind of device and these
-        versions would not have made."""
-        here = kind and _here(kind)
+        """Refuse a folder whose rows come from another simulator, device or version."""
+        here = kind and made_here(kind)
         for cell in self.cells.values():
             if not self.path(cell).exists():
                 continue
-            said = description(self.path(cell))
-            _check_simulator(cell, said)
-            there = made_with(said["config"])
+            contents = description(self.path(cell))
+            check_simulator(cell, contents)
+            there = made_with(contents["config"])
             if here is not None and there != here:
                 raise OptionError(
-                    f"{self.folder} holds rows made with {there}, and this run would add rows made "
-                    f"with {here}; choose another folder (--out), or mix them with --mixed"
+                    f"{self.folder} holds rows computed with {there}, and this run would add rows "
+                    f"computed with {here}; choose another folder (--out), or mix them with --mixed"
                 )
 
-    def _write(self, cell: Cell, table: pa.Table) -> None:
-        with aside(self.path(cell)) as temporary:
-            pq.write_table(table, temporary)
-
     def table(self) -> pa.Table:
-        """The rows of all cells; every one must be finished."""
-        if self.missing():
+        """Return the rows of all cells; every cell must be finished."""
+        if missing := self.missing():
             raise OptionError(
-                f"{len(self.missing())} of {len(self.cells)} populations are not finished in "
-                f"{self.folder}; compute them first"
+                f"{len(missing)} of {len(self.cells)} cells are not finished in {self.folder}; "
+                "compute them first"
             )
-        tables = [_read(self.path(u), u.about) for u in self.cells.values()]
+        tables = [read_rows(self.path(cell), cell) for cell in self.cells.values()]
+        tables = _with_equal_types(tables)
         return pa.concat_tables(tables, promote_options="permissive").replace_schema_metadata(None)
 
 
-def _here(kind: str) -> str:
-    return made_with({"device": kind, "versions": versions()})
+@dataclass(frozen=True)
+class _Job:
+    """The missing cells of one stack, computed and written in a worker process."""
+
+    study: Study
+    stack: tuple[Cell, ...]
+    device: str
+    accepted: str | None
+    """The kind of device whose rows are written; None for any."""
+    wait: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.stack[0].name
+
+    def missing(self) -> list[str]:
+        return [cell.name for cell in Study(self.stack, self.study.folder).missing()]
+
+    def __call__(self) -> list[str] | None:
+        """Return the names of the cells computed here; None if another process computes them."""
+        with claim(self.study.folder, self.name, wait=self.wait) as free:
+            if not free:
+                return None
+            names = self.missing()
+            self.write(compute(self.stack, names, self.device) if names else {})
+        return names
+
+    def write(self, tables: Mapping[str, pa.Table]) -> None:
+        for cell in self.stack:
+            if cell.name in tables:
+                path = self.study.path(cell)
+                write_rows(path, cell, tables[cell.name], self.accepted)
 
 
-def _check_simulator(cell: Cell, said: dict[str, Any]) -> None:
-    """Refuse rows of another simulator of a world than is used here: they are never mixed."""
-    there = said["config"].get("backend")
-    here = there and simulator(cell.about["world"])
-    if there != here:
-        raise OptionError(
-            f"{cell.name} is of {cell.about['world']} by {there}, and here it runs by {here}: they "
-            "differ and are never mixed; install the same everywhere, or choose another folder "
-            "(--out)"
-        )
+def _run_here(jobs: Sequence[_Job], finish: OnFinished, workers: int) -> int:
+    """Run jobs in processes of this machine; then wait for those that other processes run."""
+    count, busy = 0, list[_Job]()
+    waiting = {job.name: {c.name for c in job.stack} & set(job.missing()) for job in jobs}
+
+    def done(job: _Job, names: list[str] | None) -> None:
+        nonlocal count
+        if names is None:
+            busy.append(replace(job, wait=True))
+            return
+        count += len(names)
+        for cell in job.stack:
+            if cell.name in waiting[job.name]:
+                finish(cell)
+
+    _run_jobs(jobs, done, workers)
+    _run_jobs(busy.copy(), done, workers)
+    return count
 
 
-@cache
-def simulator(world: str) -> str | None:
-    """Which one a world that has several runs in here."""
-    env: Any = make_vec(world, 1)
-    backend: str | None = getattr(env.unwrapped, "env_kwargs", {}).get("backend")
-    env.close()
-    return backend
-
-
-def _check_maker(name: str, said: dict[str, Any], kind: str) -> None:
-    """Refuse rows that came back from a machine with another device or other versions."""
-    there, here = made_with(said["config"]), _here(kind)
-    if there != here:
-        raise OptionError(
-            f"{name} was computed with {there}, and this study is of {here}; install the same "
-            "versions on every machine, or mix them with --mixed"
-        )
-
-
-def _run(
-    jobs: Mapping[str, Callable[[], dict[str, pa.Table]]],
-    done: Callable[[str, dict[str, pa.Table]], None],
-    kind: str,
-    on: On,
-    workers: int | None,
-    address: str | None,
+def _run_jobs(
+    jobs: Sequence[_Job], done: Callable[[_Job, list[str] | None], None], workers: int
 ) -> None:
-    if on == "ray":
-        from counterbc.experiments.ray_cluster import run_on_ray
-
-        run_on_ray(jobs, done, address, gpus=1 / GPU_WORKERS if kind == "cuda" else 0.0)
-        return
-    most = workers or usual_workers(kind)
-    if most == 1 or len(jobs) == 1:  # a process of its own would only take longer to start
-        for name, job in jobs.items():
-            done(name, job())
-    else:
-        run_all(jobs, done, most, bars=False)
+    if workers == 1 or len(jobs) == 1:  # a new process would only take longer to start
+        for job in jobs:
+            done(job, job())
+    elif jobs:
+        by_name = {job.name: job for job in jobs}
+        run_all(by_name, lambda name, names: done(by_name[name], names), workers, bars=False)
 
 
-def usual_workers(kind: str) -> int:
-    """Populations, or stacks of them, at a time."""
+def _run_on_ray(
+    jobs: Sequence[_Job], finish: OnFinished, address: str | None, kind: str
+) -> int:  # fmt: skip
+    """Compute jobs on a cluster, which need not see the folder, and write their rows here."""
+    from counterbc.experiments.ray_cluster import run_on_ray
+
+    by_name, count = {job.name: job for job in jobs}, 0
+
+    def done(name: str, tables: dict[str, pa.Table]) -> None:
+        nonlocal count
+        job = by_name[name]
+        job.write(tables)
+        count += len(tables)
+        for cell in job.stack:
+            if cell.name in tables:
+                finish(cell)
+
+    remote = {job.name: partial(compute, job.stack, job.missing(), job.device) for job in jobs}
+    run_on_ray(remote, done, address, gpus=1 / GPU_WORKERS if kind == "cuda" else 0.0)
+    return count
+
+
+def default_workers(kind: str) -> int:
+    """Return how many cells or stacks are computed at a time."""
     return min(GPU_WORKERS, cores()) if kind == "cuda" else cores()
 
 
-def made_with(config: dict[str, Any]) -> str:
-    """Device and versions in words: cuda, counterbc 0.1.0, torch 2.11.0, …"""
-    each = [f"{name} {version}" for name, version in config["versions"].items()]
-    return ", ".join([config["device"], *each])
+def _with_equal_types(tables: Sequence[pa.Table]) -> list[pa.Table]:
+    """Return the tables with text in columns that hold numbers in some and text in others."""
+    types: dict[str, set[bool]] = {}
+    for table in tables:
+        for column in table.schema:
+            if not pa.types.is_null(column.type):
+                types.setdefault(column.name, set()).add(pa.types.is_string(column.type))
+    mixed = [name for name, kinds in types.items() if len(kinds) > 1]
+    return [_as_text(table, mixed) for table in tables]
 
 
-def description(path: Path) -> dict[str, Any]:
-    """What a file of rows says of itself."""
-    try:
-        said: dict[str, Any] = json.loads(pq.read_schema(path).metadata[b"counterbc"])
-        if not {"population", "config"} <= said.keys():
-            raise ValueError
-    except (OSError, ValueError, TypeError, KeyError) as error:  # pyarrow's too
-        raise FormatError(
-            f"{path} cannot be read as rows of a study ({type(error).__name__}); "
-            "delete it, and it is computed again"
-        ) from None
-    return said
-
-
-def _read(path: Path, about: dict[str, Any]) -> pa.Table:
-    if description(path)["population"] != json.loads(json.dumps(about)):
-        raise FormatError(
-            f"{path} holds rows of another population; delete it, and it is computed again"
-        )
-    return pq.read_table(path)
+def _as_text(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    for name in (n for n in names if n in table.column_names):
+        i = table.column_names.index(name)
+        table = table.set_column(i, name, table[name].cast(pa.string()))
+    return table
 
 
 @contextmanager
-def _progress(cells: Any, missing: Sequence[Cell]) -> Iterator[Callable[[Cell], None]]:
-    """A bar with the time left in a terminal, else a line per population; both on stderr."""
+def _progress(total: int, missing: Sequence[Cell]) -> Iterator[OnFinished]:
+    """Show a bar with the time left in a terminal, else a line per cell; both on stderr."""
     console, began = Console(stderr=True), time.perf_counter()
-    total, work, count = len(list(cells)), sum(u.work for u in missing), len(missing)
-    finished: list[Cell] = []
+    work, done, count = sum(cell.work for cell in missing), 0.0, total - len(missing)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task(f"{total - count} of {total} populations", total=work)
+        task = bar.add_task(f"{count} of {total} cells", total=work)
 
         def advance(cell: Cell) -> None:
-            finished.append(cell)
-            told = f"{total - count + len(finished)} of {total} populations"
-            bar.update(task, advance=cell.work, description=told)
+            nonlocal done, count
+            done, count = done + cell.work, count + 1
+            text = f"{count} of {total} cells"
+            bar.update(task, advance=cell.work, description=text)
             if not console.is_terminal:
-                passed, share = time.perf_counter() - began, sum(u.work for u in finished) / work
-                left = passed * (1 / share - 1)
-                print(f"{told}, {left / 60:.0f} min left: {cell.name}", file=sys.stderr, flush=True)
+                left = (time.perf_counter() - began) * (work / done - 1)
+                print(f"{text}, {left / 60:.0f} min left: {cell.name}", file=sys.stderr, flush=True)
 
         yield advance

@@ -1,4 +1,4 @@
-"""The grid of a study: environment × teacher × σ × pairs × method × Δ → populations."""
+"""The paper's grids: world × teacher × σ × pairs × method × Δ as cells of a study."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ POOLS = {"air-hockey": 48_000, "car-racing": 8_000}
 """Pairs; elsewhere 20,000. Frames of 20,000 would not fit in memory for every run."""
 
 
-@dataclass(frozen=True)
-class Grid:
-    """environment × teacher × σ × pairs × method × Δ, with what all of them share."""
+@dataclass(frozen=True, kw_only=True)
+class PaperGrid:
+    """World × teacher × σ × pairs × method × Δ, with the numbers that all of them share."""
 
     worlds: Sequence[str]
     teachers: Sequence[str]
@@ -32,8 +32,8 @@ class Grid:
     episodes: int = 100
     preset: str = "default"
     steps: int | None = None
-    most_recorded: int | None = None
-    """Smaller pools than the paper's, for a quick look."""
+    largest_pool: int | None = None
+    """Record smaller pools than the paper's, for a quick look."""
 
     def __post_init__(self) -> None:
         most = max(self.pairs)
@@ -45,12 +45,13 @@ class Grid:
                     f"{pool} or fewer"
                 )
 
-    def populations(self) -> list[SimulatedCell]:
-        """Those that learn from the same demonstrations one after the other."""
+    def cells(self) -> list[SimulatedCell]:
+        """Return the cells; those that learn from the same demonstrations follow each other."""
         return [
             SimulatedCell(
-                world, teacher, sigma, pairs, method, radius, self._pool(world, teacher),
-                self.seeds, self.episodes, self.preset, self.steps,
+                world=world, teacher=teacher, sigma=sigma, pairs=pairs, method=method,
+                radius=radius, pool=self._pool(world, teacher), seeds=self.seeds,
+                episodes=self.episodes, preset=self.preset, steps=self.steps,
             )
             for world, teacher in product(self.worlds, self.teachers)
             for sigma in (self.sigmas if teacher in NOISES else (None,))
@@ -65,8 +66,9 @@ class Grid:
         return self.radii or (preset if isinstance(preset, float) else None,)
 
     def _pool(self, world: str, teacher: str) -> int:
-        """What the paper's participants recorded in all; none where k pairs are whole episodes."""
+        """Return the pairs that the paper's participants recorded; 0 where k pairs are whole
+        episodes."""
         if world == "intersection" and teacher in NOISES:
             return 0
         pool = POOLS.get(world, 20_000)
-        return min(pool, self.most_recorded or pool)
+        return min(pool, self.largest_pool or pool)

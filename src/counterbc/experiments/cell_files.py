@@ -1,0 +1,90 @@
+"""The Parquet file of a finished cell: its rows, its description and what computed it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from counterbc.envs import make_vec
+from counterbc.errors import FormatError, OptionError
+from counterbc.experiments.cell import Cell
+from counterbc.files import aside
+from counterbc.training.plan import versions
+
+
+def description(path: Path) -> dict[str, Any]:
+    """Return what a file of rows contains beside them: its cell and its configuration."""
+    try:
+        contents: dict[str, Any] = json.loads(pq.read_schema(path).metadata[b"counterbc"])
+        if not {"population", "config"} <= contents.keys():
+            raise ValueError
+    except (OSError, ValueError, TypeError, KeyError) as error:  # pyarrow's too
+        raise FormatError(
+            f"{path} cannot be read as rows of a study ({type(error).__name__}); "
+            "delete it, and it is computed again"
+        ) from None
+    return contents
+
+
+def read_rows(path: Path, cell: Cell) -> pa.Table:
+    """Return the rows of a finished cell; refuse those of another one."""
+    if description(path)["population"] != json.loads(json.dumps(cell.about)):
+        raise FormatError(f"{path} holds rows of another cell; delete it, and it is computed again")
+    return pq.read_table(path)
+
+
+def write_rows(path: Path, cell: Cell, table: pa.Table, kind: str | None) -> None:
+    """Write the rows of a cell, unless another simulator, device or version computed them.
+
+    `kind` is the kind of device that the study uses; None accepts any device and versions.
+    """
+    contents = json.loads(table.schema.metadata[b"counterbc"])
+    check_simulator(cell, contents)
+    there = made_with(contents["config"])
+    if kind is not None and there != (here := made_here(kind)):
+        raise OptionError(
+            f"{cell.name} was computed with {there}, and this study uses {here}; install the same "
+            "versions on every machine, or mix them with --mixed"
+        )
+    with aside(path) as temporary:
+        pq.write_table(table, temporary)
+
+
+def check_simulator(cell: Cell, contents: dict[str, Any]) -> None:
+    """Refuse rows of another simulator of the world than the one installed here."""
+    world = cell.about.get("world")
+    if world is None:
+        return
+    there = contents["config"].get("backend")
+    here = there and simulator(world)
+    if there != here:
+        raise OptionError(
+            f"{cell.name} was computed in {world} with {there}, and here it runs with {here}; the "
+            "two differ and cannot be mixed: install the same everywhere, or choose another folder "
+            "(--out)"
+        )
+
+
+@cache
+def simulator(world: str) -> str | None:
+    """Return the simulator of a world here; None for a world that has only one."""
+    env: Any = make_vec(world, 1)
+    backend: str | None = getattr(env.unwrapped, "env_kwargs", {}).get("backend")
+    env.close()
+    return backend
+
+
+def made_with(config: dict[str, Any]) -> str:
+    """Return device and versions as text: cuda, counterbc 0.1.0, torch 2.11.0, …"""
+    each = [f"{name} {version}" for name, version in config["versions"].items()]
+    return ", ".join([config["device"], *each])
+
+
+def made_here(kind: str) -> str:
+    """Return device and versions of rows that would be computed here."""
+    return made_with({"device": kind, "versions": versions()})

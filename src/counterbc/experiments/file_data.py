@@ -1,0 +1,94 @@
+"""Demonstrations in a file, and the pairs of them that a seed learns from."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import OptionError
+from counterbc.formats import load
+from counterbc.formats.guard import check_there
+
+
+@dataclass(frozen=True)
+class Subset:
+    """The pairs of a file that a seed learns from; random choices differ between seeds."""
+
+    mask: str | None = None
+    """A named subset of the file's episodes."""
+    operators: tuple[str, ...] = ()
+    """Only the episodes of these operators; by default all."""
+    share: float = 1.0
+    """A random share of those episodes."""
+    pairs: int | None = None
+    """A random sample of this many of their pairs, as in the paper; None for all."""
+
+    def __post_init__(self) -> None:
+        for name, ok, allowed in (
+            ("share", 0 < self.share <= 1, "above 0 and at most 1"),
+            ("pairs", self.pairs is None or self.pairs >= 1, "1 or more, or None for all"),
+        ):
+            if not ok:
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be {allowed}")
+
+    def __str__(self) -> str:
+        words = [self.mask or "", "+".join(self.operators)]
+        words += [f"{100 * self.share:g}%" if self.share < 1 else ""]
+        words += ["" if self.pairs is None else f"{self.pairs}pairs"]
+        return "-".join(w for w in words if w) or "all"
+
+    @property
+    def random(self) -> bool:
+        """Return whether seeds learn from different pairs."""
+        return self.share < 1 or self.pairs is not None
+
+    def of(self, demos: Demonstrations, seed: int) -> Demonstrations:
+        """Return the pairs that this seed learns from."""
+        return self.sample(self.episodes(demos, seed), seed)
+
+    def episodes(self, demos: Demonstrations, seed: int) -> Demonstrations:
+        """Return the episodes of this seed, before pairs are sampled from them."""
+        if self.mask is not None or self.operators:
+            demos = demos.subset(mask=self.mask, operator=self.operators or None)
+        return demos.split(self.share, seed)[1] if self.share < 1 else demos
+
+    def sample(self, demos: Demonstrations, seed: int) -> Demonstrations:
+        """Return the episodes with a random sample of their pairs selected."""
+        return demos if self.pairs is None else demos.sample_pairs(self.pairs, seed)
+
+
+ALL = Subset()
+
+
+def content_hash(path: Path) -> str:
+    """Return a hash of a file's bytes, or of all files in a folder and their names."""
+    check_there(path)
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    state = tuple((f.stat().st_mtime_ns, f.stat().st_size) for f in files)
+    return _hash(path, tuple(files), state)
+
+
+@lru_cache(maxsize=16)  # every cell's name needs it
+def _hash(path: Path, files: tuple[Path, ...], state: Any) -> str:
+    """Hash the files; `state` changes with them and makes the cache forget them."""
+    whole = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as stream:
+            part = hashlib.file_digest(stream, "sha256").digest()
+        whole.update(str(file.relative_to(path)).encode() + part)
+    return whole.hexdigest()[:16]
+
+
+def load_file(file: Path, obs: tuple[str, ...]) -> Demonstrations:
+    """Return the demonstrations of a file; the last one that was read stays in memory."""
+    return _load(file, obs, content_hash(file))
+
+
+@lru_cache(maxsize=1)  # cells of the same file often follow each other
+def _load(file: Path, obs: tuple[str, ...], content: str) -> Demonstrations:
+    """Read the file; `content` is its hash, so that a changed file is read again."""
+    return replace(load(file, obs or None), source=file.name)  # rows must not contain folders
