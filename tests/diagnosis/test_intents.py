@@ -18,7 +18,6 @@ from counterbc.errors import DataError, OptionError
 
 Array = NDArray[Any]
 GOALS = np.array([[0.8, 0.5], [-0.8, 0.5], [0.0, -0.9]])
-NO_DATA = "COUNTERBC_DATA names no folder of demonstrations"
 
 
 def reaching(goals: int, episodes: int = 40, seed: int = 0) -> tuple[Demonstrations, Array]:

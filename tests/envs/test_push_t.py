@@ -20,14 +20,7 @@ from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import CounterBCError, MissingExtra, OptionError
 from counterbc.formats import load
 
-try:
-    import gym_pusht
-except ModuleNotFoundError:
-    gym_pusht = None
-needs_simulator = pytest.mark.skipif(
-    gym_pusht is None, reason="gym-pusht is not installed: pip install 'counterbc[pusht]'"
-)
-NO_DATA = "COUNTERBC_DATA is not set"
+needs_simulator = pytest.mark.needs("gym_pusht")
 ID = WORLDS["push-t"].id
 
 

@@ -13,7 +13,6 @@ from counterbc.errors import FormatError, OptionError
 from counterbc.formats import FORMATS, Format, detect, load, save, writable_formats
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
-NO_DATA = "COUNTERBC_DATA does not name the folder of real data"
 OBS, ACTION = np.arange(6.0).reshape(3, 2), np.array([[0.5], [1], [2]])
 
 

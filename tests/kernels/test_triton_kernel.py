@@ -13,14 +13,16 @@ from counterbc.settings import Settings
 from counterbc.training.batches import Batches
 from counterbc.training.network_stack import NetworkStack
 from counterbc.training.plan import Job
+from tests.skips import NO_GPU
 
 pytestmark = [
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device"),
+    pytest.mark.gpu,
     pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions"),
 ]
 
 GpuSteps = pytest.importorskip(
-    "counterbc.kernels.triton_kernel", reason="the GPU kernel needs Triton"
+    "counterbc.kernels.triton_kernel",
+    reason="the GPU kernel needs Triton" if torch.cuda.is_available() else NO_GPU,
 ).GpuSteps
 PAPER = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 

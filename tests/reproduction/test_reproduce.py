@@ -182,10 +182,10 @@ def test_what_people_recorded_is_a_teacher_beside_the_others(
     assert [row["world"] for row in said["figure4"]["shown"]] == ["cartpole"]
 
 
+@pytest.mark.needs("gym_pusht")
 def test_what_people_recorded_is_a_figure_of_its_own(
     make_demos: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("gym_pusht", reason="the pusht extra is not installed")
     file, out = tmp_path / "people.hdf5", tmp_path / "out"
     make_demos(episodes=10, length=20, obs_size=5).save(file)
     asked = ("--env", "push-t", "--data", file, "--pairs", 50, "--out", out)

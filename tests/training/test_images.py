@@ -157,10 +157,7 @@ def test_data_of_two_simulators_are_not_mixed() -> None:
         quick([a, b], seeds=2)
 
 
-needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
-
-
-@needs_cuda
+@pytest.mark.gpu
 @pytest.mark.parametrize("method", ON_IMAGES)
 def test_a_training_on_the_gpu_agrees_with_one_on_the_cpu(method: str) -> None:
     options: dict[str, Any] = {"seeds": 2, "steps": 20, "dtype": torch.float64}
@@ -175,7 +172,7 @@ def test_a_training_on_the_gpu_agrees_with_one_on_the_cpu(method: str) -> None:
     torch.testing.assert_close(acted[0], acted[1].cpu(), rtol=1e-4, atol=1e-4)
 
 
-@needs_cuda
+@pytest.mark.gpu
 @pytest.mark.parametrize("method", ON_IMAGES)
 def test_two_trainings_on_the_gpu_give_the_same_bits(method: str) -> None:
     first, second = (quick(pictures(), method, seeds=2, device="cuda", steps=30) for _ in range(2))

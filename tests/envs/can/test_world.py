@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,7 @@ from counterbc.envs.can.world import Can, CanVector
 from counterbc.errors import CounterBCError, MissingExtra, OptionError
 
 Array = NDArray[Any]
-installed = pytest.mark.skipif(
-    find_spec("robosuite") is None, reason="robosuite is not installed: pip [can]"
-)
+needs_robosuite = pytest.mark.extra("robosuite")
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +43,7 @@ def test_without_robosuite_the_install_line_is_given(monkeypatch: pytest.MonkeyP
         can_simulator.library()
 
 
-@installed
+@needs_robosuite
 def test_a_seed_gives_the_same_start_whatever_ran_before(simulator: Simulator) -> None:
     first = simulator.start(5)
     other = simulator.start(6)
@@ -58,7 +55,7 @@ def test_a_seed_gives_the_same_start_whatever_ran_before(simulator: Simulator) -
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # type: ignore[index]
 
 
-@installed
+@needs_robosuite
 def test_physics_and_controller_are_robosuites_own(simulator: Simulator) -> None:
     state = simulator.start(7)
     theirs = Simulator()
@@ -73,7 +70,7 @@ def test_physics_and_controller_are_robosuites_own(simulator: Simulator) -> None
     np.testing.assert_allclose(simulator.sim.data.qpos, theirs.sim.data.qpos, atol=1e-5)
 
 
-@installed
+@needs_robosuite
 def test_an_observation_is_of_the_state_it_is_asked_for(simulator: Simulator) -> None:
     state = simulator.start(8)
     obs, success = simulator.observe(state)
@@ -91,7 +88,7 @@ def test_an_observation_is_of_the_state_it_is_asked_for(simulator: Simulator) ->
     )
 
 
-@installed
+@needs_robosuite
 def test_the_expert_succeeds_and_the_episode_ends_with_a_reward(simulator: Simulator) -> None:
     env = gymnasium.make("counterbc/Can-v0")
     obs, info = env.reset(seed=0)
@@ -106,7 +103,7 @@ def test_the_expert_succeeds_and_the_episode_ends_with_a_reward(simulator: Simul
     assert 100 < steps < 200
 
 
-@installed
+@needs_robosuite
 @pytest.mark.usefixtures("one_core")
 def test_a_slot_is_the_single_environment_and_rests_when_it_is_over() -> None:
     single, vector = Can(), CanVector(2, max_episode_steps=3)
@@ -126,7 +123,7 @@ def test_a_slot_is_the_single_environment_and_rests_when_it_is_over() -> None:
     assert vector.step(action)[3].tolist() == [False, True]
 
 
-@installed
+@needs_robosuite
 def test_processes_give_what_one_does_and_their_loss_is_told() -> None:
     pool = can_workers.Pool(2)
     try:
@@ -174,7 +171,7 @@ def robomimic_file(path: Path) -> Path:
     return path
 
 
-@installed
+@needs_robosuite
 @pytest.mark.usefixtures("one_core")
 def test_what_is_trained_on_a_robomimic_file_is_evaluated_here(tmp_path: Path) -> None:
     demos = load(robomimic_file(tmp_path / "low_dim_v141.hdf5"))
@@ -187,7 +184,7 @@ def test_what_is_trained_on_a_robomimic_file_is_evaluated_here(tmp_path: Path) -
     assert set(found.measures) == {"success"}
 
 
-@installed
+@needs_robosuite
 def test_bad_calls_are_refused() -> None:
     with pytest.raises(OptionError, match="render_mode is 'human'; allowed: 'rgb_array', or None"):
         Can(render_mode="human")
@@ -198,7 +195,7 @@ def test_bad_calls_are_refused() -> None:
         env.reset(seed=[1, 2, 3])
 
 
-@installed
+@needs_robosuite
 @pytest.mark.slow
 def test_every_operator_succeeds_and_repeats_themselves(simulator: Simulator) -> None:
     from counterbc.demonstrators.can_operators import OPERATORS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import gymnasium
@@ -21,8 +20,8 @@ from counterbc.errors import MissingExtra, OptionError, SlowSimulator
 from counterbc.trainer import train
 
 Array = NDArray[Any]
-needs_envpool = pytest.mark.skipif(find_spec("envpool") is None, reason="needs envpool")
-needs_box2d = pytest.mark.skipif(find_spec("Box2D") is None, reason="needs gymnasium[box2d]")
+needs_envpool = pytest.mark.needs("envpool")
+needs_box2d = pytest.mark.needs("Box2D")
 BACKENDS = [
     pytest.param("envpool", marks=needs_envpool),
     pytest.param("gymnasium", marks=needs_box2d),
@@ -177,10 +176,10 @@ def test_the_single_environment_is_a_slot_of_the_vector_one() -> None:
 @pytest.fixture(scope="module")
 def demos() -> Demonstrations:
     """60 pairs of the expert."""
-    pytest.importorskip("envpool")
     return demonstrate("car-racing", UniformNoise(0.0), 60, 0, max_episode_steps=60)
 
 
+@needs_envpool
 def test_demonstrations_name_their_simulator(demos: Demonstrations) -> None:
     assert demos.backend == "envpool"
     assert demos.obs.shape == (60, 96, 96, 3)
