@@ -13,6 +13,7 @@ from counterbc.commands.radius import Radius
 from counterbc.commands.report import Report
 from counterbc.commands.reproduce import Reproduce
 from counterbc.commands.score import Score
+from counterbc.commands.study import StudyCommand
 from counterbc.commands.train import Train
 
 COMMANDS: dict[str, type[Command]] = {
@@ -28,6 +29,7 @@ COMMANDS: dict[str, type[Command]] = {
     "clean": Clean,
     "intents": Intents,
     "report": Report,
+    "study": StudyCommand,
     "reproduce": Reproduce,
 }
 

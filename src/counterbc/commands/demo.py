@@ -47,7 +47,7 @@ class Demo(Command):
         from counterbc.demonstrators import find_teacher
         from counterbc.errors import OptionError
         from counterbc.experiments.comparison import Comparison, run
-        from counterbc.experiments.plots import comparison_figure
+        from counterbc.experiments.method_figures import comparison_figure
         from counterbc.files import aside, check_free
 
         out = self.out or _free(Path("counterbc-demo"))

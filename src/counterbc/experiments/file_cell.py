@@ -22,6 +22,7 @@ from counterbc.formats.guard import check_there
 from counterbc.methods import find_method
 from counterbc.settings import Settings, settings_for
 
+STEP_SECONDS = 100e-6  # of one network on one core
 SEARCH_NETWORKS = 15  # choosing Δ for one dataset takes as long as training this many networks
 
 
@@ -99,17 +100,22 @@ class FileCell(Cell):
 
     @property
     def work(self) -> float:
-        """Return the number of steps of all networks: a relative measure."""
         method = self.settings.apply(find_method(self.method)[1])
         networks = self.seeds * method.shards * method.rounds * method.policy.history
         if self.radius == "auto" or self.cleaned:
             networks += SEARCH_NETWORKS * (self.seeds if self.subset.random else 1)
-        return networks * float(self.settings.steps)
+        return networks * float(self.settings.steps) * STEP_SECONDS
 
     @property
     def training(self) -> dict[str, Any]:
         numbers = {"method": self.method, "seeds": self.seeds, "preset": self.preset}
         return numbers | self._overrides
+
+    @property
+    def measured(self) -> str:
+        """Return the column that counts as performance in this world."""
+        facts = WORLDS.get(str(self.world))
+        return (facts and facts.measure) or "return"
 
     @property
     def columns(self) -> dict[str, Any]:

@@ -34,6 +34,11 @@ class HeldOutCell(FileCell):
         unused = ("world", "episodes", "acts")
         return {k: v for k, v in super().about.items() if k not in unused}
 
+    @property
+    def measured(self) -> str:
+        """Return the column that counts as performance; less is better."""
+        return "held_out_error"
+
     def split(self, seed: int) -> tuple[Demonstrations, Demonstrations]:
         """Return the training data and the held-out episodes of a seed."""
         demos = self.subset.episodes(load_file(self.file, self.obs), seed)

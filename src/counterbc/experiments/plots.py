@@ -9,9 +9,8 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from counterbc.acting.policies import ACTS, Curve
-from counterbc.experiments.comparison import Outcome
-from counterbc.experiments.styles import STYLES, method_styles
+from counterbc.acting.policies import Curve
+from counterbc.experiments.styles import STYLES
 from counterbc.files import aside
 
 COLORS = {name: style.colour for name, style in STYLES.items()}
@@ -41,45 +40,6 @@ def radius_used(rows: Any) -> str:
     return f", Counter-BC's Δ {' or '.join(f'{r:g}' for r in found)}" if found else ""
 
 
-def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
-    """Mean return of each method with its 95 % interval, one panel per way of acting."""
-    c = outcome.comparison
-    figure = Figure(figsize=(7.0, 3.4))
-    axes = figure.subplots(1, len(ACTS), sharey=True)
-    styles = method_styles(c.methods)
-    for axis, act in zip(axes, ACTS, strict=True):
-        for i, method in enumerate(c.methods):
-            evaluation = outcome.evaluations[method, act]
-            each, interval = evaluation.returns.mean(1), evaluation.interval
-            color = styles[method].colour
-            axis.scatter([i + 0.18] * len(each), each, s=8, color=color, alpha=0.35, lw=0)
-            axis.annotate(
-                f"{interval.mean:.1f}", (i, interval.low), (0, -3), textcoords="offset points",
-                ha="center", va="top", fontsize=7, color=color,
-            )  # fmt: skip
-            axis.errorbar(
-                i, interval.mean, [[interval.mean - interval.low], [interval.high - interval.mean]],
-                fmt="o", color=color, capsize=3, ms=5,
-            )  # fmt: skip
-        axis.axhline(outcome.expert, color="0.45", lw=0.8, ls="--")
-        axis.text(len(c.methods) - 0.5, outcome.expert, "expert", ha="right", va="bottom",
-                  fontsize=7, color="0.35")  # fmt: skip
-        axis.set_title(f"acting by the {'mean' if act == 'mean' else 'sampled'} action", fontsize=9)
-        axis.set_xticks(range(len(c.methods)), [styles[m].label for m in c.methods],
-                        rotation=25, ha="right", fontsize=8)  # fmt: skip
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.grid(axis="y", color="0.92")
-        axis.set_axisbelow(True)
-    axes[0].set_ylabel("return per episode")
-    figure.suptitle(
-        f"{c.world.capitalize()}: {c.pairs} pairs, teacher {c.teacher}, "
-        f"{c.seeds} runs × {c.episodes} starts; dots are runs, bars 95 % intervals",
-        fontsize=8,
-    )
-    figure.tight_layout()
-    return _save(figure, folder, name)
-
-
 def loss_figure(curve: Curve, title: str, folder: Path, name: str) -> list[Path]:
     """The loss of a training against its steps, and the held-out loss where there is one."""
     figure = Figure(figsize=(5.0, 3.2))
@@ -97,7 +57,7 @@ def loss_figure(curve: Curve, title: str, folder: Path, name: str) -> list[Path]
     axis.legend(frameon=False, fontsize=8)
     axis.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
-    return _save(figure, folder, name)
+    return save_files(figure, folder, name)
 
 
 def new_figure(rows: int, columns: int, height: float, width: float = WIDTH) -> tuple[Any, Any]:
@@ -162,7 +122,7 @@ def save(
     figure.tight_layout(rect=rect, pad=0.4, h_pad=0.6, w_pad=0.8)
     if bar:  # after the layout, which knows of panels alone
         _colour_bar(figure, *bar)
-    return _save(figure, folder, name, dpi=240)
+    return save_files(figure, folder, name, dpi=240)
 
 
 def legend(figure: Any, panel: Any, columns: int) -> None:
@@ -183,7 +143,8 @@ def _colour_bar(figure: Any, shown: Any, label: str) -> None:
     axis.text(-0.04, 0.5, label, transform=axis.transAxes, fontsize=7, ha="right", va="center")
 
 
-def _save(figure: Any, folder: Path, name: str, dpi: int = 160) -> list[Path]:
+def save_files(figure: Any, folder: Path, name: str, dpi: int = 160) -> list[Path]:
+    """Write a figure as PNG and SVG."""
     paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     for path in paths:
         vector = path.suffix == ".svg"  # in which few things are made of dots

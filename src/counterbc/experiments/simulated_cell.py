@@ -109,6 +109,11 @@ class SimulatedCell(Cell):
         return numbers | self._overrides
 
     @property
+    def measured(self) -> str:
+        """Return the column that counts as performance in this world."""
+        return WORLDS[self.world].measure or "return"
+
+    @property
     def columns(self) -> dict[str, Any]:
         columns = {k: v for k, v in self.about.items() if k != "acts"}
         if not isinstance(self.radius, float | int | None):

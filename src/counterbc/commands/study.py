@@ -1,0 +1,111 @@
+"""counterbc study"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+from rich.console import RenderableType
+from tyro.conf import Positional
+
+from counterbc.commands.command import Command, Json, plain_table
+
+if TYPE_CHECKING:
+    from counterbc.experiments.grid import Entry
+    from counterbc.experiments.study import Study
+    from counterbc.experiments.summary import Line
+
+
+@dataclass(frozen=True)
+class StudyCommand(Command):
+    """Compare methods on datasets: train and test every cell of a grid; resumable."""
+
+    grid: Annotated[
+        Positional[Path], tyro.conf.arg(help="A TOML or JSON file; see docs/studies.md")
+    ]
+    out: Path | None = None
+    """Folder of results; by default named after the grid file. Finished cells in it are kept."""
+    part: str | None = None
+    """Compute only part I of N, such as 1/4, for array jobs that share a folder."""
+    left: bool = False
+    """Only list the cells that are not finished."""
+    on: Literal["local", "ray"] = "local"
+    """This machine, or a Ray cluster."""
+    address: str | None = None
+    """Address of the Ray cluster; by default RAY_ADDRESS, or a new cluster on this machine."""
+    workers: int | None = None
+    """Cells computed at a time on this machine; by default one per core, at most 12 on a GPU."""
+    device: str | None = None
+    """cpu or cuda; by default cuda where there is one."""
+    mixed: bool = False
+    """Accept finished cells of another kind of device or of other versions."""
+
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.experiments.cell_files import simulator
+        from counterbc.experiments.grid import read_grid
+        from counterbc.experiments.study import Part, Study
+
+        part = Part.parse(self.part or "1/1")
+        entries = read_grid(self.grid).entries()
+        out = self.out or Path(f"{self.grid.stem}-study")
+        study = Study([entry.cell for entry in entries], out / "cells")
+        chosen = study.part(part)
+        missing = chosen.missing()
+        if self.left:
+            return _missing(chosen)
+        for world in {cell.about["world"] for cell in missing if "world" in cell.about}:
+            simulator(world)  # refuses a world whose simulator is not installed
+        computed = chosen.run(
+            self.device, on=self.on, workers=self.workers, address=self.address, mixed=self.mixed
+        )
+        payload: Json = {"folder": str(out), "cells": len(study.cells), "computed": computed}
+        if count := len(study.missing()):
+            text = f"Part {self.part} is finished; {count} of {len(study.cells)} cells are missing."
+            return payload | {"missing": count}, [text]
+        lines = _write(entries, study, out)
+        payload |= {"missing": 0, "summary": [line.as_dict() for line in lines]}
+        text = f"\nRows, summary and figure are in {out}/"
+        return payload, [*_tables(lines, entries[0].method), text]
+
+
+def _missing(study: Study) -> tuple[Json, list[RenderableType]]:
+    names = [cell.name for cell in study.missing()]
+    text = f"{len(names)} of {len(study.cells)} cells are missing"
+    payload: Json = {"cells": len(study.cells), "missing": len(names), "names": names}
+    return payload, [text, *names]
+
+
+def _write(entries: Sequence[Entry], study: Study, folder: Path) -> list[Line]:
+    """Write rows, summary and figure; return the lines of the summary."""
+    from counterbc.experiments.method_figures import summary_figure
+    from counterbc.experiments.summary import summarize, write_summary
+
+    lines = summarize(entries, study)
+    write_summary(entries, lines, study, folder)
+    summary_figure(lines, folder, "study")
+    return lines
+
+
+def _tables(lines: Sequence[Line], first: str) -> list[RenderableType]:
+    """Return one table per dataset, settings and way of acting."""
+    from itertools import groupby
+
+    from counterbc.experiments.text import interval_text
+
+    tables: list[RenderableType] = []
+    for (data, settings, measure, act), group in groupby(lines, key=lambda line: line.group):
+        title = ", ".join(filter(None, (data, settings, f"act={act}")))
+        columns = ("method", f"{measure} [95 %]", f"minus {first} [95 %]")
+        rows = [
+            (
+                line.label(line.entry.method),
+                interval_text(line.interval),
+                "" if line.difference is None else interval_text(line.difference.interval),
+            )
+            for line in group
+        ]
+        tables += [f"\n{title}", plain_table(columns, rows)]
+    return tables
