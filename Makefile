@@ -1,15 +1,54 @@
-# Every target makes .venv first, if it is not there or the pins changed. Nothing else is needed.
+# Every target first creates .venv if it is missing or the pinned versions changed.
+# Python 3.11 or newer is all that has to be there.
 
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types bench bench-gpu environments push-t racing can meant system venv clean
+.PHONY: demo test test-all test-cpus test-gpu test-pythons lint types bench bench-gpu system venv clean
+.PHONY: environments push-t racing can meant
 
-demo: venv
+demo: .venv/.core
 	@$(BIN)/counterbc demo
 
-test: venv
-	@$(BIN)/pytest
+test: venv system
+	@$(BIN)/pytest $(ARGS)
+
+# The rest: tests that take minutes and tests of simulators that are large to install.
+test-all: test .venv/.all
+	@$(BIN)/pytest -m "slow or extra" $(ARGS)
+
+# The numeric tests again, as CPUs with other instruction sets and other numbers of threads round.
+NUMERIC := $(wildcard tests/weightings tests/policies tests/kernels tests/training tests/selection \
+  tests/diagnosis tests/acting tests/supports tests/test_losses.py tests/test_trainer.py)
+OLD_CPU := ATEN_CPU_CAPABILITY=default MKL_ENABLE_INSTRUCTIONS=SSE4_2 ONEDNN_MAX_CPU_ISA=SSE41 \
+  OPENBLAS_CORETYPE=Nehalem NUMBA_CPU_NAME=generic NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR"
+AVX2_CPU := ATEN_CPU_CAPABILITY=avx2 MKL_ENABLE_INSTRUCTIONS=AVX2 ONEDNN_MAX_CPU_ISA=AVX2 \
+  OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=haswell NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"
+test-cpus: venv
+	@for threads in 1 2; do \
+	  echo "An old CPU, $$threads threads"; \
+	  env $(OLD_CPU) OMP_NUM_THREADS=$$threads $(BIN)/pytest -q -W ignore::ImportWarning $(NUMERIC) $(ARGS) || exit 1; \
+	  echo "A CPU with AVX2, $$threads threads"; \
+	  env $(AVX2_CPU) OMP_NUM_THREADS=$$threads $(BIN)/pytest -q -W ignore::ImportWarning $(NUMERIC) $(ARGS) || exit 1; \
+	done
+
+test-gpu: venv
+	@$(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || { \
+	  echo "No CUDA device was found; make test-gpu needs one, and a build of torch for CUDA."; exit 1; }
+	@$(BIN)/pytest -m gpu $(ARGS)
+
+# The tests under other versions of Python, each in an environment of its own.
+test-pythons:
+	@for version in 3.12 3.13; do \
+	  python=$$(python$$version -c 'import sys; print(sys.executable)' 2>/dev/null \
+	    || ls -d ~/.pyenv/versions/$$version.*/bin/python 2>/dev/null | tail -1); \
+	  test -n "$$python" || { echo "Python $$version is not installed; left out."; continue; }; \
+	  echo "Python $$version"; \
+	  $$python -m venv .venv-$$version && .venv-$$version/bin/pip install --quiet \
+	    --disable-pip-version-check -c constraints.txt -e '.[dev]' \
+	    && .venv-$$version/bin/pytest -q $(ARGS) || exit 1; \
+	done
 
 lint: venv
 	@$(BIN)/ruff check
@@ -70,21 +109,34 @@ can: venv system
 	@$(BIN)/counterbc score can_synthetic_mh_90.hdf5 --radius 0.2 --repeats 1 --rounds 1 --steps 2000 --json \
 	  > can-scores.json && mv can-scores.json benchmarks/results/
 
-# Libraries of the system that simulators draw with; where apt-get cannot be used, the rest still works.
+# System libraries that the simulators draw with. Where apt-get cannot be used the rest still works.
 SYSTEM := libosmesa6 libgl1 libglib2.0-0
 system:
-	@dpkg -s $(SYSTEM) >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $(SYSTEM); } \
-	  || echo "could not install $(SYSTEM); pictures of the world can need them"
+	@dpkg -s $(SYSTEM) >/dev/null 2>&1 \
+	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(SYSTEM); } \
+	    >/dev/null 2>&1 \
+	  || echo "Could not install $(SYSTEM) with apt-get: tests that draw some worlds may be skipped."
 
-venv: .venv/.installed
+# Three stages, each on top of the one before: what the demo needs, the tools and the light
+# worlds that the tests need, and everything.
+venv: .venv/.dev
 
-.venv/.installed: pyproject.toml constraints.txt
+.venv/.core: pyproject.toml constraints.txt
 	@echo "Installing counterbc and its pinned libraries into .venv; this takes a few minutes."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(INSTALL) -e '.[fast]'
 	@touch $@
-	@echo "Installed."
+
+.venv/.dev: .venv/.core
+	@echo "Installing the tools and simulators for the tests."
+	@$(INSTALL) -e '.[dev]'
+	@touch $@
+
+.venv/.all: .venv/.dev
+	@echo "Installing every extra."
+	@$(INSTALL) -e '.[all,dev]'
+	@touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .venv .venv-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	find src tests benchmarks reproduction -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -27,9 +28,9 @@ CallJson = Callable[..., dict[str, Any]]
 
 @pytest.fixture(autouse=True)
 def _one_thread() -> Iterator[None]:
-    """Use one thread: tensors in tests are so small that a second one costs time."""
+    """Use one thread, as tensors in tests are tiny, unless OMP_NUM_THREADS asks for more."""
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     yield
     torch.set_num_threads(threads)
 
