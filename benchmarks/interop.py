@@ -47,8 +47,7 @@ IMAGES = "images"  # the dataset whose observations are images
 def datasets() -> dict[str, Any]:
     """What is written: everything recorded, images, and real demonstrations."""
     from counterbc.data.demonstrations import Demonstrations, Episode
-    from counterbc.formats.lerobot import reader as lerobot
-    from counterbc.formats.robomimic import reader as robomimic
+    from counterbc.formats import load
 
     rng = np.random.default_rng(0)
     made = [
@@ -71,8 +70,8 @@ def datasets() -> dict[str, Any]:
     found = {"made-v0": full, f"{IMAGES}-v0": pixels}
     if "COUNTERBC_DATA" in os.environ:
         data = Path(os.environ["COUNTERBC_DATA"])
-        found["pusht-v0"] = robomimic.read(data / "pusht_human_206.hdf5")
-        found["g1-v0"] = lerobot.read(data / "fixtures" / "lerobot_v21_g1")
+        found["pusht-v0"] = load(data / "pusht_human_206.hdf5")
+        found["g1-v0"] = load(data / "fixtures" / "lerobot_v21_g1")
     return found
 
 
@@ -106,11 +105,12 @@ def write_all(library: str, folder: Path) -> None:
 
 def read_theirs(library: str, folder: Path) -> None:
     """Compare what the library wrote, and the numbers it says are in it."""
-    module = importlib.import_module(f"counterbc.formats.{library}")
+    from counterbc.formats import load
+
     for answer in sorted(folder.glob("theirs/*.npz")):
         expected = dict(np.load(answer))
         name, _, key = answer.stem.partition("@")
-        demos = module.read(folder / "theirs" / name, [key] if key else None)
+        demos = load(folder / "theirs" / name, [key] if key else None, format=library)
         compare(f"their {answer.stem}: obs", demos.obs, expected["obs"], float(expected["within"]))
         compare(f"their {answer.stem}: action", demos.action, expected["action"])
         print(f"  their {answer.stem}: {len(demos)} episodes, {demos.pairs} pairs")
@@ -118,11 +118,11 @@ def read_theirs(library: str, folder: Path) -> None:
 
 def read_ours(folder: Path) -> None:
     """How long we take to read what robomimic was just timed on."""
-    from counterbc.formats.robomimic import reader as robomimic
+    from counterbc.formats import load
 
     for path in sorted(folder.glob("*.hdf5")):
         began = time.perf_counter()
-        robomimic.read(path)
+        load(path)
         print(f"  {path.stem}: read by counterbc in {time.perf_counter() - began:.2f} s")
 
 

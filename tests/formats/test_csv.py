@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from counterbc.errors import DataError, FormatError
-from counterbc.formats import csv as table
 from counterbc.formats import load, open_stream
 
 
@@ -40,7 +39,7 @@ def test_columns_are_told_apart_by_name(delimiter: str, tmp_path: Path) -> None:
 def test_observations_can_be_chosen_column_by_column(tmp_path: Path) -> None:
     demos = load(written(tmp_path / "demos.csv", FULL), obs=["y"])
     assert demos.obs[:, 0].tolist() == [2, 4, 6]
-    with pytest.raises(FormatError, match="no obs z; allowed: x, y"):
+    with pytest.raises(FormatError, match="no observation column 'z'; allowed: x, y"):
         load(tmp_path / "demos.csv", obs=["z"])
 
 
@@ -81,15 +80,15 @@ def test_an_episode_goes_on_over_the_blocks_of_reading(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("x,y\n1,2\n", "no column for the action, it has x, y; name action columns"),
+        ("x,y\n1,2\n", "no column for the action; it has x, y; name the action columns"),
         ("action\n1\n", "no column for the observation"),
-        ("x,x,action\n1,2,3\n", "two columns 'x'"),
-        ("x,action\n1,two\n", "not a table of numbers .*two"),
-        ("x,action\n1,2\n1,2,3\n", "not a table of numbers .*columns"),
+        ("x,x,action\n1,2,3\n", "two columns named 'x'"),
+        ("x,action\n1,two\n", "has a cell that is not a number .*two"),
+        ("x,action\n1,2\n1,2,3\n", "has a cell that is not a number .*columns"),
         ("x,action\n1,\n", "action of episode 'demo_0' has 1 values that are NaN"),
         ("x,action\n1,inf\n", "action of episode 'demo_0' has 1 values that are NaN or infinite"),
         ("x,action\n", "at least one episode"),
-        ("episode,x,action\n0,1,2\n1,1,2\n0,1,2\n", "episode 'demo_0' comes back"),
+        ("episode,x,action\n0,1,2\n1,1,2\n0,1,2\n", "episode 'demo_0' occurs in two"),
         ("episode,x,action\n,1,2\n", "a row has no episode"),
         ("operator,x,action\na,1,2\nb,1,2\n", "operator changes within episode 'demo_0'"),
         ("", "does not begin with a row of column names"),
@@ -97,7 +96,7 @@ def test_an_episode_goes_on_over_the_blocks_of_reading(tmp_path: Path) -> None:
 )
 def test_a_bad_table_is_refused_in_words(text: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises((FormatError, DataError), match=sentence):
-        table.read(written(tmp_path / "bad.csv", text))
+        load(written(tmp_path / "bad.csv", text), format="csv")
 
 
 def test_what_pandas_writes_by_default_is_read_as_it_is_meant(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_other_arrays_are_told_to_be_left_out(tmp_path: Path) -> None:
     path = written(tmp_path / "flat.hdf5", **six(next_observations=np.zeros((6, 2))))
     assert flat.stream(path).header.left_out == (
         "next_observations",
-        "terminals and timeouts apart: both become mere ends of episodes",
+        "whether terminals or timeouts ended an episode",
         "digits beyond 32 bits",
     )
 
@@ -75,7 +75,7 @@ def test_many_short_episodes_are_cut_right_across_the_blocks_of_reading(
     [
         (six(rewards=np.zeros(5)), "rewards has 5 rows but actions has 6"),
         (six(terminals=None, timeouts=None), "neither terminals nor timeouts"),
-        (six(observations=np.array([b"a"] * 6)), "observations .* only numbers are read"),
+        (six(observations=np.array([b"a"] * 6)), "observations .* only numbers can be read"),
         (six(observations=np.float64(3)), "observations has 0 rows"),
     ],
 )

@@ -15,11 +15,7 @@ import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.formats import csv as table
-from counterbc.formats import open_stream
-from counterbc.formats.lerobot import reader as lerobot
-from counterbc.formats.minari import reader as minari
-from counterbc.formats.npz import reader as npz
-from counterbc.formats.robomimic import reader as robomimic
+from counterbc.formats import lerobot, minari, npz, open_stream, robomimic
 
 
 def demos() -> Demonstrations:
@@ -77,7 +73,7 @@ def planted_flat(root: Path) -> tuple[Path, set[str]]:
         file["observations"], file["actions"] = np.zeros((5, 2)), np.zeros((5, 1))
         file["timeouts"], file["forces"] = np.eye(1, 5, 4)[0], np.zeros(5)
         file.attrs["licence"] = "free"
-    ends = "terminals and timeouts apart: both become mere ends of episodes"
+    ends = "whether terminals or timeouts ended an episode"
     return path, {"forces", "attribute licence", "digits beyond 32 bits", ends}
 
 

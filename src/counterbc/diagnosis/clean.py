@@ -49,7 +49,7 @@ def _demos(file: h5py.File, path: Path) -> dict[str, h5py.Group]:
 
 def check_cleanable(source: Path) -> None:
     """Refuse a file whose actions cannot be replaced, before any work is done."""
-    with hdf5.opened(source) as file:
+    with hdf5.open_file(source) as file:
         for group in _demos(file, source).values():
             kind = hdf5.dataset(group, "actions", source).dtype
             if hdf5.holds(group, SHOWN, source):
@@ -68,7 +68,7 @@ def check_mask(source: Path, name: str) -> None:
     """Refuse a name that cannot be added to the file's masks."""
     if not name or "/" in name or name in (".", ".."):
         raise OptionError(f"{name!r} cannot name a mask; use letters, digits and _")
-    with hdf5.opened(source) as file:
+    with hdf5.open_file(source) as file:
         if hdf5.holds(file, f"mask/{name}", source):
             raise OptionError(f"{source} has a mask {name!r} already; choose another name")
 

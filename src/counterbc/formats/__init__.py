@@ -67,29 +67,27 @@ class Format:
         return self.functions
 
 
-_HERE = "counterbc.formats"
+_PACKAGE = "counterbc.formats"
 FORMATS = {
     "robomimic": Format(
-        f"{_HERE}.robomimic.reader",
+        f"{_PACKAGE}.robomimic",
         content="an HDF5 file with a group `data`",
         writable=True,
         suffixes=(".hdf5", ".h5"),
     ),
     "d4rl": Format(
-        f"{_HERE}.d4rl", content="an HDF5 file with `observations` and `actions` at its root"
+        f"{_PACKAGE}.d4rl", content="an HDF5 file with `observations` and `actions` at its root"
     ),
     "npz": Format(
-        f"{_HERE}.npz.reader",
+        f"{_PACKAGE}.npz",
         content="a zip archive of numpy arrays",
         writable=True,
         suffixes=(".npz",),
     ),
-    "csv": Format(f"{_HERE}.csv", content="a text file whose first line names an action"),
-    "lerobot": Format(
-        f"{_HERE}.lerobot.reader", content="a folder with meta/info.json", writable=True
-    ),
+    "csv": Format(f"{_PACKAGE}.csv", content="a text file whose first line names an action"),
+    "lerobot": Format(f"{_PACKAGE}.lerobot", content="a folder with meta/info.json", writable=True),
     "minari": Format(
-        f"{_HERE}.minari.reader", content="a folder with Minari's metadata.json", writable=True
+        f"{_PACKAGE}.minari", content="a folder with Minari's metadata.json", writable=True
     ),
 }
 """Every format by name, in the order in which they are tried on a path."""

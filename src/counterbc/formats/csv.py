@@ -1,15 +1,15 @@
-"""CSV: a header row, then one row per pair.
+"""CSV: a header row, then one row per state-action pair. Read only.
 
-    episode, operator, reward       columns of these names, each optional; episode_index and
-                                    episode_id are an episode too
-    action, action_0, action.x …    the action: `action` or `actions`, alone or before a digit or
-                                    one of _ . [ -
-    done, index, timestamp …        columns that count or end rows, and pandas' column without a
-                                    name, are left out unless --obs chooses them
+    episode, operator, reward       optional columns; episode_index and episode_id also name the
+                                    episode
+    action, action_0, action.x …    the action: `action` or `actions`, alone or followed by a digit
+                                    or one of _ . [ -
+    done, index, timestamp …        counters and end marks, and the index column of pandas, are
+                                    left out unless --obs chooses them
     every other column              the observation; each is a key that --obs can choose
 
-Rows of an episode stand together; without `episode` the file is one episode. Columns are separated
-by commas, semicolons or tabs. An empty cell is a missing number, which is refused like NaN.
+The rows of an episode must be adjacent; without an episode column the file is one episode. Columns
+are separated by commas, semicolons or tabs. An empty cell is a missing number, refused like NaN.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Array
 from counterbc.errors import FormatError
-from counterbc.formats.guard import guarded, reason
+from counterbc.formats.guard import Guard, reason
 from counterbc.formats.rows import episode_name
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
@@ -36,87 +35,83 @@ _COUNTERS = (
     "", "Unnamed: 0", "index", "frame_index", "task_index", "timestamp", "step", "done", "dones",
     "terminated", "truncated", "terminal", "timeout",
 )  # fmt: skip
-_FIRST_LINE = 2**20  # bytes; a longer one is not the header of a table
+_FIRST_LINE = 2**20  # bytes; a longer first line is not a header row
 
 
 def recognizes(path: Path) -> bool:
-    """Text whose first line names an action."""
+    """Return whether it is a text file whose first line names an action."""
     if not path.is_file():
         return False
     try:
-        return bool(_columns(path).action)
+        return bool(_read_columns(path).action)
     except (FormatError, OSError):
         return False
 
 
-def read(path: str | Path, obs: Sequence[str] | None = None) -> Demonstrations:
-    return stream(path, obs).demonstrations()
-
-
 def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
-    """Episode by episode."""
+    """Open a file; `obs` names columns of the observation, in that order."""
     path = Path(path)
     if not path.is_file():
         raise FormatError(f"{path} is not a file; give the path of a CSV file")
-    columns = replace(_columns(path), chosen=None if obs is None else tuple(obs))
+    columns = replace(_read_columns(path), obs_choice=None if obs is None else tuple(obs))
     for key in obs or ():
-        if key not in columns.possible:
-            allowed = ", ".join(columns.possible)
-            raise FormatError(f"{path} has no obs {key}; allowed: {allowed}")
+        if key not in columns.obs_candidates:
+            allowed_names = ", ".join(columns.obs_candidates)
+            raise FormatError(f"{path} has no observation column {key!r}; allowed: {allowed_names}")
     if not columns.action or not columns.obs:
-        missing = "action" if not columns.action else "observation"
+        role = "action" if not columns.action else "observation"
         raise FormatError(
-            f"{path} has no column for the {missing}, it has {', '.join(columns.all)}; name action "
-            "columns action or action_0, action_1, …"
+            f"{path} has no column for the {role}; it has {', '.join(columns.names)}; name the "
+            "action columns action or action_0, action_1, …"
         )
     header = Header(
         action_names=columns.action,
         obs_names=columns.obs,
         obs_keys=tuple((name, 1) for name in columns.obs),
-        left_out=tuple(f"column {c!r}" for c in columns.all if c not in columns.read),
+        left_out=tuple(f"column {c!r}" for c in columns.names if c not in columns.used_names),
         source=str(path),
     )
-    return Stream(header, _recordings(path, columns)).choose(obs)
+    return Stream(header, _raw_episodes(path, columns)).choose(obs)
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """The names of the header row, and which are what."""
+    """The names in the header row and their roles."""
 
-    all: tuple[str, ...]
+    names: tuple[str, ...]
     delimiter: str
-    chosen: tuple[str, ...] | None = None
-    """The observation's columns; None: all that may be."""
+    obs_choice: tuple[str, ...] | None = None
+    """The columns of the observation; None: all candidates that are not counters."""
 
     @property
     def action(self) -> tuple[str, ...]:
-        return tuple(c for c in self.all if _ACTION.fullmatch(c))
+        return tuple(c for c in self.names if _ACTION.fullmatch(c))
 
     @property
-    def possible(self) -> tuple[str, ...]:
-        """What can be an observation."""
-        return tuple(c for c in self.all if c not in (*self.action, *self.others.values()))
+    def obs_candidates(self) -> tuple[str, ...]:
+        """The columns that can be part of the observation."""
+        return tuple(c for c in self.names if c not in (*self.action, *self.labels.values()))
 
     @property
     def obs(self) -> tuple[str, ...]:
-        if self.chosen is not None:
-            return tuple(c for c in self.possible if c in self.chosen)
-        return tuple(c for c in self.possible if c not in _COUNTERS)
+        if self.obs_choice is not None:
+            return tuple(c for c in self.obs_candidates if c in self.obs_choice)
+        return tuple(c for c in self.obs_candidates if c not in _COUNTERS)
 
     @property
-    def others(self) -> dict[str, str]:
-        """The column of episode, operator and reward, where there is one."""
-        episode = next((c for c in _EPISODES if c in self.all), "episode")
-        named = {"episode": episode, "operator": "operator", "reward": "reward"}
-        return {key: c for key, c in named.items() if c in self.all}
+    def labels(self) -> dict[str, str]:
+        """The columns of episode, operator and reward, as far as they exist."""
+        episode = next((c for c in _EPISODES if c in self.names), "episode")
+        roles = {"episode": episode, "operator": "operator", "reward": "reward"}
+        return {key: c for key, c in roles.items() if c in self.names}
 
     @property
-    def read(self) -> tuple[str, ...]:
-        return (*self.others.values(), *self.obs, *self.action)
+    def used_names(self) -> tuple[str, ...]:
+        return (*self.labels.values(), *self.obs, *self.action)
 
 
-def _columns(path: Path) -> _Columns:
-    with guarded(path), path.open("rb") as file:
+def _read_columns(path: Path) -> _Columns:
+    with Guard(path), path.open("rb") as file:
         line = file.readline(_FIRST_LINE)
     try:
         text = line.decode("utf-8-sig").strip("\r\n")
@@ -128,90 +123,94 @@ def _columns(path: Path) -> _Columns:
     names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
     if len(set(names)) < len(names):
         twice = next(n for i, n in enumerate(names) if n in names[:i])
-        raise FormatError(f"{path} has two columns {twice!r}; names must differ")
+        raise FormatError(f"{path} has two columns named {twice!r}; rename one")
     return _Columns(names, delimiter)
 
 
 @dataclass
-class _Growing:
-    """The episode whose rows are coming in."""
+class _OpenEpisode:
+    """An episode whose rows are still being read."""
 
     name: str
     operator: str | None
-    parts: list[dict[str, Array]] = field(default_factory=list)
+    blocks: list[dict[str, Array]] = field(default_factory=list)
 
-    def recording(self) -> RawEpisode:
-        joined = {key: np.concatenate([p[key] for p in self.parts]) for key in self.parts[0]}
+    def raw_episode(self) -> RawEpisode:
+        columns = {key: np.concatenate([b[key] for b in self.blocks]) for key in self.blocks[0]}
         return RawEpisode(
-            joined["obs"], joined["action"], joined.get("reward"), self.operator, name=self.name
+            obs=columns["obs"],
+            action=columns["action"],
+            reward=columns.get("reward"),
+            operator=self.operator,
+            name=self.name,
         )
 
 
-def _recordings(path: Path, columns: _Columns) -> Iterator[RawEpisode]:
-    growing: _Growing | None = None
-    finished: set[str] = set()
+def _raw_episodes(path: Path, columns: _Columns) -> Iterator[RawEpisode]:
+    current: _OpenEpisode | None = None
+    complete: set[str] = set()
     for batch in _batches(path, columns):
-        for name, operator, rows in _pieces(batch, path):
-            if growing is None or growing.name != name:
-                if growing is not None:
-                    yield growing.recording()
-                    finished.add(growing.name)
-                growing = _Growing(name, operator)
-            if name in finished:
+        for name, operator, rows in _blocks(batch, path):
+            if current is None or current.name != name:
+                if current is not None:
+                    yield current.raw_episode()
+                    complete.add(current.name)
+                current = _OpenEpisode(name, operator)
+            if name in complete:
                 raise FormatError(
-                    f"{path}: episode {name!r} comes back after another one; "
-                    "put the rows of an episode together"
+                    f"{path}: episode {name!r} occurs in two separate blocks of rows; "
+                    "sort the rows by episode"
                 )
-            if operator != growing.operator:
-                raise FormatError(f"{path}: operator changes within episode {name!r}; split it")
-            growing.parts.append(rows)
-    if growing is not None:
-        yield growing.recording()
+            if operator != current.operator:
+                raise FormatError(f"{path}: the operator changes within episode {name!r}; split it")
+            current.blocks.append(rows)
+    if current is not None:
+        yield current.raw_episode()
 
 
-def _pieces(
+def _blocks(
     batch: dict[str, Any], path: Path
 ) -> Iterator[tuple[str, str | None, dict[str, Array]]]:
-    """Stretches of rows with the same episode and operator."""
+    """Yield episode, operator and columns of each block of rows in which both stay the same."""
     count = len(batch["action"])
     ids, operators = (batch.pop(k, np.zeros(count, int)) for k in ("episode", "operator"))
-    known = operators.dtype == object
+    has_operators = operators.dtype == object
     change = (ids[1:] != ids[:-1]) | (operators[1:] != operators[:-1])
     starts = [0, *(np.flatnonzero(change) + 1).tolist()] if count else []
     for start, end in zip(starts, [*starts[1:], count], strict=False):
         if ids[start] in (None, ""):
-            raise FormatError(f"{path}: a row has no episode; fill that column in every row")
+            raise FormatError(f"{path}: a row has no episode; fill in that column in every row")
         rows = {key: values[start:end] for key, values in batch.items()}
-        yield episode_name(ids[start]), (operators[start] or None) if known else None, rows
+        yield episode_name(ids[start]), (operators[start] or None) if has_operators else None, rows
 
 
 def _batches(path: Path, columns: _Columns) -> Iterator[dict[str, Any]]:
-    """Arrays of some thousand rows: obs and action (T, …), and the others where they are."""
+    """Yield a few thousand rows at a time: obs and action (T, …), and the labels that exist."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    text = [c for key, c in columns.others.items() if key != "reward"]
-    types = {c: pa.string() if c in text else pa.float64() for c in columns.read}
+    text = [c for key, c in columns.labels.items() if key != "reward"]
+    types = {c: pa.string() if c in text else pa.float64() for c in columns.used_names}
     try:
         reader = arrow_csv.open_csv(
             path,
             read_options=arrow_csv.ReadOptions(
-                column_names=columns.all, skip_rows=1, use_threads=False
+                column_names=columns.names, skip_rows=1, use_threads=False
             ),
             parse_options=arrow_csv.ParseOptions(delimiter=columns.delimiter),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=types, include_columns=list(columns.read)
+                column_types=types, include_columns=list(columns.used_names)
             ),
         )
         for batch in reader:
-            found = {c: batch.column(c).to_numpy(zero_copy_only=False) for c in columns.read}
-            out = {key: found[c] for key, c in columns.others.items()}
-            yield out | {
-                key: np.column_stack([found[c] for c in names])
+            values = {c: batch.column(c).to_numpy(zero_copy_only=False) for c in columns.used_names}
+            labels = {key: values[c] for key, c in columns.labels.items()}
+            yield labels | {
+                key: np.column_stack([values[c] for c in names])
                 for key, names in (("obs", columns.obs), ("action", columns.action))
             }
     except (pa.ArrowException, OSError) as error:
         raise FormatError(
-            f"{path} is not a table of numbers ({reason(error)}); repair that cell, or choose the "
-            "observation's columns with --obs"
+            f"{path} has a cell that is not a number ({reason(error)}); correct that cell, or "
+            "choose the columns of the observation with --obs"
         ) from None

@@ -1,8 +1,9 @@
-"""Flat HDF5 as D4RL lays it out: all episodes end to end.
+"""D4RL: a flat HDF5 file that holds all episodes end to end. Read only.
 
     observations (N, S)    actions (N, A)    rewards (N,)    terminals (N,)    timeouts (N,)
 
-An episode ends where terminals or timeouts is set; what follows the last end is an episode too.
+An episode ends where terminals or timeouts is set. Rows after the last end are an episode too.
+`rewards` and one of `terminals` and `timeouts` may be missing.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from typing import Any
 import h5py
 import numpy as np
 
-from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Array
 from counterbc.errors import FormatError
-from counterbc.formats import extras, hdf5
-from counterbc.formats.guard import guarded
+from counterbc.formats import hdf5
+from counterbc.formats.extras import lost_digits
+from counterbc.formats.guard import Guard
 from counterbc.formats.rows import Rows, column
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
@@ -26,22 +27,18 @@ _READ = ("observations", "actions", "rewards", "terminals", "timeouts")
 
 
 def recognizes(path: Path) -> bool:
-    """An HDF5 file with datasets `observations` and `actions` at its root."""
+    """Return whether it is an HDF5 file with `observations` and `actions` at its root."""
     if not path.is_file() or not h5py.is_hdf5(path):
         return False
-    with hdf5.opened(path) as file:
-        found = [hdf5.member(file, key, path) for key in _READ[:2]]
-        return all(isinstance(f, h5py.Dataset) for f in found)
-
-
-def read(path: str | Path, obs: Sequence[str] | None = None) -> Demonstrations:
-    return stream(path, obs).demonstrations()
+    with hdf5.open_file(path) as file:
+        members = [hdf5.member(file, key, path) for key in _READ[:2]]
+        return all(isinstance(member, h5py.Dataset) for member in members)
 
 
 def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
-    """Episode by episode; the observation has the one key `state`."""
+    """Open a file; its observation has the single key `state`."""
     path = Path(path)
-    with hdf5.opened(path) as file:
+    with hdf5.open_file(path) as file:
         lengths = _lengths(file, path)
         observations = hdf5.dataset(file, "observations", path)
         image = observations.ndim > 2
@@ -51,25 +48,25 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
             source=str(path),
             left_out=_left_out(file, path),
         )
-    return Stream(header, _recordings(path, lengths)).choose(obs)
+    return Stream(header, _raw_episodes(path, lengths)).choose(obs)
 
 
 def _left_out(file: h5py.File, path: Path) -> tuple[str, ...]:
-    """What the file holds beyond what is read."""
-    there = hdf5.names(file, path)
-    with guarded(path):
+    """Return what the file holds that is not read."""
+    names = hdf5.names(file, path)
+    with Guard(path):
         attributes = sorted(file.attrs)
-    read = [hdf5.dataset(file, key, path).dtype for key in _READ[:3] if key in there]
+    dtypes = [hdf5.dataset(file, key, path).dtype for key in _READ[:3] if key in names]
     return (
-        *(key for key in there if key not in _READ),
+        *(key for key in names if key not in _READ),
         *(f"attribute {a}" for a in attributes),
-        "terminals and timeouts apart: both become mere ends of episodes",
-        *extras.lost_digits(read),
+        "whether terminals or timeouts ended an episode",
+        *lost_digits(dtypes),
     )
 
 
-def _recordings(path: Path, lengths: Array) -> Iterator[RawEpisode]:
-    with hdf5.opened(path) as file:
+def _raw_episodes(path: Path, lengths: Array) -> Iterator[RawEpisode]:
+    with hdf5.open_file(path) as file:
         observations, actions = (_rows(file, key, path) for key in _READ[:2])
         rewards = _rows(file, "rewards", path) if hdf5.holds(file, "rewards", path) else None
         for i, length in enumerate(lengths.tolist()):
@@ -82,33 +79,31 @@ def _recordings(path: Path, lengths: Array) -> Iterator[RawEpisode]:
 
 
 def _rows(file: h5py.File, key: str, path: Path) -> Rows:
-    found = hdf5.dataset(file, key, path)
+    dataset = hdf5.dataset(file, key, path)
 
     def rows(start: int, stop: int) -> Array:
-        with guarded(path):
-            return np.asarray(found[start:stop])
+        with Guard(path):
+            return np.asarray(dataset[start:stop])
 
-    return Rows(rows, found.shape, _row_bytes(found))
-
-
-def _row_bytes(found: h5py.Dataset) -> int:
-    return int(np.prod(found.shape[1:], dtype=int)) * int(found.dtype.itemsize)
+    row_bytes = int(np.prod(dataset.shape[1:], dtype=int)) * int(dataset.dtype.itemsize)
+    return Rows(rows, dataset.shape, row_bytes)
 
 
 def _lengths(file: h5py.File, path: Path) -> Array:
-    """The length of each episode."""
+    """Return the length of each episode."""
     total = _total(hdf5.dataset(file, "actions", path))
     for key in _READ:
         rows = _total(hdf5.dataset(file, key, path)) if hdf5.holds(file, key, path) else total
         if rows != total:
             raise FormatError(
-                f"{path}: {key} has {rows} rows but actions has {total}; all must be as long"
+                f"{path}: {key} has {rows} rows but actions has {total}; "
+                "all arrays must have one row per pair"
             )
     marks = [k for k in ("terminals", "timeouts") if hdf5.holds(file, k, path)]
     if not marks:
         raise FormatError(
-            f"{path} has neither terminals nor timeouts, so that its episodes cannot be told "
-            "apart; add one of them"
+            f"{path} has neither terminals nor timeouts, so the ends of its episodes are unknown; "
+            "add one of them"
         )
     over = np.zeros(total, bool)
     for key in marks:
@@ -118,6 +113,6 @@ def _lengths(file: h5py.File, path: Path) -> Array:
     return np.diff(ends, prepend=0)
 
 
-def _total(found: Any) -> int:
-    """Rows; a scalar has none, and rewards of shape (N, 1) have N."""
-    return int(found.shape[0]) if found.shape else 0
+def _total(dataset: Any) -> int:
+    """Return the number of rows; a scalar has none."""
+    return int(dataset.shape[0]) if dataset.shape else 0

@@ -1,8 +1,13 @@
-"""What a format has no place for, as one JSON object that travels beside the data.
+"""What a format has no field for, as one JSON object that is stored beside the data.
 
-written_by, action_low, action_high, action_set, action_names, obs_keys, obs_names, rate, masks
-episodes: name, length, operator, success; reward: whether the data hold it, or the numbers;
-selected, where the data have no place for it
+| key | meaning |
+|---|---|
+| written_by | the version of this library |
+| action_low, action_high, action_set, action_names | the action space |
+| obs_keys, obs_names, rate, masks | as in `Demonstrations` |
+| episodes | for each episode: name, length, operator, success |
+| episodes: reward | whether the data store it; the numbers if the data have no column for it |
+| episodes: selected | only if the data have no column for it |
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-import counterbc
+from counterbc import __version__
 from counterbc.data.episode import Array
 from counterbc.errors import FormatError
 from counterbc.formats import json_files
@@ -22,49 +27,53 @@ from counterbc.formats.stream import Header, RawEpisode
 
 @dataclass(frozen=True)
 class Extras:
-    """The object, read and checked."""
+    """The checked content of the object."""
 
     header: dict[str, Any]
-    """Fields of a `Header`, observations apart, since a reader may choose among them."""
+    """Fields of a `Header`, except for observations, of which a reader may choose some."""
     obs_keys: tuple[tuple[str, int], ...]
     obs_names: tuple[str, ...]
     episodes: list[dict[str, Any]]
 
-    def restored(self, recording: RawEpisode, index: int) -> RawEpisode:
-        """A recording with what is known about it; one that is not described stays as it is."""
+    def restore(self, raw: RawEpisode, index: int) -> RawEpisode:
+        """Return an episode with its description added; one without description as it is."""
         if index >= len(self.episodes):
-            return recording
-        known = self.episodes[index]
-        reward, selected = known.get("reward"), known.get("selected")
+            return raw
+        episode = self.episodes[index]
+        reward, selected = episode.get("reward"), episode.get("selected")
         return replace(
-            recording,
-            name=str(known.get("name", recording.name)),
-            operator=known.get("operator"),
-            success=known.get("success"),
+            raw,
+            name=str(episode.get("name", raw.name)),
+            operator=episode.get("operator"),
+            success=episode.get("success"),
             reward=np.array(reward, np.float32) if isinstance(reward, list)
-            else recording.reward if reward else None,
-            selected=recording.selected if selected is None else np.array(selected, bool),
+            else raw.reward if reward else None,
+            selected=raw.selected if selected is None else np.array(selected, bool),
         )  # fmt: skip
 
-    def check_fits(self, lengths: Sequence[int], where: str) -> None:
-        """Refuse to tell by position whose episodes these are, where somebody changed them."""
-        told = [e.get("length", n) for e, n in zip(self.episodes, lengths, strict=False)]
-        if len(self.episodes) == len(lengths) and told == list(lengths):
+    def check_fits(self, lengths: Sequence[int], label: str) -> None:
+        """Raise a `FormatError` if the episodes changed, since they are matched by position."""
+        expected_lengths = [
+            e.get("length", n) for e, n in zip(self.episodes, lengths, strict=False)
+        ]
+        if len(self.episodes) == len(lengths) and expected_lengths == list(lengths):
             return
-        differ = (i for i, (a, b) in enumerate(zip(told, lengths, strict=False)) if a != b)
-        first = next(differ, len(told))
+        differ = (
+            i for i, (a, b) in enumerate(zip(expected_lengths, lengths, strict=False)) if a != b
+        )
+        first = next(differ, len(expected_lengths))
         raise FormatError(
-            f"{where} does not fit this dataset: it describes {len(self.episodes)} episodes, the "
-            f"dataset has {len(lengths)}, and from episode {first} on they differ; remove it to "
-            "read without operators and names"
+            f"{label} does not fit this dataset: it describes {len(self.episodes)} episodes, the "
+            f"dataset has {len(lengths)}, and they differ from episode {first} on; remove it to "
+            "read the dataset without operators and names"
         )
 
 
-def of(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any]:
-    """The object for a dataset whose episodes were described by `about`."""
+def extras_json(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the object for a dataset; `episodes` come from `describe`."""
     low, high = header.action_low, header.action_high
     return {
-        "written_by": f"counterbc {counterbc.__version__}",
+        "written_by": f"counterbc {__version__}",
         "action_low": None if low is None else low.tolist(),
         "action_high": None if high is None else high.tolist(),
         "action_set": header.action_set,
@@ -77,73 +86,69 @@ def of(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def about(recording: RawEpisode, reward_held: bool, selected_held: bool = True) -> dict[str, Any]:
-    """What to remember of one episode; also what the data have no place for."""
-    reward: Any = recording.reward is not None
-    if recording.reward is not None and not reward_held:
-        reward = recording.reward.tolist()
-    kept = {"operator": recording.operator, "success": recording.success, "reward": reward}
-    if recording.selected is not None and not selected_held:
-        kept["selected"] = recording.selected.astype(bool).tolist()
-    told = {"name": recording.name, "length": len(recording.action)}
-    return told | {k: v for k, v in kept.items() if v is not None}
+def describe(
+    raw: RawEpisode, *, stores_reward: bool, stores_selected: bool = True
+) -> dict[str, Any]:
+    """Return the entry for one episode, with the values that the data have no column for."""
+    reward: Any = raw.reward is not None
+    if raw.reward is not None and not stores_reward:
+        reward = raw.reward.tolist()
+    optional = {"operator": raw.operator, "success": raw.success, "reward": reward}
+    if raw.selected is not None and not stores_selected:
+        optional["selected"] = raw.selected.astype(bool).tolist()
+    entry = {"name": raw.name, "length": len(raw.action)}
+    return entry | {key: value for key, value in optional.items() if value is not None}
 
 
-def read(values: Mapping[str, Any], where: str) -> Extras:
-    """Check the object; it may have been edited by hand."""
-    pairs = json_files.entry(values, "obs_keys", list, where)
+def read_extras(values: Mapping[str, Any], label: str) -> Extras:
+    """Check the object, which may have been edited by hand, and return its content."""
+    pairs = json_files.entry(values, "obs_keys", list, label)
     if not all(isinstance(p, list) and [type(x) for x in p] == [str, int] for p in pairs):
-        raise FormatError(f"{where}: obs_keys are {pairs!r:.60}; expected [name, width] pairs")
-    masks = json_files.entry(values, "masks", dict, where)
-    episodes = json_files.entry(values, "episodes", list, where)
+        raise FormatError(
+            f"{label}: obs_keys is {pairs!r:.60}; expected a list of [name, width] pairs; repair it"
+        )
+    masks = json_files.entry(values, "masks", dict, label)
+    episodes = json_files.entry(values, "episodes", list, label)
     for episode in episodes:
-        _check_episode(episode, where)
+        _check_episode(episode, label)
     return Extras(
         header={
-            **{k: _numbers(values, k, where) for k in ("action_low", "action_high")},
-            "action_set": json_files.entry(values, "action_set", str, where),
-            "action_names": texts(values, "action_names", where),
-            "rate": None if values.get("rate") is None else json_files.rate(values, "rate", where),
-            "masks": {m: texts(masks, m, where) for m in masks},
+            **{k: _numbers(values, k, label) for k in ("action_low", "action_high")},
+            "action_set": json_files.entry(values, "action_set", str, label),
+            "action_names": json_files.texts(values, "action_names", label),
+            "rate": None if values.get("rate") is None else json_files.rate(values, "rate", label),
+            "masks": {m: json_files.texts(masks, m, label) for m in masks},
         },
         obs_keys=tuple((key, width) for key, width in pairs),
-        obs_names=texts(values, "obs_names", where),
+        obs_names=json_files.texts(values, "obs_names", label),
         episodes=episodes,
     )
 
 
 def lost_digits(dtypes: Iterable[Any]) -> list[str]:
-    """What becomes of numbers with more bits than an `Episode` keeps, for a reader's left_out."""
+    """Return a note for `Header.left_out` if numbers have more bits than an `Episode` stores."""
     wide = any(np.dtype(dtype).itemsize > 4 for dtype in dtypes)
     return ["digits beyond 32 bits"] if wide else []
 
 
-def _check_episode(episode: Any, where: str) -> None:
+def _check_episode(episode: Any, label: str) -> None:
     if not isinstance(episode, dict):
-        raise FormatError(f"{where}: episodes are not all objects; repair or remove them")
+        raise FormatError(f"{label}: episodes has an entry that is not an object; repair it")
     kinds = {"name": str, "operator": str, "success": bool, "length": int, "selected": list}
     for key, kind in kinds.items():
         if key in episode:
-            json_files.entry(episode, key, kind, where)
-    if not all(isinstance(one, bool) for one in episode.get("selected", ())):
-        raise FormatError(f"{where}: selected is not a list of true and false; repair or remove it")
+            json_files.entry(episode, key, kind, label)
+    if not all(isinstance(flag, bool) for flag in episode.get("selected", ())):
+        raise FormatError(f"{label}: selected is not a list of true and false; repair it")
     if isinstance(episode.get("reward"), list):
-        _numbers(episode, "reward", where)
+        _numbers(episode, "reward", label)
 
 
-def _numbers(values: Mapping[str, Any], key: str, where: str) -> Array | None:
-    """A list of numbers under `key`, or None."""
+def _numbers(values: Mapping[str, Any], key: str, label: str) -> Array | None:
+    """Return the list of numbers under `key`, or None if there is none."""
     if values.get(key) is None:
         return None
     try:
-        return np.array(json_files.entry(values, key, list, where), np.float32)
+        return np.array(json_files.entry(values, key, list, label), np.float32)
     except (TypeError, ValueError):
-        raise FormatError(f"{where}: {key} is not a list of numbers; repair or remove it") from None
-
-
-def texts(values: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    """A list of texts under `key`."""
-    found = json_files.entry(values, key, list, where)
-    if not all(isinstance(text, str) for text in found):
-        raise FormatError(f"{where}: {key} is {found!r:.60}; expected a list of texts; repair it")
-    return tuple(found)
+        raise FormatError(f"{label}: {key} is not a list of numbers; repair it") from None

@@ -1,4 +1,4 @@
-"""Images in PNG, JPEG and films, as arrays (T, H, W, C) of uint8, and back to PNG."""
+"""Images and videos: decode PNG, JPEG and video to (T, H, W, C) uint8, and encode PNG."""
 
 from __future__ import annotations
 
@@ -17,40 +17,48 @@ from counterbc.errors import FormatError
 _MODES = {1: "L", 3: "RGB"}
 
 
-def decoded(images: Iterable[bytes | None], shape: Sequence[int], where: str) -> Array:
-    """PNG or JPEG images of one shape (H, W, C), (H, W) or (C, H, W): (T, H, W, C)."""
-    library = _library("PIL.Image", "pillow", where)
-    height, width, channels = _sizes(shape, where)
+def decode(images: Iterable[bytes | None], shape: Sequence[int], label: str) -> Array:
+    """Decode PNG or JPEG images to (T, H, W, C).
+
+    `shape` is (H, W, C), (H, W) or (C, H, W) and is the same for all images.
+    """
+    library = _library("PIL.Image", "pillow", label)
+    height, width, channels = _sizes(shape, label)
     frames = [np.empty((0, height, width, channels), np.uint8)]
     for i, content in enumerate(images):
         if not content:
-            raise FormatError(f"{where} has no image in row {i}; embed images in the file")
+            raise FormatError(f"{label} has no image in row {i}; store the images inside the file")
         try:
             image = library.open(io.BytesIO(content), formats=("PNG", "JPEG"))
-            if image.size != (width, height):  # known before the pixels are unpacked
+            if image.size != (width, height):  # checked before the pixels are decoded
                 raise FormatError(
-                    f"{where} has an image of {image.size[0]}×{image.size[1]} pixels in row {i}; "
-                    f"the metadata say {width}×{height}"
+                    f"{label} has an image of {image.size[0]}×{image.size[1]} pixels in row {i}; "
+                    f"the metadata say {width}×{height}; correct one of them"
                 )
             pixels = np.asarray(image.convert(_MODES[channels]))
         except (OSError, SyntaxError, ValueError) as error:
-            raise FormatError(f"{where}: row {i} is not a PNG or JPEG image ({error})") from None
+            raise FormatError(
+                f"{label}: row {i} is not a PNG or JPEG image ({error}); "
+                "store the images as PNG or JPEG"
+            ) from None
         frames.append(pixels.reshape(1, height, width, channels))
     return np.concatenate(frames)
 
 
-def film(
-    path: Path, begin: float, count: int, fps: float, shape: Sequence[int], where: str
+def decode_video(
+    path: Path, *, begin: float, count: int, fps: float, shape: Sequence[int], label: str
 ) -> Array:
-    """`count` frames of a film from second `begin` on: (T, H, W, 3)."""
+    """Decode `count` frames of a video from second `begin` on: (T, H, W, 3)."""
     if not isfile(path):
-        raise FormatError(f"{path} is missing; download the films, or choose other observations")
-    av = _library("av", "av", where)
+        raise FormatError(f"{path} is missing; download the videos, or choose other observations")
+    av = _library("av", "av", label)
     frames: list[Array] = []
     try:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]
-            container.seek(int(begin / stream.time_base), stream=stream)  # to a frame before it
+            container.seek(
+                int(begin / stream.time_base), stream=stream
+            )  # to the key frame before it
             for frame in container.decode(stream):
                 late = frame.time - begin - len(frames) / fps
                 if late > 0.5 / fps or len(frames) == count:
@@ -58,19 +66,24 @@ def film(
                 if late >= -0.5 / fps:
                     frames.append(frame.to_ndarray(format="rgb24"))
     except (av.FFmpegError, OSError, IndexError, TypeError) as error:
-        raise FormatError(f"{path} cannot be read as a film ({error}); download it again") from None
+        raise FormatError(
+            f"{path} cannot be read as a video ({error}); download it again"
+        ) from None
     if len(frames) < count:
         raise FormatError(
-            f"{path} has {len(frames)} of the {count} frames from second {begin:g} on, "
-            f"{fps:g} a second; download it again"
+            f"{path} has {len(frames)} frames from second {begin:g} on at {fps:g} Hz; "
+            f"expected {count}; download it again"
         )
-    if frames and frames[0].shape != _sizes(shape, where):
-        raise FormatError(f"{path} has frames of {frames[0].shape}; the metadata say {shape}")
-    return np.stack(frames) if frames else np.empty((0, *_sizes(shape, where)), np.uint8)
+    if frames and frames[0].shape != _sizes(shape, label):
+        raise FormatError(
+            f"{path} has frames of shape {frames[0].shape}; "
+            f"the metadata say {shape}; correct one of them"
+        )
+    return np.stack(frames) if frames else np.empty((0, *_sizes(shape, label)), np.uint8)
 
 
 def png(frame: Array) -> bytes:
-    """One image (H, W, C) without loss."""
+    """Encode one image (H, W, C) as PNG, which is lossless."""
     from PIL import Image
 
     buffer = io.BytesIO()
@@ -78,21 +91,27 @@ def png(frame: Array) -> bytes:
     return buffer.getvalue()
 
 
-def _sizes(shape: Sequence[int], where: str) -> tuple[int, int, int]:
-    """Height, width and channels; channels come last, or first where only those can be them."""
+def _sizes(shape: Sequence[int], label: str) -> tuple[int, int, int]:
+    """Return height, width and channels.
+
+    Channels come last, unless only the first size can be a number of channels.
+    """
     sizes = (*shape, 1) if len(shape) == 2 else tuple(shape)
     if len(sizes) == 3 and sizes[2] not in _MODES and sizes[0] in _MODES:
         sizes = (sizes[1], sizes[2], sizes[0])
     if len(sizes) != 3 or sizes[2] not in _MODES:
-        raise FormatError(f"{where} has images of shape {shape}; expected (H, W, 3) or (H, W, 1)")
+        raise FormatError(
+            f"{label} has images of shape {shape}; expected (H, W, 3) or (H, W, 1); "
+            "choose other observations"
+        )
     return sizes[0], sizes[1], sizes[2]
 
 
-def _library(module: str, package: str, where: str) -> Any:
+def _library(module: str, package: str, label: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
         raise FormatError(
-            f"{where} needs {package} to be read, which is not installed; "
+            f"reading {label} needs {package}, which is not installed; "
             f"install it with: pip install {package}, or choose other observations"
         ) from None

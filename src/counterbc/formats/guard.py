@@ -1,4 +1,4 @@
-"""Files may come from anybody: damage is one sentence, and absurd sizes are not believed."""
+"""Protection against damaged and malicious files: clear errors and a limit on claimed sizes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from counterbc.errors import CounterBCError, FormatError
 
-LARGE = 2**28  # bytes; below this anything is read, whatever it was compressed to
-_RATIO = 200  # what real raw_episodes never reach when compressed, and made-up sizes do
+LARGE = 2**28  # bytes; arrays up to this size are read whatever their compression
+_RATIO = 200  # compression that recorded data never reach; a larger ratio means a false size
 
 
-class guarded:  # noqa: N801, it reads as a verb
-    """`with guarded(path)` turns whatever a library raises on a damaged file into one sentence.
+class Guard:
+    """A context that turns what a library raises on a damaged file into a `FormatError`.
 
-    Libraries raise almost anything then, so nothing but their own calls belongs inside.
+    Libraries raise almost anything then, so only calls of a library belong inside the block.
     """
 
     def __init__(self, path: Path) -> None:
@@ -26,33 +26,33 @@ class guarded:  # noqa: N801, it reads as a verb
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, PermissionError):
             raise FormatError(
-                f"{self.path} may not be read; ask its owner for permission"
+                f"{self.path} cannot be read: permission denied; ask its owner for access"
             ) from error
         if isinstance(error, Exception) and not isinstance(error, CounterBCError):
             raise FormatError(
-                f"{self.path} cannot be read, it may be cut short or damaged ({reason(error)}); "
+                f"{self.path} cannot be read; it may be incomplete or damaged ({reason(error)}); "
                 "copy or download it again"
             ) from error
 
 
 def check_there(path: Path) -> None:
-    """Refuse a path that is not there, or may not be read."""
-    with guarded(path):
+    """Raise a `FormatError` if a path does not exist or must not be read."""
+    with Guard(path):
         if not path.exists():
             raise FormatError(f"{path} does not exist; give the path of a file or folder")
         if path.is_file():
             path.open("rb").close()
 
 
-def check_size(what: str, size: int, stored: int) -> None:
-    """Refuse what claims far more bytes than are there for it."""
-    if size > LARGE and size > _RATIO * stored:
+def check_size(label: str, size: int, stored_bytes: int) -> None:
+    """Raise a `FormatError` if an array claims far more bytes than the file stores for it."""
+    if size > LARGE and size > _RATIO * stored_bytes:
         raise FormatError(
-            f"{what} claims {size / 1e9:,.1f} GB but stores {stored / 1e9:,.3f}; "
-            "give a file whose arrays are filled"
+            f"{label} claims {size / 1e9:,.1f} GB but the file stores {stored_bytes / 1e9:,.3f} GB "
+            "for it; use a file whose arrays are filled"
         )
 
 
 def reason(error: BaseException) -> str:
-    """The first line of what a library said."""
+    """Return the first line of an error message of a library."""
     return (str(error) or type(error).__name__).strip("'\"").split("\n")[0]

@@ -1,7 +1,7 @@
-"""What every HDF5 format needs: files that open with a clear word and are written whole or not.
+"""HDF5 files: safe reading with clear errors, and writing that completes or leaves no trace.
 
-A file may come from anybody. Nothing outside it is ever read: links, data kept in other files and
-virtual datasets are refused. So is a dataset that claims far more than the file can hold.
+A file may come from anybody, so nothing outside it is ever read: links, external data and virtual
+datasets are refused. A dataset that claims far more bytes than the file stores is refused too.
 """
 
 from __future__ import annotations
@@ -19,44 +19,46 @@ import numpy as np
 from counterbc.data.episode import Array
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
-from counterbc.formats.guard import LARGE, check_size, guarded, reason
+from counterbc.formats.guard import LARGE, Guard, check_size, reason
 
-_UNFILLED = 2**20  # bytes that may be claimed without a single one stored
+_UNFILLED = 2**20  # bytes that a dataset may claim while the file stores none of them
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[h5py.File]:
-    """An HDF5 file to read."""
+def open_file(path: Path) -> Iterator[h5py.File]:
+    """Open an HDF5 file to read."""
     if not path.is_file():
         raise FormatError(f"{path} is not a file; give the path of an HDF5 file")
-    with guarded(path):
-        path.open("rb").close()  # h5py calls a file that may not be read "not HDF5"
+    with Guard(path):
+        path.open("rb").close()  # h5py reports a file without read permission as "not HDF5"
         if not h5py.is_hdf5(path):
-            raise FormatError(f"{path} is not an HDF5 file; give the path of one")
+            raise FormatError(f"{path} is not an HDF5 file; give the path of an HDF5 file")
         file = h5py.File(path, "r")
         _bound_cache(file)
     try:
         yield file
     finally:
-        with guarded(path):
+        with Guard(path):
             file.close()
 
 
 @contextmanager
-def created(path: Path) -> Iterator[h5py.File]:
-    """A new HDF5 file, written aside and renamed when complete; on any failure nothing remains."""
+def new_file(path: Path) -> Iterator[h5py.File]:
+    """Create an HDF5 file under a temporary name; rename it when complete, else delete it."""
     check_free(path)
     with aside(path) as temporary:
         try:
             with h5py.File(temporary, "x") as file:
                 _bound_cache(file)
                 yield file
-        except RuntimeError as error:  # how h5py reports a disk that fills up while it closes
+        except (
+            RuntimeError
+        ) as error:  # what h5py raises if the disk fills up while it closes the file
             raise OSError(reason(error)) from error
 
 
 def _bound_cache(file: h5py.File) -> None:
-    """Keep HDF5 from remembering the descriptions of ten thousand demos, hundreds of megabytes."""
+    """Limit the metadata cache, which takes hundreds of megabytes for ten thousand demos."""
     config = file.id.get_mdc_config()
     config.set_initial_size, config.initial_size = True, 2**20
     config.min_size, config.max_size = 2**20, 2**21
@@ -67,139 +69,151 @@ def _bound_cache(file: h5py.File) -> None:
 
 
 def names(group: h5py.Group, path: Path) -> list[str]:
-    """What a group holds, sorted; links are refused, and names that could mean another place."""
-    found: dict[bytes, int] = {}
-    with guarded(path):
-        group.id.links.iterate(lambda name, info: found.update({name: info.type}), info=True)
-    for name, kind in found.items():
+    """Return the sorted names in a group; links and names such as `..` are refused."""
+    types: dict[bytes, int] = {}
+    with Guard(path):
+        group.id.links.iterate(lambda name, info: types.update({name: info.type}), info=True)
+    for name, kind in types.items():
         if kind != h5py.h5l.TYPE_HARD:
             raise _link(group, name, path)
         if name in (b".", b"..") or not _is_text(name):
-            raise FormatError(f"{path}: {name!r} in {base(group)!r} is no proper name; rename it")
-    return sorted(name.decode() for name in found)
+            raise FormatError(f"{path}: {name!r} in {base(group)!r} is not a valid name; rename it")
+    return sorted(name.decode() for name in types)
 
 
 def holds(group: h5py.Group, key: str, path: Path) -> bool:
-    """Whether something lies under `key`, such as obs/state; links are refused, not followed."""
-    encoded, end = key.encode(), 0
-    with guarded(path):
+    """Return whether `key`, such as obs/state, exists; links are refused, not followed."""
+    key_bytes, end = key.encode(), 0
+    with Guard(path):
         links = group.id.links
-        while end < len(encoded):
-            end = (encoded + b"/").index(b"/", end + 1)
-            if not links.exists(encoded[:end]):
+        while end < len(key_bytes):
+            end = (key_bytes + b"/").index(b"/", end + 1)
+            if not links.exists(key_bytes[:end]):
                 return False
-            if links.get_info(encoded[:end]).type != h5py.h5l.TYPE_HARD:
-                raise _link(group, encoded[:end], path)
+            if links.get_info(key_bytes[:end]).type != h5py.h5l.TYPE_HARD:
+                raise _link(group, key_bytes[:end], path)
     return True
 
 
 def _link(group: h5py.Group, name: bytes, path: Path) -> FormatError:
     return FormatError(
         f"{path}: {text(name)!r} in {base(group)!r} is a link, and links are not followed; "
-        "copy what it points to into the file"
+        "copy its target into the file"
     )
 
 
 def member(group: h5py.Group, key: str, path: Path) -> h5py.Group | h5py.Dataset | None:
-    """What lies under `key`, or None."""
+    """Return the group or dataset under `key`, or None."""
     if not holds(group, key, path):
         return None
-    with guarded(path):
-        found = h5py.h5o.open(group.id, key.encode())
-        return h5py.Group(found) if isinstance(found, h5py.h5g.GroupID) else group[key]
+    with Guard(path):
+        object_id = h5py.h5o.open(group.id, key.encode())
+        is_group = isinstance(object_id, h5py.h5g.GroupID)
+        return h5py.Group(object_id) if is_group else group[key]
 
 
 def is_group(group: h5py.Group, name: str, path: Path) -> bool:
-    """Whether a group lies under `name`, found out without opening it."""
+    """Return whether there is a group under `name`, without opening it."""
     if not holds(group, name, path):
         return False
-    with guarded(path):
+    with Guard(path):
         return bool(h5py.h5o.get_info(group.id, name.encode()).type == h5py.h5o.TYPE_GROUP)
 
 
-# In these `known` says that the key is one of `names`, so that it is there and no link. To look
-# every name up again, or to go through h5py's Python layer, takes as long as reading an episode.
+# `exists=True` says that the key is one of `names`, so it exists and is not a link. Looking every
+# name up again, or going through h5py's Python layer, takes as long as reading an episode.
 
 
-def subgroup(group: h5py.Group, key: str, path: Path, known: bool = False) -> h5py.Group:
-    """A group that must be there."""
-    there = known or holds(group, key, path)
-    with guarded(path):
-        found = h5py.h5o.open(group.id, key.encode()) if there else None
-    if not isinstance(found, h5py.h5g.GroupID):
-        raise FormatError(f"{path}: {base(group)!r} has no {key}; it has {listed(group, path)}")
-    return h5py.Group(found)
+def subgroup(group: h5py.Group, key: str, path: Path, exists: bool = False) -> h5py.Group:
+    """Return the group under `key`, which must exist."""
+    exists = exists or holds(group, key, path)
+    with Guard(path):
+        group_id = h5py.h5o.open(group.id, key.encode()) if exists else None
+    if not isinstance(group_id, h5py.h5g.GroupID):
+        raise _absent(group, key, path)
+    return h5py.Group(group_id)
 
 
 def dataset(group: h5py.Group, key: str, path: Path) -> h5py.Dataset:
-    """A dataset of numbers that lies in this file; anything else, objects above all, is refused."""
-    there = holds(group, key, path)
-    with guarded(path):
-        return h5py.Dataset(_dataset(group, key, path, there)[0])
+    """Return a dataset of numbers stored in this file; anything else is refused."""
+    exists = holds(group, key, path)
+    with Guard(path):
+        return h5py.Dataset(_dataset(group, key, path, exists)[0])
 
 
-def numbers(group: h5py.Group, key: str, path: Path, known: bool = False) -> Array:
-    """All of a dataset."""
-    there = known or holds(group, key, path)
-    with guarded(path):
-        found, shape, dtype = _dataset(group, key, path, there)
+def numbers(group: h5py.Group, key: str, path: Path, exists: bool = False) -> Array:
+    """Read all numbers of a dataset."""
+    exists = exists or holds(group, key, path)
+    with Guard(path):
+        dataset_id, shape, dtype = _dataset(group, key, path, exists)
         values = np.empty(shape, dtype)
-        found.read(h5py.h5s.ALL, h5py.h5s.ALL, values)
+        dataset_id.read(h5py.h5s.ALL, h5py.h5s.ALL, values)
         return values
 
 
-def strings(found: Any, what: str, path: Path) -> tuple[str, ...]:
-    """A dataset of names."""
-    with guarded(path):
-        proper = isinstance(found, h5py.Dataset) and h5py.check_string_dtype(found.dtype)
-        if not proper:
-            raise FormatError(f"{path}: {what} is not a list of demo names; remove it")
-        _check_storage(found.id, what, found.shape, found.dtype, path)
-        return tuple(str(n) for n in np.ravel(found.asstr("utf-8")[()]))
+def strings(names: Any, label: str, path: Path) -> tuple[str, ...]:
+    """Read all strings of a dataset of names."""
+    with Guard(path):
+        if not (isinstance(names, h5py.Dataset) and h5py.check_string_dtype(names.dtype)):
+            raise FormatError(f"{path}: {label} is not a list of demo names; remove it")
+        _check_storage(names.id, label, names.shape, names.dtype, path)
+        return tuple(str(n) for n in np.ravel(names.asstr("utf-8")[()]))
 
 
 def _dataset(
-    group: h5py.Group, key: str, path: Path, there: bool
+    group: h5py.Group, key: str, path: Path, exists: bool
 ) -> tuple[Any, tuple[int, ...], Any]:
-    """Its id, shape and type."""
-    found = h5py.h5o.open(group.id, key.encode()) if there else None
-    if not isinstance(found, h5py.h5d.DatasetID):
-        raise FormatError(f"{path}: {base(group)!r} has no {key}; it has {listed(group, path)}")
-    shape, dtype = found.shape, found.dtype
+    """Return the id, shape and type of a dataset."""
+    dataset_id = h5py.h5o.open(group.id, key.encode()) if exists else None
+    if not isinstance(dataset_id, h5py.h5d.DatasetID):
+        raise _absent(group, key, path)
+    shape, dtype = dataset_id.shape, dataset_id.dtype
     if dtype.kind not in "biuf":
         raise FormatError(
-            f"{path}: {key} of {base(group)!r} holds values of type {dtype}; only numbers are read"
+            f"{path}: {key} of {base(group)!r} holds values of type {dtype}; "
+            "only numbers can be read; convert or remove them"
         )
-    _check_storage(found, key, shape, dtype, path)
-    return found, shape, dtype
+    _check_storage(dataset_id, key, shape, dtype, path)
+    return dataset_id, shape, dtype
 
 
-def _check_storage(found: Any, name: str, shape: tuple[int, ...], dtype: Any, path: Path) -> None:
-    """Refuse data kept elsewhere, and a size that the bytes in this file cannot account for."""
-    if found.get_offset() is None:  # not one piece of this file: chunks, or elsewhere
-        made = found.get_create_plist()
-        if made.get_layout() == h5py.h5d.VIRTUAL or made.get_external_count() > 0:
+def _absent(group: h5py.Group, key: str, path: Path) -> FormatError:
+    return FormatError(
+        f"{path}: {base(group)!r} has no {key}; it has {listing(group, path)}; "
+        f"add {key}, or give a file that has it"
+    )
+
+
+def _check_storage(
+    dataset_id: Any, name: str, shape: tuple[int, ...], dtype: Any, path: Path
+) -> None:
+    """Refuse data stored in other files, and sizes far beyond the bytes stored in this file."""
+    if dataset_id.get_offset() is None:  # not contiguous in this file: chunked, or elsewhere
+        properties = dataset_id.get_create_plist()
+        is_virtual = properties.get_layout() == h5py.h5d.VIRTUAL
+        if is_virtual or properties.get_external_count() > 0:
             raise FormatError(
-                f"{path}: {name} is kept in another file; copy its values into this one"
+                f"{path}: {name} is stored in another file; copy its values into this one"
             )
     size = math.prod(shape) * dtype.itemsize
     if size > LARGE:
-        check_size(f"{path}: {name}", size, found.get_storage_size())
-    elif size > _UNFILLED and found.get_storage_size() == 0:  # many of these add up
-        raise FormatError(f"{path}: {name} claims {size:,} bytes but stores none; fill it")
+        check_size(f"{path}: {name}", size, dataset_id.get_storage_size())
+    elif size > _UNFILLED and dataset_id.get_storage_size() == 0:  # many of these add up
+        raise FormatError(f"{path}: {name} claims {size:,} bytes but the file stores none; fill it")
 
 
 # Attributes
 
 
 def attribute(group: h5py.Group, key: str, path: Path, default: Any = None) -> Any:
-    with guarded(path):
-        # .get would take an attribute that cannot be read for one that is absent
+    """Return an attribute, or `default` if there is none."""
+    with Guard(path):
+        # .get returns the default also for an attribute that cannot be read
         return group.attrs[key] if h5py.h5a.exists(group.id, key.encode()) else default
 
 
 def text_of(group: h5py.Group, key: str, path: Path) -> str | None:
-    """An attribute as text; None where it is absent."""
+    """Return an attribute as text, or None if there is none."""
     value = attribute(group, key, path)
     if value is None:
         return None
@@ -209,36 +223,36 @@ def text_of(group: h5py.Group, key: str, path: Path) -> str | None:
 
 
 def number_of(group: h5py.Group, key: str, path: Path) -> float | None:
-    """An attribute as a number, also one that was written as text; None where it is absent."""
+    """Return an attribute as a number, also if it was written as text; None if there is none."""
     value: Any = np.empty(())
-    with guarded(path):
+    with Guard(path):
         if not h5py.h5a.exists(group.id, key.encode()):
             return None
-        try:  # straight from HDF5, which takes a fifth of the time
+        try:  # directly from HDF5, which takes a fifth of the time
             h5py.h5a.open(group.id, key.encode()).read(value, h5py.h5t.NATIVE_DOUBLE)
-        except (OSError, TypeError, ValueError):  # a truth value, a text, a list
+        except (OSError, TypeError, ValueError):  # a boolean, a text or a list
             value = group.attrs[key]
     try:
         return float(value)
     except (TypeError, ValueError):
         raise FormatError(
-            f"{path}: attribute {key} of {base(group)!r} is {value!r}; expected a number"
+            f"{path}: attribute {key} of {base(group)!r} is {value!r}; expected a number; repair it"
         ) from None
 
 
 def from_json(group: h5py.Group, key: str, path: Path, default: Any) -> Any:
-    """An attribute that holds a JSON value of the same kind as `default`."""
-    written = text_of(group, key, path)
-    if written is None:
+    """Return an attribute that holds JSON; its value must be of the same type as `default`."""
+    json_text = text_of(group, key, path)
+    if json_text is None:
         return default
     try:
-        value = json.loads(written)
+        value = json.loads(json_text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: attribute {key} is not JSON ({error}); repair it") from None
     if type(value) is not type(default):
         raise FormatError(
             f"{path}: attribute {key} holds a JSON {type(value).__name__}; "
-            f"expected a {type(default).__name__}"
+            f"expected a {type(default).__name__}; repair it"
         )
     return value
 
@@ -248,17 +262,18 @@ def text(value: Any) -> str:
 
 
 def base(group: h5py.Group) -> str:
-    """The last part of a group's name."""
+    """Return the last part of the name of a group."""
     return str(group.name).rsplit("/", 1)[-1]
 
 
-def listed(group: h5py.Group, path: Path) -> str:
-    with guarded(path):
+def listing(group: h5py.Group, path: Path) -> str:
+    """Return the names in a group as a text for error messages."""
+    with Guard(path):
         return ", ".join(sorted(group)) or "nothing"
 
 
 def _is_text(value: str | bytes) -> bool:
-    """Whether it is proper UTF-8; h5py hides other bytes in surrogates."""
+    """Return whether a value is valid UTF-8; h5py hides other bytes in surrogates."""
     try:
         value.encode() if isinstance(value, str) else value.decode()
     except UnicodeError:

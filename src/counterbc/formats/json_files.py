@@ -1,4 +1,4 @@
-"""JSON files whose content is checked as it is read."""
+"""JSON files: read, check the types of entries, and write."""
 
 from __future__ import annotations
 
@@ -10,66 +10,78 @@ from typing import Any, TypeVar
 
 from counterbc.errors import FormatError
 
-_MOST = 2**28  # bytes; a description that is larger is a mistake
+_MAX_BYTES = 2**28  # a larger metadata file is a mistake
 
 T = TypeVar("T")
 
 
 def load(path: Path, kind: type[T]) -> T:
-    """The value in a file; `kind` is dict or list."""
-    return _parsed(_text(path), kind, path)
+    """Return the value in a file; `kind` (dict or list) is its required type."""
+    return _parse(_text(path), kind, path)
 
 
 def load_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects in a file that has one on each line."""
+    """Return the objects of a JSON Lines file, one per line."""
     lines = _text(path).split("\n")  # splitlines would also split at U+2028 within a string
-    numbered = enumerate(lines, 1)
-    return [_parsed(line, dict, f"{path}, line {i}") for i, line in numbered if line.strip()]
+    return [
+        _parse(line, dict, f"{path}, line {number}")
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    ]
 
 
 def dump(value: Any, path: Path) -> None:
-    """Write a value, readable to people."""
+    """Write a value as indented JSON."""
     try:
         text = json.dumps(value, indent=4)
     except (TypeError, ValueError) as error:
         raise FormatError(
-            f"{path.name} could not be written, JSON cannot hold it ({error}); "
-            "rename or remove what it names"
+            f"{path.name} could not be written because JSON cannot represent a value ({error}); "
+            "rename or remove that value"
         ) from None
     path.write_text(text + "\n", "utf-8")
 
 
-def loads(text: Any, kind: type[T], where: str) -> T:
-    """The value in a text that is part of some file."""
+def loads(text: Any, kind: type[T], label: str) -> T:
+    """Return the value of a JSON text that is part of a file."""
     if not isinstance(text, str):
-        raise FormatError(f"{where} is {text!r:.40}; expected a text that holds JSON")
-    return _parsed(text, kind, where)
+        raise FormatError(f"{label} is {text!r:.40}; expected a JSON text; repair it")
+    return _parse(text, kind, label)
 
 
-def entry(values: Mapping[str, Any], key: str, kind: type[T], where: Path | str) -> T:
-    """What a JSON object has under `key`, which must be of this kind."""
+def entry(values: Mapping[str, Any], key: str, kind: type[T], label: Path | str) -> T:
+    """Return the value under `key` of a JSON object; it must be of type `kind`."""
     if not isinstance(value := values.get(key), kind) or (kind is int and value is True):
-        found = f"{key} is {value!r:.60}" if key in values else f"has no {key}"
-        raise FormatError(f"{where}: {found}; expected {_WORDS[kind]}; repair it")
+        problem = f"{key} is {value!r:.60}" if key in values else f"has no {key}"
+        raise FormatError(f"{label}: {problem}; expected {_WORDS[kind]}; repair it")
     return value
 
 
-def count(values: Mapping[str, Any], key: str, where: Path | str, least: int = 0) -> int:
-    """A whole number of at least `least` under `key`."""
+def count(values: Mapping[str, Any], key: str, label: Path | str, minimum: int = 0) -> int:
+    """Return the whole number under `key`, which must be at least `minimum`."""
     value = values.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
         raise FormatError(
-            f"{where}: {key} is {value!r:.60}; expected a whole number from {least}; repair it"
+            f"{label}: {key} is {value!r:.60}; expected a whole number of at least {minimum}; "
+            "repair it"
         )
     return value
 
 
-def rate(values: Mapping[str, Any], key: str, where: Path | str) -> float:
-    """A number above 0 under `key`."""
+def rate(values: Mapping[str, Any], key: str, label: Path | str) -> float:
+    """Return the positive number under `key`."""
     value = values.get(key)
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
-        raise FormatError(f"{where}: {key} is {value!r:.60}; expected a number above 0; repair it")
+        raise FormatError(f"{label}: {key} is {value!r:.60}; expected a positive number; repair it")
     return float(value)
+
+
+def texts(values: Mapping[str, Any], key: str, label: Path | str) -> tuple[str, ...]:
+    """Return the list of texts under `key`."""
+    items = entry(values, key, list, label)
+    if not all(isinstance(text, str) for text in items):
+        raise FormatError(f"{label}: {key} is {items!r:.60}; expected a list of texts; repair it")
+    return tuple(items)
 
 
 _WORDS: dict[type, str] = {
@@ -83,26 +95,31 @@ _WORDS: dict[type, str] = {
 
 def _text(path: Path) -> str:
     try:
-        if (size := path.stat().st_size) > _MOST:
-            raise FormatError(f"{path} has {size} bytes; expected less than {_MOST}")
+        if (size := path.stat().st_size) > _MAX_BYTES:
+            raise FormatError(
+                f"{path} has {size:,} bytes; "
+                f"metadata must be smaller than {_MAX_BYTES:,}; remove what does not belong there"
+            )
         return path.read_text("utf-8")
     except FileNotFoundError:
         raise FormatError(f"{path} is missing; copy or download the dataset again") from None
     except PermissionError:
-        raise FormatError(f"{path} may not be read; check its permissions") from None
+        raise FormatError(
+            f"{path} cannot be read: permission denied; check its permissions"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} cannot be read ({error}); download it again") from None
 
 
-def _parsed(text: str, kind: type[T], where: Path | str) -> T:
+def _parse(text: str, kind: type[T], label: Path | str) -> T:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(
-            f"{where} is not JSON ({error}); repair it or download it again"
+            f"{label} is not JSON ({error}); repair it or download it again"
         ) from None
     if not isinstance(value, kind):
         raise FormatError(
-            f"{where} holds a JSON {type(value).__name__}; expected {_WORDS[kind]}; repair it"
+            f"{label} holds a JSON {type(value).__name__}; expected {_WORDS[kind]}; repair it"
         )
     return value

@@ -1,4 +1,4 @@
-"""What every Parquet format needs: footers checked first, rows by and by, files that roll."""
+"""Parquet files: check the footer before reading, read in batches, and write rolling files."""
 
 from __future__ import annotations
 
@@ -14,27 +14,29 @@ import pyarrow.parquet as pq
 
 from counterbc.data.episode import Array
 from counterbc.errors import FormatError
+from counterbc.formats.guard import reason
 
-_BATCH = 4096  # rows read at once
-_FILES = 1000  # files in a chunk folder, as LeRobot has it
-_MANY = 2**20  # rows from which on a file is asked how it holds so many
-_DENSE = 64  # rows in a byte: recorded numbers never come near it, made-up ones can go far beyond
+_BATCH = 4096  # rows per read
+_FILES = 1000  # files per chunk folder, as in LeRobot
+_MANY = 2**20  # rows above which the size of the file must be plausible
+_DENSE = 64  # rows per byte: recorded numbers never come near it, false footers do
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[pq.ParquetFile]:
-    """A Parquet file to read; whatever is wrong with it is said in one sentence."""
+def open_file(path: Path) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file to read; errors of the library become a `FormatError`."""
     try:
         with path.open("rb") as source, pq.ParquetFile(source, pre_buffer=False) as file:
             yield file
     except FileNotFoundError:
         raise FormatError(f"{path} is missing; copy or download the dataset again") from None
     except PermissionError:
-        raise FormatError(f"{path} may not be read; check its permissions") from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = str(error).split("\n")[0].strip()
         raise FormatError(
-            f"{path} cannot be read, it may be cut short or damaged ({reason}); "
+            f"{path} cannot be read: permission denied; check its permissions"
+        ) from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise FormatError(
+            f"{path} cannot be read; it may be incomplete or damaged ({reason(error).strip()}); "
             "copy or download it again"
         ) from error
 
@@ -42,80 +44,87 @@ def opened(path: Path) -> Iterator[pq.ParquetFile]:
 def spans(
     path: Path, widths: Mapping[str, int | None], rows: int, ranges: Sequence[tuple[int, int]]
 ) -> Iterator[pa.Table]:
-    """The rows of each range [start, stop), which rise; memory holds one range and one batch.
+    """Yield the rows of each range [start, stop); ranges increase.
 
-    `widths` says how many numbers a row of each column holds (None: any). The footer must agree
-    with it and with `rows` before anything is read: a small file can claim to be endless.
+    Memory holds one range and one batch. `widths` is how many numbers a row of each column holds
+    (None: any). The footer must agree with it and with `rows` before anything is read, since a
+    small file can claim to have any number of rows.
     """
-    with opened(path) as file:
+    with open_file(path) as file:
         _check_footer(file, path, widths, rows)
         batches = file.iter_batches(_BATCH, columns=list(widths), use_threads=False)
-        held, first = file.schema_arrow.empty_table().select(list(widths)), 0
+        batch_table, first = file.schema_arrow.empty_table().select(list(widths)), 0
         for start, stop in ranges:
             parts, row = [], start
             while row < stop:
-                if first <= row < first + len(held):
-                    parts.append(held.slice(row - first, stop - row))
+                if first <= row < first + len(batch_table):
+                    parts.append(batch_table.slice(row - first, stop - row))
                     row += len(parts[-1])
                 elif (batch := next(batches, None)) is not None:
-                    first += len(held)
-                    held = pa.Table.from_batches([batch]).select(list(widths))
+                    first += len(batch_table)
+                    batch_table = pa.Table.from_batches([batch]).select(list(widths))
                 else:
                     break
-            yield pa.concat_tables(parts or [held.slice(0, 0)])
+            yield pa.concat_tables(parts or [batch_table.slice(0, 0)])
 
 
 def table(path: Path, rows: int | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-    """A small file whole, with those of `columns` that it has."""
-    with opened(path) as file:
+    """Read a small file as a whole, with those of `columns` that it has."""
+    with open_file(path) as file:
         if rows is not None:
             _check_footer(file, path, {}, rows)
         names = file.schema_arrow.names
-        wanted = names if columns is None else [c for c in columns if c in names]
-        return file.read(wanted, use_threads=False).select(wanted)
+        if columns is not None:
+            names = [c for c in columns if c in names]
+        return file.read(names, use_threads=False).select(names)
 
 
 def count(path: Path) -> int:
-    """How many rows a file says it has."""
-    with opened(path) as file:
+    """Return the number of rows that the footer of a file declares."""
+    with open_file(path) as file:
         return int(file.metadata.num_rows)
 
 
 def _check_footer(
     file: pq.ParquetFile, path: Path, widths: Mapping[str, int | None], rows: int
 ) -> None:
-    found = file.metadata.num_rows
-    if found != rows:
+    row_count = file.metadata.num_rows
+    if row_count != rows:
         raise FormatError(
-            f"{path} has {found} rows; the dataset's metadata say {rows}; "
+            f"{path} has {row_count} rows; the metadata of the dataset say {rows}; "
             "copy or download the dataset again"
         )
     if rows > _MANY and rows > _DENSE * (size := path.stat().st_size):
-        raise FormatError(f"{path} claims {rows} rows in {size} bytes; no recording is so dense")
-    missing = [name for name in widths if name not in file.schema_arrow.names]
-    if missing:
         raise FormatError(
-            f"{path} has no column {missing[0]}; it has {', '.join(file.schema_arrow.names)}"
+            f"{path} claims {rows:,} rows in {size:,} bytes, which is impossible for "
+            "recorded data; copy or download the dataset again"
         )
+    names = file.schema_arrow.names
+    for name in widths:
+        if name not in names:
+            raise FormatError(
+                f"{path} has no column {name}; it has {', '.join(names)}; "
+                "copy or download the dataset again"
+            )
     for name, width in widths.items():
         if width is not None and (values := _count_values(file, name)) != rows * width:
             raise _ragged(path, name, f"{values} numbers in {rows} rows", width)
 
 
 def _count_values(file: pq.ParquetFile, name: str) -> int:
-    """How many numbers a column holds, as the footer says."""
-    place = file.schema_arrow.names.index(name)
-    first = sum(_leaves(file.schema_arrow.field(i).type) for i in range(place))
+    """Return how many numbers a column holds according to the footer."""
+    position = file.schema_arrow.names.index(name)
+    first = sum(_leaves(file.schema_arrow.field(i).type) for i in range(position))
     total = 0
     for group in range(file.metadata.num_row_groups):
-        # pyarrow ends the process where a damaged footer is asked for a column that was not opened.
+        # pyarrow aborts the process if a damaged footer is queried for a column not yet opened.
         next(file.iter_batches(1, [group], [name], use_threads=False), None)
         total += file.metadata.row_group(group).column(first).num_values
     return total
 
 
 def _leaves(kind: pa.DataType) -> int:
-    """How many columns of numbers Parquet keeps for a type."""
+    """Return how many columns of numbers Parquet stores for a type."""
     if isinstance(kind, pa.BaseExtensionType):
         return _leaves(kind.storage_type)
     if pa.types.is_map(kind):
@@ -131,8 +140,8 @@ def _is_list(kind: pa.DataType) -> bool:
     )
 
 
-def numbers(column: pa.ChunkedArray | pa.Array, width: int, what: str, path: Path) -> Array:
-    """A column of numbers, lists or lists of lists, `width` numbers a row: (T, width)."""
+def numbers(column: pa.ChunkedArray | pa.Array, width: int, label: str, path: Path) -> Array:
+    """Return a column of numbers or (nested) lists with `width` numbers per row as (T, width)."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     rows = len(array)
     if isinstance(array, pa.ExtensionArray):
@@ -140,12 +149,12 @@ def numbers(column: pa.ChunkedArray | pa.Array, width: int, what: str, path: Pat
     while _is_list(array.type) and not array.null_count:
         lengths = pc.list_value_length(array).to_numpy(zero_copy_only=False)
         if len(lengths) and (lengths != lengths[0]).any():
-            found = f"rows of {lengths.min()} to {lengths.max()} numbers"
-            raise _ragged(path, what, found, width)
+            sizes = f"rows of {lengths.min()} to {lengths.max()} numbers"
+            raise _ragged(path, label, sizes, width)
         array = array.flatten()
     if array.null_count:
         raise FormatError(
-            f"{path}: {what} has {array.null_count} empty values; fill or remove them"
+            f"{path}: {label} has {array.null_count} empty values; fill or remove them"
         )
     if not (
         pa.types.is_integer(array.type)
@@ -153,25 +162,28 @@ def numbers(column: pa.ChunkedArray | pa.Array, width: int, what: str, path: Pat
         or pa.types.is_boolean(array.type)
     ):
         raise FormatError(
-            f"{path}: {what} holds values of type {array.type}; only numbers are read"
+            f"{path}: {label} holds values of type {array.type}; only numbers can be read; "
+            "convert the column"
         )
     if len(array) != rows * width:
-        raise _ragged(path, what, f"{len(array)} numbers in {rows} rows", width)
+        raise _ragged(path, label, f"{len(array)} numbers in {rows} rows", width)
     return np.asarray(array.to_numpy(zero_copy_only=False)).reshape(rows, width)
 
 
-def _ragged(path: Path, what: str, found: str, width: int) -> FormatError:
-    return FormatError(f"{path}: {what} has {found}; expected {width} in every row")
+def _ragged(path: Path, label: str, sizes: str, width: int) -> FormatError:
+    return FormatError(
+        f"{path}: {label} has {sizes}; expected {width} in every row; repair the column"
+    )
 
 
 class Rolling:
-    """Parquet files chunk-000/file-000.parquet, …, a new one when a file has grown large.
+    """A series of Parquet files chunk-000/file-000.parquet, …; a full file is followed by the next.
 
-    Each `write` is one row group, as LeRobot has one per episode.
+    Each `write` makes one row group; LeRobot has one per episode.
     """
 
     def __init__(self, folder: Path, schema: pa.Schema, megabytes: float) -> None:
-        self._folder, self._schema, self._most = folder, schema, megabytes * 2**20
+        self._folder, self._schema, self._max_bytes = folder, schema, megabytes * 2**20
         self._number = -1
         self._sink: Any = None
         self._writer: Any = None
@@ -182,13 +194,13 @@ class Rolling:
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
         if failure is None:
             self.close()
-        else:  # nothing of it will remain: only let go of the file
+        else:  # the caller deletes the files: only close this one
             with suppress(OSError, pa.ArrowException):
                 self.close()
 
-    def place(self) -> tuple[int, int]:
-        """The chunk and the file that the next table goes to."""
-        if self._writer is None or self._sink.tell() >= self._most:
+    def next_file(self) -> tuple[int, int]:
+        """Return the numbers of the chunk and the file that the next table goes to."""
+        if self._writer is None or self._sink.tell() >= self._max_bytes:
             self.close()
             self._number += 1
             chunk, file = divmod(self._number, _FILES)
@@ -199,11 +211,11 @@ class Rolling:
         return divmod(self._number, _FILES)
 
     def write(self, table: pa.Table) -> None:
-        self.place()
+        self.next_file()
         self._writer.write_table(table, row_group_size=max(len(table), 1))
 
     def close(self) -> None:
-        """Write the footer, without which a file is lost."""
+        """Write the footer, without which the file cannot be read."""
         if self._writer is not None:
             self._writer.close()
             self._sink.close()

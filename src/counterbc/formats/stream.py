@@ -1,15 +1,15 @@
-"""Datasets read and written episode by episode, so that memory stays flat whatever their size.
+"""Streams: datasets that are read and written one episode at a time, in constant memory.
 
-A format module gives
+A format is a module or an object with these functions:
 
-    recognizes(path) -> bool                        by content, cheaply; raises where it is damaged
-    stream(path, obs=None) -> Stream                to read; `obs` chooses keys, in that order
-    write(data, path) -> list[str]                  where it can; what could not be carried over
+    recognizes(path) -> bool            whether the content of a path has this format; must be fast
+    stream(path, obs=None) -> Stream    open a dataset; `obs` names observation keys, in that order
+    write(data, path) -> list[str]      optional: write a dataset, return what could not be stored
 
-A `Stream` is a `Header` and an iterator of `RawEpisode`s. Readers hand out episodes as they lie
-in the file, so that `inspect` can report what is wrong with them; `Stream.checked` and
-`Stream.demonstrations` check them as `Demonstrations` does. Writers begin with
-`Stream.of(data).checked()`, and so need no checks of their own.
+A `Stream` is a `Header` and an iterator of `RawEpisode`s. Readers yield episodes as the file holds
+them, so `inspect` can report their problems. `Stream.checked` and `Stream.demonstrations` check
+them as `Demonstrations` does. Writers begin with `Stream.of(data).checked()` and need no further
+checks.
 """
 
 from __future__ import annotations
@@ -28,106 +28,116 @@ __all__ = ["Header", "RawEpisode", "Stream"]
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A dataset that passes by once, episode after episode."""
+    """A dataset whose episodes can be read once, one after the other."""
 
     header: Header
     raw_episodes: Iterator[RawEpisode]
 
     @classmethod
     def of(cls, data: Demonstrations | Stream) -> Stream:
-        """The stream of what is in memory; a stream is itself."""
+        """Return the stream of a dataset in memory; a stream is returned unchanged."""
         if isinstance(data, Stream):
             return data
         return cls(Header.of(data), raw_episodes(data))
 
     def demonstrations(self) -> Demonstrations:
-        """All of it in memory, checked."""
-        episodes, chosen = [], []
-        with _named(self.header.source):
-            for recording in self.raw_episodes:
-                episodes.append(recording.episode())
-                chosen.append(recording.selected)
-            return self.header.joined(episodes, selection([len(e) for e in episodes], chosen))
+        """Read all episodes into memory and check them."""
+        episodes, flags = [], []
+        with _name_source(self.header.source):
+            for raw in self.raw_episodes:
+                episodes.append(raw.episode())
+                flags.append(raw.selected)
+            return self.header.joined(episodes, selection([len(e) for e in episodes], flags))
 
     def checked(self) -> Stream:
-        """The same with all names filled in, each episode checked as it passes."""
-        with _named(self.header.source):
+        """Return this stream with all names filled in; each episode is checked when it is read."""
+        header = self.header
+        with _name_source(header.source):
             first = next(self.raw_episodes, None)
             if first is None:
                 raise DataError("a dataset needs at least one episode; this one has none")
-            one = self.header.joined([first.episode()])
-        known = {"operators": self.header.operators, "left_out": self.header.left_out}
-        return Stream(Header.of(one, **known), self._agreeing(first, one.episodes[0]))
+            sample = header.joined([first.episode()])
+        full = Header.of(sample, operators=header.operators, left_out=header.left_out)
+        return Stream(full, self._check(first, sample.episodes[0]))
 
-    def _agreeing(self, first: RawEpisode, model: Episode) -> Iterator[RawEpisode]:
-        """The raw_episodes with their arrays as an `Episode` holds them."""
+    def _check(self, first: RawEpisode, model: Episode) -> Iterator[RawEpisode]:
+        """Yield the episodes with arrays as in an `Episode`; all must agree with `model`."""
         names = {model.name}
-        yield _filled(first, model)
-        with _named(self.header.source):
-            for i, recording in enumerate(self.raw_episodes, 1):
-                named = replace(recording, name=recording.name or f"demo_{i}")
-                episode = named.episode()
+        yield _from_episode(model, first)
+        with _name_source(self.header.source):
+            for i, raw in enumerate(self.raw_episodes, 1):
+                episode = replace(raw, name=raw.name or f"demo_{i}").episode()
                 check_agree((model, episode))
                 if episode.name in names:
-                    raise DataError(f"two episodes are named {episode.name!r}; names must differ")
+                    raise DataError(f"two episodes are named {episode.name!r}; rename one of them")
                 names.add(episode.name)
-                yield _filled(named, episode)
+                yield _from_episode(episode, raw)
 
     def choose(self, obs: Sequence[str] | None) -> Stream:
-        """The same with these observation keys only, in this order; all of them for None."""
+        """Return this stream with only these observation keys, in this order; None: with all."""
         if obs is None:
             return self
-        header, at, places = self.header, 0, {}
+        header, end, columns_of = self.header, 0, {}
         for key, width in header.obs_keys:
-            places[key] = range(at, at + width)
-            at += width
+            columns_of[key] = range(end, end + width)
+            end += width
         for key in obs:
-            if key not in places:
-                allowed = ", ".join(places) or "none can be chosen here"
-                raise FormatError(f"{header.source} has no obs {key}; allowed: {allowed}")
-        columns = [i for key in obs for i in places[key]]
-        names = [header.obs_names[i] for i in columns] if header.obs_names else []
-        keys = tuple((key, len(places[key])) for key in obs)
-        left_out = (*header.left_out, *(f"obs/{key}" for key in places if key not in obs))
-        chosen = replace(header, obs_keys=keys, obs_names=tuple(names), left_out=left_out)
-        return Stream(chosen, (replace(r, obs=r.obs[:, columns]) for r in self.raw_episodes))
+            if key not in columns_of:
+                keys = ", ".join(columns_of) or "none, since the observations are images"
+                raise FormatError(
+                    f"{header.source} has no observation key {key!r}; allowed: {keys}"
+                )
+        columns = [i for key in obs for i in columns_of[key]]
+        subset = replace(
+            header,
+            obs_keys=tuple((key, len(columns_of[key])) for key in obs),
+            obs_names=tuple(header.obs_names[i] for i in columns) if header.obs_names else (),
+            left_out=(*header.left_out, *(f"obs/{key}" for key in columns_of if key not in obs)),
+        )
+        return Stream(subset, (replace(raw, obs=raw.obs[:, columns]) for raw in self.raw_episodes))
 
     def subset(self, mask: str | None) -> Stream:
-        """The episodes that a mask names; all of them for None."""
+        """Return the episodes that a mask names; None: all of them."""
         if mask is None:
             return self
         masks = self.header.masks
         if mask not in masks:
             raise unknown("mask", mask, masks or ("there are none",))
-        kept = set(masks[mask])
-        within = {m: tuple(n for n in names if n in kept) for m, names in masks.items()}
+        members = set(masks[mask])
+        within = {m: tuple(n for n in names if n in members) for m, names in masks.items()}
         return Stream(replace(self.header, masks=within), self._members(mask))
 
     def _members(self, mask: str) -> Iterator[RawEpisode]:
-        members, found = set(self.header.masks[mask]), False
-        for r in self.raw_episodes:
-            if r.name in members:
-                found = True
-                yield r
-        if not found:
+        members, is_empty = set(self.header.masks[mask]), True
+        for raw in self.raw_episodes:
+            if raw.name in members:
+                is_empty = False
+                yield raw
+        if is_empty:
             raise DataError(
                 f"{self.header.source}: none of its episodes is in the mask {mask!r}; "
                 "choose another mask"
             )
 
 
-def _filled(recording: RawEpisode, episode: Episode) -> RawEpisode:
+def _from_episode(episode: Episode, raw: RawEpisode) -> RawEpisode:
+    """Return a raw episode with the checked arrays and the name of `episode`."""
     return RawEpisode(
-        episode.obs, episode.action, episode.reward, episode.operator, episode.success,
-        episode.name, recording.selected,
-    )  # fmt: skip
+        obs=episode.obs,
+        action=episode.action,
+        reward=episode.reward,
+        operator=episode.operator,
+        success=episode.success,
+        name=episode.name,
+        selected=raw.selected,
+    )
 
 
 @contextmanager
-def _named(source: str) -> Iterator[None]:
-    """Errors in the data say where the data came from."""
+def _name_source(source: str) -> Iterator[None]:
+    """Add the source of the data to errors in the data."""
     try:
         yield
     except DataError as error:
-        said = str(error)
-        raise DataError(said if said.startswith(source) else f"{source}: {said}") from None
+        text = str(error)
+        raise DataError(text if text.startswith(source) else f"{source}: {text}") from None

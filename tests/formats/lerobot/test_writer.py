@@ -13,8 +13,8 @@ import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import FormatError
-from counterbc.formats.lerobot import reader as lerobot
-from counterbc.formats.lerobot import stats as lerobot_stats
+from counterbc.formats import lerobot, load
+from counterbc.formats.lerobot import stats
 from counterbc.formats.lerobot import writer as lerobot_writer
 
 
@@ -135,28 +135,28 @@ def test_the_episodes_table_tells_where_each_episode_lies(tmp_path: Path) -> Non
 
 def test_statistics_of_the_whole_are_joined_from_the_episodes(tmp_path: Path) -> None:
     lerobot.write(demos(), tmp_path / "demos")
-    stats = json.loads((tmp_path / "demos/meta/stats.json").read_text())["action"]
+    whole = json.loads((tmp_path / "demos/meta/stats.json").read_text())["action"]
     exact = demos().action.astype(np.float64)
-    assert set(stats) == set(lerobot_stats.NAMES)
-    assert np.allclose(stats["mean"], exact.mean(0))
-    assert np.allclose(stats["std"], exact.std(0))
-    assert np.allclose(stats["min"], exact.min(0))
-    assert np.allclose(stats["max"], exact.max(0))
-    assert stats["count"] == [9]
+    assert set(whole) == set(stats.NAMES)
+    assert np.allclose(whole["mean"], exact.mean(0))
+    assert np.allclose(whole["std"], exact.std(0))
+    assert np.allclose(whole["min"], exact.min(0))
+    assert np.allclose(whole["max"], exact.max(0))
+    assert whole["count"] == [9]
     of_each = [np.quantile(e.action.astype(np.float64), 0.9, axis=0) for e in demos().episodes]
-    assert np.allclose(stats["q90"], np.max(of_each, axis=0))
+    assert np.allclose(whole["q90"], np.max(of_each, axis=0))
 
 
 def test_statistics_of_images_are_per_channel_between_0_and_1() -> None:
     frames = np.zeros((2, 1, 2, 3), np.uint8)
     frames[..., 0] = [[[0, 255]], [[255, 255]]]
     frames[..., 2] = 51
-    stats = lerobot_stats.of_pixels(frames)
-    assert stats["mean"].tolist() == [[[0.75]], [[0.0]], [[0.2]]]
-    assert np.allclose(stats["std"][:, 0, 0], [np.sqrt(3) / 4, 0, 0])
-    assert stats["q10"][:, 0, 0].tolist() == [0, 0, 0.2]
-    assert stats["q50"][:, 0, 0].tolist() == [1, 0, 0.2]
-    assert stats["count"].tolist() == [2]
+    pixels = stats.pixel_stats(frames)
+    assert pixels["mean"].tolist() == [[[0.75]], [[0.0]], [[0.2]]]
+    assert np.allclose(pixels["std"][:, 0, 0], [np.sqrt(3) / 4, 0, 0])
+    assert pixels["q10"][:, 0, 0].tolist() == [0, 0, 0.2]
+    assert pixels["q50"][:, 0, 0].tolist() == [1, 0, 0.2]
+    assert pixels["count"].tolist() == [2]
 
 
 def test_a_new_file_begins_when_one_has_grown_large(
@@ -171,7 +171,7 @@ def test_a_new_file_begins_when_one_has_grown_large(
         root = tmp_path / "demos" / folder
         found = sorted(str(p.relative_to(root)) for p in root.rglob("*.parquet"))
         assert found == [f"{n}.parquet" for n in names]
-    back = lerobot.read(tmp_path / "demos")
+    back = load(tmp_path / "demos")
     assert back.fingerprint() == demos().fingerprint()
     last = pq.read_table(tmp_path / "demos/meta/episodes/chunk-001/file-000.parquet").to_pylist()[0]
     assert (last["data/chunk_index"], last["data/file_index"]) == (1, 0)
@@ -188,7 +188,7 @@ def test_a_foreign_reading_finds_all_that_lerobot_has_a_place_for(tmp_path: Path
     """Without our own file, as after LeRobot's tools have copied the dataset."""
     lerobot.write(demos(), tmp_path / "demos")
     (tmp_path / "demos/meta/counterbc.json").unlink()
-    back = lerobot.read(tmp_path / "demos")
+    back = load(tmp_path / "demos")
     assert back.obs_keys == (("observation.state", 3), ("observation.environment_state", 1))
     assert back.obs_names == ("x", "y", "v", "angle")
     assert np.array_equal(back.obs, demos().obs[:, [0, 1, 3, 2]])
@@ -200,9 +200,9 @@ def test_a_foreign_reading_finds_all_that_lerobot_has_a_place_for(tmp_path: Path
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"rate": None}, "no rate is recorded; LeRobot's fps is written as 10"),
+        ({"rate": None}, "no rate is recorded; fps is written as 10"),
         ({"rate": 12.6}, "the rate of 12.6 Hz is written as fps 13, a whole number"),
-        ({"masks": {}}, "no task is recorded; LeRobot's task is written as 'Lift'"),
+        ({"masks": {}}, "no task is recorded; the task is written as 'Lift'"),
     ],
 )
 def test_what_is_made_up_for_lerobot_is_said(
@@ -216,13 +216,13 @@ def test_missing_rewards_and_successes_are_said(tmp_path: Path) -> None:
     mixed = replace(demos(), episodes=(replace(first, reward=None, success=None), second, third))
     assert lerobot.write(mixed, tmp_path / "demos") == [
         "1 episodes have no reward; next.reward is written as 0 there",
-        "1 episodes do not say whether they succeeded; next.success is written as false there",
+        "1 episodes have no success; next.success is written as false there",
     ]
 
 
 def test_images_with_too_many_channels_are_refused(tmp_path: Path) -> None:
     stacked = Demonstrations((Episode(np.zeros((2, 8, 8, 12), np.uint8), np.zeros((2, 1))),))
-    with pytest.raises(FormatError, match=r"\(8, 8, 12\) have no place in LeRobot"):
+    with pytest.raises(FormatError, match=r"cannot store images of shape \(8, 8, 12\)"):
         lerobot.write(stacked, tmp_path / "demos")
     assert list(tmp_path.iterdir()) == []
 

@@ -14,8 +14,7 @@ import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import AbsentEpisodes, DataError, FormatError
-from counterbc.formats import detect, load
-from counterbc.formats.robomimic import reader as robomimic
+from counterbc.formats import detect, load, robomimic
 from counterbc.formats.robomimic import writer as robomimic_writer
 
 Make = Callable[..., Demonstrations]
@@ -83,12 +82,12 @@ def test_vectors_are_joined_in_sorted_order_and_images_left_out(tmp_path: Path) 
 
 def test_chosen_keys_come_in_the_chosen_order_with_their_names(tmp_path: Path, small: Make) -> None:
     small().save(tmp_path / "demos.hdf5")
-    chosen = robomimic.read(tmp_path / "demos.hdf5", obs=["angle", "position"])
+    chosen = load(tmp_path / "demos.hdf5", obs=["angle", "position"])
     assert chosen.obs_names == ("angle", "x", "y")
     assert np.array_equal(chosen.obs, small().obs[:, [2, 0, 1]])
-    assert robomimic.read(tmp_path / "demos.hdf5", obs=["angle"]).obs_names == ("angle",)
+    assert load(tmp_path / "demos.hdf5", obs=["angle"]).obs_names == ("angle",)
     with pytest.raises(FormatError, match="no obs/speed; allowed: angle, position"):
-        robomimic.read(tmp_path / "demos.hdf5", obs=["speed"])
+        load(tmp_path / "demos.hdf5", obs=["speed"])
 
 
 def test_one_image_key_alone_is_read_as_images_and_two_need_a_choice(tmp_path: Path) -> None:
@@ -99,9 +98,9 @@ def test_one_image_key_alone_is_read_as_images_and_two_need_a_choice(tmp_path: P
     path = foreign(tmp_path / "two.hdf5", {"demo_0": two})
     with pytest.raises(FormatError, match="left_image, right_image"):
         load(path)
-    assert robomimic.read(path, obs=["right_image"]).obs.max() == 1
+    assert load(path, obs=["right_image"]).obs.max() == 1
     with pytest.raises(FormatError, match="choose one image"):
-        robomimic.read(path, obs=["left_image", "right_image"])
+        load(path, obs=["left_image", "right_image"])
 
 
 def test_of_a_robosuite_file_the_keys_are_read_that_robomimic_trains_on(tmp_path: Path) -> None:
@@ -113,8 +112,8 @@ def test_of_a_robosuite_file_the_keys_are_read_that_robomimic_trains_on(tmp_path
             for key, width in (widths | {"robot0_joint_pos": 7}).items():
                 file[f"data/demo_0/obs/{key}"] = np.zeros((5, width))
             file["data/demo_0/actions"] = np.zeros((5, 7))
-        assert [key for key, _ in robomimic.read(path).obs_keys] == keys
-        assert robomimic.read(path, obs=["robot0_joint_pos"]).obs_shape == (7,)
+        assert [key for key, _ in load(path).obs_keys] == keys
+        assert load(path, obs=["robot0_joint_pos"]).obs_shape == (7,)
 
 
 @pytest.mark.parametrize(("kind", "bounded"), [(1, True), (2, False), (3, False)])
@@ -146,7 +145,7 @@ def test_absent_demos_in_masks_are_one_warning(tmp_path: Path) -> None:
     with h5py.File(path, "a") as file:
         file["mask/a"] = np.array([b"demo_0", b"demo_8", b"demo_9"])
         file["mask/b"] = np.array([b"demo_9"])
-    with pytest.warns(AbsentEpisodes, match="name 2 episodes that it does not hold") as caught:
+    with pytest.warns(AbsentEpisodes, match="name 2 episodes that are not in the file") as caught:
         load(path)
     assert len(caught) == 1
 
@@ -188,7 +187,7 @@ def test_push_t_names_its_environment_and_its_keys(data: Path) -> None:
     assert demos.env == "gym_pusht/PushT-v0"
     assert demos.obs_keys == (("keypoints", 18), ("state", 5))
     assert [e.name for e in demos.episodes] == [f"demo_{i}" for i in range(206)]
-    assert robomimic.read(data / "pusht_human_206.hdf5", obs=["state"]).obs_shape == (5,)
+    assert load(data / "pusht_human_206.hdf5", obs=["state"]).obs_shape == (5,)
 
 
 def test_the_multi_human_excerpt_has_its_operators_and_all_44_masks(
@@ -218,22 +217,22 @@ def test_a_path_that_is_no_file_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"nothing\.hdf5 does not exist"):
         load(tmp_path / "nothing.hdf5")
     with pytest.raises(FormatError, match="is not a file"):
-        robomimic.read(tmp_path / "nothing.hdf5")
+        robomimic.stream(tmp_path / "nothing.hdf5")
 
 
 def test_a_file_cut_in_half_is_refused(tmp_path: Path, small: Make) -> None:
     small().save(tmp_path / "whole.hdf5")
     content = (tmp_path / "whole.hdf5").read_bytes()
     (tmp_path / "half.hdf5").write_bytes(content[: len(content) // 2])
-    with pytest.raises(FormatError, match=r"half\.hdf5 cannot be read, it may be cut short"):
+    with pytest.raises(FormatError, match=r"half\.hdf5 cannot be read; it may be incomplete"):
         load(tmp_path / "half.hdf5")
 
 
 def test_a_file_without_demos_is_refused(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "other.hdf5", "w") as file:
         file["episode_0/observations"] = np.zeros(3)
-    with pytest.raises(FormatError, match="no group 'data', it has episode_0"):
-        robomimic.read(tmp_path / "other.hdf5")
+    with pytest.raises(FormatError, match="no group 'data'; it has episode_0"):
+        load(tmp_path / "other.hdf5", format="robomimic")
     with pytest.raises(FormatError, match="no demos"):
         load(foreign(tmp_path / "empty.hdf5", {}))
 
@@ -244,13 +243,16 @@ def test_a_file_without_demos_is_refused(tmp_path: Path) -> None:
         ({"obs/state": np.zeros((2, 2))}, "'demo_1' has no actions; it has obs"),
         ({"actions": np.zeros((2, 1))}, "'demo_1' has no obs; it has actions"),
         (demo(actions=np.zeros((3, 1))), "2 rows of obs/state but 3 actions"),
-        (demo() | {"obs/state": np.zeros((2, 5))}, "has 5 numbers a row; the first demo has 2"),
+        (
+            demo() | {"obs/state": np.zeros((2, 5))},
+            "has 5 numbers per row, but 2 in the first demo",
+        ),
         (demo(0), "episode 'demo_1' is empty"),
         (demo(actions=np.full((2, 1), np.nan)), "action of episode 'demo_1' has 2 values"),
         (demo(actions=np.zeros((2, 3))), "'demo_1' has 3 dimensions"),
         (demo(actions=np.zeros(2)), r"action of episode 'demo_1' has shape \(2,\)"),
         (demo(rewards=np.zeros(5)), r"reward of episode 'demo_1' has shape \(5,\)"),
-        (demo(actions=np.array([[b"x"], [b"y"]])), "only numbers are read"),
+        (demo(actions=np.array([[b"x"], [b"y"]])), "only numbers can be read"),
         (demo(selected=np.ones(7)), r"selected of episode 'demo_1' has shape \(7,\)"),
     ],
 )
@@ -282,7 +284,7 @@ def test_a_wrong_count_of_samples_is_refused(tmp_path: Path) -> None:
     path = foreign(tmp_path / "count.hdf5", {"demo_0": demo()})
     with h5py.File(path, "a") as file:
         file["data/demo_0"].attrs["num_samples"] = 9
-    with pytest.raises(FormatError, match="says it has 9 samples but holds 2"):
+    with pytest.raises(FormatError, match="declares 9 samples but holds 2"):
         load(path)
 
 

@@ -1,7 +1,7 @@
-"""Features and columns of a LeRobot v3.0 dataset that we write.
+"""Features and columns of the LeRobot v3.0 datasets that we write.
 
-Keys called observation.… stay features of their own; `object` and `environment_state` become
-observation.environment_state; all others are joined to observation.state, which is what LeRobot's
+Keys named observation.… become features of that name. `object` and `environment_state` become
+observation.environment_state. All others are joined into observation.state, which LeRobot's
 policies read.
 """
 
@@ -16,47 +16,53 @@ import pyarrow as pa
 from counterbc.data.episode import Array
 from counterbc.errors import FormatError
 from counterbc.formats import frames
-from counterbc.formats.lerobot import stats as lerobot_stats
+from counterbc.formats.lerobot import stats
 from counterbc.formats.lerobot.keys import ENVIRONMENT, STATE
 from counterbc.formats.lerobot.stats import Stats
 from counterbc.formats.stream import Header, RawEpisode
 
 Feature = dict[str, Any]
-"""As in info.json: dtype, shape, names."""
+"""A feature as in info.json: dtype, shape, names."""
 
 _IMAGE = "observation.images.image"
-_OWN_FEATURE = re.compile(r"observation\.[\w.\- ]+")
-_SURROUNDINGS = ("object", "environment_state")
+_FEATURE_KEY = re.compile(r"observation\.[\w.\- ]+")
+_ENVIRONMENT_KEYS = ("object", "environment_state")
 
 
-def of(header: Header, first: RawEpisode, rewarded: bool, judged: bool) -> dict[str, Feature]:
-    """The features in order; what a stream has beyond its first episode cannot be known here."""
+def choose_features(
+    header: Header, first: RawEpisode, *, reward: bool, success: bool
+) -> dict[str, Feature]:
+    """Return the features in order.
+
+    A stream shows only its first episode at this point; `reward` and `success` say whether any
+    episode is known to have them.
+    """
     features: dict[str, Feature] = {}
     if first.obs.ndim == 4:
         if first.obs.shape[3] not in (1, 3):
             raise FormatError(
-                f"images of shape {first.obs.shape[1:]} have no place in LeRobot; "
-                "it takes (H, W, 3) and (H, W, 1); write robomimic HDF5 instead"
+                f"LeRobot cannot store images of shape {first.obs.shape[1:]}; allowed are "
+                "(H, W, 3) and (H, W, 1); write robomimic HDF5 instead"
             )
         names = ["height", "width", "channels"]
         shape = list(first.obs.shape[1:])
         features[_IMAGE] = {"dtype": "image", "shape": shape, "names": names}
     end = 0
     for (_, width), name in zip(header.obs_keys, obs_features(header), strict=True):
-        about = features.setdefault(name, _feature("float32", 0, []))
-        about["shape"][0] += width
-        about["names"] += header.obs_names[end : end + width]
+        feature = features.setdefault(name, _feature("float32", 0, []))
+        feature["shape"][0] += width
+        feature["names"] += header.obs_names[end : end + width]
         end += width
     features["action"] = _feature("float32", first.action.shape[1], list(header.action_names))
-    if rewarded or first.reward is not None:
+    if reward or first.reward is not None:
         features["next.reward"] = _feature("float32")
-    if judged or first.success is not None:
+    if success or first.success is not None:
         features["next.success"] = _feature("bool")
     if first.selected is not None:
         features["selected"] = _feature("bool")
     features["timestamp"] = _feature("float32")
-    whole = ("frame_index", "episode_index", "index", "task_index")
-    return features | {name: _feature("int64") for name in whole}
+    indices = ("frame_index", "episode_index", "index", "task_index")
+    return features | {name: _feature("int64") for name in indices}
 
 
 def _feature(dtype: str, width: int = 1, names: list[str] | None = None) -> Feature:
@@ -64,18 +70,18 @@ def _feature(dtype: str, width: int = 1, names: list[str] | None = None) -> Feat
 
 
 def obs_features(header: Header) -> list[str]:
-    """The feature that holds each observation key."""
-    own = {key for key, _ in header.obs_keys if _OWN_FEATURE.fullmatch(key)}
-    rest = STATE if STATE not in own else f"{STATE}_of_others"
-    around = ENVIRONMENT if ENVIRONMENT not in own else rest
+    """Return the name of the feature that holds each observation key."""
+    feature_keys = {key for key, _ in header.obs_keys if _FEATURE_KEY.fullmatch(key)}
+    state = STATE if STATE not in feature_keys else f"{STATE}_of_others"
+    environment = ENVIRONMENT if ENVIRONMENT not in feature_keys else state
     return [
-        key if key in own else around if key in _SURROUNDINGS else rest
+        key if key in feature_keys else environment if key in _ENVIRONMENT_KEYS else state
         for key, _ in header.obs_keys
     ]
 
 
 def obs_columns(obs: Array, header: Header) -> dict[str, Array]:
-    """The observations of an episode, feature by feature: (T, width), or (T, H, W, C)."""
+    """Return the observations of an episode by feature: (T, width), or (T, H, W, C)."""
     if obs.ndim == 4:
         return {_IMAGE: obs}
     parts: dict[str, list[Array]] = {}
@@ -87,54 +93,54 @@ def obs_columns(obs: Array, header: Header) -> dict[str, Array]:
 
 
 def schema(features: dict[str, Feature]) -> pa.Schema:
-    """The columns of a data file; LeRobot keeps features of one number as numbers."""
-    return pa.schema([(name, _type(about)) for name, about in features.items()])
+    """Return the columns of a data file; features with one number are not lists in LeRobot."""
+    return pa.schema([(name, _type(feature)) for name, feature in features.items()])
 
 
-def _type(about: Feature) -> pa.DataType:
-    if about["dtype"] == "image":
+def _type(feature: Feature) -> pa.DataType:
+    if feature["dtype"] == "image":
         return pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    kind = {"float32": pa.float32(), "int64": pa.int64(), "bool": pa.bool_()}[about["dtype"]]
-    width = about["shape"][0]
+    kind = {"float32": pa.float32(), "int64": pa.int64(), "bool": pa.bool_()}[feature["dtype"]]
+    width = feature["shape"][0]
     return kind if width == 1 else pa.list_(kind, width)
 
 
-def array(values: Array, about: Feature) -> pa.Array:
-    """A column for Parquet: of (T, width) numbers, or of (T, H, W, C) images as PNG."""
-    kind = _type(about)
-    if about["dtype"] == "image":
+def column(values: Array, feature: Feature) -> pa.Array:
+    """Return a Parquet column of (T, width) numbers, or of (T, H, W, C) images as PNG."""
+    kind = _type(feature)
+    if feature["dtype"] == "image":
         return pa.array([{"bytes": frames.png(f), "path": None} for f in values], kind)
     flat = np.ascontiguousarray(values).reshape(-1)
-    if about["shape"] == [1]:
+    if feature["shape"] == [1]:
         return pa.array(flat, kind)
     return pa.FixedSizeListArray.from_arrays(pa.array(flat, kind.value_type), type=kind)
 
 
-def stats(values: dict[str, Array], features: dict[str, Feature]) -> dict[str, Stats]:
-    """The statistics of one episode's columns; all numbers in one go, which is far quicker."""
-    images = [name for name, about in features.items() if about["dtype"] == "image"]
-    found = {name: lerobot_stats.of_pixels(values[name]) for name in images}
-    numeric = [name for name in features if name not in found]
-    joined = np.concatenate([values[n] for n in numeric], axis=1, dtype=np.float64)
-    whole, end = lerobot_stats.of_numbers(joined), 0
+def episode_stats(values: dict[str, Array], features: dict[str, Feature]) -> dict[str, Stats]:
+    """Return the statistics of each column; all numbers are reduced at once, which is faster."""
+    images = [name for name, feature in features.items() if feature["dtype"] == "image"]
+    result = {name: stats.pixel_stats(values[name]) for name in images}
+    numeric = [name for name in features if name not in result]
+    matrix = np.concatenate([values[n] for n in numeric], axis=1, dtype=np.float64)
+    whole, end = stats.number_stats(matrix), 0
     for name in numeric:
         start, end = end, end + values[name].shape[1]
-        found[name] = {k: v if k == "count" else v[start:end] for k, v in whole.items()}
-    return found
+        result[name] = {k: v if k == "count" else v[start:end] for k, v in whole.items()}
+    return result
 
 
 def episodes_schema(features: dict[str, Feature]) -> pa.Schema:
-    """The columns of the episodes table: where an episode lies, and its statistics."""
+    """Return the columns of the episodes table: location and statistics of an episode."""
     whole = (
         "length", "data/chunk_index", "data/file_index", "dataset_from_index", "dataset_to_index",
         "meta/episodes/chunk_index", "meta/episodes/file_index",
     )  # fmt: skip
     fields = [("episode_index", pa.int64()), ("tasks", pa.list_(pa.string()))]
     fields += [(name, pa.int64()) for name in whole]
-    for name, about in features.items():
+    for name, feature in features.items():
         kind = pa.list_(pa.float64())
-        if about["dtype"] == "image":
+        if feature["dtype"] == "image":
             kind = pa.list_(pa.list_(kind))
-        fields += [(f"stats/{name}/{k}", kind) for k in lerobot_stats.NAMES if k != "count"]
+        fields += [(f"stats/{name}/{k}", kind) for k in stats.NAMES if k != "count"]
         fields.append((f"stats/{name}/count", pa.list_(pa.int64())))
     return pa.schema(fields)

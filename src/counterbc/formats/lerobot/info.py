@@ -1,4 +1,4 @@
-"""What meta/info.json says about a LeRobot dataset, checked before anything else is opened."""
+"""The content of meta/info.json of a LeRobot dataset, checked before other files are opened."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from counterbc.errors import FormatError
 from counterbc.formats import json_files
 
 _FIELD = re.compile(r"\{(\w+)(?::0(\d)d)?\}")
-_MOST = 2**28  # numbers in a row; ten times a 4K colour image
+_MAX_WIDTH = 2**28  # numbers per row; ten times a 4K colour image
 
 
 @dataclass(frozen=True)
 class Feature:
-    """One column, or one camera."""
+    """A column of the data, or a camera."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     names: tuple[str, ...]
-    """One for each number of a row; empty where they are not told."""
+    """One for each number of a row; empty if they are not recorded."""
 
     @property
     def width(self) -> int:
@@ -39,13 +39,13 @@ class Feature:
 
     @property
     def vector(self) -> bool:
-        """Numbers to learn from without being asked for: no pictures kept as numbers."""
+        """Whether it is read by default: numbers that are not an image."""
         return self.numeric and len(self.shape) < 3
 
 
 @dataclass(frozen=True)
 class Info:
-    """The part of info.json that reading needs."""
+    """The part of info.json that the reader needs."""
 
     root: Path
     major: int
@@ -63,25 +63,27 @@ class Info:
         return self.root / "meta" / "info.json"
 
     def file(self, template: str, **values: int | str) -> Path:
-        """Where a template leads, which must be inside the dataset's folder.
+        """Return the path that a template stands for, which must be inside the dataset's folder.
 
-        It comes from a file of others: `str.format` would let it reach attributes and pad without
-        end, so only plain and zero-padded fields are filled in.
+        The template comes from an untrusted file: `str.format` would give access to attributes and
+        unlimited padding, so only plain and zero-padded fields are replaced.
         """
         unknown = [m[0] for m in _FIELD.finditer(template) if m[1] not in values]
-        filled = _FIELD.sub(lambda m: str(values.get(m[1], "")).zfill(int(m[2] or 0)), template)
-        parts = PurePosixPath(filled).parts
-        outside = filled.startswith("/") or ".." in parts or "\\" in filled or "\0" in filled
-        if unknown or outside or not parts or set("{}") & set(filled):
+        path_text = _FIELD.sub(lambda m: str(values.get(m[1], "")).zfill(int(m[2] or 0)), template)
+        parts = PurePosixPath(path_text).parts
+        outside = (
+            path_text.startswith("/") or ".." in parts or "\\" in path_text or "\0" in path_text
+        )
+        if unknown or outside or not parts or set("{}") & set(path_text):
             raise FormatError(
-                f"{self.path}: the path {template!r:.120} does not lead to a file in the dataset's "
-                f"folder; allowed fields: {', '.join(values)}"
+                f"{self.path}: the path {template!r:.120} is not inside the folder of the dataset "
+                f"or has unknown fields; allowed fields: {', '.join(values)}; repair it"
             )
-        return self.root / filled
+        return self.root / path_text
 
 
-def read(root: Path) -> Info:
-    """Read and check info.json of versions 2 and 3."""
+def read_info(root: Path) -> Info:
+    """Read and check info.json of version 2 or 3."""
     path = root / "meta" / "info.json"
     info = json_files.load(path, dict)
     features = json_files.entry(info, "features", dict, path)
@@ -90,7 +92,7 @@ def read(root: Path) -> Info:
         root=root,
         major=_major(info, path),
         fps=json_files.rate(info, "fps", path),
-        features={name: _feature(name, about, path) for name, about in features.items()},
+        features={name: _feature(name, values, path) for name, values in features.items()},
         episodes=json_files.count(info, "total_episodes", path, 1),
         frames=json_files.count(info, "total_frames", path, 1),
         chunk=json_files.count({"chunks_size": 1000} | info, "chunks_size", path, 1),
@@ -102,36 +104,36 @@ def read(root: Path) -> Info:
 
 def _major(info: dict[str, Any], path: Path) -> int:
     version = json_files.entry(info, "codebase_version", str, path)
-    found = re.fullmatch(r"v([23])\.\d+", version)
-    if not found:
+    match = re.fullmatch(r"v([23])\.\d+", version)
+    if not match:
         raise FormatError(
-            f"{path}: the dataset has version {version!r:.40}; versions v2.0, v2.1 and v3.0 are "
+            f"{path}: the dataset has version {version!r:.40}; versions v2.0, v2.1 and v3.0 can be "
             "read; convert it with LeRobot's own scripts"
         )
     storage = info.get("storage_format", "parquet")
     if storage != "parquet":
         raise FormatError(
-            f"{path}: the dataset is stored as {storage!r:.40}; only Parquet is read; "
+            f"{path}: the dataset is stored as {storage!r:.40}; only Parquet can be read; "
             "export it to Parquet with LeRobot"
         )
-    return int(found[1])
+    return int(match[1])
 
 
-def _feature(name: str, about: Any, path: Path) -> Feature:
-    where = f"{path}: feature {name!r:.80}"
-    if not isinstance(about, dict):
-        raise FormatError(f"{where} is {about!r:.40}; expected an object; repair it")
-    shape = json_files.entry(about, "shape", list, where)
+def _feature(name: str, values: Any, path: Path) -> Feature:
+    label = f"{path}: feature {name!r:.80}"
+    if not isinstance(values, dict):
+        raise FormatError(f"{label} is {values!r:.40}; expected an object; repair it")
+    shape = json_files.entry(values, "shape", list, label)
     sizes = [s for s in shape if isinstance(s, int) and not isinstance(s, bool) and s > 0]
-    if len(sizes) != len(shape) or prod(sizes) > _MOST:
-        raise FormatError(f"{where} has shape {shape!r:.60}; expected sizes from 1; repair it")
-    dtype = json_files.entry(about, "dtype", str, where)
-    names = _names(about.get("names"))
+    if len(sizes) != len(shape) or prod(sizes) > _MAX_WIDTH:
+        raise FormatError(f"{label} has shape {shape!r:.60}; expected positive sizes; repair it")
+    dtype = json_files.entry(values, "dtype", str, label)
+    names = _names(values.get("names"))
     return Feature(name, dtype, tuple(sizes), names if len(names) == prod(sizes) else ())
 
 
 def _names(names: Any) -> tuple[str, ...]:
-    """Names are written as a list, a list in a list, {"motors": […]} or {"x": 0, "y": 1}."""
+    """Return names recorded as a list, a nested list, {"motors": […]} or {"x": 0, "y": 1}."""
     if isinstance(names, str):
         return (names,)
     if isinstance(names, dict):

@@ -1,4 +1,4 @@
-"""Observation keys of a LeRobot dataset: each is a feature, or a part of one that we joined."""
+"""Observation keys of a LeRobot dataset: each is a feature, or a part of one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STATE, ENVIRONMENT = "observation.state", "observation.environment_state"
 
 @dataclass(frozen=True)
 class Key:
-    """Numbers start … start + width of a feature, or all its pixels."""
+    """Numbers start … start + width of each row of a feature, or all its pixels."""
 
     name: str
     feature: Feature
@@ -23,8 +23,8 @@ class Key:
     names: tuple[str, ...]
 
 
-def of_features(info: Info) -> list[Key]:
-    """The observation.* features, the robot's state and its surroundings first."""
+def feature_keys(info: Info) -> list[Key]:
+    """Return the observation.* features; the state of the robot and its environment come first."""
     first = {STATE: 0, ENVIRONMENT: 1}
     names = sorted(info.features, key=lambda n: first.get(n, 2))
     return [
@@ -34,59 +34,63 @@ def of_features(info: Info) -> list[Key]:
     ]
 
 
-def of_extras(info: Info, extras: Extras, features: Sequence[str], where: str) -> list[Key]:
-    """The keys that were joined when the dataset was written, and the cameras."""
-    keys, used, end = [], dict.fromkeys(features, 0), 0
+def extras_keys(info: Info, extras: Extras, features: Sequence[str], label: str) -> list[Key]:
+    """Return the keys that our writer joined into `features`, and the cameras."""
+    keys, starts, end = [], dict.fromkeys(features, 0), 0
     if len(features) != len(extras.obs_keys):
-        raise FormatError(f"{where}: {len(features)} features for {len(extras.obs_keys)} obs_keys")
-    for (name, width), held_by in zip(extras.obs_keys, features, strict=True):
-        feature = info.features.get(held_by)
-        if feature is None or width < 1 or used[held_by] + width > feature.width:
+        raise FormatError(
+            f"{label}: obs_features has {len(features)} entries but obs_keys has "
+            f"{len(extras.obs_keys)}; remove this file to read the features instead"
+        )
+    for (name, width), feature_name in zip(extras.obs_keys, features, strict=True):
+        feature = info.features.get(feature_name)
+        if feature is None or width < 1 or starts[feature_name] + width > feature.width:
             raise FormatError(
-                f"{where}: feature {held_by!r:.80} does not hold the key {name!r:.80}"
+                f"{label}: feature {feature_name!r:.80} does not hold the key {name!r:.80}; "
+                "remove this file to read the features instead"
             )
         names = extras.obs_names[end : end + width]
-        keys.append(Key(name, feature, used[held_by], width, names))
-        used[held_by] += width
+        keys.append(Key(name, feature, starts[feature_name], width, names))
+        starts[feature_name] += width
         end += width
-    return keys + [k for k in of_features(info) if k.feature.camera]
+    return keys + [k for k in feature_keys(info) if k.feature.camera]
 
 
-def chosen(keys: Sequence[Key], wanted: Sequence[str] | None, info: Info) -> list[Key]:
-    """The wanted keys in their order; without a wish all vectors, or else the one camera."""
+def choose_keys(keys: Sequence[Key], obs: Sequence[str] | None, info: Info) -> list[Key]:
+    """Return the keys that `obs` names, in that order; by default all vectors, or one camera."""
     if not keys:
         raise FormatError(
             f"{info.path}: no feature is an observation; it has {', '.join(info.features)}; "
-            "observations are called observation.state, observation.…"
+            "name observations observation.state, observation.…"
         )
-    picked = [k for k in keys if k.feature.vector] or list(keys)
-    if wanted is not None:
-        picked = [_found(keys, name, info) for name in wanted]
-    if not picked or (len(picked) > 1 and any(k.feature.camera for k in picked)):
+    choice = [k for k in keys if k.feature.vector] or list(keys)
+    if obs is not None:
+        choice = [_find(keys, name, info) for name in obs]
+    if not choice or (len(choice) > 1 and any(k.feature.camera for k in choice)):
         raise FormatError(
-            f"{info.path}: cannot join {', '.join(k.name for k in picked) or 'nothing'}; "
-            f"choose one camera, or vectors only, of {', '.join(k.name for k in keys)}"
+            f"{info.path}: cannot join {', '.join(k.name for k in choice) or 'nothing'}; "
+            f"choose one camera or only vectors from {', '.join(k.name for k in keys)}"
         )
-    return picked
+    return choice
 
 
-def _found(keys: Sequence[Key], name: str, info: Info) -> Key:
-    """By its name, or without the words that every name begins with."""
+def _find(keys: Sequence[Key], name: str, info: Info) -> Key:
+    """Return the key of this name, with or without observation. or observation.images."""
     spellings = (name, f"observation.{name}", f"observation.images.{name}")
     for spelling in spellings:
         for key in keys:
             if key.name == spelling:
                 return key
-    allowed = ", ".join(k.name for k in keys)
-    raise FormatError(f"{info.path}: no observation {name!r}; allowed: {allowed}")
+    names = ", ".join(k.name for k in keys)
+    raise FormatError(f"{info.path}: there is no observation {name!r}; allowed: {names}")
 
 
 def _whole(feature: Feature) -> Key:
-    return Key(feature.name, feature, 0, feature.width, names(feature))
+    return Key(feature.name, feature, 0, feature.width, dimension_names(feature))
 
 
-def names(feature: Feature) -> tuple[str, ...]:
-    """The recorded names, or the feature's name with numbers; none for pixels."""
+def dimension_names(feature: Feature) -> tuple[str, ...]:
+    """Return the recorded names, or the name of the feature with numbers; none for pixels."""
     if feature.camera:
         return ()
     return feature.names or tuple(f"{feature.name}[{i}]" for i in range(feature.width))

@@ -1,8 +1,7 @@
-"""The statistics that LeRobot keeps of each episode and of the whole dataset.
+"""The statistics that LeRobot stores for each episode and for the whole dataset.
 
-std is that of the population. Quantiles of the whole are joined from those of the episodes as
-LeRobot does: the lower ones by their minimum, the upper ones by their maximum, the median by its
-mean.
+std divides by the number of values. Quantiles of the dataset are combined from those of the
+episodes as LeRobot does: minimum of the lower ones, maximum of the upper ones, mean of the medians.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ _QUANTILES = {"q01": 0.01, "q10": 0.10, "q50": 0.50, "q90": 0.90, "q99": 0.99}
 NAMES = ("min", "max", "mean", "std", "count", *_QUANTILES)
 
 
-def of_numbers(values: Array) -> Stats:
-    """Of (T, n) numbers: (n,) each."""
+def number_stats(values: Array) -> Stats:
+    """Return the statistics of (T, n) numbers: (n,) each."""
     exact = values.astype(np.float64)
     points = np.quantile(exact, list(_QUANTILES.values()), axis=0)  # (5, n)
     return {
@@ -31,8 +30,8 @@ def of_numbers(values: Array) -> Stats:
     }
 
 
-def of_pixels(frames: Array) -> Stats:
-    """Of (T, H, W, C) images, per channel and scaled to [0, 1]: (C, 1, 1) each."""
+def pixel_stats(frames: Array) -> Stats:
+    """Return the statistics of (T, H, W, C) images per channel, in [0, 1]: (C, 1, 1) each."""
     channels = range(frames.shape[-1])
     counts = np.stack([np.bincount(frames[..., c].ravel(), minlength=256) for c in channels])
     levels = np.arange(256) / 255
@@ -46,12 +45,11 @@ def of_pixels(frames: Array) -> Stats:
         "std": np.sqrt((share * (levels - mean[:, None]) ** 2).sum(1)),
         **{k: levels[(below < q).sum(1).clip(max=255)] for k, q in _QUANTILES.items()},
     }
-    shaped = {k: v.reshape(-1, 1, 1) for k, v in stats.items()}
-    return shaped | {"count": np.array([len(frames)])}
+    return {k: v.reshape(-1, 1, 1) for k, v in stats.items()} | {"count": np.array([len(frames)])}
 
 
-def joined(a: Stats, b: Stats) -> Stats:
-    """The statistics of both parts together."""
+def combine(a: Stats, b: Stats) -> Stats:
+    """Return the statistics of two sets of values together."""
     m, n = float(a["count"][0]), float(b["count"][0])
     mean = (m * a["mean"] + n * b["mean"]) / (m + n)
     variance = sum(

@@ -1,4 +1,4 @@
-"""The two ways in which Minari stores an episode: a group of an HDF5 file, or an Arrow table."""
+"""The two ways in which Minari stores an episode: an HDF5 group or an Arrow table."""
 
 from __future__ import annotations
 
@@ -15,71 +15,72 @@ import pyarrow.parquet as pq
 from counterbc.data.episode import Array
 from counterbc.errors import FormatError
 from counterbc.formats import frames, hdf5, json_files, parquet
-from counterbc.formats.guard import guarded
+from counterbc.formats.guard import Guard
 from counterbc.formats.minari.spaces import Leaf
 
 MAIN = "main_data.hdf5"
 
 
 class Source(Protocol):
-    """One episode of T steps."""
+    """A stored episode of T steps."""
 
     steps: int
 
     def values(self, section: str, leaf: Leaf) -> Array:
-        """The first T rows of observations or actions: (T, width), or (T, H, W, C) of an image."""
+        """Return the first T rows of observations or actions: (T, width), or (T, H, W, C)."""
 
     def scalars(self, section: str) -> Array | None:
-        """All rows of rewards or infos/success, where they are there."""
+        """Return all rows of rewards or infos/success, or None if there are none."""
 
 
-def of_hdf5(root: Path, episodes: int) -> Iterator[Source]:
+def hdf5_sources(root: Path, episodes: int) -> Iterator[Source]:
+    """Yield the episodes of main_data.hdf5; there must be `episodes` of them."""
     path = root / MAIN
-    with hdf5.opened(path) as file:
-        found = sum(name.startswith("episode_") for name in hdf5.names(file, path))
-        if found != episodes:
+    with hdf5.open_file(path) as file:
+        group_count = sum(name.startswith("episode_") for name in hdf5.names(file, path))
+        if group_count != episodes:
             raise FormatError(
-                f"{root / 'metadata.json'} says there are {episodes} episodes; {path} has {found}; "
-                "copy or download the dataset again"
+                f"{root / 'metadata.json'} declares {episodes} episodes, but {path} has "
+                f"{group_count}; copy or download the dataset again"
             )
         for i in range(episodes):
             group = hdf5.member(file, f"episode_{i}", path)
             if not isinstance(group, h5py.Group):
-                raise FormatError(f"{path} has no episode_{i}; copy or download it again")
+                raise FormatError(f"{path} has no group episode_{i}; copy or download it again")
             yield _Group(group, path)
 
 
-def names(root: Path, store: str) -> list[str]:
-    """What any episode holds, such as rewards and infos/success; a damaged one is read later."""
-    found: set[str] = set()
+def member_names(root: Path, store: str) -> list[str]:
+    """Return what any episode holds, such as rewards and infos/success."""
+    names: set[str] = set()
     if store == "hdf5":
-        with hdf5.opened(root / MAIN) as file:
+        with hdf5.open_file(root / MAIN) as file:
             for name in hdf5.names(file, root / MAIN):
                 if name.startswith("episode_") and hdf5.is_group(file, name, root / MAIN):
-                    found |= _names_in(hdf5.subgroup(file, name, root / MAIN), root / MAIN)
+                    names |= _group_names(hdf5.subgroup(file, name, root / MAIN), root / MAIN)
     for path in sorted(root.glob(f"*/*.{store}")) if store != "hdf5" else ():
-        found |= _names_of(_schema(path, store))
-    return sorted(found)
+        names |= _column_names(_schema(path, store))
+    return sorted(names)
 
 
-def _names_in(group: h5py.Group, path: Path) -> set[str]:
-    there = set(hdf5.names(group, path))
-    if "infos" in there and hdf5.is_group(group, "infos", path):
+def _group_names(group: h5py.Group, path: Path) -> set[str]:
+    names = set(hdf5.names(group, path))
+    if "infos" in names and hdf5.is_group(group, "infos", path):
         inner = hdf5.names(hdf5.subgroup(group, "infos", path), path)
-        there = there - {"infos"} | {f"infos/{name}" for name in inner}
-    return there
+        names = names - {"infos"} | {f"infos/{name}" for name in inner}
+    return names
 
 
-def _names_of(schema: pa.Schema) -> set[str]:
-    there = set(schema.names)
-    if "infos" in there and pa.types.is_struct(schema.field("infos").type):
+def _column_names(schema: pa.Schema) -> set[str]:
+    names = set(schema.names)
+    if "infos" in names and pa.types.is_struct(schema.field("infos").type):
         inner = [field.name for field in schema.field("infos").type]
-        there = there - {"infos"} | {f"infos/{name}" for name in inner}
-    return there
+        names = names - {"infos"} | {f"infos/{name}" for name in inner}
+    return names
 
 
 def _schema(path: Path, kind: str) -> pa.Schema:
-    with guarded(path):
+    with Guard(path):
         if kind == "parquet":
             return pq.read_schema(path)
         with pa.OSFile(str(path)) as source:
@@ -87,6 +88,8 @@ def _schema(path: Path, kind: str) -> pa.Schema:
 
 
 class _Group:
+    """An episode in a group of an HDF5 file."""
+
     def __init__(self, group: h5py.Group, path: Path) -> None:
         self._group, self._path = group, path
         self.steps = len(np.atleast_1d(hdf5.numbers(group, "rewards", path)))
@@ -94,26 +97,29 @@ class _Group:
     def values(self, section: str, leaf: Leaf) -> Array:
         parts = [f"_index_{p}" if isinstance(p, int) else p for p in leaf.path]
         key = "/".join([section, *parts])
-        extra = 1 if section == "observations" else 0
-        where = f"{self._path}: {key} of {hdf5.base(self._group)!r}"
-        if leaf.image and (stored := self._encoded(key)) is not None:
-            _check_rows(len(stored), self.steps + extra, where)
-            return frames.decoded(stored[: self.steps], leaf.shape, where)
-        found = hdf5.numbers(self._group, key, self._path)
-        _check_rows(len(found) if found.ndim else 0, self.steps + extra, where)
-        if (width := prod(found.shape[1:])) != leaf.width:
-            raise FormatError(f"{where} has {width} numbers a row; its space {leaf.width}")
-        return _shaped(found[: self.steps], leaf)
+        rows = self.steps + (1 if section == "observations" else 0)
+        label = f"{self._path}: {key} of {hdf5.base(self._group)!r}"
+        if leaf.image and (images := self._jpeg_rows(key)) is not None:
+            _check_rows(len(images), rows, label)
+            return frames.decode(images[: self.steps], leaf.shape, label)
+        values = hdf5.numbers(self._group, key, self._path)
+        _check_rows(len(values) if values.ndim else 0, rows, label)
+        if (width := prod(values.shape[1:])) != leaf.width:
+            raise FormatError(
+                f"{label} has {width} numbers per row, but its space has {leaf.width}; "
+                "copy or download the dataset again"
+            )
+        return _reshape(values[: self.steps], leaf)
 
-    def _encoded(self, key: str) -> list[bytes] | None:
-        """Images as JPEG: rows of bytes, of different lengths or by chance of the same."""
-        found = hdf5.member(self._group, key, self._path)
-        if not isinstance(found, h5py.Dataset):
+    def _jpeg_rows(self, key: str) -> list[bytes] | None:
+        """Return JPEG images as rows of bytes, whether or not their lengths differ."""
+        dataset = hdf5.member(self._group, key, self._path)
+        if not isinstance(dataset, h5py.Dataset):
             return None
-        if found.ndim == 1 and h5py.check_vlen_dtype(found.dtype) == np.uint8:
-            with guarded(self._path):
-                return [row.tobytes() for row in found[()]]
-        if found.ndim == 2 and found.dtype == np.uint8:
+        if dataset.ndim == 1 and h5py.check_vlen_dtype(dataset.dtype) == np.uint8:
+            with Guard(self._path):
+                return [row.tobytes() for row in dataset[()]]
+        if dataset.ndim == 2 and dataset.dtype == np.uint8:
             return [row.tobytes() for row in hdf5.numbers(self._group, key, self._path)]
         return None
 
@@ -123,54 +129,62 @@ class _Group:
         return hdf5.numbers(self._group, section, self._path)
 
 
-def of_arrow(root: Path, episodes: int, kind: str) -> Iterator[Source]:
+def arrow_sources(root: Path, episodes: int, kind: str) -> Iterator[Source]:
+    """Yield the episodes of a dataset with one folder of Arrow or Parquet files each."""
     for i in range(episodes):
         folder = root / str(i)
-        about = folder / "metadata.json"
-        steps = json_files.count(json_files.load(about, dict), "total_steps", about)
+        metadata = folder / "metadata.json"
+        steps = json_files.count(json_files.load(metadata, dict), "total_steps", metadata)
         files = sorted(folder.glob(f"*.{kind}"))
         if not files:
             raise FormatError(f"{folder} has no {kind} file; copy or download the dataset again")
         tables = [_table(file, kind, steps + 1) for file in files]
-        with guarded(folder):
+        with Guard(folder):
             whole = pa.concat_tables(tables)
         yield _Table(whole, folder, steps)
 
 
-def _table(path: Path, kind: str, most: int) -> pa.Table:
+def _table(path: Path, kind: str, max_rows: int) -> pa.Table:
     if kind == "parquet":
-        if (rows := parquet.count(path)) > most:
-            raise FormatError(f"{path} has {rows} rows; its metadata.json says {most}")
+        if (rows := parquet.count(path)) > max_rows:
+            raise FormatError(
+                f"{path} has {rows} rows, but its metadata.json declares {max_rows}; "
+                "copy or download the dataset again"
+            )
         return parquet.table(path)
-    with guarded(path):
+    with Guard(path):
         with pa.OSFile(str(path)) as source:
             table = pa.ipc.open_file(source).read_all()
-        table.validate(full=True)  # Arrow believes what a file says of itself unless asked
+        table.validate(full=True)  # Arrow trusts the file otherwise
         return table
 
 
 class _Table:
+    """An episode in an Arrow table."""
+
     def __init__(self, table: pa.Table, path: Path, steps: int) -> None:
         self._table, self._path, self.steps = table, path, steps
-        _check_rows(len(table), steps + 1, f"{path}: the table")  # actions are padded by a row
+        _check_rows(len(table), steps + 1, f"{path}: the table")  # actions are padded by one row
 
     def values(self, section: str, leaf: Leaf) -> Array:
         column = self._column(section, *map(str, leaf.path))
-        where = f"{self._path}: {'.'.join([section, *map(str, leaf.path)])}"
+        label = f"{self._path}: {'.'.join([section, *map(str, leaf.path)])}"
         if column is None:
-            raise FormatError(f"{where} is not there; the table has {self._table.column_names}")
+            raise FormatError(
+                f"{label} is missing; the table has "
+                f"{', '.join(self._table.column_names)}; copy or download the dataset again"
+            )
         column = column[: self.steps]
         if leaf.image and pa.types.is_binary(column.type):
-            return frames.decoded(column.to_pylist(), leaf.shape, where)
-        return _shaped(parquet.numbers(column, leaf.width, section, self._path), leaf)
+            return frames.decode(column.to_pylist(), leaf.shape, label)
+        return _reshape(parquet.numbers(column, leaf.width, section, self._path), leaf)
 
     def scalars(self, section: str) -> Array | None:
         column = self._column(*section.split("/"))
         if column is None:
             return None
-        padded = section == "rewards"
         values = parquet.numbers(column, 1, section, self._path)[:, 0]
-        return values[: self.steps] if padded else values
+        return values[: self.steps] if section == "rewards" else values  # rewards are padded
 
     def _column(self, section: str, *path: str) -> pa.Array | None:
         if section not in self._table.column_names:
@@ -183,16 +197,16 @@ class _Table:
         return column
 
 
-def _check_rows(found: int, expected: int, where: str) -> None:
-    if found != expected:
+def _check_rows(rows: int, expected_rows: int, label: str) -> None:
+    if rows != expected_rows:
         raise FormatError(
-            f"{where} has {found} rows; expected {expected}: one for each step, and for "
-            "observations one more; copy or download the dataset again"
+            f"{label} has {rows} rows; expected {expected_rows}: one per step, and one more for "
+            "observations; copy or download the dataset again"
         )
 
 
-def _shaped(values: Array, leaf: Leaf) -> Array:
-    """(T, width), or (T, H, W, C) of an image."""
+def _reshape(values: Array, leaf: Leaf) -> Array:
+    """Return values as (T, width), or as (T, H, W, C) if they are an image."""
     if leaf.image:
         return values.reshape(len(values), *leaf.shape[:2], -1).astype(np.uint8)
     return values.reshape(len(values), leaf.width)

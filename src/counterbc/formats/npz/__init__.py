@@ -1,1 +1,20 @@
-"""numpy .npz files."""
+"""numpy .npz: a few long arrays that hold all episodes end to end.
+
+| array | shape | meaning |
+|---|---|---|
+| obs | (N, S), or images (N, H, W, C) uint8 | required |
+| action | (N, A) | required |
+| episode | (N,) | an id for each row; the rows of an episode are adjacent |
+| episode_ends | (E,) | instead of `episode`: the row after the last row of each episode |
+| reward | (N,) | optional |
+| operator | (N,) or (E,) | optional text; an empty text means unknown |
+| selected | (N,) | optional: whether a pair is learned from |
+
+Without `episode` and `episode_ends` the file is one episode. What arrays have no place for is in
+`counterbc`, a JSON text that our writer adds and the reader trusts. Nothing is ever unpickled.
+"""
+
+from counterbc.formats.npz.reader import recognizes, stream
+from counterbc.formats.npz.writer import write
+
+__all__ = ["recognizes", "stream", "write"]

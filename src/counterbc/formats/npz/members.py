@@ -1,4 +1,4 @@
-"""The arrays of an .npz file, each read only as far as it is needed and never unpickled."""
+"""The arrays of an .npz file, read row by row and never unpickled."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ import numpy as np
 
 from counterbc.data.episode import Array
 from counterbc.errors import FormatError
-from counterbc.formats.guard import check_size, guarded
+from counterbc.formats.guard import Guard, check_size
 from counterbc.formats.rows import Rows
 
-_WHOLE = 2**32  # bytes of an array that is read at once, such as episode ids
+_MAX_BYTES = 2**32  # of an array that is read as a whole, such as episode ids
 
 
 class Members:
-    """An open archive; `names` are its arrays."""
+    """An open archive; `names` are the names of its arrays."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         if not path.is_file():
             raise FormatError(f"{path} is not a file; give the path of an .npz file")
-        with guarded(path):
+        with Guard(path):
             self._zip = zipfile.ZipFile(path)
-            found = self._zip.infolist()
-        self._info = {i.filename.removesuffix(".npy"): i for i in found}
+            entries = self._zip.infolist()
+        self._info = {e.filename.removesuffix(".npy"): e for e in entries}
         self.names = tuple(self._info)
         for name in self.names:
             if ".." in Path(name).parts or name.startswith("/"):
-                raise FormatError(f"{path}: {name!r} is no proper name of an array; rename it")
+                raise FormatError(f"{path}: {name!r} is not a valid name of an array; rename it")
 
     def __enter__(self) -> Members:
         return self
@@ -44,28 +44,34 @@ class Members:
         self._zip.close()
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Its shape, of one dimension or more."""
-        stream, shape, _, _ = self._opened(name, "biufUS" if name == "episode" else "biuf")
+        """Return the shape of an array of one dimension or more."""
+        stream, shape, _, _ = self._open(name, "biufUS" if name == "episode" else "biuf")
         stream.close()
         if not shape:
-            raise FormatError(f"{self.path}: {name} is a single number; expected one row per pair")
+            raise FormatError(
+                f"{self.path}: {name} is a single number; "
+                "expected one row per pair; save an array with one row per pair"
+            )
         return shape
 
     def array(self, name: str) -> Array:
-        """All of a small array, numbers or text."""
-        stream, shape, dtype, fortran = self._opened(name, "biufUS")
+        """Read the whole of a small array of numbers or text."""
+        stream, shape, dtype, fortran = self._open(name, "biufUS")
         size = math.prod(shape) * dtype.itemsize
-        if size > _WHOLE:
-            raise FormatError(f"{self.path}: {name} has {size / 1e9:,.1f} GB; too large for it")
+        if size > _MAX_BYTES:
+            raise FormatError(
+                f"{self.path}: {name} has {size / 1e9:,.1f} GB; "
+                f"at most {_MAX_BYTES / 1e9:,.1f} GB are read; save a smaller array"
+            )
         with stream:
             flat = self._numbers(stream, math.prod(shape), dtype)
         return flat.reshape(shape, order="F" if fortran else "C")
 
     def rows(self, name: str) -> Rows:
-        """The rows of an array, read one block after the other."""
-        stream, shape, dtype, fortran = self._opened(name)
+        """Return the rows of an array, which are read block by block."""
+        stream, shape, dtype, fortran = self._open(name)
         width = math.prod(shape[1:])
-        if fortran and len(shape) > 1:  # column after column: there is no reading it row by row
+        if fortran and len(shape) > 1:  # stored column by column: cannot be read row by row
             stream.close()
             whole = self.array(name)
             return Rows(lambda start, stop: whole[start:stop], shape, width * dtype.itemsize)
@@ -77,27 +83,27 @@ class Members:
         return Rows(read, shape, width * dtype.itemsize)
 
     def _numbers(self, stream: IO[bytes], count: int, dtype: np.dtype[Any]) -> Array:
-        with guarded(self.path):
+        with Guard(self.path):
             content = stream.read(count * dtype.itemsize)
             if dtype.itemsize == 0:
                 return np.zeros(count, dtype)
             values = np.frombuffer(content, dtype)
             if len(values) != count:
-                raise EOFError(f"{len(values)} of {count} values are there")
+                raise EOFError(f"{len(values)} of {count} values are stored")
             return values
 
-    def _opened(
+    def _open(
         self, name: str, kinds: str = "biuf"
     ) -> tuple[IO[bytes], tuple[int, ...], np.dtype[Any], bool]:
-        """Its stream behind the header; shape, type and whether columns come first."""
+        """Return the stream behind the header, shape, type and whether the order is Fortran's."""
         if name not in self._info:
-            have = ", ".join(self.names) or "nothing"
+            names = ", ".join(self.names) or "nothing"
             raise FormatError(
-                f"{self.path} has no array {name!r}, it has {have}; save one row per pair under "
-                "obs and action"
+                f"{self.path} has no array {name!r}; it has {names}; save arrays named obs and "
+                "action with one row per pair"
             )
         info = self._info[name]
-        with guarded(self.path):
+        with Guard(self.path):
             stream = self._zip.open(info)
             version = np.lib.format.read_magic(stream)
             if version == (1, 0):
@@ -106,8 +112,8 @@ class Members:
                 shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)
         if dtype.kind not in kinds:
             raise FormatError(
-                f"{self.path}: {name} holds values of type {dtype}; only numbers are read"
-                + (", and text for names" if "U" in kinds else "")
+                f"{self.path}: {name} holds values of type {dtype}; only numbers "
+                f"{'and text ' if 'U' in kinds else ''}can be read; convert the array"
             )
         check_size(f"{self.path}: {name}", math.prod(shape) * dtype.itemsize, info.compress_size)
         return stream, shape, dtype, fortran

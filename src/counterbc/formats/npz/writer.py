@@ -1,4 +1,4 @@
-"""Writing .npz episode by episode; the layout is told in npz.py."""
+"""Write .npz episode by episode, in the layout that the package describes."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Array
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
-from counterbc.formats import extras
+from counterbc.formats.extras import describe, extras_json
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
 
 def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
-    """Write a file that reads back unchanged, all of it or nothing; nothing is ever lost in it."""
+    """Write a file that reads back unchanged; on failure no file remains. Nothing is lost."""
     path = Path(path)
     check_free(path)
     stream = Stream.of(data).checked()
     with aside(path) as temporary:
         with _columns(temporary.parent) as columns:
-            told, lengths = [], []
-            for r in stream.raw_episodes:
-                _add(columns, r)
-                told.append(extras.about(r, reward_held=True))
-                lengths.append(len(r.action))
+            episodes, lengths = [], []
+            for raw in stream.raw_episodes:
+                _add(columns, raw)
+                episodes.append(describe(raw, stores_reward=True))
+                lengths.append(len(raw.action))
         with zipfile.ZipFile(temporary, "w") as archive:
             for column in columns.values():
                 if column.rows:
                     column.copy_to(archive)
             _put(archive, "episode_ends", np.cumsum(lengths))
-            if any("operator" in t for t in told):
-                _put(archive, "operator", np.array([t.get("operator", "") for t in told]))
-            _put(archive, "counterbc", np.array(_dumped(stream.header, told)))
+            if any("operator" in e for e in episodes):
+                _put(archive, "operator", np.array([e.get("operator", "") for e in episodes]))
+            _put(archive, "counterbc", np.array(_json(stream.header, episodes)))
     return []
 
 
 class _Column:
-    """An array that grows in a file of its own, since its header must tell its final length."""
+    """An array that grows in a temporary file, since its header must state the final length."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.rows = path, 0
@@ -58,19 +58,20 @@ class _Column:
         self.file.write(np.ascontiguousarray(values).data)
 
     def copy_to(self, archive: zipfile.ZipFile) -> None:
-        told = {
+        npy_header = {
             "descr": np.lib.format.dtype_to_descr(self.dtype),
             "fortran_order": False,
             "shape": (self.rows, *self.row),
         }
         member = zipfile.ZipInfo(f"{self.path.stem}.npy")
         with archive.open(member, "w", force_zip64=True) as out, self.path.open("rb") as file:
-            np.lib.format.write_array_header_1_0(out, told)
+            np.lib.format.write_array_header_1_0(out, npy_header)
             shutil.copyfileobj(file, out, 2**20)
 
 
 @contextmanager
 def _columns(folder: Path) -> Iterator[dict[str, _Column]]:
+    """Open a temporary file for each array."""
     with ExitStack() as stack:
         columns = {
             name: _Column(folder / f"{name}.rows")
@@ -81,20 +82,20 @@ def _columns(folder: Path) -> Iterator[dict[str, _Column]]:
         yield columns
 
 
-def _add(columns: dict[str, _Column], r: RawEpisode) -> None:
-    """One episode's rows; columns that not all episodes have are filled up with what means none."""
-    before, length = columns["action"].rows, len(r.action)
-    columns["obs"].add(r.obs)
-    columns["action"].add(r.action)
-    for name, values, none in (
-        ("reward", r.reward, np.float32(np.nan)), ("selected", r.selected, np.True_),
+def _add(columns: dict[str, _Column], raw: RawEpisode) -> None:
+    """Append the rows of one episode; fill values stand for what an episode does not have."""
+    before, length = columns["action"].rows, len(raw.action)
+    columns["obs"].add(raw.obs)
+    columns["action"].add(raw.action)
+    for name, values, fill in (
+        ("reward", raw.reward, np.float32(np.nan)), ("selected", raw.selected, np.True_),
     ):  # fmt: skip
         column = columns[name]
         if values is None and not column.rows:
             continue
         if not column.rows and before:
-            column.add(np.full(before, none))
-        column.add(np.full(length, none) if values is None else values.astype(none.dtype))
+            column.add(np.full(before, fill))
+        column.add(np.full(length, fill) if values is None else values.astype(fill.dtype))
 
 
 def _put(archive: zipfile.ZipFile, name: str, values: Array) -> None:
@@ -102,10 +103,10 @@ def _put(archive: zipfile.ZipFile, name: str, values: Array) -> None:
         np.lib.format.write_array(out, values, allow_pickle=False)
 
 
-def _dumped(header: Header, told: list[dict[str, Any]]) -> str:
+def _json(header: Header, episodes: list[dict[str, Any]]) -> str:
     try:
-        return json.dumps(extras.of(header, told) | {"env_args": dict(header.env_args)})
+        return json.dumps(extras_json(header, episodes) | {"env_args": dict(header.env_args)})
     except (TypeError, ValueError) as error:
         raise FormatError(
-            f"env_args cannot be written as JSON ({error}); rename or remove what is in the way"
+            f"env_args cannot be written as JSON ({error}); rename or remove that value"
         ) from None

@@ -1,4 +1,4 @@
-"""Writing robomimic HDF5, demo by demo; the layout is told in robomimic.py."""
+"""Write robomimic HDF5 demo by demo, in the layout that the package describes."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from counterbc.formats import hdf5
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
 DEMO = re.compile(r"demo_(0|[1-9][0-9]{0,17})")
-"""The names that robomimic reads, of numbers that fit in 64 bits."""
+"""The names of demos that robomimic reads; the number fits in 64 bits."""
 
 
 def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
-    """Write a file that reads back unchanged, all of it or nothing; nothing is ever lost in it."""
+    """Write a file that reads back unchanged; on failure no file remains. Nothing is lost."""
     stream = Stream.of(data).checked()
     header = stream.header
     _check_names([key for key, _ in header.obs_keys])
     for mask, members in header.masks.items():
         _check_texts([mask, *members])
-    env_args = _dumped(header)
-    with hdf5.created(Path(path)) as file:
+    env_args = _json(header)
+    with hdf5.new_file(Path(path)) as file:
         group = file.create_group("data")
         _write_header(group, header, env_args)
         names, total = _Names(header.masks), 0
-        for recording in stream.raw_episodes:
-            _check_texts([recording.name, recording.operator or ""])
-            _write_demo(group.create_group(names.add(recording.name)), recording, header.obs_keys)
-            total += len(recording.action)
+        for raw in stream.raw_episodes:
+            _check_texts([raw.name, raw.operator or ""])
+            _write_demo(group.create_group(names.add(raw.name)), raw, header.obs_keys)
+            total += len(raw.action)
         group.attrs["total"] = total
         for mask, members in header.masks.items():
             _write_mask(file, mask, [names.in_file.get(m, m).encode() for m in members])
@@ -42,12 +42,12 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
 
 
 def _write_mask(file: h5py.File, mask: str, members: Sequence[bytes]) -> None:
-    """A mask whose name cannot be one in HDF5 gets a similar one, and its own as an attribute."""
-    plain = mask not in ("", ".", "..") and "/" not in mask
-    key = "mask/" + (mask if plain else f"“{mask.replace('/', '|')}”")
+    """Write a mask; one with a name that HDF5 cannot hold gets a similar one and an attribute."""
+    is_valid = mask not in ("", ".", "..") and "/" not in mask
+    key = "mask/" + (mask if is_valid else f"“{mask.replace('/', '|')}”")
     width = max(map(len, members), default=0)
     file[key] = np.array(members, dtype=f"S{max(width, 1)}")
-    if not plain:
+    if not is_valid:
         file[key].attrs["name"] = mask
 
 
@@ -88,22 +88,23 @@ def _write_demo(group: h5py.Group, demo: RawEpisode, obs_keys: Sequence[tuple[st
 
 
 class _Names:
-    """Each episode's name in the file: its own, or a new demo_i, as robomimic reads no others.
+    """The name of each episode in the file, which must be demo_i for robomimic to read it.
 
-    Demos are read in the order of their numbers, so an own name is kept where its number rises.
-    New numbers are above all that masks mention, which may be those of absent demos.
+    Demos are read in the order of their numbers, so a name demo_i is preserved if its number is
+    larger than the one before. New numbers are larger than all in masks, which may be of demos that
+    are not in the file.
     """
 
     def __init__(self, masks: Mapping[str, Sequence[str]]) -> None:
-        mentioned = {n for members in masks.values() for n in members}
-        self._above = max((int(m[1]) for n in mentioned if (m := DEMO.fullmatch(n))), default=-1)
+        in_masks = {n for members in masks.values() for n in members}
+        self._above = max((int(m[1]) for n in in_masks if (m := DEMO.fullmatch(n))), default=-1)
         self._last = -1
         self.in_file: dict[str, str] = {}
 
     def add(self, name: str) -> str:
-        own = DEMO.fullmatch(name)
-        rises = own is not None and int(own[1]) > self._last
-        self._last = int(own[1]) if own and rises else max(self._last, self._above) + 1
+        match = DEMO.fullmatch(name)
+        increases = match is not None and int(match[1]) > self._last
+        self._last = int(match[1]) if match and increases else max(self._last, self._above) + 1
         self.in_file[name] = f"demo_{self._last}"
         return self.in_file[name]
 
@@ -111,7 +112,9 @@ class _Names:
 def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if name in ("", ".", "..") or "/" in name:
-            raise FormatError(f"{name!r} cannot be a name in an HDF5 file; rename that key")
+            raise FormatError(
+                f"{name!r} cannot be a name in an HDF5 file; rename that observation key"
+            )
     _check_texts(names)
 
 
@@ -119,15 +122,15 @@ def _check_texts(texts: Sequence[str]) -> None:
     for value in texts:
         if "\0" in value:
             raise FormatError(
-                f"{value!r} has a character that HDF5 cannot hold; rename that mask, key, episode "
+                f"{value!r} has a character that HDF5 cannot store; rename that mask, key, episode "
                 "or operator"
             )
 
 
-def _dumped(header: Header) -> str:
+def _json(header: Header) -> str:
     try:
         return json.dumps(dict(header.env_args))
     except (TypeError, ValueError) as error:
         raise FormatError(
-            f"env_args cannot be written as JSON ({error}); rename or remove what is in the way"
+            f"env_args cannot be written as JSON ({error}); rename or remove that value"
         ) from None
