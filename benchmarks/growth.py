@@ -64,7 +64,7 @@ def kept(at: dict[str, int]) -> bool:
 class Clock:
     """Notes when each block of steps ends."""
 
-    def start(self, done: int, total: int) -> None:
+    def start(self, done: int, total: int, kernel: str) -> None:
         self.at = [(done, time.perf_counter())]
 
     def update(self, done: int, loss: Tensor) -> None:

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import InfeasibleActions
+from counterbc.kernels.dispatch import choose_kernel
 from counterbc.methods import METHODS
 from counterbc.settings import Settings
 from counterbc.training.batches import Batches
@@ -41,7 +42,10 @@ def population(method: str, members: int, batch: int) -> Steps:
     job.assign(members, None)
     view = job.view(job.datasets, torch.device("cpu"), torch.float32)
     view.update_columns(None, 1)
-    trained = NetworkStack(view, job.fresh(view, 0), settings.rate(job.method.policy))
+    case = view.case(batch)
+    kernel = choose_kernel(settings.kernel, case)
+    rate = settings.rate(job.method.policy)
+    trained = NetworkStack(view, job.fresh(view, 0), rate, case, kernel)
     batches = Batches(view.nets, batch)
 
     def run(steps: int) -> None:

@@ -81,7 +81,8 @@ def simulator(world: str) -> str | None:
 
 def made_with(config: dict[str, Any]) -> str:
     """Return device and versions as text: cuda, counterbc 0.1.0, torch 2.11.0, …"""
-    each = [f"{name} {version}" for name, version in config["versions"].items()]
+    names = [name for name in config["versions"] if name != "kernel"]  # it follows from the cell
+    each = [f"{name} {config['versions'][name]}" for name in names]
     return ", ".join([config["device"], *each])
 
 

@@ -33,7 +33,7 @@ class Reported:
     def __init__(self, name: str) -> None:
         self.name, self.total = name, 0
 
-    def start(self, done: int, total: int) -> None:
+    def start(self, done: int, total: int, kernel: str) -> None:
         self.total = total
         _messages.put((self.name, done, total, "…"))
 

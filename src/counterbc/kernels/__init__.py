@@ -1,1 +1,1 @@
-"""How a training step is computed: plain torch, numba or Triton."""
+"""Training steps: plain torch, which defines them, and faster kernels by numba and Triton."""

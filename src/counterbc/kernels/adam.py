@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -9,25 +13,69 @@ BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 
 
 class Adam:
-    """torch's fused kernel without the bookkeeping of torch.optim, which weighs on small steps.
+    """Adam by torch's fused kernel, without the bookkeeping of `torch.optim`.
 
-    A test holds it equal to `torch.optim.Adam`.
+    The bookkeeping would cost more than a small step. The kernel is private to torch: where torch
+    does not have it, public functions compute the same update.
     """
 
     def __init__(self, params: list[Tensor], learning_rate: float) -> None:
         self.params, self.learning_rate = params, learning_rate
         self.first = [torch.zeros_like(p, requires_grad=False) for p in params]
         self.second = [torch.zeros_like(p, requires_grad=False) for p in params]
-        # The kernel wants a counter per tensor; they are one.
+        # The kernel takes one counter per tensor; here they are the same tensor.
         self.count = torch.zeros((), device=params[0].device)
         self.counts = [self.count] * len(params)
+        self.fused = fused_adam(params[0].device.type)
 
     @torch.no_grad()
     def step(self, grads: list[Tensor]) -> None:
+        """Update the parameters in place."""
         self.count.add_(1)
-        grads = [g.contiguous() for g in grads]  # the kernel takes memory as it lies
-        torch._fused_adam_(
-            self.params, grads, self.first, self.second, [], self.counts,
-            lr=self.learning_rate, beta1=BETA_1, beta2=BETA_2, weight_decay=0.0, eps=EPSILON,
-            amsgrad=False, maximize=False,
-        )  # fmt: skip
+        if self.fused is None:
+            self._plain_step(grads)
+            return
+        grads = [g.contiguous() for g in grads]  # the kernel reads memory in order
+        options = _options(self.learning_rate)
+        self.fused(self.params, grads, self.first, self.second, [], self.counts, **options)
+
+    def _plain_step(self, grads: list[Tensor]) -> None:
+        count = self.count.double()
+        size = self.learning_rate / (1 - BETA_1**count)
+        root = (1 - BETA_2**count).sqrt()
+        for p, grad, first, second in zip(self.params, grads, self.first, self.second, strict=True):
+            first.lerp_(grad, 1 - BETA_1)
+            second.mul_(BETA_2).addcmul_(grad, grad, value=1 - BETA_2)
+            p.sub_(size.to(p) * first / (second.sqrt() / root.to(p) + EPSILON))
+
+    def of(self, params: list[Tensor]) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """Return some of the parameters, and the first and second averages of their gradients."""
+        order = [next(k for k, p in enumerate(self.params) if p is wanted) for wanted in params]
+        return params, [self.first[k] for k in order], [self.second[k] for k in order]
+
+    def state(self) -> list[Tensor]:
+        """Return every tensor that a step changes."""
+        return [self.count, *self.params, *self.first, *self.second]
+
+
+@cache
+def fused_adam(device: str) -> Callable[..., None] | None:
+    """Return torch's fused kernel, or None where it is missing or takes other arguments."""
+    fused: Callable[..., None] | None = getattr(torch, "_fused_adam_", None)
+    if fused is None:
+        return None
+    p, grad, first, second = (torch.full((1,), x, device=device) for x in (1.0, 1.0, 0.0, 0.0))
+    try:
+        count = torch.ones((), device=device)
+        fused([p], [grad], [first], [second], [], [count], **_options(0.5))
+    except (TypeError, RuntimeError):
+        return None
+    return fused if abs(float(p) - 0.5) < 1e-6 else None
+
+
+def _options(learning_rate: float) -> dict[str, Any]:
+    """Return the arguments of the fused kernel beside its tensors."""
+    return {
+        "lr": learning_rate, "beta1": BETA_1, "beta2": BETA_2, "weight_decay": 0.0, "eps": EPSILON,
+        "amsgrad": False, "maximize": False,
+    }  # fmt: skip

@@ -1,7 +1,7 @@
-"""The closed form of `fused.py` as one native loop over states, compiled by numba.
+"""The closed form of `policies/fused.py` as one native loop over states, compiled by numba.
 
-Optional: `pip install 'counterbc[fast]'`. Compiled at first use and kept beside this file where
-that is writable. Importing this module needs numba.
+Importing this module needs numba: `pip install 'counterbc[fast]'`. Code is compiled at first use
+and stored beside this file where that is writable.
 """
 
 from __future__ import annotations
@@ -9,27 +9,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import torch
-from numba import njit, prange
-from torch import Tensor
+from numba import njit
 
 f, i32 = np.float32, np.int32
 ZERO, ONE, HALF, HALF_LOG_2PI = f(0), f(1), f(0.5), f(0.5 * math.log(2 * math.pi))
 LOG2E, LN2_HIGH, LN2_LOW = f(1.44269504), f(0.693359375), f(-2.12194440e-4)
 C3, C4, C5, C6 = f(0.16666667), f(0.041666485), f(0.0083333), f(0.0013998)
 LEAST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
-# Functions are inlined, else a process that compiles calls other machine code than one that loads
-# what was compiled. No "nnan" or "ninf": a member that diverged must show it.
+# Functions are inlined; otherwise a process that compiles them would run other machine code than
+# one that loads them. No "nnan" or "ninf": a member that diverged must show it.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def exponentials(x: Any, bits: Any, powers: Any, out: Any) -> None:
-    """exp of x ≤ 0 to about 1e-7, as arithmetic that vectorizes; `powers` views `bits`."""
+    """Write exp of x ≤ 0 to about 1e-7, by arithmetic that vectorizes; `powers` views `bits`."""
     for m in range(len(x)):
         clipped = max(x[m], LEAST)
         k = np.floor(clipped * LOG2E + HALF)
@@ -40,14 +39,22 @@ def exponentials(x: Any, bits: Any, powers: Any, out: Any) -> None:
         out[m] *= powers[m]
 
 
+class Gaussians(NamedTuple):
+    """μ and log σ of a block of states with the gradients by them: (B, A) each."""
+
+    mean: Any
+    log_std: Any
+    d_mean: Any
+    d_log_std: Any
+
+
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def states(
-    mean: Any, log_std: Any, actions: Any, rows: Any, loss: Any, d_mean: Any, d_log_std: Any
-) -> None:
-    """L (B,), ∂L/∂μ and ∂L/∂log σ (B, A) of states whose C(s, a) are rows of actions (N, A, M).
+def states(block: Gaussians, actions: Any, rows: Any, loss: Any) -> None:
+    """Write L (B,), ∂L/∂μ and ∂L/∂log σ of states whose C(s, a) are rows of actions (N, A, M).
 
     Samples come last, so that the loops over them vectorize.
     """
+    mean, log_std, d_mean, d_log_std = block
     _, size, count = actions.shape
     log_pi, p = np.empty(count, np.float32), np.empty(count, np.float32)
     bits, inverse = np.empty(count, np.int32), np.empty(size, np.float32)
@@ -90,19 +97,9 @@ def states(
             d_log_std[i, d] = second - slopes
 
 
-@njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
-def kernel(
-    mean: Any, log_std: Any, actions: Any, loss: Any, d_mean: Any, d_log_std: Any, chunks: int
-) -> None:
-    for chunk in prange(chunks):
-        a, b = len(mean) * chunk // chunks, len(mean) * (chunk + 1) // chunks
-        rows = np.arange(a, b)
-        states(mean[a:b], log_std[a:b], actions, rows, loss[a:b], d_mean[a:b], d_log_std[a:b])
-
-
 @contextmanager
 def threads() -> Iterator[int]:
-    """As many threads for numba as torch has, and torch's left as they were."""
+    """Give numba as many threads as torch has, and leave torch's number unchanged."""
     most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at import
     before = torch.get_num_threads()
     count = min(before, most)
@@ -110,20 +107,3 @@ def threads() -> Iterator[int]:
     yield count
     if torch.get_num_threads() != before:  # numba's OpenMP pool sets the count of the process
         torch.set_num_threads(before)
-
-
-def evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """What `fused.closed_form` returns, for float32 tensors on the CPU."""
-    loss = mean.new_empty(len(mean))
-    d_mean, d_log_std = torch.empty_like(mean), torch.empty_like(mean)
-    with threads() as count:
-        kernel(
-            mean.detach().contiguous().numpy(),
-            log_std.detach().contiguous().numpy(),
-            actions.detach().transpose(1, 2).contiguous().numpy(),
-            loss.numpy(),
-            d_mean.numpy(),
-            d_log_std.numpy(),
-            min(4 * count, max(1, len(mean) // 16)),
-        )
-    return loss, d_mean, d_log_std

@@ -1,28 +1,29 @@
-"""Steps of the common case as native code: one network after the other, each while it is in cache.
+"""Training steps as native code on the CPU: one network after the other, each while it is in cache.
 
-For ReLU layers with the head of a Gaussian or a mixture and a weighting in closed form, in float32
-on the CPU: gather, forward, loss, backward and Adam of one network for a whole block of steps. A
-network is computed by one thread from beginning to end, so the result does not depend on their
-number. Anything else is trained by torch, which `NetworkStack.step` does and this must agree with.
-Importing needs numba.
+It fits ReLU layers with the head of a Gaussian or a mixture and a weighting in closed form, in
+float32. It computes gather, forward, loss, backward and Adam of one network for a whole block of
+steps. One thread computes all of a network, so the result does not depend on the number of threads.
+Importing this module needs numba.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit, prange
 from torch import Tensor
 
 from counterbc.kernels import adam
-from counterbc.kernels.numba_gaussian import FAST, ONE, ZERO, f, states, threads
+from counterbc.kernels.closed_form import layer_shapes, layers, loss_misfit, step_misfit
+from counterbc.kernels.numba_gaussian import FAST, ONE, ZERO, Gaussians, f, states, threads
+from counterbc.kernels.numba_loss import NumbaLossKernel
 from counterbc.kernels.numba_mixture import mixture_losses
+from counterbc.kernels.step_kernel import StepCase, StepTensors
 from counterbc.policies.gaussian import LOG_STD_RANGE
 from counterbc.policies.mixture import Mixture
-from counterbc.policies.policy import Policy
-from counterbc.training.network_stack import View
 
 LOW, HIGH = f(LOG_STD_RANGE[0]), f(LOG_STD_RANGE[1])
 BETA_1, BETA_2, EPSILON = adam.BETA_1, adam.BETA_2, f(adam.EPSILON)
@@ -47,16 +48,19 @@ def forward(x: Any, weight: Any, bias: Any, out: Any, relu: bool) -> None:
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def losses(head: Any, grad: Any, actions: Any, rows: Any) -> np.float32:
-    """Σ L over a block of states; `head` (B, 2 A) before tanh and clamp, `grad` by it."""
+    """Return Σ L over a block of states and write its gradient by the head.
+
+    `head` (B, 2 A) is what the last layer returns, before tanh and clamp.
+    """
     size = actions.shape[1]
-    loss, shards = np.empty(len(head), np.float32), np.empty((4, len(head), size), np.float32)
-    mean, log_std, by_mean, by_log_std = shards[0], shards[1], shards[2], shards[3]
+    loss, values = np.empty(len(head), np.float32), np.empty((4, len(head), size), np.float32)
+    mean, log_std, by_mean, by_log_std = values[0], values[1], values[2], values[3]
     for b in range(len(head)):
         for d in range(size):
             mean[b, d] = math.tanh(head[b, d])
             raw = head[b, size + d]
             log_std[b, d] = LOW if raw < LOW else HIGH if raw > HIGH else raw  # NaN stays
-    states(mean, log_std, actions, rows, loss, by_mean, by_log_std)
+    states(Gaussians(mean, log_std, by_mean, by_log_std), actions, rows, loss)
     total = ZERO
     for b in range(len(head)):
         total += loss[b]
@@ -91,12 +95,36 @@ def update(p: Any, grad: Any, first: Any, second: Any, size: Any, root: Any) -> 
         p[i] -= size * first[i] / (math.sqrt(second[i]) / root + EPSILON)
 
 
+class Data(NamedTuple):
+    """The pairs that the networks learn from in a block of steps."""
+
+    position: Any  # (steps, N, B): places in the rows of `pairs`
+    pairs: Any  # (N, n): rows of `obs`
+    obs: Any  # (T, S)
+    actions: Any  # (N · n, A, M) where counterfactuals are kept, else (T, A, 1)
+    kept: bool
+
+
+class Options(NamedTuple):
+    """The numbers that a block of steps depends on."""
+
+    rate: float
+    """Of Adam."""
+    taken: int
+    """Steps taken before."""
+    block: int
+    """States per product."""
+    modes: int
+    """Of a mixture; 0 for a Gaussian."""
+
+
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def gather(n: int, places: Any, pairs: Any, obs: Any, kept: bool, rows: Any, x: Any) -> None:
-    """What network n sees in a block, into x, and which rows hold its actions, into rows."""
+def gather(n: int, places: Any, data: Data, rows: Any, x: Any) -> None:
+    """Write the observations of network n in a block to x, and the rows of its actions to rows."""
+    pairs, obs = data.pairs, data.obs
     for b in range(len(places)):
         pair = pairs[n, places[b]]
-        rows[b] = n * pairs.shape[1] + places[b] if kept else pair
+        rows[b] = n * pairs.shape[1] + places[b] if data.kept else pair
         for j in range(x.shape[1]):
             x[b, j] = obs[pair, j]
 
@@ -110,26 +138,30 @@ def where_active(x: Any, grad: Any) -> None:
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def train_one(
-    n: int, position: Any, pairs: Any, obs: Any, actions: Any, kept: bool,
-    params: Any, firsts: Any, seconds: Any, rate: float, count: int, block: int, modes: int,
-) -> np.float32:  # fmt: skip
-    """All steps of network n; `params` are its weights (N, I, O) and biases (N, 1, O) in turn.
-
-    `modes` is 0 for a Gaussian.
-    """
-    steps, _, batch = position.shape
-    layers, inputs = len(params) // 2, obs.shape[1]
-    widths = np.empty(layers + 1, np.int64)
+def layout(params: Any, inputs: int, block: int) -> Any:
+    """Return the layers' widths, where each gradient begins, and where each layer's units do."""
+    layers = len(params) // 2
+    widths, at = np.empty(layers + 1, np.int64), np.zeros(layers + 2, np.int64)
+    begins = np.zeros(len(params) + 1, np.int64)
     widths[0] = inputs
-    begins, largest = np.zeros(len(params) + 1, np.int64), 0  # of each gradient
     for k in range(len(params)):
-        size = params[k].shape[1] * params[k].shape[2]
-        begins[k + 1], largest = begins[k] + size, max(largest, size)
+        begins[k + 1] = begins[k] + params[k].shape[1] * params[k].shape[2]
         widths[k // 2 + 1] = params[k].shape[2]
-    at = np.zeros(layers + 2, np.int64)  # of each layer's units
     for i in range(layers + 1):
         at[i + 1] = at[i] + block * widths[i]
+    return widths, begins, at
+
+
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
+def train_one(
+    n: int, data: Data, params: Any, firsts: Any, seconds: Any, options: Options
+) -> np.float32:
+    """Take all steps of network n; `params` are weights (N, I, O) and biases (N, 1, O) in turn."""
+    steps, _, batch = data.position.shape
+    actions, block, modes = data.actions, options.block, options.modes
+    layers, inputs = len(params) // 2, data.obs.shape[1]
+    widths, begins, at = layout(params, inputs, block)
+    largest = (begins[1:] - begins[:-1]).max()
     units, back = np.empty(at[-1], np.float32), np.empty(at[-1], np.float32)
     grads, spare = np.empty(begins[-1], np.float32), np.empty(largest, np.float32)
     rows = np.empty(block, np.int64)
@@ -139,7 +171,7 @@ def train_one(
         for begin in range(0, batch, block):
             size = min(block, batch - begin)
             x = matrix(units, 0, size, inputs)
-            gather(n, position[t, n, begin : begin + size], pairs, obs, kept, rows, x)
+            gather(n, data.position[t, n, begin : begin + size], data, rows, x)
             for i in range(layers):
                 out = matrix(units, at[i + 1], size, widths[i + 1])
                 forward(x, params[2 * i][n], params[2 * i + 1][n, 0], out, i < layers - 1)
@@ -162,8 +194,8 @@ def train_one(
                     where_active(x, below)
                     grad = below
         grads /= f(batch)
-        done = count + t + 1
-        size_step, root = f(rate / (1 - BETA_1**done)), f(math.sqrt(1 - BETA_2**done))
+        done = options.taken + t + 1
+        size_step, root = f(options.rate / (1 - BETA_1**done)), f(math.sqrt(1 - BETA_2**done))
         for k in range(len(params)):
             update(
                 params[k][n].reshape(-1), grads[begins[k] : begins[k + 1]],
@@ -174,57 +206,53 @@ def train_one(
 
 @njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
 def train_all(
-    position: Any, pairs: Any, obs: Any, actions: Any, kept: bool,
-    params: Any, firsts: Any, seconds: Any, rate: float, count: int, block: int, modes: int,
-    loss: Any,
-) -> None:  # fmt: skip
-    for n in prange(len(pairs)):
-        loss[n] = train_one(
-            n, position, pairs, obs, actions, kept, params, firsts, seconds, rate, count, block,
-            modes,
-        )  # fmt: skip
+    data: Data, params: Any, firsts: Any, seconds: Any, options: Options, loss: Any
+) -> None:
+    for n in prange(len(loss)):
+        loss[n] = train_one(n, data, params, firsts, seconds, options)
 
 
-class NativeSteps:
-    """Trains in the memory of the population's own tensors."""
+class NumbaKernel(NumbaLossKernel):
+    """Native steps that write to the tensors of the networks."""
 
-    def __init__(
-        self, view: View, params: list[Tensor], optimizer: adam.Adam, loss: Tensor
-    ) -> None:
-        held = view.counterfactuals.kept
-        actions = view.store.action.unsqueeze(-1) if held is None else held
-        self.data = [x.contiguous().numpy() for x in (view.nets.pairs, view.store.obs, actions)]
-        self.kept, self.adam, self.loss = held is not None, optimizer, loss.numpy()
-        order = [next(k for k, own in enumerate(optimizer.params) if own is p) for p in params]
+    name: ClassVar[str] = "numba"
+
+    @classmethod
+    def misfit(cls, case: StepCase) -> str | None:
+        reason = loss_misfit(case, "cpu") or step_misfit(case)
+        if reason is None and most_rows(layer_shapes(case)) < _FEWEST:
+            return f"a layer of {case.policy.hidden} units is too wide for it to be fast"
+        return reason
+
+    def __init__(self, case: StepCase, tensors: StepTensors) -> None:
+        super().__init__(case, tensors)
+        kept = tensors.counterfactuals
+        actions = tensors.action.unsqueeze(-1) if kept is None else kept
+        self.data = [x.contiguous().numpy() for x in (tensors.pairs, tensors.obs, actions)]
+        self.kept = kept is not None
+        params = [tensors.policy_params[name] for name in layers(case)]
         self.learned = [
-            tuple(own[k].detach().view(len(loss), -1, own[k].shape[-1]).numpy() for k in order)
-            for own in (optimizer.params, optimizer.first, optimizer.second)
+            tuple(x.detach().view(len(x), -1, x.shape[-1]).numpy() for x in each)
+            for each in tensors.adam.of(params)
         ]
-        self.rows = most_rows(params)
-        policy = view.method.policy
-        self.modes = policy.modes if isinstance(policy, Mixture) else 0
+        self.rows = most_rows(layer_shapes(case))
 
-    @staticmethod
-    def fits(policy: Policy, chain: list[Tensor]) -> bool:
-        """Whether the layers with these weights and biases are small enough to gain."""
-        return most_rows(chain) >= _FEWEST
-
-    def pays(self, position: Tensor) -> bool:
-        return True
-
-    def run(self, position: Tensor) -> None:
-        """Steps on the pairs at these positions: (steps, N, B)."""
-        batch = position.shape[2]
-        block = math.ceil(batch / math.ceil(batch / self.rows))  # equal ones
-        given: tuple[Any, ...] = (
-            position.numpy(), *self.data, self.kept, *self.learned, self.adam.learning_rate,
-            int(self.adam.count), block, self.modes, self.loss,
-        )  # fmt: skip
+    def run(self, position: Tensor, epoch: Tensor) -> None:
+        batch, optimizer, policy = position.shape[2], self.tensors.adam, self.case.policy
+        options = Options(
+            rate=optimizer.learning_rate,
+            taken=int(optimizer.count),
+            block=math.ceil(batch / math.ceil(batch / self.rows)),  # equal ones
+            modes=policy.modes if isinstance(policy, Mixture) else 0,
+        )
+        pairs, obs, actions = self.data
+        data = Data(position.numpy(), pairs, obs, actions, self.kept)
+        params, firsts, seconds = self.learned
         with threads():
-            train_all(*given)
-        self.adam.count.add_(len(position))
+            train_all(data, params, firsts, seconds, options, self.tensors.loss.numpy())
+        optimizer.count.add_(len(position))
 
 
-def most_rows(params: list[Tensor]) -> int:
-    """How many states one product may hold."""
-    return _PRODUCT // max((p[0].numel() for p in params), default=_PRODUCT)
+def most_rows(shapes: Sequence[tuple[int, ...]]) -> int:
+    """Return how many states one product may hold, given the shapes of weights and biases."""
+    return _PRODUCT // max(math.prod(shape) for shape in shapes)

@@ -1,17 +1,16 @@
-"""Steps of the common case as one GPU kernel: a block of steps of one network per program.
+"""Training steps as one GPU kernel: a block of steps of one network per program.
 
-The twin of `native.py` for CUDA, for the paper's shape: two hidden layers with a Gaussian head and
-a weighting in closed form, in float32. A program computes gather, forward, loss, backward and Adam
-of its network for a whole block of steps, so that nothing waits for launches and activations never
-leave the chip. No two programs touch the same memory, so the result does not depend on their
-number. Anything else is trained by torch in a CUDA graph, which this must agree with. Importing
-needs Triton, which comes with torch where there is CUDA.
+It fits the paper's policy: two hidden layers with a Gaussian head and a weighting in closed form,
+in float32. A program computes gather, forward, loss, backward and Adam of its network for a whole
+block of steps, so that nothing waits for launches and activations never leave the chip. No two
+programs write to the same memory, so the result does not depend on the number of programs.
+Importing this module needs Triton, which comes with torch where there is CUDA.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import triton
@@ -19,9 +18,10 @@ import triton.language as tl
 from torch import Tensor
 
 from counterbc.kernels import adam
+from counterbc.kernels.closed_form import layers, loss_misfit, step_misfit
+from counterbc.kernels.step_kernel import StepCase, StepTensors
+from counterbc.kernels.torch_kernel import TorchKernel
 from counterbc.policies.gaussian import LOG_STD_RANGE, Gaussian
-from counterbc.policies.policy import Policy
-from counterbc.training.network_stack import View
 
 # On an H200, 16 states at a time by 4 warps in plain float32 were the fastest of a dozen choices;
 # products by tensor cores (three TF32 ones for a float32 one) were slower and with 8 warps wrong.
@@ -136,9 +136,9 @@ def train_all(
     at_b2 = (S + 1 + H2) * H1 + unit_2
     at_w3 = (S + 1 + H2) * H1 + H2 + unit_2[:, None] * (2 * A) + column[None, :]
     at_b3 = (S + 1 + H2) * H1 + H2 + H2 * 2 * A + column
-    own = (S + 1 + H2) * H1 + H2 + (H2 + 1) * 2 * A
-    spread = networks * own
-    memory += n * own
+    every = (S + 1 + H2) * H1 + H2 + (H2 + 1) * 2 * A
+    spread = networks * every
+    memory += n * every
     pairs += n * width
     if KEPT:
         actions += n * width * (A * M)
@@ -159,7 +159,7 @@ def train_all(
             h2 = layer(h1, weight_2, tl.load(memory + at_b2))  # (B, H2)
             weight_3 = tl.load(memory + at_w3, live_3[None, :], 0.0)
             head = product(h2, weight_3) + tl.load(memory + at_b3, live_3, 0.0)[None, :]  # (B, O)
-            each, grad = losses(head, shown, column, real, A, M, B, SAMPLES)
+            each, grad = losses(head, shown, column, real, A=A, M=M, B=B, SAMPLES=SAMPLES)
             total += tl.sum(tl.where(live, each, 0.0), 0)
             grad = tl.where(live[:, None], grad / batch, 0.0)
             by_w3 += product(tl.trans(h2), grad)
@@ -171,69 +171,78 @@ def train_all(
             by_w1 += product(tl.trans(x), below)
             by_b1 += tl.sum(below, 0)
         size, root = tl.load(sizes + t), tl.load(roots + t)
-        update(memory, spread, at_w1, live_0[:, None], by_w1, size, root)
-        update(memory, spread, at_b1, live_1, by_b1, size, root)
-        update(memory, spread, at_w2, live_1[:, None], by_w2, size, root)
-        update(memory, spread, at_b2, live_2, by_b2, size, root)
-        update(memory, spread, at_w3, live_3[None, :], by_w3, size, root)
-        update(memory, spread, at_b3, live_3, by_b3, size, root)
+        update(memory, spread, at_w1, live_0[:, None], by_w1, size=size, root=root)
+        update(memory, spread, at_b1, live_1, by_b1, size=size, root=root)
+        update(memory, spread, at_w2, live_1[:, None], by_w2, size=size, root=root)
+        update(memory, spread, at_b2, live_2, by_b2, size=size, root=root)
+        update(memory, spread, at_w3, live_3[None, :], by_w3, size=size, root=root)
+        update(memory, spread, at_b3, live_3, by_b3, size=size, root=root)
         tl.store(loss + n, total / batch)
         tl.debug_barrier()  # the next step reads what this one wrote
 
 
-class GpuSteps:
-    """Trains a copy of the population's parameters and puts it back after each block."""
+class TritonKernel(TorchKernel):
+    """Trains a copy of the networks' parameters and copies it back after each block."""
 
-    def __init__(
-        self, view: View, params: list[Tensor], optimizer: adam.Adam, loss: Tensor
-    ) -> None:
-        held = view.counterfactuals.kept
-        actions = view.store.action.unsqueeze(-1) if held is None else held  # (rows, A, M)
-        self.data = [x.contiguous() for x in (view.nets.pairs, view.store.obs, actions)]
-        self.adam, self.loss = optimizer, loss
-        order = [next(k for k, own in enumerate(optimizer.params) if own is p) for p in params]
+    name: ClassVar[str] = "triton"
+
+    @classmethod
+    def misfit(cls, case: StepCase) -> str | None:
+        reason = loss_misfit(case, "cuda") or step_misfit(case)
+        if reason is not None:
+            return reason
+        hidden, outputs = case.policy.hidden, 2 * case.action_size
+        if not isinstance(case.policy, Gaussian) or len(hidden) != 2:
+            return "it knows a Gaussian policy with two hidden layers"
+        if max(case.obs_size, *hidden) > _WIDEST or outputs > _MOST or case.samples > _SAMPLES:
+            return (
+                f"it holds at most {_WIDEST} observed numbers and units, {_MOST // 2} action "
+                f"dimensions and {_SAMPLES} actions a pair"
+            )
+        if any(width != _rounded(width) for width in hidden):
+            return f"its layers have {_LEAST}, 32 or {_WIDEST} units, not {hidden}"
+        return None
+
+    @classmethod
+    def pays(cls, case: StepCase) -> bool:
+        """Return whether this is faster than a graph of torch's steps, as measured on an H200."""
+        return case.batch <= _BATCH or case.networks >= _MANY
+
+    def __init__(self, case: StepCase, tensors: StepTensors) -> None:
+        super().__init__(case, tensors)
+        kept = tensors.counterfactuals
+        actions = tensors.action.unsqueeze(-1) if kept is None else kept  # (rows, A, M)
+        self.data = [x.contiguous() for x in (tensors.pairs, tensors.obs, actions)]
+        params = [tensors.policy_params[name] for name in layers(case)]
         self.learned = [
-            [own[k].detach().view(len(loss), -1) for k in order]
-            for own in (optimizer.params, optimizer.first, optimizer.second)
+            [x.detach().view(len(x), -1) for x in each] for each in tensors.adam.of(params)
         ]
         size, count = actions.shape[1:]
         self.sizes: dict[str, Any] = {
-            "KEPT": held is not None, "S": view.store.obs.shape[1], "A": size, "M": count,
-            "H1": params[0].shape[-1], "H2": params[2].shape[-1], "B": _ROWS,
-            "INPUTS": _rounded(view.store.obs.shape[1]), "OUTPUTS": _rounded(2 * size),
+            "KEPT": kept is not None, "S": case.obs_size, "A": size, "M": count,
+            "H1": case.policy.hidden[0], "H2": case.policy.hidden[1], "B": _ROWS,
+            "INPUTS": _rounded(case.obs_size), "OUTPUTS": _rounded(2 * size),
             "SAMPLES": triton.next_power_of_2(count),
         }  # fmt: skip
 
-    @staticmethod
-    def fits(policy: Policy, chain: list[Tensor]) -> bool:
-        """Whether weights (N, I, O) and biases (N, O) are those of two narrow hidden layers."""
-        if len(chain) != 6 or not isinstance(policy, Gaussian):
-            return False
-        hidden = chain[0].shape[-1], chain[2].shape[-1]
-        narrow = max(chain[0].shape[-2], *hidden) <= _WIDEST and chain[4].shape[-1] <= _MOST
-        return narrow and all(w == _rounded(w) for w in hidden)
-
-    def pays(self, position: Tensor) -> bool:
-        """Whether this is faster than a graph of torch's steps, by how it went on an H200."""
-        _, networks, batch = position.shape
-        return self.sizes["M"] <= _SAMPLES and (batch <= _BATCH or networks >= _MANY)
-
-    def run(self, position: Tensor) -> None:
-        """Steps on the pairs at these positions: (steps, N, B)."""
+    def run(self, position: Tensor, epoch: Tensor) -> None:
         steps, networks, batch = position.shape
         pairs, obs, actions = self.data
-        done = self.adam.count.double() + torch.arange(1, steps + 1, device=obs.device)
-        sizes = (self.adam.learning_rate / (1 - adam.BETA_1**done)).float()
-        roots = (1 - adam.BETA_2**done).sqrt().float()
-        memory = torch.stack([torch.cat(own, 1) for own in self.learned])  # (3, N, all)
+        optimizer = self.tensors.adam
+        done = optimizer.count.double() + torch.arange(1, steps + 1, device=obs.device)
+        memory = torch.stack([torch.cat(each, 1) for each in self.learned])  # (3, N, all)
         train_all[(networks,)](
-            position, pairs, obs, actions, memory, sizes, roots, self.loss,
-            steps, networks, pairs.shape[1], batch, **self.sizes, num_warps=_WARPS,
+            position=position, pairs=pairs, obs=obs, actions=actions, memory=memory,
+            sizes=(optimizer.learning_rate / (1 - adam.BETA_1**done)).float(),
+            roots=(1 - adam.BETA_2**done).sqrt().float(),
+            loss=self.tensors.loss,
+            steps=steps, networks=networks, width=pairs.shape[1], batch=batch,
+            **self.sizes, num_warps=_WARPS,
         )  # fmt: skip
-        for own, after in zip(self.learned, memory, strict=True):
-            for value, new in zip(own, after.split([v.shape[1] for v in own], 1), strict=True):
+        for each, after in zip(self.learned, memory, strict=True):
+            for value, new in zip(each, after.split([v.shape[1] for v in each], 1), strict=True):
                 value.copy_(new)
-        self.adam.count.add_(steps)
+        optimizer.count.add_(steps)
 
 
 def _rounded(size: int) -> int:

@@ -4,16 +4,16 @@ With z = (a' − μ)/σ, ℓ = log π(a'|s) and p = softmax(ℓ) over C(s, a), e
 
     L = −Σ p ℓ      ∂L/∂ℓ = −p (ℓ + L + 1)      ∂ℓ/∂μ = z/σ      ∂ℓ/∂log σ = z² − 1
 
-per dimension, so neither needs a graph of (B, M, A) intermediates. On a CPU with numba one native
-loop computes them (`native.py`); elsewhere `closed_form` below, which it must agree with.
+per dimension, so neither needs a graph of (B, M, A) intermediates. A kernel may replace
+`closed_form` by native code that agrees with it.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cache
-from importlib import import_module
-from types import ModuleType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -42,19 +42,18 @@ def closed_form(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor,
     return loss, d_mean, d_log_std
 
 
-@cache
-def _native() -> ModuleType | None:
+Evaluate = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+_evaluate: ContextVar[Evaluate] = ContextVar("evaluate", default=closed_form)
+
+
+@contextmanager
+def evaluated_by(evaluate: Evaluate) -> Iterator[None]:
+    """Compute the loss by another function than `closed_form` within this context."""
+    token = _evaluate.set(evaluate)
     try:
-        return import_module("counterbc.kernels.numba_gaussian")
-    except ImportError:
-        return None
-
-
-def _evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    native = _native() if mean.device.type == "cpu" and mean.dtype == torch.float32 else None
-    evaluate = closed_form if native is None else native.evaluate
-    result: tuple[Tensor, Tensor, Tensor] = evaluate(mean, log_std, actions)
-    return result
+        yield
+    finally:
+        _evaluate.reset(token)
 
 
 class _CrossEntropy(torch.autograd.Function):
@@ -62,7 +61,7 @@ class _CrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return _evaluate(mean, log_std, actions)
+        return _evaluate.get()(mean, log_std, actions)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:

@@ -49,5 +49,13 @@ class Gaussian(Policy):
         return mean + log_std.exp() * noise
 
     def cross_entropy(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
+        if not self.is_fused():
+            return super().cross_entropy(head, actions)
         mean, log_std = head
         return gaussian_cross_entropy(mean, log_std, actions)
+
+    @classmethod
+    def is_fused(cls) -> bool:
+        """Return whether eq. M4 is computed in closed form: not where a subclass changes log π."""
+        ours = Gaussian.log_prob, Gaussian.cross_entropy
+        return (cls.log_prob, cls.cross_entropy) == ours

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from counterbc.acting.policies import Curve
+from counterbc.kernels.dispatch import choose_kernel
 from counterbc.policies import Params
 from counterbc.settings import Settings
 from counterbc.training import checkpoints
@@ -23,43 +24,6 @@ from counterbc.training.progress import Progress
 _POINTS = 100  # of a loss curve
 _SAVE_EVERY = 30.0  # seconds
 _BLOCK = 1 << 22  # pairs whose order is computed at once
-
-
-class Stepper:
-    """Runs steps; torch's on CUDA are captured once and replayed."""
-
-    def __init__(self, population: NetworkStack) -> None:
-        self.population = population
-        self.graph: torch.cuda.CUDAGraph | None = None
-
-    def run(self, position: Tensor, epoch: Tensor) -> None:
-        """A block of steps: (steps, N, B) each."""
-        native = self.population.native
-        if not position.is_cuda or (native is not None and native.pays(position)):
-            self.population.steps(position, epoch)
-            return
-        if self.graph is None:
-            self._capture(position[0], epoch[0])
-        assert self.graph is not None
-        for p, e in zip(position, epoch, strict=True):
-            self.position.copy_(p)
-            self.epoch.copy_(e)
-            self.graph.replay()
-
-    def _capture(self, position: Tensor, epoch: Tensor) -> None:
-        """Warm up on a side stream, capture, and put everything back as it was."""
-        self.position, self.epoch = position.clone(), epoch.clone()
-        before = {k: v.detach().clone() for k, v in self.population.state().items()}
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                self.population.step(self.position, self.epoch)
-        torch.cuda.current_stream().wait_stream(side)
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            self.population.step(self.position, self.epoch)
-        self.population.restore(before)
 
 
 class Interrupt:
@@ -97,6 +61,8 @@ class Loop:
         self.fresh, self.method, self.out, self.progress = fresh, view.method, out, progress
         batch = settings.batch_size(int(view.nets.lengths.min()))
         self.batches = Batches(view.nets, batch)
+        self.case = view.case(batch)
+        self.kernel = choose_kernel(settings.kernel, self.case)
         self.every = max(1, settings.steps // _POINTS)
         self.block = min(self.every, max(1, _BLOCK // (len(view.nets.pairs) * batch)))
         self.points: dict[int, tuple[Tensor, Tensor]] = {}
@@ -108,7 +74,7 @@ class Loop:
         steps, rounds = self.settings.steps, self.method.rounds
         done = 0 if state is None else int(state["done"])
         params: Params | None = None
-        self.progress.start(done, steps * rounds)
+        self.progress.start(done, steps * rounds, self.kernel.name)
         try:
             with Interrupt() as interrupt:
                 for round_ in range(done // steps, rounds):
@@ -127,7 +93,8 @@ class Loop:
             if view is not None:
                 view.update_columns(before, self.method.shards)
         fresh = self.fresh(self.view, round_)
-        population = NetworkStack(self.view, fresh, self.settings.rate(self.method.policy))
+        rate = self.settings.rate(self.method.policy)
+        population = NetworkStack(self.view, fresh, rate, self.case, self.kernel)
         if state is not None:
             self._restore(population, state)
         return population
@@ -135,10 +102,10 @@ class Loop:
     def _round(
         self, population: NetworkStack, round_: int, step: int, interrupt: Interrupt
     ) -> None:
-        stepper, steps = Stepper(population), self.settings.steps
+        steps = self.settings.steps
         while step < steps:
             count = min(self.block, self.every - step % self.every, steps - step)
-            stepper.run(*self.batches.block(step, count))
+            population.steps(*self.batches.block(step, count))
             step += count
             done = round_ * steps + step
             self._record(population, done, step)

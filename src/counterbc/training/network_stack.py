@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor
 
 from counterbc.data import draws
 from counterbc.kernels.adam import Adam
+from counterbc.kernels.step_kernel import StepCase, StepKernel, StepTensors
 from counterbc.methods import Method
 from counterbc.policies import Params
 from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.networks import Networks
 from counterbc.training.store import Store
-from counterbc.weightings import Batch, Pairs, Weighting
-
-if TYPE_CHECKING:
-    from counterbc.kernels.numba_kernel import NativeSteps
-    from counterbc.kernels.triton_kernel import GpuSteps
+from counterbc.weightings import Batch, Pairs
 
 _POLICY, _WEIGHTING = "policy.", "weighting."
 _IMAGES = 2048  # states in memory at once, as large as their patches are
@@ -68,21 +63,6 @@ def _stack(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {name: torch.stack([e[name] for e in each]) for name in each[0]}
 
 
-def _native_steps(device: str) -> type[NativeSteps] | type[GpuSteps] | None:
-    try:
-        if device == "cpu":
-            from counterbc.kernels.numba_kernel import NativeSteps
-
-            return NativeSteps
-        if device == "cuda":
-            from counterbc.kernels.triton_kernel import GpuSteps
-
-            return GpuSteps
-    except ImportError:  # no numba, or no Triton
-        pass
-    return None
-
-
 class View:
     """The pairs of each network, ready to be cut into batches: for training, or held out."""
 
@@ -98,6 +78,21 @@ class View:
         self.fitted: Params = {}  # what the weighting learned before training, (N, …) each
         self.columns: dict[str, Tensor] = {}  # (N, n, …) each
         self.rows = torch.arange(len(nets.pairs), device=nets.pairs.device).unsqueeze(1)
+
+    def case(self, batch: int) -> StepCase:
+        """Return what the choice of a kernel depends on."""
+        return StepCase(
+            policy=self.method.policy,
+            weighting=self.method.weighting,
+            obs_size=self.store.obs.shape[1],
+            action_size=self.store.action.shape[1],
+            samples=1 + self.method.support.count,
+            kept=self.counterfactuals.kept is not None,
+            networks=len(self.nets.pairs),
+            batch=batch,
+            device=self.store.action.device.type,
+            dtype=self.store.action.dtype,
+        )
 
     def batch(self, position: Tensor, epoch: Tensor) -> Batch:
         """The batch at positions (N, B) of each list, stacked over networks."""
@@ -162,60 +157,36 @@ class View:
 
 
 class NetworkStack:
-    """The networks in training: their parameters, and one gradient step for all of them."""
+    """The networks in training: their parameters, and the kernel that takes their steps."""
 
-    def __init__(self, view: View, params: Params, learning_rate: float) -> None:
-        self.view, self.method = view, view.method
+    def __init__(
+        self,
+        view: View,
+        params: Params,
+        learning_rate: float,
+        case: StepCase,
+        kernel: type[StepKernel],
+    ) -> None:
+        self.view = view
         self.params = {name: value.clone().requires_grad_() for name, value in params.items()}
         self.adam = Adam(list(self.params.values()), learning_rate)
         self.loss = view.store.action.new_zeros(len(view.nets.pairs))  # (N,) of the last step
-        self.native = self._native()  # None: by torch
-
-    def _native(self) -> NativeSteps | GpuSteps | None:
-        """Steps as native code where the method has a closed form and the network fits."""
-        method, held = self.method, self.view.counterfactuals.kept
-        names = [f"{x}.{part}" for x in method.policy.chain() for part in ("weight", "bias")]
-        own = policy_params(self.params)
-        chain = [own[name] for name in names]
-        if (
-            self.loss.dtype != torch.float32
-            or len(chain) != len(self.params)  # something else is learned
-            or type(method.weighting).loss is not Weighting.loss
-            or not method.weighting.closed_form(1 + method.support.count)
-            or (method.support.count > 0 and held is None)
-        ):
-            return None
-        steps = _native_steps(self.loss.device.type)
-        if steps is None or not steps.fits(method.policy, chain):
-            return None
-        return steps(self.view, chain, self.adam, self.loss)
-
-    def losses(self, params: Params, batch: Batch) -> Tensor:
-        """The loss of every network on its own batch: (N,)."""
-        stacks = self.method.policy.stacks and self.method.weighting.stacks
-        each = self._losses if stacks else torch.func.vmap(self._losses)
-        result: Tensor = each(params, batch)
-        return result
-
-    def _losses(self, params: Params, batch: Batch) -> Tensor:
-        """Of one network, or of all of them where policy and weighting take stacked ones."""
-        head = self.method.policy.head(split(params, _POLICY), batch.obs)
-        weighting = self.method.weighting
-        return weighting.loss(split(params, _WEIGHTING), batch, self.method.policy, head)
+        tensors = StepTensors(
+            policy_params=policy_params(self.params),
+            weighting_params=weighting_params(self.params),
+            adam=self.adam,
+            loss=self.loss,
+            pairs=view.nets.pairs,
+            obs=view.store.obs,
+            action=view.store.action,
+            counterfactuals=view.counterfactuals.kept,
+            gather=view.batch,
+        )
+        self.kernel = kernel(case, tensors)
 
     def steps(self, position: Tensor, epoch: Tensor) -> None:
-        """A block of steps: (steps, N, B) each."""
-        if self.native is not None:
-            self.native.run(position)
-            return
-        for p, e in zip(position, epoch, strict=True):
-            self.step(p, e)
-
-    def step(self, position: Tensor, epoch: Tensor) -> None:
-        """One gradient step of every network, by torch."""
-        loss = self.losses(self.params, self.view.batch(position, epoch))
-        self.adam.step(list(torch.autograd.grad(loss.sum(), self.adam.params)))
-        self.loss.copy_(loss.detach())
+        """Take a block of steps on the pairs at these positions: (steps, N, B) each."""
+        self.kernel.run(position, epoch)
 
     @torch.no_grad()
     def held_out(self, view: View, most: int = 2048) -> Tensor:
@@ -223,7 +194,7 @@ class NetworkStack:
         most = min(most, at_once(view.store, len(self.loss)))
         width = min(most, int(view.nets.lengths.min()))
         position = torch.arange(width, device=self.loss.device).expand(len(self.loss), width)
-        return self.losses(self.params, view.batch(position, torch.zeros_like(position)))
+        return self.kernel.losses(view.batch(position, torch.zeros_like(position)))
 
     # Everything a stopped training needs to go on
 

@@ -47,14 +47,15 @@ if TYPE_CHECKING:
     from counterbc.selection.radius import RadiusChoice
 
 
-def versions() -> dict[str, str]:
-    """Of what decides the bits of a training."""
-    return {
+def versions(kernel: str | None = None) -> dict[str, str]:
+    """Return the versions, and the kernel if given, that decide the bits of a training."""
+    versions = {
         "counterbc": counterbc.__version__,
         "torch": str(torch.__version__),
         "numpy": np.__version__,
         "python": platform.python_version(),
     }
+    return versions if kernel is None else versions | {"kernel": kernel}
 
 
 class Job:
@@ -213,24 +214,24 @@ class Job:
         resume: bool,
         progress: Progress,
     ) -> Policies:
-        config = self.config(device, dtype)
         state = None
         going_on = resume and out is not None and out.exists()
         if out is not None:
             checkpoints.policy_kind(self.method.policy)
-            if going_on:
-                state = checkpoints.load_state(out, config)
-            else:
+            if not going_on:
                 check_free(out)
         began = time.perf_counter()
         view = self.view(self.datasets, device, dtype, self.lists)
         held_out = self.view(self.kept_apart, device, dtype) if self.kept_apart else None
+        loop = Loop(view, held_out, self.settings, self.fresh, out, progress)
+        config = self.config(device, dtype, loop.kernel.name)
+        if out is not None and going_on:
+            state = checkpoints.load_state(out, config)
         view.fit()
         if held_out is not None:
             held_out.fitted = view.fitted
         if out is not None and not going_on:
             checkpoints.begin(out, config)
-        loop = Loop(view, held_out, self.settings, self.fresh, out, progress)
         params, curve = loop.run(state)
         # Acting is float32, whatever the training was.
         params = {k: v.detach().cpu().float() for k, v in params.items()}
@@ -264,7 +265,7 @@ class Job:
             params |= {f"policy.{k}": v for k, v in self.start.params.items()}
         return {k: v.to(like) for k, v in params.items()}
 
-    def config(self, device: torch.device, dtype: torch.dtype) -> dict[str, Any]:
+    def config(self, device: torch.device, dtype: torch.dtype, kernel: str) -> dict[str, Any]:
         """Everything that decides the result."""
         first = self.datasets[0]
         return {
@@ -289,7 +290,8 @@ class Job:
             ],
             "device": device.type,
             "dtype": str(dtype).removeprefix("torch."),
-            "versions": versions(),
+            "kernel": kernel,
+            "versions": versions(kernel),
             "radius_choices": [c.as_dict() for c in self.choices],
             "started_from": None if self.start is None else fingerprint(self.start.params),
         }

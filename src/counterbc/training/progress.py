@@ -13,7 +13,7 @@ from torch import Tensor
 class Progress(Protocol):
     """Told how far a training is."""
 
-    def start(self, done: int, total: int) -> None: ...
+    def start(self, done: int, total: int, kernel: str) -> None: ...
 
     def update(self, done: int, loss: Tensor) -> None:
         """`loss` (N,) is that of the last step."""
@@ -24,7 +24,7 @@ class Progress(Protocol):
 class Quiet:
     """Shows nothing."""
 
-    def start(self, done: int, total: int) -> None: ...
+    def start(self, done: int, total: int, kernel: str) -> None: ...
 
     def update(self, done: int, loss: Tensor) -> None: ...
 
@@ -55,9 +55,10 @@ class Bar:
     def __init__(self, title: str) -> None:
         self.bars, self.title = bars(), title
 
-    def start(self, done: int, total: int) -> None:
+    def start(self, done: int, total: int, kernel: str) -> None:
         self.bars.start()
-        self.task = self.bars.add_task(self.title, total=total, completed=done, loss="…")
+        title = f"{self.title} ({kernel})"
+        self.task = self.bars.add_task(title, total=total, completed=done, loss="…")
 
     def update(self, done: int, loss: Tensor) -> None:
         self.bars.update(self.task, completed=done, loss=loss_text(loss))

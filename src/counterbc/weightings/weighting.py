@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, final
 
 import torch
 from torch import Tensor
@@ -66,23 +66,37 @@ class Weighting(ABC):
         return None
 
     def closed_form(self, actions: int) -> bool:
-        """Whether eq. M1 with so many actions in C(s, a) is eq. M4, and nothing is added to it.
+        """Return whether eq. M1 is eq. M4 with this many actions in C(s, a), and nothing is added.
 
-        Then the policy's `cross_entropy` is the loss, which it may know in closed form.
+        Then the policy's `cross_entropy` is the loss, and native code may compute the step. This
+        speaks for the `weights` and `auxiliary` of the class that defines it and not for those of
+        its subclasses, which `uses_closed_form` sees to.
         """
         return False
+
+    @final
+    def uses_closed_form(self, actions: int) -> bool:
+        """Return whether `closed_form` holds, and no subclass changed what it speaks for."""
+        if type(self).loss is not Weighting.loss:
+            return False
+        for kind in type(self).__mro__:
+            if "closed_form" in vars(kind):
+                return self.closed_form(actions)
+            if "weights" in vars(kind) or "auxiliary" in vars(kind):
+                return False
+        raise AssertionError("Weighting defines closed_form")
 
     def loss(
         self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
     ) -> Tensor:
-        """Eq. M1 averaged over the batch, with the auxiliary loss: a scalar."""
-        if self.closed_form(batch.actions.shape[-2]):
+        """Return eq. M1 averaged over the batch, with the auxiliary loss: a scalar."""
+        if self.uses_closed_form(batch.actions.shape[-2]):
             return policy.cross_entropy(head, batch.actions).mean(-1)
         log_pi = policy.log_prob(head, batch.actions)
         weights = self.weights(params, batch, log_pi)
         loss = generalized_loss(log_pi, weights).mean(-1)
-        own = self.auxiliary(params, batch, log_pi)
-        return loss if own is None else loss + own
+        auxiliary = self.auxiliary(params, batch, log_pi)
+        return loss if auxiliary is None else loss + auxiliary
 
 
 def reads_vectors(method: str) -> OptionError:

@@ -1,0 +1,46 @@
+"""The cases in which the gradient of a step is known in closed form, so that native code fits."""
+
+from __future__ import annotations
+
+import torch
+
+from counterbc.kernels.step_kernel import StepCase
+
+
+def loss_misfit(case: StepCase, device: str) -> str | None:
+    """Return why the loss cannot be native code for this device, in words; None where it can."""
+    if case.device != device:
+        return f"it runs on {device} and this training is on {case.device}"
+    if case.dtype != torch.float32:
+        return f"it computes in float32 and this training is in {str(case.dtype)[6:]}"
+    if not case.weighting.uses_closed_form(case.samples):
+        weighting = type(case.weighting).__name__
+        return f"the weighting {weighting} has no closed form with {case.samples} action(s) a pair"
+    return None
+
+
+def step_misfit(case: StepCase) -> str | None:
+    """Return why a whole step cannot be native code, in words; None where it can."""
+    names = layers(case)
+    if not names:
+        policy = type(case.policy).__name__
+        return (
+            f"it knows ReLU layers that read one observation, and the policy {policy} with history "
+            f"{case.policy.history} is not made of them"
+        )
+    if case.weighting.init(torch.Generator(), case.obs_size):
+        return f"the weighting {type(case.weighting).__name__} has parameters"
+    if case.samples > 1 and not case.kept:
+        return "the counterfactuals are not kept in memory (see the settings resample and memory)"
+    return None
+
+
+def layers(case: StepCase) -> list[str]:
+    """Return the names of weight and bias of each layer in turn; none where there are others."""
+    return [f"{x}.{part}" for x in case.policy.chain() for part in ("weight", "bias")]
+
+
+def layer_shapes(case: StepCase) -> list[tuple[int, ...]]:
+    """Return the shapes (I, O) and (O,) of each layer's weight and bias in turn."""
+    params = case.policy.init(torch.Generator(), case.obs_size, case.action_size)
+    return [tuple(params[name].shape) for name in layers(case)]

@@ -1,0 +1,63 @@
+"""Training steps by torch with the closed-form loss of a Gaussian as one native loop by numba.
+
+Importing this module needs numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numba import njit, prange
+from torch import Tensor
+
+from counterbc.kernels.closed_form import loss_misfit
+from counterbc.kernels.numba_gaussian import FAST, Gaussians, states, threads
+from counterbc.kernels.step_kernel import StepCase
+from counterbc.kernels.torch_kernel import TorchKernel
+from counterbc.policies.fused import evaluated_by
+from counterbc.policies.gaussian import Gaussian
+from counterbc.weightings.weighting import Batch
+
+
+@njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
+def all_states(block: Gaussians, actions: Any, loss: Any, chunks: int) -> None:
+    for chunk in prange(chunks):
+        a, b = len(loss) * chunk // chunks, len(loss) * (chunk + 1) // chunks
+        part = Gaussians(
+            block.mean[a:b], block.log_std[a:b], block.d_mean[a:b], block.d_log_std[a:b]
+        )
+        states(part, actions, np.arange(a, b), loss[a:b])
+
+
+def evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return what `fused.closed_form` returns, for float32 tensors on the CPU."""
+    loss = mean.new_empty(len(mean))
+    d_mean, d_log_std = torch.empty_like(mean), torch.empty_like(mean)
+    inputs = mean.detach().contiguous(), log_std.detach().contiguous()
+    with threads() as count:
+        all_states(
+            Gaussians(*(x.numpy() for x in (*inputs, d_mean, d_log_std))),
+            actions.detach().transpose(1, 2).contiguous().numpy(),
+            loss.numpy(),
+            min(4 * count, max(1, len(mean) // 16)),
+        )
+    return loss, d_mean, d_log_std
+
+
+class NumbaLossKernel(TorchKernel):
+    """Steps by torch, where the loss of a Gaussian and its gradient are native code."""
+
+    name: ClassVar[str] = "torch, numba loss"
+
+    @classmethod
+    def misfit(cls, case: StepCase) -> str | None:
+        kind = type(case.policy)
+        if not issubclass(kind, Gaussian) or not kind.is_fused():
+            return f"the policy {kind.__name__} computes its loss by itself"
+        return loss_misfit(case, "cpu")
+
+    def losses(self, batch: Batch) -> Tensor:
+        with evaluated_by(evaluate):
+            return super().losses(batch)

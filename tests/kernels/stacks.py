@@ -1,0 +1,74 @@
+"""Small stacks of networks in training, made without pytest so that a GPU machine can use them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.kernels.dispatch import choose_kernel
+from counterbc.kernels.torch_kernel import TorchKernel
+from counterbc.methods import METHODS, Method
+from counterbc.settings import Settings
+from counterbc.training.batches import Batches
+from counterbc.training.network_stack import NetworkStack
+from counterbc.training.plan import Job
+
+
+def demonstrations(episodes: int = 4, length: int = 10, seed: int = 0) -> Demonstrations:
+    """Return noisy demonstrations of a smooth function: 3 observed numbers, 2 actions."""
+    rng = np.random.default_rng(seed)
+    obs = rng.uniform(-1, 1, (episodes, length, 3))
+    meant = 0.7 * np.sin(obs.sum(-1, keepdims=True) + np.arange(2))
+    action = meant + rng.uniform(-0.1, 0.1, meant.shape)
+    pairs = zip(obs, action, strict=True)
+    return Demonstrations(
+        tuple(Episode(o, a, name=f"demo_{i}") for i, (o, a) in enumerate(pairs)),
+        action_low=-np.ones(2),
+        action_high=np.ones(2),
+    )
+
+
+def stack(
+    demos: Demonstrations,
+    method: str | Method = "counter-bc",
+    *,
+    device: str = "cpu",
+    dtype: torch.dtype = torch.float32,
+    seeds: int = 3,
+    **changes: Any,
+) -> NetworkStack:
+    """Return networks at the start of a training with these settings."""
+    small: dict[str, Any] = {"hidden": (8, 8), "batch": 20, "radius": 0.4}
+    settings = Settings(**(small | changes))
+    chosen = settings.apply(METHODS[method] if isinstance(method, str) else method)
+    job = Job([demos], "test", chosen, settings, "default", None)
+    job.assign(seeds, None)
+    view = job.view(job.datasets, torch.device(device), dtype)
+    view.fit()
+    view.update_columns(None, chosen.shards)
+    assert settings.batch is not None
+    case = view.case(settings.batch)
+    kernel = choose_kernel(settings.kernel, case)
+    return NetworkStack(view, job.fresh(view, 0), settings.rate(chosen.policy), case, kernel)
+
+
+def block(networks: NetworkStack, steps: int) -> tuple[Tensor, Tensor]:
+    """Return positions and epochs of the first steps: (steps, N, B) each."""
+    assert isinstance(networks.kernel, TorchKernel)
+    return Batches(networks.view.nets, networks.kernel.case.batch).block(0, steps)
+
+
+def advance(networks: NetworkStack, steps: int = 50) -> None:
+    """Take the first steps by the kernel of the stack."""
+    networks.steps(*block(networks, steps))
+
+
+def largest_difference(ours: NetworkStack, torchs: NetworkStack) -> float:
+    """Return the largest difference in the training state, relative to each tensor's largest."""
+    pairs = [(ours.loss, torchs.loss)]
+    pairs += [(ours.state()[name], value) for name, value in torchs.state().items()]
+    return max(float((a - b).abs().max() / b.abs().max().clamp(min=1e-12)) for a, b in pairs)
