@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,10 @@ from rich.progress import Progress
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators.can_operators import OPERATORS
-from counterbc.demonstrators.can_recording import EACH, join, perform
-from counterbc.envs.can.simulator import Simulator
+from counterbc.demonstrators.can_recording import EPISODES, join, perform
 from counterbc.files import aside, check_free
 
 AT_ONCE = 5  # demonstrations of a job
-
-_simulator = lru_cache(maxsize=1)(Simulator)
 
 
 def job(name: str, numbers: range, parts: Path) -> list[Path]:
@@ -35,7 +32,7 @@ def job(name: str, numbers: range, parts: Path) -> list[Path]:
     for number in numbers:
         path = part(parts, name, number)
         if not path.exists():
-            episode = perform(_simulator(), name, number)
+            episode = perform(name, number)
             with aside(path) as temporary, temporary.open("wb") as file:
                 np.savez(file, obs=episode.obs, action=episode.action)
         written.append(path)
@@ -82,7 +79,7 @@ def summary(demos: Demonstrations) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--out", type=Path, default=Path("can_synthetic_mh_300.hdf5"))
-    parser.add_argument("--each", type=int, default=EACH)
+    parser.add_argument("--each", type=int, default=EPISODES)
     parser.add_argument("--workers", type=int)
     options = parser.parse_args()
     check_free(options.out)

@@ -18,12 +18,12 @@ import numpy as np
 
 from counterbc.acting.evaluation import evaluate
 from counterbc.acting.intervals import mean_interval, paired_difference
-from counterbc.demonstrators import TEACHERS, USUAL, Teacher, record
+from counterbc.demonstrators import DEFAULT_TEACHER, TEACHERS, Teacher, record
 from counterbc.errors import InfeasibleActions
 from counterbc.experiments.comparison import Comparison, demonstrations
 from counterbc.trainer import train
 
-BY: dict[str, Teacher] = {"uniform σ 0.5": USUAL, "typical": TEACHERS["typical"]}
+BY: dict[str, Teacher] = {"uniform σ 0.5": DEFAULT_TEACHER, "typical": TEACHERS["typical"]}
 RADII = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
 
 

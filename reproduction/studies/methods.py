@@ -17,13 +17,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from counterbc.demonstrators import TEACHERS, USUAL, Teacher
+from counterbc.demonstrators import DEFAULT_TEACHER, TEACHERS, Teacher
 from counterbc.errors import InfeasibleActions
 from counterbc.experiments.comparison import Comparison, run
 from counterbc.files import aside
 
 WORLDS = ("cartpole", "cartpole-hard", "air-hockey")
-BY: dict[str, Teacher] = {"uniform σ 0.5": USUAL, "typical": TEACHERS["typical"]}
+BY: dict[str, Teacher] = {"uniform σ 0.5": DEFAULT_TEACHER, "typical": TEACHERS["typical"]}
 PAIRS = (100, 400)
 
 

@@ -36,8 +36,8 @@ from counterbc.demonstrators import (
     Chain,
     Crowd,
     Delay,
-    Erring,
-    Takes,
+    Distortion,
+    EpisodeBatch,
     Teacher,
     UniformNoise,
     record,
@@ -67,8 +67,8 @@ class Shift(Teacher):
 
     b: float
 
-    def begin(self, takes: Takes) -> Erring:
-        off = self.b * np.eye(1, takes.size)
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        off = self.b * np.eye(1, batch.size)
         return lambda action, t: action + off
 
 
@@ -76,7 +76,7 @@ class Shift(Teacher):
 class Turn(Teacher):
     """Heads for a goal a quarter turn to the left: (x, y) → (−y, x)."""
 
-    def begin(self, takes: Takes) -> Erring:
+    def begin(self, batch: EpisodeBatch) -> Distortion:
         return lambda action, t: np.stack([-action[:, 1], action[:, 0]], axis=1)
 
 
@@ -238,9 +238,9 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     blocks: list[str] = []
     for world in dict.fromkeys(r["world"] for r in rows):
         people = [r for r in rows if r["world"] == world and r["study"] == "operators"]
-        takes = [r for r in rows if r["world"] == world and r["study"] == "episodes"]
-        blocks += [f"{world}: {len(people)} datasets of operators, {len(takes)} of episodes"]
-        blocks += [_found(people, takes), _held({"operators": people, "episodes": takes})]
+        batch = [r for r in rows if r["world"] == world and r["study"] == "episodes"]
+        blocks += [f"{world}: {len(people)} datasets of operators, {len(batch)} of episodes"]
+        blocks += [_found(people, batch), _held({"operators": people, "episodes": batch})]
         missed = [(low > true) for r in people for _, (low, high), true in _cases(r, "operators")
                   if not low <= true <= high]  # fmt: skip
         blocks.append(
@@ -252,12 +252,12 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     return "\n\n".join(blocks)
 
 
-def _found(people: list[dict[str, Any]], takes: list[dict[str, Any]]) -> str:
+def _found(people: list[dict[str, Any]], batch: list[dict[str, Any]]) -> str:
     """How well each measure finds bad operators and bad episodes."""
     lines = ["| measure | six ranked | all seven | " + " | ".join(KINDS) + " | all three |"]
     lines += ["|---" * 7 + "|"]
     for m in (*OURS, "BC residual", *MEASURES):
-        each = [[auroc(r, m, k) for r in takes] for k in KINDS]
+        each = [[auroc(r, m, k) for r in batch] for k in KINDS]
         cells = [_text([correlation(r, m, b) for r in people], 0.0) for b in (False, True)]
         cells += [_text(found, 0.5) for found in (*each, np.mean(each, axis=0).tolist())]
         lines.append(f"| {m} | " + " | ".join(cells) + " |")
@@ -269,10 +269,10 @@ def _held(studies: dict[str, list[dict[str, Any]]]) -> str:
     lines = ["| 90 % intervals that hold the error expected | of an operator | of an episode |"]
     lines += ["|---" * 3 + "|"]
     for study, rows in studies.items():
-        takes = covered(rows, "episodes")
+        batch = covered(rows, "episodes")
         for who, share in covered(rows, "operators").items():
             name = f"{study}' study, all" if who == "all" else f"… {who}"
-            lines.append(f"| {name} | {100 * share:.0f} % | {100 * takes[who]:.0f} % |")
+            lines.append(f"| {name} | {100 * share:.0f} % | {100 * batch[who]:.0f} % |")
     return "\n".join(lines)
 
 

@@ -25,7 +25,7 @@ import torch
 from numpy.typing import NDArray
 
 from counterbc.acting.intervals import mean_interval
-from counterbc.demonstrators import NOISES, TEACHERS, Delay, Takes, Teacher, UniformNoise
+from counterbc.demonstrators import NOISES, TEACHERS, Delay, EpisodeBatch, Teacher, UniformNoise
 from counterbc.demonstrators import returns as returns_of
 from counterbc.envs import WORLDS, make_vec
 
@@ -97,7 +97,7 @@ def rolled(world: str, teacher: Teacher, key: Array, **kwargs: Any) -> tuple[Arr
     where = WORLDS[world]
     env: Any = make_vec(world, len(key), **(dict(where.teacher_kwargs) | kwargs))
     expert, size = where.load_expert(), env.single_action_space.shape[0]
-    show = teacher.begin(Takes(key, key, size, where.steps))
+    show = teacher.begin(EpisodeBatch(key, key, size, where.steps))
     obs, _ = env.reset(seed=key.tolist())
     going = np.ones(len(key), bool)
     length, total = np.zeros(len(key)), np.zeros(len(key))

@@ -10,11 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from counterbc.data.demonstrations import Episode
-from counterbc.demonstrators.can_operators import OPERATORS, Operator, Performance
+from counterbc.demonstrators import EpisodeBatch, demonstrate
+from counterbc.demonstrators.can_operators import OPERATORS, CanOperator, Performance
 from counterbc.demonstrators.can_recording import BLOCKS, join
 from counterbc.envs import WORLDS, find_id
 from counterbc.envs.can.expert import BIN, CARRY, HOVER, LOW, expert, off_vertical
 from counterbc.envs.can.layout import ACTION_NAMES, OBS_KEYS, OBS_NAMES
+from counterbc.errors import OptionError
 from counterbc.formats import load
 from counterbc.training.checks import two_valued
 
@@ -100,7 +102,7 @@ def test_a_tilted_hand_is_turned_back_by_the_angle_that_it_is_off() -> None:
 
 
 def test_an_operator_without_habits_is_the_expert_below_their_speed() -> None:
-    plain = Operator("plain", 0.5, 0, 0, 0, 0, 0, 0)
+    plain = CanOperator(name="plain", speed=0.5)
     obs = seen(off(0.04, 0.2, 0.3), 0.08)
     own, best = Performance(plain, 0).act(obs), act(off(0.04, 0.2, 0.3), 0.08)
     way = np.array([0.56, 2.8, 2.52])
@@ -122,7 +124,7 @@ def test_what_an_operator_does_depends_on_the_seed_alone() -> None:
 
 
 def test_habits_do_what_they_are_called() -> None:
-    none = Operator("none", 1.0, 0, 0, 0, 0, 0, 0)
+    none = CanOperator(name="none", speed=1.0)
     far, held = seen(off(0.3, 0.0, 0.2), 0.08), seen(CAN, 0.05)
 
     def acts(obs: Array, **habits: float) -> Array:
@@ -143,7 +145,7 @@ def test_habits_do_what_they_are_called() -> None:
 
 
 def test_a_tremor_does_not_last() -> None:
-    shaky = Performance(Operator("shaky", 1.0, 0.2, 0, 0, 0, 0, 0), 3)
+    shaky = Performance(CanOperator(name="shaky", speed=1.0, wobble=0.2), 3)
     far = seen(off(0.3, 0.0, 0.2), 0.08)
     shown = np.stack([shaky.act(far) for _ in range(400)])[:, :6]
     after = [np.corrcoef(column[:-1], column[1:])[0, 1] for column in shown.T]
@@ -189,3 +191,17 @@ def test_only_the_gripper_takes_two_values() -> None:
 def test_files_that_call_it_pick_place_can_mean_this_world() -> None:
     assert find_id("PickPlaceCan") == find_id("can") == WORLDS["can"].id
     assert find_id("Lift") == "Lift"
+
+
+def test_a_can_operator_is_a_demonstrator_of_that_world_alone() -> None:
+    worse = OPERATORS["synthetic_worse_1"]
+    keys = np.array([7, 8])
+    act = worse.control(EpisodeBatch(keys, np.arange(2), size=7, steps=500))
+    obs = np.stack([seen(off(0.1, 0.2, 0.3), 0.08)] * 2)
+    performances = [Performance(worse, int(key)) for key in keys]
+    for t in range(5):
+        expected = np.stack([p.act(o) for p, o in zip(performances, obs, strict=True)])
+        np.testing.assert_array_equal(act(obs, np.zeros((2, 7)), t), expected)
+    assert worse.operator(3) == str(worse) == "synthetic_worse_1"
+    with pytest.raises(OptionError, match="synthetic_worse_1 cannot act in fork, only in can"):
+        demonstrate("fork", worse, 10, 0)

@@ -9,16 +9,16 @@ import pytest
 from numpy.typing import NDArray
 
 from counterbc.demonstrators import (
+    DEFAULT_TEACHER,
     TEACHERS,
-    USUAL,
     Chain,
     Crowd,
     Delay,
+    EpisodeBatch,
     Fatigue,
     GaussianNoise,
     Human,
     Keyboard,
-    Takes,
     Teacher,
     UniformNoise,
     demonstrate,
@@ -75,7 +75,7 @@ def test_shares_are_episodes_in_a_turn() -> None:
 def test_an_operator_counts_its_own_episodes() -> None:
     tired = Fatigue(Keyboard(0.5), after=1.0, episodes=10)
     crowd = Crowd((("a", tired), ("b", UniformNoise(0.0))), shares=(2, 1))
-    takes = Takes(np.arange(8), np.arange(8), size=1, steps=1)
+    takes = EpisodeBatch(np.arange(8), np.arange(8), size=1, steps=1)
     shown = crowd.begin(takes)(np.full((8, 1), 0.4), 0)[:, 0]
     # Operator a shows the episodes 0, 1, 3, 4, 6, 7 and errs by −0.4 · (1 + k/10) in its k-th.
     own = {0: 0, 1: 1, 3: 2, 4: 3, 6: 4, 7: 5}
@@ -84,9 +84,11 @@ def test_an_operator_counts_its_own_episodes() -> None:
 
 
 def test_crowds_without_distinct_names_or_whole_shares_are_refused() -> None:
-    with pytest.raises(OptionError, match="operators of a crowd are none; name at least one"):
+    with pytest.raises(
+        OptionError, match="operators of a crowd are none; give one or more operators"
+    ):
         Crowd(())
-    with pytest.raises(OptionError, match="are a, a; name at least one, and no two alike"):
+    with pytest.raises(OptionError, match="are a, a; give one or more operators with different"):
         Crowd((("a", UniformNoise(0.1)), ("a", UniformNoise(0.2))))
     for shares in ((1,), (1, 0)):
         with pytest.raises(OptionError, match="give 2 whole numbers above 0"):
@@ -149,7 +151,7 @@ def test_someone_like_a_person_is_the_same_for_the_same_seed() -> None:
 
 
 def test_a_teacher_is_found_by_name_or_by_noise() -> None:
-    assert find_teacher() == USUAL == UniformNoise(0.5)
+    assert find_teacher() == DEFAULT_TEACHER == UniformNoise(0.5)
     assert find_teacher(sigma=0.2) == UniformNoise(0.2)
     assert find_teacher(noise="gaussian") == GaussianNoise(0.5)
     assert find_teacher("typical") is TEACHERS["typical"]

@@ -13,6 +13,7 @@ from counterbc.demonstrators import (
     Bias,
     Chain,
     Delay,
+    EpisodeBatch,
     EpsilonGreedy,
     Fatigue,
     GaussianNoise,
@@ -21,7 +22,6 @@ from counterbc.demonstrators import (
     Lapses,
     MotorNoise,
     Overshoot,
-    Takes,
     Teacher,
     UniformNoise,
     WrongButtons,
@@ -44,11 +44,11 @@ HUMAN_LIKE: list[Teacher] = [
 NOISES: list[Teacher] = [UniformNoise(0.5), GaussianNoise(0.5), EpsilonGreedy(0.5)]
 
 
-def takes(episodes: int, size: int = 2, steps: int = 12) -> Takes:
-    return Takes(np.arange(episodes) + 2**62, np.arange(episodes), size, steps)
+def takes(episodes: int, size: int = 2, steps: int = 12) -> EpisodeBatch:
+    return EpisodeBatch(np.arange(episodes) + 2**62, np.arange(episodes), size, steps)
 
 
-def shown(teacher: Teacher, meant: NDArray[Any], of: Takes | None = None) -> NDArray[Any]:
+def shown(teacher: Teacher, meant: NDArray[Any], of: EpisodeBatch | None = None) -> NDArray[Any]:
     """What is shown where (T, N, A) is meant."""
     steps, episodes, size = meant.shape
     show = teacher.begin(of or takes(episodes, size, steps))
@@ -109,7 +109,7 @@ def test_two_like_parts_of_a_chain_draw_independently() -> None:
 
 def test_errors_grow_over_the_episodes_of_a_teacher() -> None:
     teacher = Fatigue(Keyboard(0.5), after=2.0, episodes=4)
-    of = Takes(np.zeros(4, int), np.array([0, 1, 4, 80]), size=1, steps=1)
+    of = EpisodeBatch(np.zeros(4, int), np.array([0, 1, 4, 80]), size=1, steps=1)
     # Errors of −0.4 times 1, 1.5, 3 and 3.
     first = shown(teacher, np.full((1, 4, 1), 0.4), of)[0, :, 0]
     np.testing.assert_allclose(first, [0.0, -0.2, -0.8, -0.8], atol=1e-12)
@@ -174,7 +174,7 @@ def test_an_episode_alone_equals_the_same_episode_among_others(teacher: Teacher)
     of, meant = takes(25), meant_by(25)
     together = shown(teacher, meant, of)
     for i in (0, 11, 24):
-        single = of.of(np.array([i]), of.number[[i]])
+        single = of.select(np.array([i]), of.number[[i]])
         np.testing.assert_array_equal(shown(teacher, meant[:, [i]], single), together[:, [i]])
 
 

@@ -1,12 +1,13 @@
-"""Experts, the ways in which humans err, and the demonstrations that come of both."""
+"""Demonstrators: experts, the ways in which humans err, and recordings of both."""
 
 from counterbc.demonstrators.crowd import Crowd
+from counterbc.demonstrators.demonstrator import Control, Demonstrator, EpisodeBatch
 from counterbc.demonstrators.devices import Joystick, Keyboard, WrongButtons
 from counterbc.demonstrators.fatigue import Fatigue
 from counterbc.demonstrators.human import Human
 from counterbc.demonstrators.motor import Bias, MotorNoise, Overshoot
 from counterbc.demonstrators.noise import NOISES, EpsilonGreedy, GaussianNoise, UniformNoise
-from counterbc.demonstrators.presets import TEACHERS, USUAL, find_teacher
+from counterbc.demonstrators.presets import DEFAULT_TEACHER, TEACHERS, find_teacher
 from counterbc.demonstrators.recording import (
     Take,
     demonstrate,
@@ -15,20 +16,23 @@ from counterbc.demonstrators.recording import (
     record,
     returns,
 )
-from counterbc.demonstrators.teacher import NO_ERROR, Chain, Erring, Takes, Teacher
+from counterbc.demonstrators.teacher import NO_ERROR, Chain, Distortion, Teacher
 from counterbc.demonstrators.timing import Delay, Lapses
 
 __all__ = [
+    "DEFAULT_TEACHER",
     "NOISES",
     "NO_ERROR",
     "TEACHERS",
-    "USUAL",
     "Bias",
     "Chain",
+    "Control",
     "Crowd",
     "Delay",
+    "Demonstrator",
+    "Distortion",
+    "EpisodeBatch",
     "EpsilonGreedy",
-    "Erring",
     "Fatigue",
     "GaussianNoise",
     "Human",
@@ -38,7 +42,6 @@ __all__ = [
     "MotorNoise",
     "Overshoot",
     "Take",
-    "Takes",
     "Teacher",
     "UniformNoise",
     "WrongButtons",

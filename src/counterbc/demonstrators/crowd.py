@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.demonstrators.teacher import Array, Erring, Takes, Teacher
+from counterbc.demonstrators.demonstrator import Array, EpisodeBatch
+from counterbc.demonstrators.teacher import Distortion, Teacher
 from counterbc.errors import OptionError
 
 
@@ -20,14 +21,14 @@ class Crowd(Teacher):
 
     operators: tuple[tuple[str, Teacher], ...]
     shares: tuple[int, ...] = ()
-    """How many episodes each shows in a turn; one each where empty."""
+    """Episodes per turn of each operator; one each if empty."""
 
     def __post_init__(self) -> None:
         names = [name for name, _ in self.operators]
         if not names or len(set(names)) < len(names):
             raise OptionError(
                 f"operators of a crowd are {', '.join(names) or 'none'}; "
-                "name at least one, and no two alike"
+                "give one or more operators with different names"
             )
         if self.shares and (len(self.shares) != len(names) or min(self.shares) < 1):
             raise OptionError(
@@ -36,7 +37,7 @@ class Crowd(Teacher):
 
     @property
     def _turn(self) -> Array:
-        """Who shows each episode of one turn, as indices of operators."""
+        """Return the index of the operator of each episode of one turn."""
         return np.repeat(np.arange(len(self.operators)), self.shares or 1)
 
     def operator(self, number: int) -> str:
@@ -44,24 +45,24 @@ class Crowd(Teacher):
         name, _ = self.operators[int(turn[number % len(turn)])]
         return name
 
-    def begin(self, takes: Takes) -> Erring:
+    def begin(self, batch: EpisodeBatch) -> Distortion:
         turn = self._turn
-        rounds, place = np.divmod(takes.number, len(turn))  # (N,) each
-        shows = []
+        rounds, place = np.divmod(batch.number, len(turn))  # (N,) each
+        distortions = []
         for i, (_, teacher) in enumerate(self.operators):
             rows = np.flatnonzero(turn[place] == i)
             if len(rows):
-                own = np.flatnonzero(turn == i)  # this operator's places in a turn
-                number = rounds[rows] * len(own) + place[rows] - own[0]
-                shows.append((rows, teacher.begin(takes.of(rows, number))))
+                places = np.flatnonzero(turn == i)  # of this operator in a turn
+                number = rounds[rows] * len(places) + place[rows] - places[0]
+                distortions.append((rows, teacher.begin(batch.select(rows, number))))
 
-        def show(action: Array, t: int) -> Array:
-            shown = np.empty_like(action)
-            for rows, part in shows:
-                shown[rows] = part(action[rows], t)
-            return shown
+        def distort(action: Array, t: int) -> Array:
+            shown_action = np.empty_like(action)
+            for rows, distort_rows in distortions:
+                shown_action[rows] = distort_rows(action[rows], t)
+            return shown_action
 
-        return show
+        return distort
 
     def __str__(self) -> str:
         return f"crowd of {len(self.operators)}"

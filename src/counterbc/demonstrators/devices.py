@@ -1,4 +1,4 @@
-"""Errors of the device: what a keyboard or a joystick makes of a hand, and wrong buttons."""
+"""Errors of the device: the steps of a keyboard or joystick, and wrong buttons."""
 
 from __future__ import annotations
 
@@ -6,15 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.demonstrators.teacher import (
-    Array,
-    Erring,
-    Takes,
-    Teacher,
-    check,
-    check_range,
-    within,
-)
+from counterbc.demonstrators.demonstrator import Array, EpisodeBatch
+from counterbc.demonstrators.teacher import Distortion, Teacher, check, check_range, within
 
 
 @dataclass(frozen=True)
@@ -26,7 +19,7 @@ class Keyboard(Teacher):
     def __post_init__(self) -> None:
         check(self, "threshold", "0 to below 1", 0 <= self.threshold < 1)
 
-    def begin(self, takes: Takes) -> Erring:
+    def begin(self, batch: EpisodeBatch) -> Distortion:
         return lambda action, t: np.sign(action) * (abs(action) > self.threshold)
 
 
@@ -45,17 +38,17 @@ class Joystick(Teacher):
         check(self, "levels", "1 or more", self.levels >= 1)
         check(self, "dead_zone", "0 to below 1", 0 <= self.dead_zone < 1)
 
-    def begin(self, takes: Takes) -> Erring:
-        def show(action: Array, t: int) -> Array:
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        def distort(action: Array, t: int) -> Array:
             notch = np.round(self.levels * within(action)) / self.levels
             return np.asarray(notch * (abs(action) > self.dead_zone))
 
-        return show
+        return distort
 
 
 @dataclass(frozen=True)
 class WrongButtons(Teacher):
-    """In each step one dimension i, drawn anew, may go wrong.
+    """Wrong buttons: in each step, one randomly drawn dimension i may go wrong.
 
     With probability `swap` the dimensions i and i + 1 (after the last comes the first) change
     places, with probability `flip` dimension i changes its sign.
@@ -65,21 +58,21 @@ class WrongButtons(Teacher):
     flip: float = 0.0
 
     def __post_init__(self) -> None:
-        check_range(self, ("swap", "flip"), most=1.0)
+        check_range(self, ("swap", "flip"), maximum=1.0)
         check(self, "flip", f"0 to {1 - self.swap:g}, beside swap", self.swap + self.flip <= 1)
 
-    def begin(self, takes: Takes) -> Erring:
-        u = takes.uniform("wrong button", 2)  # (T, N, 2)
-        which = (takes.size * u[..., 1]).astype(int)  # (T, N)
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        u = batch.uniform("wrong button", 2)  # (T, N, 2)
+        dimension = (batch.size * u[..., 1]).astype(int)  # (T, N)
 
-        def show(action: Array, t: int) -> Array:
-            rows, i = np.arange(len(action)), which[t]
-            swapped, flipped = action.copy(), action.copy()
-            j = (i + 1) % takes.size
-            swapped[rows, i], swapped[rows, j] = action[rows, j], action[rows, i]
-            flipped[rows, i] *= -1
+        def distort(action: Array, t: int) -> Array:
+            rows, i = np.arange(len(action)), dimension[t]
+            with_swap, with_flip = action.copy(), action.copy()
+            j = (i + 1) % batch.size
+            with_swap[rows, i], with_swap[rows, j] = action[rows, j], action[rows, i]
+            with_flip[rows, i] *= -1
             chance = u[t, :, :1]  # (N, 1)
-            wrong = np.where(chance < self.swap + self.flip, flipped, action)
-            return np.where(chance < self.swap, swapped, wrong)
+            wrong = np.where(chance < self.swap + self.flip, with_flip, action)
+            return np.where(chance < self.swap, with_swap, wrong)
 
-        return show
+        return distort

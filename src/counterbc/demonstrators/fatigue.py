@@ -6,15 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.demonstrators.teacher import (
-    Array,
-    Erring,
-    Takes,
-    Teacher,
-    check,
-    check_range,
-    within,
-)
+from counterbc.demonstrators.demonstrator import Array, EpisodeBatch
+from counterbc.demonstrators.teacher import Distortion, Teacher, check, check_range, within
 
 
 @dataclass(frozen=True)
@@ -23,31 +16,31 @@ class Fatigue(Teacher):
 
     a = a* + g · (its a − a*),   g = 1 + during · t/T + after · min(k/episodes, 1)
 
-    at step t of at most T, in the teacher's episode number k. A device keeps its notches only where
-    it comes after this.
+    at step t of at most T, in the teacher's episode number k. A device keeps its notches only if
+    it follows this in a chain.
     """
 
     teacher: Teacher
     during: float = 0.0
-    """By how much errors have grown at the end of an episode: 1 is twice as large."""
+    """Relative growth of errors over one episode: 1 is twice as large at its end."""
     after: float = 0.0
-    """By how much they have grown after many episodes,"""
+    """Relative growth of errors over the first `episodes` episodes."""
     episodes: int = 50
-    """that is, after this many."""
+    """Number of episodes after which errors grow no further."""
 
     def __post_init__(self) -> None:
         check_range(self, ("during", "after"))
         check(self, "episodes", "1 or more", self.episodes >= 1)
 
-    def begin(self, takes: Takes) -> Erring:
-        fresh = self.teacher.begin(takes)
-        tired = self.after * np.minimum(takes.number / self.episodes, 1.0)[:, None]  # (N, 1)
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        fresh = self.teacher.begin(batch)
+        tired = self.after * np.minimum(batch.number / self.episodes, 1.0)[:, None]  # (N, 1)
 
-        def show(action: Array, t: int) -> Array:
-            g = 1 + self.during * t / takes.steps + tired  # (N, 1)
+        def distort(action: Array, t: int) -> Array:
+            g = 1 + self.during * t / batch.steps + tired  # (N, 1)
             return within(action + g * (fresh(action, t) - action))
 
-        return show
+        return distort
 
     def operator(self, number: int) -> str | None:
         return self.teacher.operator(number)

@@ -1,4 +1,4 @@
-"""A model of a human who demonstrates: all the ways to err, in the order in which they happen."""
+"""A model of a human demonstrator: all errors, in the order in which they happen."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from dataclasses import dataclass, replace
 import torch
 
 from counterbc.data import draws
+from counterbc.demonstrators.demonstrator import EpisodeBatch
 from counterbc.demonstrators.devices import Joystick, Keyboard, WrongButtons
 from counterbc.demonstrators.fatigue import Fatigue
 from counterbc.demonstrators.motor import Bias, MotorNoise, Overshoot
-from counterbc.demonstrators.teacher import Chain, Erring, Takes, Teacher
+from counterbc.demonstrators.teacher import Chain, Distortion, Teacher
 from counterbc.demonstrators.timing import Delay, Lapses
 
 
 @dataclass(frozen=True)
 class Human(Teacher):
-    """Someone with these traits; not a human, and fitted to none.
+    """A person with these traits; a model, not fitted to any human.
 
-    They see and react late, move too far, are off to one side and unsteady, the more so the longer
-    it takes; a device passes their movement on; they hit wrong buttons and lose attention.
+    They react late, move too far, are biased and unsteady, the more so the longer it takes; a
+    device passes their movement on; they hit wrong buttons and lose attention.
     """
 
     name: str
@@ -37,17 +38,17 @@ class Human(Teacher):
     """Growth of the unsteadiness within an episode, and the same again over 50 episodes."""
     device: Keyboard | Joystick
     wrong: float
-    """Probability of a wrong button in a step, half of them swaps and half flips."""
+    """Probability of a wrong button in a step; half are swaps, half are flips."""
     lapses: float
-    """Probability in a step that attention is lost, for 1 to 3 steps."""
+    """Probability per step of a lapse of attention, for 1 to 3 steps."""
     bias: float = 0.0
-    """How far a person can be off to one side."""
+    """Largest bias in each dimension."""
     seed: int = 0
-    """Of what is drawn once for the person."""
+    """Seed of the traits that are drawn once for the person."""
 
     @property
     def chain(self) -> Chain:
-        """The same as its parts."""
+        """Return the same teacher as a chain of simple ones."""
         unsteady = MotorNoise(self.gain, self.floor, self.memory)
         return Chain(
             (
@@ -62,16 +63,16 @@ class Human(Teacher):
         )
 
     def __post_init__(self) -> None:
-        _ = self.chain  # its parts refuse what is not allowed
+        _ = self.chain  # its steps check their parameters
 
-    def begin(self, takes: Takes) -> Erring:
-        return self.chain.begin(takes)
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        return self.chain.begin(batch)
 
     def someone_like(self, seed: int, name: str) -> Human:
-        """Another person of about this skill: traits drawn once, from the seed.
+        """Return another person of about this skill, with traits drawn from the seed.
 
-        Delay, overshoot and unsteadiness are each 0.6 to 1.4 of this one's; the bias is up to 0.15
-        in each dimension; one in three has a keyboard, the others a joystick.
+        Delay, overshoot and unsteadiness are each 0.6 to 1.4 of this person's; the bias is up to
+        0.15 in each dimension; one in three has a keyboard, the others a joystick.
         """
         u = draws.uniform(torch.tensor(seed), "traits", torch.tensor(0), 4).tolist()
         late, far, unsteady = (0.6 + 0.8 * v for v in u[:3])

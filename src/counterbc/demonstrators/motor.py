@@ -1,4 +1,4 @@
-"""Errors of the hand: unsteady, carried too far, off to one side."""
+"""Errors of the hand: unsteadiness, overshoot and bias."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ import numpy as np
 import torch
 
 from counterbc.data import draws
-from counterbc.demonstrators.teacher import (
-    Array,
-    Erring,
-    Takes,
-    Teacher,
-    check,
-    check_range,
-    within,
-)
+from counterbc.demonstrators.demonstrator import Array, EpisodeBatch
+from counterbc.demonstrators.teacher import Distortion, Teacher, check, check_range, within
 
 
 @dataclass(frozen=True)
@@ -25,7 +18,7 @@ class MotorNoise(Teacher):
 
         a_t = a*_t + (floor + gain · |a*_t|) · z_t,   z_t = memory · z_(t−1) + √(1 − memory²) · w_t
 
-    with w_t and z_0 standard normal, so that z is as wide at every step.
+    with w_t and z_0 standard normal, so that z has the same variance at every step.
     """
 
     gain: float
@@ -39,8 +32,8 @@ class MotorNoise(Teacher):
         check_range(self, ("gain", "floor"))
         check(self, "memory", "0 to below 1", 0 <= self.memory < 1)
 
-    def begin(self, takes: Takes) -> Erring:
-        z = takes.normal("motor noise", takes.size)  # (T, N, A), until the loop independent
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        z = batch.normal("motor noise", batch.size)  # (T, N, A), independent until the loop
         for t in range(1, len(z)):
             z[t] = self.memory * z[t - 1] + np.sqrt(1 - self.memory**2) * z[t]
         return lambda action, t: within(action + (self.floor + self.gain * abs(action)) * z[t])
@@ -48,7 +41,7 @@ class MotorNoise(Teacher):
 
 @dataclass(frozen=True)
 class Overshoot(Teacher):
-    """Changes are exaggerated, and the excess wears off:
+    """Exaggerated changes, whose excess wears off:
 
     a_t = a*_t + o_t,   o_t = decay · o_(t−1) + gain · (a*_t − a*_(t−1)),   from rest
     """
@@ -60,20 +53,20 @@ class Overshoot(Teacher):
         check_range(self, ("gain",))
         check(self, "decay", "0 to below 1", 0 <= self.decay < 1)
 
-    def begin(self, takes: Takes) -> Erring:
-        before = excess = np.zeros((len(takes.key), takes.size))
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        before = excess = np.zeros((len(batch.key), batch.size))
 
-        def show(action: Array, t: int) -> Array:
+        def distort(action: Array, t: int) -> Array:
             nonlocal before, excess
             before, excess = action, self.decay * excess + self.gain * (action - before)
             return within(action + excess)
 
-        return show
+        return distort
 
 
 @dataclass(frozen=True)
 class Bias(Teacher):
-    """A person who is always off to the same side: a = a* + b, b uniform in ±most, per dimension.
+    """A constant error of a person: a = a* + b, b uniform in ±most, per dimension.
 
     b is drawn from the person's seed alone, so it is the same in all of their episodes.
     """
@@ -84,7 +77,7 @@ class Bias(Teacher):
     def __post_init__(self) -> None:
         check_range(self, ("most",))
 
-    def begin(self, takes: Takes) -> Erring:
-        u = draws.uniform(torch.tensor(self.seed), "bias", torch.tensor(0), takes.size)  # (A,)
-        off = self.most * (2 * u.double().numpy() - 1)
-        return lambda action, t: within(action + off)
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        u = draws.uniform(torch.tensor(self.seed), "bias", torch.tensor(0), batch.size)  # (A,)
+        bias = self.most * (2 * u.double().numpy() - 1)
+        return lambda action, t: within(action + bias)

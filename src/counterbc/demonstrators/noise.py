@@ -8,28 +8,34 @@ from typing import ClassVar
 
 import numpy as np
 
-from counterbc.demonstrators.teacher import Array, Erring, Takes, Teacher
+from counterbc.demonstrators.demonstrator import Array, EpisodeBatch
+from counterbc.demonstrators.teacher import Distortion, Teacher
 from counterbc.errors import OptionError
 
 
 @dataclass(frozen=True)
 class _Noise(Teacher):
+    """A teacher whose error ε does not depend on the action."""
+
     sigma: float
     name: ClassVar[str]
-    most: ClassVar[float] = np.inf
+    largest_sigma: ClassVar[float] = np.inf
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.sigma) and 0 <= self.sigma <= self.most):
-            allowed = "0 or more" if np.isinf(self.most) else f"0 to {self.most:g}"
-            raise OptionError(f"sigma of {self.name} noise is {self.sigma}; allowed: {allowed}")
+        if not (np.isfinite(self.sigma) and 0 <= self.sigma <= self.largest_sigma):
+            largest = self.largest_sigma
+            allowed_values = "0 or more" if np.isinf(largest) else f"0 to {largest:g}"
+            raise OptionError(
+                f"sigma of {self.name} noise is {self.sigma}; allowed: {allowed_values}"
+            )
 
-    def begin(self, takes: Takes) -> Erring:
-        error = self.errors(takes)
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        error = self.errors(batch)
         return lambda action, t: action + error[t]
 
     @abstractmethod
-    def errors(self, takes: Takes) -> Array:
-        """ε of every step: (T, N, A)."""
+    def errors(self, batch: EpisodeBatch) -> Array:
+        """Draw ε for every step: (T, N, A)."""
 
     def __str__(self) -> str:
         return f"{self.name} σ={self.sigma:g}"
@@ -41,8 +47,8 @@ class UniformNoise(_Noise):
 
     name: ClassVar[str] = "uniform"
 
-    def errors(self, takes: Takes) -> Array:
-        return self.sigma * (2 * takes.uniform("uniform noise", takes.size) - 1)
+    def errors(self, batch: EpisodeBatch) -> Array:
+        return self.sigma * (2 * batch.uniform("uniform noise", batch.size) - 1)
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,8 @@ class GaussianNoise(_Noise):
 
     name: ClassVar[str] = "gaussian"
 
-    def errors(self, takes: Takes) -> Array:
-        return self.sigma * takes.normal("gaussian noise", takes.size)
+    def errors(self, batch: EpisodeBatch) -> Array:
+        return self.sigma * batch.normal("gaussian noise", batch.size)
 
 
 @dataclass(frozen=True)
@@ -60,11 +66,11 @@ class EpsilonGreedy(_Noise):
     """With probability σ, one coin per action, ε ~ U(−σ, σ) in each dimension; else ε = 0."""
 
     name: ClassVar[str] = "epsilon-greedy"
-    most: ClassVar[float] = 1.0
+    largest_sigma: ClassVar[float] = 1.0
 
-    def errors(self, takes: Takes) -> Array:
-        slips = takes.uniform("epsilon-greedy coin", 1) < self.sigma  # (T, N, 1)
-        error = self.sigma * (2 * takes.uniform("epsilon-greedy noise", takes.size) - 1)
+    def errors(self, batch: EpisodeBatch) -> Array:
+        slips = batch.uniform("epsilon-greedy coin", 1) < self.sigma  # (T, N, 1)
+        error = self.sigma * (2 * batch.uniform("epsilon-greedy noise", batch.size) - 1)
         return np.where(slips, error, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Teachers with names."""
+"""Teachers by name."""
 
 from __future__ import annotations
 
@@ -24,16 +24,14 @@ SKILLED = Human(
 
 
 def _crowd(count: int) -> Crowd:
-    """Of every five operators two are like the novice, two typical and one skilled."""
+    """Return a crowd: of every five operators two are novices, two typical and one is skilled."""
     skills = (NOVICE, TYPICAL, SKILLED, TYPICAL, NOVICE)
     names = [f"operator_{i + 1:02d}" for i in range(count)]
-    return Crowd(
-        tuple((n, skills[i % 5].someone_like(i, n)) for i, n in enumerate(names)),
-    )
+    return Crowd(tuple((n, skills[i % 5].someone_like(i, n)) for i, n in enumerate(names)))
 
 
 CROWD = _crowd(20)
-"""As many operators as the paper has participants; made up, all of them."""
+"""As many operators as the paper has participants; all are synthetic."""
 
 TEACHERS: dict[str, Teacher] = {
     "novice": NOVICE,
@@ -41,14 +39,13 @@ TEACHERS: dict[str, Teacher] = {
     "skilled": SKILLED,
     "crowd": CROWD,
 }
-USUAL = UniformNoise(0.5)
-"""Who teaches where nothing is said."""
+DEFAULT_TEACHER = UniformNoise(0.5)
 
 
 def find_teacher(
     teacher: str | None = None, noise: str | None = None, sigma: float | None = None
 ) -> Teacher:
-    """A preset by its name, or else a noise; what is left out is as in `USUAL`."""
+    """Return a preset by its name, or else a noise; `DEFAULT_TEACHER` gives missing values."""
     if teacher is not None:
         if noise is not None or sigma is not None:
             raise OptionError(
@@ -58,7 +55,7 @@ def find_teacher(
         if teacher not in TEACHERS:
             raise unknown("teacher", teacher, TEACHERS)
         return TEACHERS[teacher]
-    noise = USUAL.name if noise is None else noise
+    noise = DEFAULT_TEACHER.name if noise is None else noise
     if noise not in NOISES:
         raise unknown("noise", noise, NOISES)
-    return NOISES[noise](USUAL.sigma if sigma is None else sigma)
+    return NOISES[noise](DEFAULT_TEACHER.sigma if sigma is None else sigma)

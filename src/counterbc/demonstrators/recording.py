@@ -1,4 +1,4 @@
-"""An expert acts, a teacher errs, and what is shown is recorded."""
+"""Recording of demonstrations: a demonstrator acts in a world, with its expert at hand."""
 
 from __future__ import annotations
 
@@ -13,42 +13,43 @@ from gymnasium.vector import VectorEnv
 from counterbc.data import draws
 from counterbc.data.affine import from_unit_exactly, to_unit_exactly
 from counterbc.data.demonstrations import Demonstrations, Episode
-from counterbc.demonstrators.teacher import NO_ERROR, Array, Takes, Teacher
+from counterbc.demonstrators.demonstrator import Array, Control, Demonstrator, EpisodeBatch
+from counterbc.demonstrators.teacher import NO_ERROR
 from counterbc.envs import World, find_world, make_vec
 from counterbc.errors import OptionError
 
 SLOTS = 1024
-"""Episodes at a time, so that memory does not grow with the pairs asked for."""
+"""Episodes at a time, so that memory does not grow with the number of pairs."""
 
 
 class Take(NamedTuple):
-    """An episode, and what was meant in it."""
+    """An episode with the actions that were intended in it."""
 
     episode: Episode
     intended: Array  # (T, A): the expert's action at each of the episode's states
 
 
 def demonstrate(
-    world: str, teacher: Teacher, pairs: int, seed: int, **env_kwargs: Any
+    world: str, teacher: Demonstrator, pairs: int, seed: int, **env_kwargs: Any
 ) -> Demonstrations:
-    """The world's expert acts with the teacher's error until `pairs` pairs are shown.
+    """Record `pairs` pairs of a teacher, or another demonstrator, in a world.
 
-    The recorded action is the one asked for, which the world may cut at its bounds. The last
-    episode is cut short where it has pairs to spare.
+    The recorded action is the demonstrator's, which the world may clip at its bounds. The last
+    episode is truncated where it has more pairs than needed.
     Episode k is a function of the world, the teacher, the seed and k alone.
     """
     if pairs < 1:
         raise OptionError(f"cannot demonstrate {pairs} pairs; ask for 1 or more")
-    where, episodes, shown = _world(world), list[Episode](), 0
-    while shown < pairs:
-        # The first batch knows only how long an episode can be, later ones how long they were.
-        length = shown / len(episodes) if episodes else where.steps
-        count = min(ceil((pairs - shown) / length), SLOTS)
-        env = make_vec(world, count, **where.teacher_kwargs, **env_kwargs)
+    place = _find_world(world, teacher)
+    episodes, total = list[Episode](), 0
+    while total < pairs:
+        # Only later batches can be sized by the lengths of earlier episodes.
+        length = total / len(episodes) if episodes else place.steps
+        count = min(ceil((pairs - total) / length), SLOTS)
+        env = make_vec(world, count, **place.teacher_kwargs, **env_kwargs)
         number = np.arange(len(episodes), len(episodes) + count)
-        recorded = _roll(env, where, teacher, _keys(seed, number), number)
-        episodes += [r.episode for r in recorded]
-        shown = sum(map(len, episodes))
+        episodes += [take.episode for take in _record(env, place, teacher, seed, number)]
+        total = sum(map(len, episodes))
     unwrapped: Any = env.unwrapped
     return Demonstrations(
         _first_pairs(episodes, pairs),
@@ -58,7 +59,7 @@ def demonstrate(
         action_names=unwrapped.action_names,
         obs_names=unwrapped.obs_names,
         env_args={
-            "env_name": where.id,
+            "env_name": place.id,
             "type": 2,
             "env_kwargs": getattr(unwrapped, "env_kwargs", {}),
         },
@@ -66,27 +67,26 @@ def demonstrate(
     )
 
 
-def record(world: str, teacher: Teacher, episodes: int, seed: int) -> list[Take]:
-    """The first episodes of these demonstrations, whole, with what was meant in them."""
+def record(world: str, teacher: Demonstrator, episodes: int, seed: int) -> list[Take]:
+    """Record the first episodes of `demonstrate`, whole, with the intended actions."""
     if episodes < 1:
         raise OptionError(f"cannot record {episodes} episodes; ask for 1 or more")
-    where, number = _world(world), np.arange(episodes)
-    env = make_vec(world, episodes, **where.teacher_kwargs)
-    return _roll(env, where, teacher, _keys(seed, number), number)
+    place = _find_world(world, teacher)
+    env = make_vec(world, episodes, **place.teacher_kwargs)
+    return _record(env, place, teacher, seed, np.arange(episodes))
 
 
-def returns(world: str, teacher: Teacher, episodes: int, seed: int) -> Array:
-    """Of the first episodes of these demonstrations, played to their end: (episodes,).
+def returns(world: str, teacher: Demonstrator, episodes: int, seed: int) -> Array:
+    """Return the returns of the first episodes of `demonstrate`, whole: (episodes,).
 
-    A dataset's own last episode may be cut short where it has pairs to spare.
+    The last episode of a dataset may be truncated; here it is not.
     """
-    where, found = _world(world), []
+    place, takes = _find_world(world, teacher), list[Take]()
     for first in range(0, episodes, SLOTS):
         number = np.arange(first, min(first + SLOTS, episodes))
-        env = make_vec(world, len(number), **where.teacher_kwargs)
-        shown = _roll(env, where, teacher, _keys(seed, number), number)
-        found += [e.reward.sum() for e, _ in shown if e.reward is not None]
-    return np.array(found, np.float64)
+        env = make_vec(world, len(number), **place.teacher_kwargs)
+        takes += _record(env, place, teacher, seed, number)
+    return np.array(_returns(takes), np.float64)
 
 
 def expert_returns(world: str, episodes: int, seed: int) -> Array:
@@ -95,22 +95,79 @@ def expert_returns(world: str, episodes: int, seed: int) -> Array:
 
 
 def expert_return(world: str, episodes: int, seed: int) -> float:
-    """The mean return of the world's expert, without error, from starts seed, seed + 1, …"""
+    """Return the mean return of the world's expert, from starts seed, seed + 1, …"""
     if episodes < 1:
         raise OptionError(f"cannot average over {episodes} episodes; ask for 1 or more")
-    where, keys = _world(world), np.arange(seed, seed + episodes)
-    shown = _roll(make_vec(world, episodes), where, NO_ERROR, keys, np.arange(episodes))
-    return float(np.mean([e.reward.sum() for e, _ in shown if e.reward is not None]))
+    place, keys = _find_world(world, NO_ERROR), np.arange(seed, seed + episodes)
+    takes = roll(make_vec(world, episodes), place, lambda obs, action, t: action, keys)
+    return float(np.mean(_returns(takes)))
 
 
-def _world(name: str) -> World:
+def roll(
+    env: VectorEnv[Any, Any, Any],
+    world: World,
+    control: Control,
+    key: Array,
+    options: dict[str, Any] | None = None,
+) -> list[Take]:
+    """Record the first episode of each slot, which starts from its key, and close `env`.
+
+    `options` are those of the environment's `reset`.
+    """
+    space: Any = env.single_action_space
+    low, high = space.low.astype(np.float64), space.high.astype(np.float64)  # (A,) each
+    expert, t = world.load_expert(), 0
+    obs, _ = env.reset(seed=key.tolist(), options=options)
+    running = np.ones(env.num_envs, bool)
+    steps: list[tuple[Array, Array, Array, Array, Array]] = []
+    while running.any():
+        best = np.asarray(expert(obs, key, t), np.float64)  # (N, A)
+        chosen_action = control(obs, to_unit_exactly(best, low, high), t)
+        action = from_unit_exactly(chosen_action, low, high).astype(np.float32)
+        after, reward, terminated, truncated, _ = env.step(action)
+        steps.append((obs, action, reward, best, running))
+        obs, t, running = after, t + 1, running & ~(terminated | truncated)
+    env.close()
+    obs, action, reward, best, running = (
+        np.stack(column, axis=1) for column in zip(*steps, strict=True)
+    )
+    return [
+        Take(Episode(obs[i, :n], action[i, :n], reward[i, :n]), best[i, :n])
+        for i, n in enumerate(running.sum(axis=1))
+    ]
+
+
+def _find_world(name: str, demonstrator: Demonstrator) -> World:
     world = find_world(name)
+    if demonstrator.world not in (None, name):
+        raise OptionError(
+            f"{demonstrator} cannot act in {name}, only in {demonstrator.world}; "
+            f"choose a teacher, or the world {demonstrator.world}"
+        )
     world.load_expert()  # refuses before a simulator is made, which may not be installed
     return world
 
 
+def _record(
+    env: VectorEnv[Any, Any, Any],
+    world: World,
+    demonstrator: Demonstrator,
+    seed: int,
+    number: Array,
+) -> list[Take]:
+    """Record the demonstrator's episodes of these numbers."""
+    space: Any = env.single_action_space
+    batch = EpisodeBatch(_keys(seed, number), number, len(space.low), world.steps)
+    takes = roll(env, world, demonstrator.control(batch), batch.key)
+    operators = [demonstrator.operator(int(k)) for k in number]
+    return [
+        take._replace(episode=replace(take.episode, operator=operator))
+        for take, operator in zip(takes, operators, strict=True)
+    ]
+
+
 def _keys(seed: int, number: Array) -> Array:
-    """Keys of 2⁶² and above, so that no start a user asks for by number is among them."""
+    """Return keys of 2⁶² and above, which do not collide with seeds that a user chooses."""
     if not 0 <= seed < 2**63:
         raise OptionError(f"seed is {seed}; it must be at least 0 and below 2⁶³")
     index = torch.from_numpy(number)
@@ -118,41 +175,17 @@ def _keys(seed: int, number: Array) -> Array:
     return ((bits & (2**62 - 1)) | 2**62).numpy()  # (N,)
 
 
-def _roll(
-    env: VectorEnv[Any, Any, Any], world: World, teacher: Teacher, key: Array, number: Array
-) -> list[Take]:
-    """The first episode of each slot."""
-    space: Any = env.single_action_space
-    low, high = space.low.astype(np.float64), space.high.astype(np.float64)  # (A,) each
-    show = teacher.begin(Takes(key, number, len(low), world.steps))
-    expert, t = world.load_expert(), 0
-    obs, _ = env.reset(seed=key.tolist())
-    going = np.ones(env.num_envs, bool)
-    steps: list[tuple[Array, Array, Array, Array, Array]] = []
-    while going.any():
-        intended = np.asarray(expert(obs, key, t), np.float64)  # (N, A)
-        shown = show(to_unit_exactly(intended, low, high), t)
-        action = from_unit_exactly(shown, low, high).astype(np.float32)
-        after, reward, terminated, truncated, _ = env.step(action)
-        steps.append((obs, action, reward, intended, going))
-        obs, t, going = after, t + 1, going & ~(terminated | truncated)
-    env.close()
-    obs, action, reward, intended, going = (
-        np.stack(column, axis=1) for column in zip(*steps, strict=True)
-    )
-    who = [teacher.operator(int(k)) for k in number]
-    return [
-        Take(Episode(obs[i, :n], action[i, :n], reward[i, :n], who[i]), intended[i, :n])
-        for i, n in enumerate(going.sum(axis=1))
-    ]
+def _returns(takes: list[Take]) -> list[Any]:
+    return [take.episode.reward.sum() for take in takes if take.episode.reward is not None]
 
 
 def _first_pairs(episodes: list[Episode], pairs: int) -> tuple[Episode, ...]:
-    kept: list[Episode] = []
+    """Return the first pairs of these episodes."""
+    result: list[Episode] = []
     for e in episodes:
         n = min(len(e), pairs)
         if n > 0:
             reward = None if e.reward is None else e.reward[:n]
-            kept.append(replace(e, obs=e.obs[:n], action=e.action[:n], reward=reward))
+            result.append(replace(e, obs=e.obs[:n], action=e.action[:n], reward=reward))
         pairs -= n
-    return tuple(kept)
+    return tuple(result)

@@ -1,4 +1,4 @@
-"""Errors of timing: acting late, and not acting at all for a while."""
+"""Errors of timing: acting late, and lapses of attention."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.demonstrators.teacher import Array, Erring, Takes, Teacher, check, check_range
+from counterbc.demonstrators.demonstrator import Array, EpisodeBatch
+from counterbc.demonstrators.teacher import Distortion, Teacher, check, check_range
 
 
 @dataclass(frozen=True)
 class Delay(Teacher):
-    """Reaction: what is shown was meant k + f steps ago, k whole and 0 ≤ f < 1; at first 0.
+    """Reaction time: the action shown was intended k + f steps ago, k whole and 0 ≤ f < 1.
 
-    a_t = (1 − f) · a*_(t−k) + f · a*_(t−k−1)
+        a_t = (1 − f) · a*_(t−k) + f · a*_(t−k−1)
+
+    with a* = 0 before the first step.
     """
 
     steps: float
@@ -23,23 +26,23 @@ class Delay(Teacher):
     def __post_init__(self) -> None:
         check_range(self, ("steps",))
 
-    def begin(self, takes: Takes) -> Erring:
+    def begin(self, batch: EpisodeBatch) -> Distortion:
         f, k = math.modf(self.steps)
-        meant = [np.zeros((len(takes.key), takes.size))] * (int(k) + 1)  # oldest first
+        queue = [np.zeros((len(batch.key), batch.size))] * (int(k) + 1)  # oldest first
 
-        def show(action: Array, t: int) -> Array:
-            meant.append(action)
-            return (1 - f) * meant[1] + f * meant.pop(0)
+        def distort(action: Array, t: int) -> Array:
+            queue.append(action)
+            return (1 - f) * queue[1] + f * queue.pop(0)
 
-        return show
+        return distort
 
 
 @dataclass(frozen=True)
 class Lapses(Teacher):
-    """Attention lost: in each attentive step, with `probability`, for 1 … `longest` steps.
+    """Lapses of attention: in each attentive step, with `probability`, for 1 … `longest` steps.
 
-    A lapse begins in the step that it is drawn for, and its length is uniform. Meanwhile the last
-    action before it is held, or, where `holds` is false, the hand is taken off: 0.
+    A lapse begins in the step that it is drawn for, and its length is uniform. During a lapse the
+    last action before it is held, or, where `holds` is false, the hand is taken off: 0.
     """
 
     probability: float
@@ -47,21 +50,22 @@ class Lapses(Teacher):
     holds: bool = True
 
     def __post_init__(self) -> None:
-        check_range(self, ("probability",), most=1.0)
+        check_range(self, ("probability",), maximum=1.0)
         check(self, "longest", "1 or more", self.longest >= 1)
 
-    def begin(self, takes: Takes) -> Erring:
-        u = takes.uniform("lapse", 2)  # (T, N, 2)
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        u = batch.uniform("lapse", 2)  # (T, N, 2)
         length = 1 + (self.longest * u[..., 1]).astype(int)  # (T, N)
-        left = np.zeros(len(takes.key), int)  # (N,)
-        last = np.zeros((len(takes.key), takes.size))  # (N, A)
+        remaining = np.zeros(len(batch.key), int)  # (N,)
+        last = np.zeros((len(batch.key), batch.size))  # (N, A)
 
-        def show(action: Array, t: int) -> Array:
-            nonlocal left, last
-            begins = (left == 0) & (u[t, :, 0] < self.probability)
-            left = np.where(begins, length[t], left)
-            shown = np.where((left > 0)[:, None], last if self.holds else 0.0, action)
-            left, last = np.maximum(left - 1, 0), shown
-            return shown
+        def distort(action: Array, t: int) -> Array:
+            nonlocal remaining, last
+            begins = (remaining == 0) & (u[t, :, 0] < self.probability)
+            remaining = np.where(begins, length[t], remaining)
+            in_lapse = (remaining > 0)[:, None]
+            last = np.where(in_lapse, last if self.holds else 0.0, action)
+            remaining = np.maximum(remaining - 1, 0)
+            return last
 
-        return show
+        return distort

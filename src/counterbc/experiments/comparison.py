@@ -17,7 +17,7 @@ from counterbc.acting.device import find_device
 from counterbc.acting.evaluation import Evaluation, compare
 from counterbc.acting.policies import ACTS, Act
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.demonstrators import USUAL, Teacher, expert_return, returns
+from counterbc.demonstrators import DEFAULT_TEACHER, Teacher, expert_return, returns
 from counterbc.errors import OptionError
 from counterbc.experiments.cell import evaluate_acts
 from counterbc.experiments.simulated_data import Recording, simulated_datasets
@@ -39,7 +39,7 @@ class Comparison:
     """
 
     world: str = "intersection"
-    teacher: Teacher = USUAL
+    teacher: Teacher = DEFAULT_TEACHER
     pairs: int = 400
     pool: int = 0
     """How many pairs are recorded, of which `pairs` are drawn at random, as the paper does; 0: just

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from counterbc.acting.policies import ACTS
-from counterbc.demonstrators import USUAL
+from counterbc.demonstrators import DEFAULT_TEACHER
 from counterbc.errors import FormatError, OptionError, unknown
 from counterbc.experiments.cell import Cell
 from counterbc.experiments.file_cell import FileCell
@@ -187,7 +187,9 @@ def _check_data(table: Any) -> None:
 def _teacher(data: Mapping[str, Any]) -> tuple[str, float | None]:
     """Return the name of a teacher or noise, and the strength of a noise."""
     if "teacher" not in data:
-        return data.get("noise", USUAL.name), float(data.get("sigma", USUAL.sigma))
+        return data.get("noise", DEFAULT_TEACHER.name), float(
+            data.get("sigma", DEFAULT_TEACHER.sigma)
+        )
     if "noise" in data or "sigma" in data:
         raise OptionError(f"data has the teacher {data['teacher']!r} and a noise; give one of them")
     return data["teacher"], None

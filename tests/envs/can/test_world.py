@@ -202,9 +202,9 @@ def test_every_operator_succeeds_and_repeats_themselves(simulator: Simulator) ->
 
     lengths = {}
     for name in OPERATORS:
-        episode = perform(simulator, name, 0)
+        episode = perform(name, 0)
         lengths[name] = len(episode)
         assert episode.success
         assert episode.operator == name
-    again = perform(simulator, "synthetic_better_1", 0)
+    again = perform("synthetic_better_1", 0)
     assert len(again) == lengths["synthetic_better_1"] < lengths["synthetic_worse_2"]

@@ -33,7 +33,7 @@ CLOSE_AT, OPEN_AT = 0.025, 0.945
 """The fingers close this high above the can's middle, and open at this height over the bin."""
 NEAR, LOOSE = 0.02, 0.04
 """The hand is at the can within the first, and stays at it within the second while it closes."""
-SHUTTING, HELD = 0.076, (0.058, 0.053)
+SHUTTING, GRASP = 0.076, (0.058, 0.053)
 """Fingers less apart than the first are closing; the hand sets off with the can between the others.
 The can is 5 cm wide, and open fingers are 8 cm apart."""
 DOWN = np.array([1.0, 0.0, 0.0, 0.0])  # the quaternion (x, y, z, w) of a hand that points down
@@ -46,7 +46,7 @@ def ramp(x: Array, ends: tuple[float, float]) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Scene:
     """What the expert reads, for N episodes."""
 
     can: Array  # (N, 3)
@@ -55,9 +55,9 @@ class Seen:
     apart: Array  # (N,), of the fingers
 
     @staticmethod
-    def of(obs: Array) -> Seen:
+    def of(obs: Array) -> Scene:
         o = obs.astype(np.float64)
-        return Seen(o[:, CAN], o[:, HAND], o[:, TURN], o[:, 21] - o[:, 22])
+        return Scene(o[:, CAN], o[:, HAND], o[:, TURN], o[:, 21] - o[:, 22])
 
     @property
     def aside(self) -> Array:
@@ -70,9 +70,9 @@ class Seen:
         return np.asarray((self.aside < distance) & (above < distance + 0.01))
 
     @property
-    def held(self) -> Array:
+    def grasp(self) -> Array:
         """How far the fingers hold the can, from 0 to 1."""
-        return np.where(self.within(LOOSE), ramp(self.apart, HELD), 0.0)
+        return np.where(self.within(LOOSE), ramp(self.apart, GRASP), 0.0)
 
     @property
     def over_bin(self) -> Array:
@@ -80,41 +80,43 @@ class Seen:
         return ramp(self.hand[:, 1], ABOVE)
 
 
-def target(seen: Seen, close_at: float = CLOSE_AT, open_at: float = OPEN_AT) -> tuple[Array, Array]:
+def target(
+    scene: Scene, close_at: float = CLOSE_AT, open_at: float = OPEN_AT
+) -> tuple[Array, Array]:
     """Where the hand should go, (N, 3), and what the fingers should do, (N,)."""
-    held = seen.held[:, None]
-    place = (1 - held) * _to_can(seen) + held * _to_bin(seen)
-    near = seen.within(NEAR) & (seen.hand[:, 2] - seen.can[:, 2] < close_at)
-    shut = near | (seen.within(LOOSE) & (seen.apart < SHUTTING))
-    let_go = (seen.over_bin > 0.5) & ((seen.hand[:, 2] < open_at) | (seen.held < 1))
+    grasp = scene.grasp[:, None]
+    place = (1 - grasp) * _to_can(scene) + grasp * _to_bin(scene)
+    near = scene.within(NEAR) & (scene.hand[:, 2] - scene.can[:, 2] < close_at)
+    shut = near | (scene.within(LOOSE) & (scene.apart < SHUTTING))
+    let_go = (scene.over_bin > 0.5) & ((scene.hand[:, 2] < open_at) | (scene.grasp < 1))
     return place, np.where(shut & ~let_go, CLOSE, OPEN)
 
 
-def _to_can(seen: Seen) -> Array:
+def _to_can(scene: Scene) -> Array:
     """Down a funnel to the can; over the bin, where it is let go, up and away."""
-    place = seen.can.copy()
-    place[:, 2] += np.clip(STEEP * (seen.aside - FUNNEL), 0.0, HOVER)
-    away = seen.over_bin[:, None]
+    place = scene.can.copy()
+    place[:, 2] += np.clip(STEEP * (scene.aside - FUNNEL), 0.0, HOVER)
+    away = scene.over_bin[:, None]
     return np.asarray((1 - away) * place + away * [*BIN, CARRY])
 
 
-def _to_bin(seen: Seen) -> Array:
+def _to_bin(scene: Scene) -> Array:
     """Up, across, and down again."""
-    across = np.maximum(ramp(seen.hand[:, 2], CLEAR), seen.over_bin)[:, None]
-    flat = seen.hand[:, :2] + across * (BIN - seen.hand[:, :2])
-    height = CARRY + (LOW - CARRY) * seen.over_bin
+    across = np.maximum(ramp(scene.hand[:, 2], CLEAR), scene.over_bin)[:, None]
+    flat = scene.hand[:, :2] + across * (BIN - scene.hand[:, :2])
+    height = CARRY + (LOW - CARRY) * scene.over_bin
     return np.concatenate([flat, height[:, None]], axis=1)
 
 
-def towards(seen: Seen, place: Array, grip: Array, speed: float = FAST) -> Array:
+def towards(scene: Scene, place: Array, grip: Array, speed: float = FAST) -> Array:
     """The action that goes there with the hand pointing down: (N, 7).
 
     Each axis moves by GAIN times its way, bent to stay below `speed` without a corner. Axes do not
     limit each other, so that how one is steered is the same all along the way, and learned there.
     """
-    way = GAIN * (place - seen.hand)  # (N, 3)
+    way = GAIN * (place - scene.hand)  # (N, 3)
     move = way / np.sqrt(1 + (way / speed) ** 2)
-    turn = np.clip(STEADY * off_vertical(seen.turn), -1.0, 1.0)
+    turn = np.clip(STEADY * off_vertical(scene.turn), -1.0, 1.0)
     return np.concatenate([move, turn, grip[:, None]], axis=1)
 
 
@@ -122,14 +124,14 @@ def off_vertical(turn: Array) -> Array:
     """The rotation, as a vector (N, 3), that brings a hand with this quaternion (N, 4) to DOWN."""
     x, y, z, w = turn.T
     # DOWN · conjugate(turn), with DOWN = (1, 0, 0, 0).
-    found = np.stack([w, z, -y, x], axis=1)
-    found *= np.where(found[:, 3:] < 0, -1.0, 1.0)
-    size = np.sqrt((found[:, :3] ** 2).sum(1, keepdims=True))
-    angle = 2 * np.arctan2(size, found[:, 3:])
-    return np.asarray(found[:, :3] / np.maximum(size, 1e-9) * angle)
+    q = np.stack([w, z, -y, x], axis=1)
+    q *= np.where(q[:, 3:] < 0, -1.0, 1.0)
+    size = np.sqrt((q[:, :3] ** 2).sum(1, keepdims=True))
+    angle = 2 * np.arctan2(size, q[:, 3:])
+    return np.asarray(q[:, :3] / np.maximum(size, 1e-9) * angle)
 
 
 def expert(obs: Array, key: Array, t: int) -> Array:
     """(N, 23) → (N, 7)."""
-    seen = Seen.of(obs)
-    return towards(seen, *target(seen))
+    scene = Scene.of(obs)
+    return towards(scene, *target(scene))

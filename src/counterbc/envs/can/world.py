@@ -78,7 +78,8 @@ class Can(_Can, gymnasium.Env[Array, Array]):
 class CanVector(_Can, VectorEnv[Array, Array, Array]):
     """N robots, simulated by as many processes as there are cores.
 
-    An episode that is over rests, costing nothing, until `reset` with a `reset_mask`.
+    An episode that is over rests, costing nothing, until `reset` with a `reset_mask`. The option
+    `starts` of `reset` gives the simulator's seed of each start, in place of the slots' seeds.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  # gymnasium's type
@@ -110,8 +111,10 @@ class CanVector(_Can, VectorEnv[Array, Array, Array]):
         mask = (options or {}).get("reset_mask", np.ones(self.num_envs, bool))
         slots = np.arange(self.num_envs) if not self._state else np.flatnonzero(mask)
         if len(slots):
-            seeds = [_start(self._generators[i]) for i in slots]
-            self._keep(slots, self._simulators.begin(seeds))
+            starts = (options or {}).get("starts")
+            if starts is None:
+                starts = [_start(self._generators[i]) for i in slots]
+            self._keep(slots, self._simulators.begin(list(starts)))
             self._t[slots], self._truncated[slots] = 0, False
         return self._obs.copy(), self._info()
 
