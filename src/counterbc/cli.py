@@ -1,4 +1,4 @@
-"""The command line: a thin door to the library."""
+"""The command line: parse the arguments, run one command, print its result."""
 
 from __future__ import annotations
 
@@ -7,47 +7,68 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import make_dataclass
 from typing import Any
 
 import tyro
 from rich.console import Console
 from rich.measure import Measurement
 
-from counterbc.commands import COMMANDS
+from counterbc.commands import COMMANDS, Command
 from counterbc.errors import CounterBCError
 from counterbc.json_safe import without_nan
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the status is its own, 1 for an error that was explained, 130 for Ctrl-C."""
-    command = tyro.extras.subcommand_cli_from_dict(
-        dict(COMMANDS),
+    """Run one command and return the exit status.
+
+    An error with an explanation gives 1, Ctrl-C 130; otherwise the command decides.
+    """
+    command = parse(sys.argv[1:] if arguments is None else arguments)
+    warnings.showwarning = _warn
+    try:
+        payload, output = command.run()
+    except CounterBCError as error:
+        return _fail(f"error: {error}", 1)
+    except KeyboardInterrupt as interrupt:
+        return _fail(str(interrupt) or "stopped", 130)
+    _print(payload, output, command.json)
+    return command.status(payload)
+
+
+def parse(arguments: Sequence[str]) -> Command:
+    """Return the command with its options; exit with the help or an explanation instead.
+
+    Only the command that is named gets all its options, because they import the library.
+    """
+    if arguments and arguments[0] in COMMANDS:
+        name, *options = arguments
+        return tyro.cli(COMMANDS[name].complete(), prog=f"counterbc {name}", args=options)
+    return tyro.extras.subcommand_cli_from_dict(  # prints the list of commands, and exits
+        {name: _stand_in(command) for name, command in COMMANDS.items()},
         prog="counterbc",
         description="Learn what demonstrators meant, not what they showed.",
         args=arguments,
         sort_subcommands=False,
     )
-    warnings.showwarning = _warn
-    try:
-        said, shown = command.run()
-    except CounterBCError as error:
-        return _fail(f"error: {error}", 1)
-    except KeyboardInterrupt as stopped:
-        return _fail(str(stopped) or "stopped", 130)
-    _say(said, shown, command.json)
-    return command.status(said)
 
 
-def _say(said: dict[str, Any], shown: list[Any], as_json: bool) -> None:
+def _stand_in(command: type[Command]) -> type[Command]:
+    """Return the first sentence of a command without its options, for the list of commands."""
+    text = (command.__doc__ or "").split("\n\n")[0]
+    return make_dataclass(command.__name__, [], namespace={"__doc__": text})
+
+
+def _print(payload: dict[str, Any], output: list[Any], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(without_nan(said), allow_nan=False))
+        print(json.dumps(without_nan(payload), allow_nan=False))
         return
-    for part in shown:
-        if isinstance(part, str):
-            print(part)
+    for item in output:
+        if isinstance(item, str):
+            print(item)
         else:  # a table keeps its columns whole, also in a narrow terminal or a pipe
-            width = Measurement.get(Console(width=1000), Console(width=1000).options, part).maximum
-            Console(width=width, highlight=False).print(part)
+            width = Measurement.get(Console(width=1000), Console(width=1000).options, item).maximum
+            Console(width=width, highlight=False).print(item)
 
 
 def _fail(text: str, status: int) -> int:
@@ -60,7 +81,7 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def run() -> None:
-    """The console script."""
+    """Run the console script."""
     try:
         sys.exit(main())
     except BrokenPipeError:  # the reader of a pipe went away

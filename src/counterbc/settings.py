@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -19,44 +19,47 @@ KernelName = Literal["auto", "torch", "numba", "triton"]
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train; None leaves a thing as the method has it."""
+    """How to train; None means that the method or the policy decides."""
 
     radius: float | tuple[float, ...] | Literal["auto"] = 0.4
-    """Δ of eq. M2, in units in which each action dimension spans [-1, 1]; or one per dimension; or
-    auto: cross-validated on each dataset (`radius.py`)."""
-    shape: Literal["ball", "box"] | None = None
-    """The shape of C(s, a)."""
+    """Δ of eq. M2, in units in which each action dimension spans [-1, 1]: a number, or one per
+    action dimension, or auto, which chooses it by cross-validation on each dataset."""
+    shape: str | None = field(default=None, metadata={"choices": SUPPORTS})
+    """The shape of the counterfactual set C(s, a); by default the method's."""
     counterfactuals: int | None = None
-    """How many actions are drawn from C(s, a), beside the demonstrated one."""
+    """Number of actions drawn from C(s, a), in addition to the demonstrated one; by default the
+    method's."""
     limited: bool = False
-    """Whether counterfactuals are limited to A, as the paper's text asks. Ours are not: where the
-    meant action lies at the edge of A, a set cut off there pulls the policy inwards (measured in
-    docs/benchmarks.md), and actions are brought into A when acting anyway."""
+    """Limit counterfactuals to the feasible actions A, as the paper's text asks. Where the intended
+    action lies at the edge of A, this pulls the policy inwards (measured in docs/benchmarks.md);
+    without it, actions are still projected to A when acting."""
     resample: bool = False
-    """Draw counterfactuals anew each epoch instead of once before training."""
+    """Draw new counterfactuals in each epoch instead of once before training."""
     feasible: Literal["project", "keep"] = "keep"
-    """What to do with recorded actions outside A, for every method alike."""
+    """Whether recorded actions outside A are kept or projected to A, for every method."""
     scale_actions: bool = True
     """Map each action dimension to [-1, 1] by its bounds."""
     scale_obs: bool = True
     """Standardize each observation dimension."""
     hidden: tuple[int, ...] | None = None
-    """Units of each hidden layer."""
-    policy: str | None = None
-    """The family of policies, a name in `POLICIES`, in place of the method's own."""
+    """Number of units of each hidden layer; by default the policy's."""
+    policy: str | None = field(default=None, metadata={"choices": POLICIES})
+    """The policy to train, instead of the method's. A policy with a CNN is chosen automatically if
+    observations are images."""
     modes: int | None = None
-    """How many Gaussians a mixture has."""
+    """Number of Gaussians of the policy mixture; by default the policy's."""
     steps: int = 10_000
-    """Gradient steps, the paper's 1000 epochs of 10."""
+    """Number of gradient steps; the default is the paper's 1000 epochs of 10."""
     batch: int | None = None
-    """Pairs per step; None: a tenth of the pairs, at most `largest_batch`."""
+    """Pairs per gradient step; by default a tenth of the pairs, but at most `largest_batch`."""
     largest_batch: int = 256
+    """The most pairs per gradient step where `batch` is not given."""
     learning_rate: float | None = None
-    """Of Adam; None: the policy's own."""
+    """The learning rate of Adam; by default the policy's."""
     held_out: float = 0.0
-    """Share of the episodes kept apart for the held-out loss curve."""
+    """Share of the episodes held out of training, for a curve of the held-out loss."""
     memory: float = 1.0
-    """GiB within which counterfactuals are kept; above it they are computed again each step."""
+    """GiB of counterfactuals that are kept in memory; more than that are computed in each step."""
     kernel: KernelName = "auto"
     """What computes the training steps. torch is the definition; auto takes the fastest kernel that
     fits, and the run's configuration names it."""
@@ -64,7 +67,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, ok, allowed in (
             ("radius", _is_radius(self.radius), "0 or more, or auto"),
-            ("shape", self.shape is None or self.shape in SUPPORTS, "ball or box"),
+            ("shape", self.shape is None or self.shape in SUPPORTS, ", ".join(SUPPORTS)),
             ("counterfactuals", self.counterfactuals is None or self.counterfactuals >= 0, "≥ 0"),
             ("feasible", self.feasible in ("project", "keep"), "project or keep"),
             ("policy", self.policy is None or self.policy in POLICIES, ", ".join(POLICIES)),

@@ -30,8 +30,8 @@ def test_demonstrate_counts_the_operators_and_gives_both_returns(
     assert len(load(out).operators) == (20 if teacher == "crowd" else 0)
     assert answer["mean_return"] == pytest.approx(load(out).mean_return)
     _, text, _ = call("demonstrate", "intersection", "--teacher", teacher, "--out", f"{out}2")
-    line = next(x for x in text.splitlines() if x.startswith("Shown by"))
-    assert re.match(rf"Shown by {operators} operators?, return", line)
+    line = next(x for x in text.splitlines() if x.startswith("Mean return"))
+    assert re.match(rf"Mean return of whole episodes by {operators} operators?:", line)
     assert f"{answer['mean_return']:.2f}" in line
     assert f"{answer['expert_return']:.2f}" in line
 

@@ -187,7 +187,7 @@ def test_the_command_says_the_groups_and_writes_a_marked_copy(
     assert main(["intents", str(path), "--most", "2"]) == 0
     shown = capsys.readouterr().out
     assert "2 intents in 40 episodes." in shown
-    assert "log-likelihood of unseen episodes" in shown
+    assert "log-likelihood of held-out episodes" in shown
 
 
 def test_the_command_refuses_to_condition_nothing(

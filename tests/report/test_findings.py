@@ -61,7 +61,7 @@ def test_images_are_inspected_and_the_rest_is_explained() -> None:
     frames = rng.integers(0, 255, (6, 8, 8, 3), np.uint8)
     episodes = tuple(Episode(frames, rng.uniform(-1, 1, (6, 2))) for _ in range(8))
     found = find([Demonstrations(episodes)], ReportOptions(**QUICK))
-    assert found.inspection["episodes"] == 8
+    assert found.inspection.episodes == 8
     assert "images" in found.reasons["radius"]
     assert "--radius" in found.reasons["scores"]
     assert "images" in found.reasons["intents"]

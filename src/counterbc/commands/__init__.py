@@ -1,4 +1,4 @@
-"""The commands, one file each: a frozen dataclass whose fields are its options."""
+"""The commands, one file each: frozen dataclasses whose fields are the options."""
 
 from counterbc.commands.clean import Clean
 from counterbc.commands.command import Command

@@ -10,14 +10,14 @@ from rich.console import RenderableType
 from tyro.conf import Positional
 
 from counterbc.commands.command import Json
-from counterbc.commands.judged import Judged
+from counterbc.commands.diagnosis_command import DiagnosisCommand
 
 if TYPE_CHECKING:
     from counterbc.diagnosis.meaning import Meaning
 
 
 @dataclass(frozen=True)
-class Clean(Judged):
+class Clean(DiagnosisCommand):
     """Write a copy of demonstrations in which every action is what was meant."""
 
     demos: Positional[Path]
@@ -40,7 +40,7 @@ class Clean(Judged):
             check_free(self._beside)
         with warnings.catch_warnings():  # here infeasible actions are not kept as they are
             warnings.simplefilter("ignore", InfeasibleActions)
-            meaning = self.judge((self.demos,))
+            meaning = self.diagnose((self.demos,))
         lost = self._write(meaning, kind)
         said: Json = {
             "source": str(self.demos),

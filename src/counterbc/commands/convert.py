@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from tyro.conf import Positional, UseAppendAction
+from tyro.conf import Positional
 
-from counterbc.commands.command import Command, Json, streams
+from counterbc.commands.command import Json
+from counterbc.commands.data_command import DataCommand
 
 if TYPE_CHECKING:
-    from counterbc.formats.stream import RawEpisode
+    from counterbc.data.raw_episode import RawEpisode
 
 
 @dataclass(frozen=True)
-class Convert(Command):
-    """Write demonstrations in another format, and tell what it could not carry over."""
+class Convert(DataCommand):
+    """Write demonstrations in another format, and list what that format cannot store."""
 
     source: Positional[Path]
     """A file or folder of demonstrations, in any format."""
     out: Positional[Path]
-    """What to write; it must not exist yet."""
+    """The file or folder to write; it must not exist yet."""
     to: str | None = None
-    """robomimic, lerobot, minari or npz; by default told by the ending of OUT."""
+    """The format to write; by default the one that the suffix of OUT stands for."""
     mask: str | None = None
-    """Convert only the episodes that this mask of the file names."""
-    obs: UseAppendAction[tuple[str, ...]] = ()
-    """Observation keys to convert, one --obs each; by default all that are not images."""
-    format: str | None = None
-    """The format of the source; by default found out."""
+    """Convert only the episodes in this mask of the file."""
+
+    @classmethod
+    def option_choices(cls) -> dict[str, Iterable[str]]:
+        from counterbc.formats import writable_formats
+
+        return {**super().option_choices(), "to": writable_formats()}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.files import check_free
@@ -39,32 +42,33 @@ class Convert(Command):
 
         check_free(self.out)
         to = format_to_write(self.out, self.to)
-        (stream,) = streams([self.source], self.obs, self.mask, self.format)
-        count = _Count()
-        counted = replace(stream, raw_episodes=count.passing(stream.raw_episodes))
-        lost = [*stream.header.left_out, *save(counted, self.out, format=to)]
-        said: Json = {
+        (stream,) = self.streams([self.source], self.mask)
+        counter = _Counter()
+        raw_episodes = counter.count(stream.raw_episodes)
+        not_stored = save(replace(stream, raw_episodes=raw_episodes), self.out, format=to)
+        payload: Json = {
             "source": str(self.source),
             "out": str(self.out),
             "format": to,
-            "episodes": count.episodes,
-            "pairs": count.pairs,
-            "not_carried_over": lost,
+            "episodes": counter.episodes,
+            "pairs": counter.pairs,
+            "not_carried_over": [*stream.header.left_out, *not_stored],
         }
-        text = f"{count.episodes} episodes, {count.pairs} pairs, written to {self.out} ({to})."
-        if lost:
-            text = "\n  ".join([f"{text}\nNot carried over:", *lost])
-        return said, [text]
+        text = f"{counter.episodes} episodes, {counter.pairs} pairs, written to {self.out} ({to})."
+        if payload["not_carried_over"]:
+            text = "\n  ".join([f"{text}\nNot carried over:", *payload["not_carried_over"]])
+        return payload, [text]
 
 
-class _Count:
-    """How many episodes and pairs went by."""
+class _Counter:
+    """The number of episodes and pairs of a stream."""
 
     def __init__(self) -> None:
         self.episodes = self.pairs = 0
 
-    def passing(self, raw_episodes: Iterator[RawEpisode]) -> Iterator[RawEpisode]:
-        for r in raw_episodes:
+    def count(self, raw_episodes: Iterator[RawEpisode]) -> Iterator[RawEpisode]:
+        """Yield the same episodes and count them."""
+        for raw_episode in raw_episodes:
             self.episodes += 1
-            self.pairs += len(r.action)
-            yield r
+            self.pairs += len(raw_episode.action)
+            yield raw_episode

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -19,20 +20,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluate(Command):
-    """Roll trained policies out in an environment; several runs are compared pair by pair."""
+    """Roll out trained policies in an environment; several runs are compared seed by seed."""
 
     runs: Positional[tuple[Path, ...]]
     """Folders that counterbc train wrote."""
     env: str | None = None
-    """A world, as intersection, or any gymnasium id; by default the demonstrations' own."""
+    """The environment: one of these, or any gymnasium id; by default that of the
+    demonstrations."""
     episodes: int = 100
-    """Episodes per policy, from starts that all runs share."""
+    """Episodes per policy; all runs share the same starts."""
     act: Literal["mean", "sample"] = "mean"
-    """Take the policy's mean action, or sample it as the paper's code does."""
+    """Take the deterministic action, or sample it as the paper's code does."""
     seed: int = 0
-    """Chooses the starts."""
+    """The seed of the starts."""
     video: Path | None = None
-    """Film the first policy of the first run: a .gif, or .mp4 with the video extra."""
+    """Film the first policy of the first run to a .gif file, or .mp4 with the video extra."""
+
+    @classmethod
+    def option_choices(cls) -> dict[str, Iterable[str]]:
+        from counterbc.envs import WORLDS
+
+        return {"env": (*WORLDS, "ID")}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.evaluation import evaluate
@@ -45,37 +53,42 @@ class Evaluate(Command):
         if self.video is not None:
             check_video(self.video)
         runs = [Policies.load(folder) for folder in self.runs]
-        seeds = [[m.seed for m in p.members] for p in runs]
-        for folder, own in zip(self.runs, seeds, strict=True):
-            if own != seeds[0]:
-                raise OptionError(
-                    f"{self.runs[0]} has policies of seeds {seeds[0]}, {folder} of {own}; runs are "
-                    "compared pair by pair, so give runs with the same seeds"
-                )
+        self._check_seeds(runs)
         results = [
             evaluate(p, self.env, episodes=self.episodes, act=self.act, seed=self.seed)
             for p in runs
         ]
-        compared = [
+        entries = [
             self._entry(*run, results[0]) for run in zip(self.runs, runs, results, strict=True)
         ]
-        said: Json = {"env": results[0].env, "act": self.act, "seed": self.seed}
-        said["runs"] = [entry for entry, _ in compared]
-        measured = [name.replace("_", " ") for name in results[0].measures]
-        columns = ["run", "method", "policies", "return [95 %]", *measured]
+        payload: Json = {"env": results[0].env, "act": self.act, "seed": self.seed}
+        payload["runs"] = [entry for entry, _ in entries]
+        measures = [name.replace("_", " ") for name in results[0].measures]
+        columns = ["run", "method", "policies", "return [95 %]", *measures]
         columns += ["above the first run", "p (Bonferroni)"] if len(runs) > 1 else []
         title = f"{results[0].env}, act={self.act}, {self.episodes} episodes per policy"
-        shown: list[RenderableType] = [title, plain_table(columns, [row for _, row in compared])]
+        output: list[RenderableType] = [title, plain_table(columns, [row for _, row in entries])]
         if self.video is not None:
             film(runs[0], results[0].env, self.video, self.act, self.seed)
-            said["video"] = str(self.video)
-            shown.append(f"Film: {self.video}")
-        return said, shown
+            payload["video"] = str(self.video)
+            output.append(f"Film: {self.video}")
+        return payload, output
+
+    def _check_seeds(self, runs: list[Policies]) -> None:
+        from counterbc.errors import OptionError
+
+        seeds = [[m.seed for m in policies.members] for policies in runs]
+        for folder, run_seeds in zip(self.runs, seeds, strict=True):
+            if run_seeds != seeds[0]:
+                raise OptionError(
+                    f"{self.runs[0]} has policies with seeds {seeds[0]}, {folder} with {run_seeds}; "
+                    "runs are compared seed by seed, so give runs with the same seeds"
+                )
 
     def _entry(
         self, folder: Path, policies: Policies, result: Evaluation, first: Evaluation
     ) -> tuple[Json, list[str]]:
-        """A run for machines, and its row for people."""
+        """Return the JSON object of a run, and its row of the table."""
         from counterbc.acting.evaluation import compare
 
         entry: Json = {
@@ -93,13 +106,13 @@ class Evaluate(Command):
         count = str(healthy) if healthy == len(policies) else f"{healthy} of {len(policies)}"
         row = [str(folder), policies.method, count, str(result.interval)]
         row += [str(interval) for interval in result.measure_intervals.values()]
-        others = len(self.runs) - 1
-        if others and result is not first:
+        comparisons = len(self.runs) - 1
+        if comparisons and result is not first:
             difference = compare(result, first)
-            known = math.isfinite(difference.p)
-            p = min(1.0, difference.p * others) if known else math.nan
+            has_p = math.isfinite(difference.p)
+            p = min(1.0, difference.p * comparisons) if has_p else math.nan
             entry["above_first"] = asdict(difference.interval) | {"p_bonferroni": p}
-            row += [str(difference.interval), f"{p:.2g}" if known else "–"]
-        elif others:
+            row += [str(difference.interval), f"{p:.2g}" if has_p else "–"]
+        elif comparisons:
             row += ["", ""]
         return entry, row

@@ -14,16 +14,16 @@ from counterbc.commands.command import Command, Json
 
 @dataclass(frozen=True)
 class Export(Command):
-    """Write one policy of a run as an ONNX file, which needs neither counterbc nor torch."""
+    """Write one policy of a run as an ONNX file, which runs without counterbc and torch."""
 
     folder: Positional[Path]
     """The folder that counterbc train wrote."""
     file: Positional[Path]
     """The .onnx file to write."""
     member: int = 0
-    """Which of the run's policies, counted from 0."""
+    """The policy to export, counted from 0."""
     act: Literal["mean", "sample"] = "mean"
-    """Give the policy's mean action, or a sample made from an input `noise`."""
+    """Give the deterministic action, or a sample computed from an input `noise`."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.onnx import export
@@ -32,7 +32,7 @@ class Export(Command):
 
         policies = Policies.load(self.folder)
         parity = export(policies, self.file, self.member, self.act)
-        said: Json = {
+        payload: Json = {
             "file": str(self.file),
             "bytes": self.file.stat().st_size,
             "method": policies.method,
@@ -42,12 +42,12 @@ class Export(Command):
             "tolerance": TOLERANCE,
             **{k: v for k, v in asdict(parity).items() if k != "agrees"},
         }
-        undecided = f"; {parity.undecided} more are decided by rounding" if parity.undecided else ""
-        shown: list[RenderableType] = [
+        ties = f"; {parity.undecided} more depend on rounding" if parity.undecided else ""
+        output: list[RenderableType] = [
             f"{policies.method}, member {self.member} ({policies.members[self.member].name}), "
             f"act={self.act}: obs {policies.obs_size} → action {policies.action_size}",
-            f"Largest difference to torch: {parity.difference:.2g} in the action's cells, on "
-            f"{parity.inputs} inputs{undecided}. Allowed: {TOLERANCE:g} of the action's range.",
-            f"Written to {self.file}, {said['bytes'] / 1000:.0f} kB.",
+            f"Largest difference to torch: {parity.difference:.2g} in the units of the action, on "
+            f"{parity.inputs} inputs{ties}. Allowed: {TOLERANCE:g} of the action's range.",
+            f"Written to {self.file}, {payload['bytes'] / 1000:.0f} kB.",
         ]
-        return said, shown
+        return payload, output

@@ -2,46 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
-from tyro.conf import Positional, UseAppendAction
+from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import Command, Json, plain_table, streams
+from counterbc.commands.command import Json, plain_table
+from counterbc.commands.data_command import DataCommand, Demos
 
 if TYPE_CHECKING:
-    from counterbc.data.inspection import Inspection
+    from counterbc.data.demonstrations import Demonstrations
+    from counterbc.data.inspection_report import InspectionReport, Problem
 
-_MOST = 40  # dimensions shown to people
-_PLACES = 3  # places of a problem shown to people
+_MOST = 40  # dimensions that are printed
+_PLACES = 3  # places of a problem that are printed
 
 
 @dataclass(frozen=True)
-class Inspect(Command):
+class Inspect(DataCommand):
     """Show what is in demonstrations, and what is wrong with them.
 
-    The status is 0, 1 where they cannot be read, and with --strict 3 where problems are found."""
+    The exit status is 0, or 1 if they cannot be read, or 3 with --strict if there are problems."""
 
-    demos: Positional[tuple[Path, ...]]
-    """Files or folders of demonstrations; several are looked at as one."""
-    obs: UseAppendAction[tuple[str, ...]] = ()
-    """Observation keys to read, one --obs each; by default all that are not images."""
+    demos: Demos
+    """Files or folders of demonstrations; several are inspected as one dataset."""
     mask: str | None = None
-    """Look only at the episodes that this mask of the file names."""
-    format: str | None = None
-    """robomimic, d4rl, npz, csv, lerobot or minari; by default found out."""
+    """Inspect only the episodes in this mask of the file."""
     idle: int | None = None
-    """So many pairs with one action count as idle; by default those of a second, 10 at least."""
+    """Number of pairs with the same action that counts as idle; by default those of one second,
+    and at least 10."""
     strict: bool = False
-    """Exit with status 3 where a problem is found."""
+    """Exit with status 3 if there are problems."""
     ignore: UseAppendAction[tuple[str, ...]] = ()
-    """Problems that do not count, one --ignore each: idle, short, saturated, …"""
+    """Kind of problem that does not count; repeat it for several."""
+
+    @classmethod
+    def option_choices(cls) -> dict[str, Iterable[str]]:
+        from counterbc.data.inspection_report import KINDS
+
+        return {**super().option_choices(), "ignore": KINDS}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.data.inspection import Inspection
-        from counterbc.data.problems import KINDS
+        from counterbc.data.inspection_report import KINDS
         from counterbc.errors import OptionError, unknown
 
         if self.idle is not None and self.idle < 2:
@@ -50,65 +55,68 @@ class Inspect(Command):
             if kind not in KINDS:
                 raise unknown("problem", kind, KINDS)
         inspection = Inspection(self.idle)
-        for stream in streams(self.demos, self.obs, self.mask, self.format):
+        for stream in self.streams(self.demos, self.mask):
             inspection.add(stream.header, stream.raw_episodes)
-        said = inspection.report()
-        said["problems"] = [p for p in said["problems"] if p["kind"] not in self.ignore]
-        return said, [*_summary(inspection, said), *_table(said), *_problems(said)]
+        report = inspection.report().without(self.ignore)
+        total = sum(inspection.lengths)
+        output = [*_summary(report, inspection.model, total), *_table(report)]
+        return report.as_dict(), [*output, _problems(report.problems)]
 
-    def status(self, said: Json) -> int:
-        return 3 if self.strict and said["problems"] else 0
+    def status(self, payload: Json) -> int:
+        return 3 if self.strict and payload["problems"] else 0
 
 
-def _summary(inspection: Inspection, said: Json) -> list[RenderableType]:
+def _summary(report: InspectionReport, model: Demonstrations, total: int) -> list[RenderableType]:
     from counterbc.data.summary import bounds, shorten
 
-    m, length, total = inspection.model, said["episode_length"], sum(inspection.lengths)
-    keys = [f"{key} ({width})" for key, width in m.obs_keys]
-    operators = [f"{name} ({count})" for name, count in said["operators"].items()]
-    masks = [f"{name} ({count})" for name, count in said["masks"].items()]
-    env = " ".join(filter(None, [said["env"], said["rate"] and f"at {said['rate']:g} Hz"]))
+    keys = [f"{key} ({width})" for key, width in model.obs_keys]
+    rate = f"at {report.rate:g} Hz" if report.rate else None
+    low, high = report.episode_length
     rows = [
-        ("episodes", f"{said['episodes']}, {length['min']} to {length['max']} pairs long"),
-        ("pairs", f"{said['pairs']}" + (f" selected of {total}" if said["pairs"] < total else "")),
-        ("obs", f"{'×'.join(map(str, m.obs_shape))}  {shorten(keys)}".rstrip()),
-        ("action", f"{m.action_size}  {shorten(m.action_names)}"),
-        ("bounds", bounds(m)),
-        ("operators", shorten(operators) or "not recorded"),
-        ("success", None if said["successes"] is None else f"{said['successes']} episodes"),
-        ("return", None if (mean := said["mean_return"]) is None else f"{mean:.2f} on average"),
-        ("env", env or None),
-        ("masks", shorten(masks) or None),
-        ("not read", shorten(said["left_out"]) or None),
+        ("episodes", f"{report.episodes}, {low} to {high} pairs long"),
+        ("pairs", f"{report.pairs}" + (f" selected of {total}" if report.pairs < total else "")),
+        ("obs", f"{'×'.join(map(str, model.obs_shape))}  {shorten(keys)}".rstrip()),
+        ("action", f"{model.action_size}  {shorten(model.action_names)}"),
+        ("bounds", bounds(model)),
+        ("operators", _counts(report.operators) or "not recorded"),
+        ("success", None if report.successes is None else f"{report.successes} episodes"),
+        ("return", None if (mean := report.mean_return) is None else f"{mean:.2f} on average"),
+        ("env", " ".join(filter(None, [report.env, rate])) or None),
+        ("masks", _counts(report.masks) or None),
+        ("not read", shorten(report.left_out) or None),
     ]
     lines = [f"  {name:<11}{text}" for name, text in rows if text is not None]
-    return ["\n".join([f"Demonstrations from {said['source']}", *lines]), ""]
+    return ["\n".join([f"Demonstrations from {report.source}", *lines]), ""]
 
 
-def _table(said: Json) -> list[RenderableType]:
-    kinds = [[d for d in said["dimensions"] if d["kind"] == k][:_MOST] for k in ("obs", "action")]
+def _counts(counts: Mapping[str, int]) -> str:
+    from counterbc.data.summary import shorten
+
+    return shorten([f"{name} ({count})" for name, count in counts.items()])
+
+
+def _table(report: InspectionReport) -> list[RenderableType]:
+    kinds = [[d for d in report.dimensions if d.kind == k][:_MOST] for k in ("obs", "action")]
     rows = [
-        (f"{d['kind']} {d['name']}", *(f"{d[k]:.4g}" for k in ("min", "mean", "max", "std")))
+        (f"{d.kind} {d.name}", *(f"{x:.4g}" for x in (d.min, d.mean, d.max, d.std)))
         for dimensions in kinds
         for d in dimensions
     ]
-    shown: list[RenderableType] = [plain_table(("dimension", "min", "mean", "max", "std"), rows)]
-    if len(said["dimensions"]) > len(rows):
-        shown.append(f"… {len(said['dimensions']) - len(rows)} more dimensions with --json")
-    return shown
+    output: list[RenderableType] = [plain_table(("dimension", "min", "mean", "max", "std"), rows)]
+    if len(report.dimensions) > len(rows):
+        output.append(f"… {len(report.dimensions) - len(rows)} more dimensions with --json")
+    return output
 
 
-def _problems(said: Json) -> list[RenderableType]:
-    if not said["problems"]:
-        return ["\nNo problems found."]
-    lines = ["\nProblems"]
-    for problem in said["problems"]:
-        lines.append(f"  {problem['kind']}: {problem['text']}")
-        lines += [f"    {_place(place)}" for place in problem["places"][:_PLACES]]
-        if len(problem["places"]) > _PLACES:
+def _problems(problems: Iterable[Problem]) -> str:
+    lines = []
+    for problem in problems:
+        lines.append(f"  {problem.kind}: {problem.text}")
+        lines += [f"    {_place(place)}" for place in problem.places[:_PLACES]]
+        if len(problem.places) > _PLACES:
             lines.append("    … more with --json")
-    return ["\n".join(lines)]
+    return "\n".join(["\nProblems", *lines]) if lines else "\nNo problems found."
 
 
-def _place(place: dict[str, Any]) -> str:
+def _place(place: Mapping[str, Any]) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in place.items())

@@ -5,39 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.console import RenderableType
-from tyro.conf import Positional, UseAppendAction
+from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import Command, Json, plain_table, streams
+from counterbc.commands.command import Json, plain_table
+from counterbc.commands.data_command import DataCommand, Demos
+from counterbc.commands.options import Group
+
+if TYPE_CHECKING:
+    from counterbc.diagnosis.intents import Intents as Groups
 
 
 @dataclass(frozen=True)
-class Intents(Command):
+class Intents(DataCommand):
     """Find groups of episodes that pursue different goals."""
 
-    demos: Positional[tuple[Path, ...]]
+    demos: Demos
     """Files or folders of demonstrations; several are merged."""
-    obs: UseAppendAction[tuple[str, ...]] = ()
-    """Observation keys to read, one --obs each; by default all that are not images."""
-    format: str | None = None
-    """robomimic, d4rl, npz, csv, lerobot or minari; by default found out."""
     groups: int | None = None
-    """How many groups there are; by default decided on episodes held out."""
-    most: int = 4
-    """Try up to this many groups."""
+    """Number of groups; by default the number that best explains held-out episodes."""
     angle: UseAppendAction[tuple[str, ...]] = ()
-    """Observations that are angles in radians, by name, one --angle each: whole turns do not
-    count in them."""
+    """Name of an observation that is an angle in radians, so that full turns do not count; repeat
+    it for several."""
     seed: int = 0
-    """Of the folds and of the features."""
+    """The seed of the folds and of the random features."""
     out: Path | None = None
     """Write a copy of the demonstrations with masks intent_0, intent_1, …"""
     condition: bool = False
-    """In that copy, also append the group to every observation, as numbers 0 or 1."""
+    """In that copy, also append the group to every observation, one number 0 or 1 per group."""
+
+    @classmethod
+    def option_groups(cls) -> Mapping[str, Group]:
+        from counterbc.diagnosis.intents import IntentSearch
+
+        return {"search": Group(kind=IntentSearch)}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.data.merge import merge
@@ -49,53 +52,62 @@ class Intents(Command):
             check_free(self.out)
         elif self.condition:
             raise OptionError("--condition changes the copy that --out names; add --out FILE")
-        sources = list(streams(self.demos, self.obs, format=self.format))
-        left_out = [text for s in sources for text in s.header.left_out]
-        demos = merge([s.demonstrations() for s in sources])
-        search = IntentSearch(most=self.most)
-        found = find_intents(
-            demos, self.groups, angles=self.angle, seed=self.seed, search=search
+        streams = list(self.streams(self.demos))
+        not_read = [text for s in streams for text in s.header.left_out]
+        demos = merge([s.demonstrations() for s in streams])
+        intents = find_intents(
+            demos, self.groups, angles=self.angle, seed=self.seed,
+            search=IntentSearch(**self.given_options("search")),
         )  # fmt: skip
-        each = zip(found.names, found.group, found.confidence, strict=True)
-        said: Json = {
-            "groups": found.groups,
-            "sizes": found.sizes,
-            "episodes": [
-                {"name": name, "group": int(group), "confidence": round(float(sure), 6)}
-                for name, group, sure in each
-            ],
-            "held_out": {str(k): float(v.mean()) for k, v in found.held_out.items()},
-            "out": None if self.out is None else str(self.out),
-            "not_carried_over": [] if self.out is None else left_out,
-        }
-        shown: list[RenderableType] = [_sentence(found.groups, len(demos)), ""]
-        rows = [
-            (f"intent_{k}", str(size), f"{found.confidence[found.group == k].mean():.3f}")
-            for k, size in enumerate(found.sizes) if size
-        ]  # fmt: skip
-        shown.append(plain_table(("group", "episodes", "mean confidence"), rows))
-        if found.held_out:
-            shown += ["", _evidence(found.held_out)]
+        output = _tables(intents)
         if self.out is not None:
-            marked = found.mark(demos)
-            (found.condition(marked) if self.condition else marked).save(self.out)
-            mask = "" if self.condition or found.groups == 1 else " --mask intent_0"
-            shown.append(f"\nWritten to {self.out}. Next: counterbc train {self.out}{mask}")
-            if left_out:
-                shown += ["Not carried over:", *(f"  {text}" for text in left_out)]
-        return said, shown
+            marked = intents.mark(demos)
+            (intents.condition(marked) if self.condition else marked).save(self.out)
+            mask = "" if self.condition or intents.groups == 1 else " --mask intent_0"
+            output.append(f"\nWritten to {self.out}. Next: counterbc train {self.out}{mask}")
+            if not_read:
+                output += ["Not carried over:", *(f"  {text}" for text in not_read)]
+        payload = _payload(intents) | {
+            "out": None if self.out is None else str(self.out),
+            "not_carried_over": [] if self.out is None else not_read,
+        }
+        return payload, output
+
+
+def _payload(intents: Groups) -> Json:
+    episodes = zip(intents.names, intents.group, intents.confidence, strict=True)
+    return {
+        "groups": intents.groups,
+        "sizes": intents.sizes,
+        "episodes": [
+            {"name": name, "group": int(group), "confidence": round(float(confidence), 6)}
+            for name, group, confidence in episodes
+        ],
+        "held_out": {str(k): float(v.mean()) for k, v in intents.held_out.items()},
+    }
+
+
+def _tables(intents: Groups) -> list[RenderableType]:
+    rows = [
+        (f"intent_{k}", str(size), f"{intents.confidence[intents.group == k].mean():.3f}")
+        for k, size in enumerate(intents.sizes)
+        if size
+    ]
+    table = plain_table(("group", "episodes", "mean confidence"), rows)
+    output: list[RenderableType] = [_sentence(intents.groups, len(intents.names)), "", table]
+    return [*output, "", _evidence(intents.held_out)] if intents.held_out else output
 
 
 def _sentence(groups: int, episodes: int) -> str:
     if groups == 1:
-        return f"One intent: nothing in these {episodes} episodes speaks for different goals."
+        return f"One intent: no evidence of different goals in these {episodes} episodes."
     return f"{groups} intents in {episodes} episodes."
 
 
-def _evidence(held_out: Mapping[int, NDArray[Any]]) -> RenderableType:
-    """How much likelier unseen episodes are with so many groups than with one."""
+def _evidence(held_out: Mapping[int, Any]) -> RenderableType:
+    """Return how much likelier held-out episodes are with each number of groups than with one."""
     rows = []
-    for k, log in held_out.items():
-        gain = log - held_out[1]
-        rows.append((str(k), f"{gain.mean():+.2f}", f"{gain.std() / np.sqrt(len(gain)):.2f}"))
-    return plain_table(("groups tried", "log-likelihood of unseen episodes", "± se"), rows)
+    for k, log_likelihood in held_out.items():
+        gain = log_likelihood - held_out[1]
+        rows.append((str(k), f"{gain.mean():+.2f}", f"{gain.std() / len(gain) ** 0.5:.2f}"))
+    return plain_table(("groups tried", "log-likelihood of held-out episodes", "± se"), rows)

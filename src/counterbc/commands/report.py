@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
-from tyro.conf import Positional, UseAppendAction
+from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import Json, streams
-from counterbc.commands.judged import Judged
+from counterbc.commands.command import Json
+from counterbc.commands.data_command import Demos
+from counterbc.commands.diagnosis_command import DiagnosisCommand
 
 if TYPE_CHECKING:
     from counterbc.report import Findings, ReportOptions
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Report(Judged):
+class Report(DiagnosisCommand):
     """Write one HTML page about demonstrations: what is in them, and what was meant."""
 
-    demos: Positional[tuple[Path, ...]]
+    demos: Demos
     """Files or folders of demonstrations; several are looked at as one."""
     out: Path = Path("report.html")
     """The page to write; it must not exist yet."""
@@ -40,16 +41,14 @@ class Report(Judged):
         from datetime import UTC, datetime
 
         from counterbc.files import aside, check_free
-        from counterbc.formats import detect
         from counterbc.report import find, page
         from counterbc.report.advice import Given
 
         check_free(self.out)
         options = self._options()
-        datasets = [s.demonstrations() for s in streams(self.demos, self.obs, format=self.format)]
+        datasets = [s.demonstrations() for s in self.streams(self.demos)]
         found = find(datasets, options, _stage)
-        kinds = tuple(self.format or detect(path) for path in self.demos)
-        given = Given(self.demos, kinds, self.obs)
+        given = Given(self.demos, self.formats(self.demos), self.obs)
         hashes = {p.name: _sha256(p) for p in self.demos if p.is_file()}
         text = page(found, given, datetime.now(UTC), hashes).encode("utf-8", "replace")
         with aside(self.out) as temporary:
@@ -61,7 +60,7 @@ class Report(Judged):
         from counterbc.report import ReportOptions
 
         return ReportOptions(
-            radius=self.delta, judges=self.judges, scores=self.scores, intents=self.intents,
+            radius=self.radius, judges=self.held_out_policies, scores=self.scores, intents=self.intents,
             angles=self.angle, device=self.device, search=self.search,
         )  # fmt: skip
 
@@ -89,12 +88,12 @@ def _said(found: Findings, given: Given) -> Json:
     judged, intents = found.meaning, found.intents
     return {
         "source": found.demos.source,
-        "fingerprint": found.inspection["fingerprint"],
+        "fingerprint": found.inspection.fingerprint,
         "headline": headline(found),
         "next": [asdict(step) for step in advice(found, given)],
         "episodes": len(found.demos),
         "pairs": found.demos.pairs,
-        "problems": found.inspection["problems"],
+        "problems": [asdict(p) for p in found.inspection.problems],
         "radius": found.radius,
         "radius_choice": None if found.choice is None else found.choice.as_dict(),
         "distance": found.distance,

@@ -9,29 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rich.console import RenderableType
-from tyro.conf import Positional
 
 from counterbc.commands.command import Json, plain_table
-from counterbc.commands.judged import Judged
+from counterbc.commands.data_command import Demos
+from counterbc.commands.diagnosis_command import DiagnosisCommand
 
 if TYPE_CHECKING:
     from counterbc.diagnosis import scores
     from counterbc.diagnosis.meaning import Meaning
 
 UNITS = "each action dimension spans [-1, 1]"
-_AGAIN = ("folds", "repeats", "seed", "rounds", "steps", "obs", "format", "device")
+_REPEATED = ("held_out", "obs", "format", "device")  # options that the next command repeats
 _FAR = ("distance", "90 %", "noise", "lasting")
 _MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
 
 
 @dataclass(frozen=True)
-class Score(Judged):
+class Score(DiagnosisCommand):
     """Tell how far demonstrations lie from what is believed to be meant, per episode and operator.
 
     The status is 0, 1 where they cannot be judged, and with --fail-on 3 where one is too far."""
 
-    demos: Positional[tuple[Path, ...]]
-    """Files or folders of demonstrations; several are judged as one."""
+    demos: Demos
+    """Files or folders of demonstrations; several are merged."""
     order: Literal["worst", "best", "file"] = "worst"
     """Which episode is shown first."""
     show: int = 20
@@ -49,13 +49,13 @@ class Score(Judged):
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         self._check()
-        meaning = self.judge(self.demos)
+        meaning = self.diagnose(self.demos)
         ranked = sorted(range(len(meaning.episodes)), key=lambda i: -meaning.episodes[i].distance)
         worst = sorted(ranked[: self._excluded(len(ranked))])
         written = self._write(meaning, worst)
         said: Json = {
             "source": meaning.demos.source,
-            "cells": UNITS,
+            "units": UNITS,
             "radius": meaning.radius,
             "episodes": [{"index": i, **s.as_dict()} for i, s in enumerate(meaning.episodes)],
             "operators": [s.as_dict() for s in meaning.operators],
@@ -88,18 +88,13 @@ class Score(Judged):
             if path is not None:
                 check_free(path)
         if self.write_mask is not None:
-            kinds = self._kinds()
-            if kinds != ["robomimic"]:
+            formats = self.formats(self.demos)
+            if formats != ("robomimic",):
                 raise OptionError(
                     f"a mask is written into a copy of one robomimic file, not of "
-                    f"{', '.join(kinds)}; convert with: counterbc convert IN demos.hdf5"
+                    f"{', '.join(formats)}; convert with: counterbc convert IN demos.hdf5"
                 )
             check_mask(self.demos[0], self.write_mask)
-
-    def _kinds(self) -> list[str]:
-        from counterbc.formats import detect
-
-        return [self.format or detect(path) for path in self.demos]
 
     def _excluded(self, episodes: int) -> int:
         from counterbc.errors import OptionError
@@ -149,7 +144,7 @@ class Score(Judged):
         if written["mask"] is not None:
             yield f'  robomimic  config.train.hdf5_filter_key = "{written["mask"]}"'
             yield f"             in {written['out']}"
-        elif self._kinds() == ["robomimic"]:
+        elif self.formats(self.demos) == ("robomimic",):
             yield f"  robomimic  {self._again(meaning, len(worst))}"
 
     def _again(self, meaning: Meaning, exclude: int) -> str:
@@ -157,7 +152,7 @@ class Score(Judged):
         words = ["counterbc", "score", str(self.demos[0])]
         for radius in meaning.radius if len(set(meaning.radius)) > 1 else meaning.radius[:1]:
             words += ["--radius", f"{radius:g}"]
-        words += self.given(*_AGAIN)
+        words += self.as_typed(*_REPEATED)
         words += ["--exclude", f"{exclude}", "--write-mask", "good", "--out", "marked.hdf5"]
         return shlex.join(words)
 

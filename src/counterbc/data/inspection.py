@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
@@ -13,9 +13,15 @@ from counterbc.data import problems
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Array, Episode
 from counterbc.data.fingerprint import dataset_fingerprint, episode_digest
+from counterbc.data.inspection_report import (
+    Bounds,
+    Dimension,
+    InspectionReport,
+    Lengths,
+    Problem,
+)
 from counterbc.data.merge import check_alike, stand_ins
 from counterbc.data.moments import Moments
-from counterbc.data.problems import Problem
 from counterbc.data.raw_episode import Header, RawEpisode, selection
 from counterbc.errors import DataError
 
@@ -96,13 +102,13 @@ class Inspection:
     def problems(self) -> list[Problem]:
         """The gravest first."""
         return [
-            *self._not_finite.found(),
-            *self._shapes.found(),
-            *self._duplicates.found(),
-            *self._short.found(),
-            *self._idle.found(),
-            *self._outside.found(),
-            *self._saturated.found(),
+            *self._not_finite.problems(),
+            *self._shapes.problems(),
+            *self._duplicates.problems(),
+            *self._short.problems(),
+            *self._idle.problems(),
+            *self._outside.problems(),
+            *self._saturated.problems(),
             *problems.constant("obs", self.model.obs_names, self.obs),
             *problems.constant("action", self.model.action_names, self.action),
         ]
@@ -133,54 +139,55 @@ class Inspection:
             action_set=self.model.action_set,
         )
 
-    def report(self) -> dict[str, Any]:
-        """Everything for machines."""
-        m, known = self.model, [s for _, _, s in self._told if s is not None]
-        found = self.problems()
+    def report(self) -> InspectionReport:
+        """Return everything that was found."""
+        m, successes = self.model, [s for _, _, s in self._told if s is not None]
         bounds = None
         if m.action_low is not None and m.action_high is not None:
-            bounds = {"low": m.action_low.tolist(), "high": m.action_high.tolist()}
-        rewarded = self._returns and not self._unrewarded
-        masks = {n: len(v) for h in reversed(self.headers) for n, v in h.masks.items()}
-        return {
-            "source": " + ".join(h.source for h in self.headers),
-            "episodes": len(self.lengths),
-            "pairs": self.learned,
-            "episode_length": {"min": min(self.lengths), "max": max(self.lengths)},
-            "obs_shape": list(m.obs_shape),
-            "obs_keys": dict(m.obs_keys),
-            "action_size": m.action_size,
-            "bounds": bounds,
-            "action_set": m.action_set,
-            "actions_outside_bounds": self._outside.pairs,
-            "operators": self._counted(),
-            "successes": sum(known) if known else None,
-            "mean_return": float(np.mean(self._returns)) if rewarded else None,
-            "env": m.env,
-            "rate": m.rate if len({h.rate for h in self.headers}) == 1 else None,
-            "masks": masks,
-            "left_out": list(dict.fromkeys(x for h in self.headers for x in h.left_out)),
-            "dimensions": self._dimensions(),
-            "idle_after": self._idle.least,
-            "problems": [p.as_json() for p in found],
-            "fingerprint": self.fingerprint(),
-        }
+            bounds = Bounds(tuple(m.action_low.tolist()), tuple(m.action_high.tolist()))
+        has_rewards = self._returns and not self._unrewarded
+        return InspectionReport(
+            source=" + ".join(h.source for h in self.headers),
+            episodes=len(self.lengths),
+            pairs=self.learned,
+            episode_length=Lengths(min(self.lengths), max(self.lengths)),
+            obs_shape=m.obs_shape,
+            obs_keys=dict(m.obs_keys),
+            action_size=m.action_size,
+            bounds=bounds,
+            action_set=m.action_set,
+            actions_outside_bounds=self._outside.pairs,
+            operators=self._operator_counts(),
+            successes=sum(successes) if successes else None,
+            mean_return=float(np.mean(self._returns)) if has_rewards else None,
+            env=m.env,
+            rate=m.rate if len({h.rate for h in self.headers}) == 1 else None,
+            masks={n: len(v) for h in reversed(self.headers) for n, v in h.masks.items()},
+            left_out=tuple(dict.fromkeys(x for h in self.headers for x in h.left_out)),
+            dimensions=(
+                *_dimensions("obs", m.obs_names, self.obs),
+                *_dimensions("action", m.action_names, self.action),
+            ),
+            idle_after=self._idle.after,
+            problems=tuple(self.problems()),
+            fingerprint=self.fingerprint(),
+        )
 
-    def _counted(self) -> dict[str, int]:
-        """Episodes of each operator, also of those whom the files only name."""
+    def _operator_counts(self) -> dict[str, int]:
+        """Return the episodes of each operator, and 0 for those whom a file only names."""
         counts = Counter({o: 0 for h in self.headers for o in h.operators})
         counts.update(o for o in self._operators if o is not None)
         return dict(counts)
 
-    def _dimensions(self) -> list[dict[str, Any]]:
-        rows = []
-        both = (("obs", self.model.obs_names, self.obs),)
-        for kind, names, x in (*both, ("action", self.model.action_names, self.action)):
-            for i, name in enumerate(names):
-                numbers = {"min": x.low[i], "mean": x.mean[i], "max": x.high[i], "std": x.std[i]}
-                row = {"kind": kind, "name": name, **{k: float(v) for k, v in numbers.items()}}
-                rows.append(row)
-        return rows
+
+def _dimensions(
+    kind: Literal["obs", "action"], names: Sequence[str], moments: Moments
+) -> Iterator[Dimension]:
+    for i, name in enumerate(names):
+        yield Dimension(
+            kind=kind, name=name, min=float(moments.low[i]), mean=float(moments.mean[i]),
+            max=float(moments.high[i]), std=float(moments.std[i]),
+        )  # fmt: skip
 
 
 def _model(header: Header, first: RawEpisode) -> Demonstrations:

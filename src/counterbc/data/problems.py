@@ -1,95 +1,81 @@
-"""What can be wrong with raw_episodes, one small check each; all see one recording at a time.
+"""Checks for problems in raw episodes, each a small class.
 
-A check is given every recording in order, and then tells what it found. Recordings have the shapes
-of the first one, `Shapes` apart, which is asked before the others.
+A check sees every episode in order and then lists its problems. `Shapes` is asked first; the other
+checks only see episodes whose arrays have the shapes of the first one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from counterbc.data.affine import to_unit
-from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.inspection_report import Problem
 from counterbc.data.moments import Moments
 from counterbc.data.raw_episode import RawEpisode
 
 SHORT = 0.2  # of the median length
 SATURATED = 0.05  # of the pairs
-LISTED = 20  # places that a problem names; it counts all of them
-
-
-KINDS = (
-    "not finite", "shape", "empty", "duplicate", "short", "idle", "outside", "saturated",
-    "constant obs", "constant action",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One kind of problem."""
-
-    kind: str
-    count: int
-    text: str
-    places: tuple[dict[str, Any], ...] = ()
-    """Where: episode, row, dimension, and how many; the first few."""
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+LISTED = 20  # places that a problem lists; it counts all of them
 
 
 @dataclass
 class Places:
-    """Counts everything and remembers the first few."""
+    """A count of everything, and the first few places."""
 
     count: int = 0
-    listed: list[dict[str, Any]] = field(default_factory=list)
+    examples: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, count: int = 1, **place: Any) -> None:
         self.count += count
-        if len(self.listed) < LISTED:
-            self.listed.append(place)
+        if len(self.examples) < LISTED:
+            self.examples.append(place)
 
     def problem(self, kind: str, noun: str, text: str) -> Iterator[Problem]:
         if self.count:
-            yield Problem(kind, self.count, f"{_some(self.count, noun)} {text}", tuple(self.listed))
+            yield Problem(
+                kind=kind,
+                count=self.count,
+                text=f"{_count(self.count, noun)} {text}",
+                places=tuple(self.examples),
+            )
 
 
 class Shapes:
-    """Episodes that are empty, or whose arrays do not fit the others."""
+    """Episodes that are empty, or whose arrays have other shapes than those of the first one."""
 
     def __init__(self, model: Demonstrations) -> None:
         self._obs, self._action = model.obs_shape, (model.action_size,)
-        self._empty, self._odd = Places(), Places()
+        self._empty, self._misfits = Places(), Places()
 
     def fits(self, r: RawEpisode) -> bool:
         if len(r.action) == 0:
             self._empty.add(episode=r.name)
             return False
         length = (len(r.action),)
-        found = {"obs": r.obs.shape, "action": r.action.shape}
-        expected: dict[str, tuple[int, ...]]
-        expected = {"obs": length + self._obs, "action": length + self._action}
-        for key, values in (("reward", r.reward), ("selected", r.selected)):
-            if values is not None:
-                found[key], expected[key] = values.shape, length
-        for key, shape in found.items():
-            if shape != expected[key]:
-                self._odd.add(episode=r.name, array=key, shape=shape, expected=expected[key])
+        arrays: list[tuple[str, Array | None, tuple[int, ...]]] = [
+            ("obs", r.obs, length + self._obs),
+            ("action", r.action, length + self._action),
+            ("reward", r.reward, length),
+            ("selected", r.selected, length),
+        ]
+        for key, values, shape in arrays:
+            if values is not None and values.shape != shape:
+                self._misfits.add(episode=r.name, array=key, shape=values.shape, expected=shape)
                 return False
         return True
 
     @property
     def faulty(self) -> bool:
-        return bool(self._empty.count or self._odd.count)
+        return bool(self._empty.count or self._misfits.count)
 
-    def found(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[Problem]:
         yield from self._empty.problem("empty", "episode", "without pairs")
-        yield from self._odd.problem("shape", "episode", "with an array of another shape")
+        yield from self._misfits.problem("shape", "episode", "with an array of another shape")
 
 
 class NotFinite:
@@ -114,7 +100,7 @@ class NotFinite:
     def faulty(self) -> bool:
         return self._places.count > 0
 
-    def found(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[Problem]:
         yield from self._places.problem("not finite", "value", "NaN or infinite")
 
 
@@ -141,37 +127,37 @@ class Outside:
         for i in np.flatnonzero(beyond.any(axis=0)).tolist():
             self._first.setdefault(i, r.name)
 
-    def found(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[Problem]:
         names = self._model.action_names
         places = tuple(
             {"dimension": names[i], "pairs": int(self._counts[i]), "episode": first}
             for i, first in sorted(self._first.items())[:LISTED]
         )
         if self.pairs:
-            text = f"{_some(self.pairs, 'action')} outside the bounds"
-            yield Problem("outside", self.pairs, text, places)
+            text = f"{_count(self.pairs, 'action')} outside the bounds"
+            yield Problem(kind="outside", count=self.pairs, text=text, places=places)
 
 
 class Idle:
-    """Long runs of one and the same action, zero or not."""
+    """Long runs of the same action, zero or not."""
 
-    def __init__(self, least: int) -> None:
-        self.least = least
+    def __init__(self, pairs: int) -> None:
+        self.after = pairs
         self._places, self._pairs = Places(), 0
 
     def see(self, r: RawEpisode) -> None:
         changes = np.flatnonzero((r.action[1:] != r.action[:-1]).any(axis=1)) + 1
         starts = np.concatenate([[0], changes])
         lengths = np.diff(np.append(starts, len(r.action)))
-        for i in np.flatnonzero(lengths >= self.least).tolist():
+        for i in np.flatnonzero(lengths >= self.after).tolist():
             self._pairs += int(lengths[i])
             zero = not r.action[starts[i]].any()
             self._places.add(
                 episode=r.name, row=int(starts[i]), pairs=int(lengths[i]), action_is_zero=zero
             )
 
-    def found(self) -> Iterator[Problem]:
-        text = f"of {self.least} pairs or more with one action, {self._pairs} pairs in all"
+    def problems(self) -> Iterator[Problem]:
+        text = f"of {self.after} pairs or more with one action, {self._pairs} pairs in all"
         yield from self._places.problem("idle", "stretch", text)
 
 
@@ -179,15 +165,15 @@ class Duplicates:
     """Episodes with the same observations and actions as an earlier one."""
 
     def __init__(self) -> None:
-        self._seen: dict[bytes, str] = {}
+        self._names: dict[bytes, str] = {}
         self._places = Places()
 
     def see(self, r: RawEpisode, digest: bytes) -> None:
-        if digest in self._seen:
-            self._places.add(episode=r.name, same_as=self._seen[digest])
-        self._seen.setdefault(digest, r.name)
+        if digest in self._names:
+            self._places.add(episode=r.name, same_as=self._names[digest])
+        self._names.setdefault(digest, r.name)
 
-    def found(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[Problem]:
         yield from self._places.problem("duplicate", "episode", "the same as an earlier one")
 
 
@@ -200,7 +186,7 @@ class Short:
     def see(self, r: RawEpisode) -> None:
         self._lengths.append((len(r.action), r.name))
 
-    def found(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[Problem]:
         median = float(np.median([n for n, _ in self._lengths])) if self._lengths else 0.0
         places = Places()
         for length, name in self._lengths:
@@ -211,20 +197,20 @@ class Short:
 
 
 def constant(kind: str, names: Sequence[str], moments: Moments) -> Iterator[Problem]:
-    """Dimensions in which nothing ever changes."""
+    """Yield the problem of dimensions that never change."""
     if moments.rows < 2:
         return
     still = np.flatnonzero(moments.low == moments.high).tolist()
     places = tuple({"dimension": names[i], "value": float(moments.low[i])} for i in still[:LISTED])
     if still:
-        text = f"{_some(len(still), 'dimension')} in which nothing changes"
-        yield Problem(f"constant {kind}", len(still), text, places)
+        text = f"{_count(len(still), 'dimension')} in which nothing changes"
+        yield Problem(kind=f"constant {kind}", count=len(still), text=text, places=places)
 
 
 class Saturated:
-    """Action dimensions that are often at a bound, or where none is known at their extremes.
+    """Action dimensions that are often at a bound, or at their extremes if the bounds are unknown.
 
-    A dimension that is nowhere else is a switch, such as a gripper, and not saturated.
+    A dimension that only takes its two extremes is a switch, such as a gripper, and not saturated.
     """
 
     def __init__(self, model: Demonstrations, moments: Moments) -> None:
@@ -238,23 +224,21 @@ class Saturated:
             self._low += (np.abs(r.action - low) <= near).sum(axis=0)
             self._high += (np.abs(r.action - high) <= near).sum(axis=0)
 
-    def found(self) -> Iterator[Problem]:
-        known, seen = self._model.action_low is not None, self._moments
-        low, high = (self._low, self._high) if known else (seen.at_low, seen.at_high)
-        often = np.maximum(low, high) >= max(SATURATED * seen.rows, 2)
-        which = np.flatnonzero(often & (low + high < seen.rows)).tolist()
+    def problems(self) -> Iterator[Problem]:
+        bounded, moments = self._model.action_low is not None, self._moments
+        low, high = (self._low, self._high) if bounded else (moments.at_low, moments.at_high)
+        often = np.maximum(low, high) >= max(SATURATED * moments.rows, 2)
+        dimensions = np.flatnonzero(often & (low + high < moments.rows)).tolist()
         places = tuple(
             {"dimension": self._model.action_names[i], "low": int(low[i]), "high": int(high[i])}
-            for i in which[:LISTED]
+            for i in dimensions[:LISTED]
         )
-        if which:
-            end = "a bound" if known else "its lowest or highest value"
-            text = (
-                f"{_some(len(which), 'dimension')} at {end} in {SATURATED:.0%} of the pairs or more"
-            )
-            yield Problem("saturated", len(which), text, places)
+        if dimensions:
+            end = "a bound" if bounded else "its lowest or highest value"
+            text = f"{_count(len(dimensions), 'dimension')} at {end} in {SATURATED:.0%} of the pairs or more"
+            yield Problem(kind="saturated", count=len(dimensions), text=text, places=places)
 
 
-def _some(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     plural = "es" if noun.endswith("ch") else "s"
     return f"{count} {noun}{plural if count != 1 else ''}"

@@ -59,7 +59,7 @@ def _goals(found: Findings) -> int:
 
 
 def _look(found: Findings, given: Given) -> Iterator[Step]:
-    kinds = [p["kind"] for p in found.inspection["problems"] if p["kind"] in _WORTH]
+    kinds = [p.kind for p in found.inspection.problems if p.kind in _WORTH]
     if kinds:
         yield Step(
             "Look at the problems",

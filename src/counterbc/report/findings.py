@@ -13,6 +13,7 @@ import numpy as np
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.inspection import Inspection
+from counterbc.data.inspection_report import InspectionReport
 from counterbc.data.merge import merge
 from counterbc.data.raw_episode import Header, raw_episodes
 from counterbc.diagnosis.intents import Intents, find_intents
@@ -52,7 +53,7 @@ class Findings:
     demos: Demonstrations
     parts: tuple[tuple[str, tuple[str, ...]], ...]
     """Source of each dataset that was merged, and the names its episodes have there."""
-    inspection: dict[str, Any]
+    inspection: InspectionReport
     options: ReportOptions
     choice: RadiusChoice | None
     meaning: Meaning | None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from counterbc.acting.policies import radius_text
+from counterbc.data.inspection_report import Dimension, Problem
 from counterbc.data.summary import bounds, shorten
 from counterbc.report import figures, words
 from counterbc.report.advice import Step
@@ -48,54 +49,54 @@ def next_steps(steps: Sequence[Step]) -> Markup:
 
 
 def data(found: Findings) -> Markup:
-    said, demos = found.inspection, found.demos
+    report, demos = found.inspection, found.demos
     lengths = figures.lengths_figure(demos)
     facts = [
         ("Files", "; ".join(f"{Path(s).name} ({len(n):,} episodes)" for s, n in found.parts)),
         ("Lengths", words.lengths(found)),
-        ("Rate", f"{said['rate']:g} Hz" if said["rate"] else "not recorded"),
+        ("Rate", f"{report.rate:g} Hz" if report.rate else "not recorded"),
         ("Observations", f"{'×'.join(map(str, demos.obs_shape))}: "
                          + (shorten([f"{k} ({n})" for k, n in demos.obs_keys]) or "images")),
         ("Actions", f"{demos.action_size}: {shorten(demos.action_names)}"),
         ("Bounds", bounds(demos)),
-        ("Success", None if (n := said["successes"]) is None else words.some(n, "episode")),
-        ("Return", None if (mean := said["mean_return"]) is None else f"{mean:.2f} on average"),
-        ("World", said["env"]),
+        ("Success", None if (n := report.successes) is None else words.some(n, "episode")),
+        ("Return", None if (mean := report.mean_return) is None else f"{mean:.2f} on average"),
+        ("World", report.env),
     ]  # fmt: skip
     listed = [tag("div", tag("dt", k), tag("dd", v)) for k, v in facts if v is not None]
     return section(
         "What is in the data",
         tag("div", tag("dl", *listed, class_="facts"),
             None if lengths is None else tag("figure", lengths), class_="beside"),
-        tag("h3", "Problems"), _problems(said["problems"]),
-        tag("h3", "Ranges"), _ranges(said["dimensions"]),
+        tag("h3", "Problems"), _problems(report.problems),
+        tag("h3", "Ranges"), _ranges(report.dimensions),
     )  # fmt: skip
 
 
-def _problems(found: Sequence[dict[str, Any]]) -> Markup:
-    if not found:
+def _problems(problems: Sequence[Problem]) -> Markup:
+    if not problems:
         return tag("p", "None of those that are looked for: values that are not finite, shapes, "
                    "duplicates, short or idle stretches, bounds, constant dimensions.")  # fmt: skip
     each = []
-    for problem in found:
-        places = [_place(place) for place in problem["places"][:_PLACES]]
-        if len(problem["places"]) > _PLACES:
+    for problem in problems:
+        places = [_place(place) for place in problem.places[:_PLACES]]
+        if len(problem.places) > _PLACES:
             places.append("…")
         inside = tag("ul", *(tag("li", p) for p in places)) if places else None
-        each.append(tag("li", tag("strong", problem["kind"]), f": {problem['text']}.", inside))
+        each.append(tag("li", tag("strong", problem.kind), f": {problem.text}.", inside))
     return tag("ul", *each, class_="problems")
 
 
-def _place(place: dict[str, Any]) -> str:
+def _place(place: Mapping[str, Any]) -> str:
     """Where a problem is, in words; what is not so goes without saying."""
     said = {k.replace("_", " "): v for k, v in place.items() if v is not False}
     return ", ".join(k if v is True else f"{k} {v}" for k, v in said.items())
 
 
-def _ranges(dimensions: Sequence[dict[str, Any]]) -> Markup:
+def _ranges(dimensions: Sequence[Dimension]) -> Markup:
     rows = [
-        (f"{d['kind']} {d['name']}", *(digits(d[k]) for k in ("min", "mean", "max", "std")))
-        for d in sorted(dimensions, key=lambda d: str(d["kind"]))  # actions first
+        (f"{d.kind} {d.name}", *(digits(x) for x in (d.min, d.mean, d.max, d.std)))
+        for d in sorted(dimensions, key=lambda d: d.kind)  # actions first
     ]
     return table(("dimension", "least", "mean", "most", "std"), rows, "Range of each dimension")
 

@@ -37,10 +37,10 @@ def headline(found: Findings) -> list[str]:
 
 
 def _counts(found: Findings) -> str:
-    demos, said = found.demos, found.inspection
+    demos, report = found.demos, found.inspection
     people = len(demos.operators)
     by = f" by {some(people, 'operator')}" if people else ""
-    rate = f" at {said['rate']:g} Hz" if said["rate"] else ""
+    rate = f" at {report.rate:g} Hz" if report.rate else ""
     return f"{some(len(demos), 'episode')}{by}, {some(demos.pairs, 'pair')}{rate}."
 
 
@@ -67,7 +67,7 @@ def names(found: Findings, episodes: list[int], most: int = 12) -> str:
 
 def length(found: Findings, pairs: float) -> str:
     """So many pairs, in seconds too where the rate is known."""
-    rate = found.inspection["rate"]
+    rate = found.inspection.rate
     return some(round(pairs), "pair") + (f" ({pairs / rate:.3g} s)" if rate else "")
 
 

@@ -1,0 +1,73 @@
+"""What commands that read demonstrations have in common."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn
+from tyro.conf import Positional, UseAppendAction
+
+from counterbc.commands.command import Command
+
+if TYPE_CHECKING:
+    from counterbc.data.demonstrations import Demonstrations
+    from counterbc.data.raw_episode import RawEpisode
+    from counterbc.formats.stream import Stream
+
+Demos = Positional[tuple[Path, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataCommand(Command):
+    """A command that reads demonstrations."""
+
+    obs: UseAppendAction[tuple[str, ...]] = ()
+    """Observation key to read; repeat it for several. By default every key that is not an image,
+    and in files of robosuite the keys that robomimic trains on."""
+    format: str | None = None
+    """The format of the demonstrations; by default detected from their content."""
+
+    @classmethod
+    def option_choices(cls) -> dict[str, Iterable[str]]:
+        from counterbc.formats import FORMATS
+
+        return {**super().option_choices(), "format": FORMATS}
+
+    def streams(self, paths: Sequence[Path], mask: str | None = None) -> Iterator[Stream]:
+        """Open each path, to be read episode by episode."""
+        from counterbc.errors import OptionError
+        from counterbc.formats import open_stream
+
+        if not paths:
+            raise OptionError("no demonstrations were given; name one file or more")
+        for path in paths:
+            stream = open_stream(path, self.obs or None, format=self.format).subset(mask)
+            yield replace(stream, raw_episodes=_count_on_stderr(stream.raw_episodes, path.name))
+
+    def read(self, paths: Sequence[Path]) -> Demonstrations:
+        """Return several paths as one dataset; a file without operators is one operator."""
+        from counterbc.data.merge import merge
+
+        return merge([stream.demonstrations() for stream in self.streams(paths)])
+
+    def formats(self, paths: Sequence[Path]) -> tuple[str, ...]:
+        """Return the format of each path."""
+        from counterbc.formats import detect
+
+        return tuple(self.format or detect(path) for path in paths)
+
+
+def _count_on_stderr(raw_episodes: Iterator[RawEpisode], title: str) -> Iterator[RawEpisode]:
+    """Yield the same episodes and count them on stderr, if it is a terminal."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed} episodes"))
+    console, terminal = Console(stderr=True), sys.stderr.isatty()
+    with Progress(*columns, console=console, transient=True, disable=not terminal) as bar:
+        task = bar.add_task(title, total=None)
+        for raw_episode in raw_episodes:
+            yield raw_episode
+            bar.advance(task)

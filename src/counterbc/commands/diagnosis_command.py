@@ -1,0 +1,64 @@
+"""What commands that compare demonstrations with held-out policies have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from counterbc.commands.data_command import DataCommand
+from counterbc.commands.options import Group
+
+if TYPE_CHECKING:
+    from counterbc.diagnosis.meaning import Meaning
+    from counterbc.selection.held_out import HeldOut
+    from counterbc.selection.radius import RadiusSearch
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiagnosisCommand(DataCommand):
+    """A command that compares demonstrated actions with what held-out policies predict."""
+
+    device: str | None = None
+    """cpu or cuda; by default cuda if there is a GPU."""
+
+    @classmethod
+    def option_groups(cls) -> Mapping[str, Group]:
+        from counterbc.diagnosis import HeldOut
+        from counterbc.settings import Settings
+
+        radius = Group(
+            kind=Settings, only=("radius",), presets={"default": Settings(radius="auto")}
+        )
+        return {"held_out": Group(kind=HeldOut), "support": radius}
+
+    def diagnose(self, paths: tuple[Path, ...]) -> Meaning:
+        """Return what the demonstrators meant, by policies that did not see their episodes."""
+        from counterbc.diagnosis.meaning import meaning
+
+        return meaning(
+            self.read(paths), radius=self.radius, judges=self.held_out_policies,
+            search=self.search, device=self.device,
+        )  # fmt: skip
+
+    @property
+    def radius(self) -> Any:
+        """The radius that was typed; None: chosen from the data."""
+        radius = self.given_options("support").get("radius", "auto")
+        return None if radius == "auto" else radius
+
+    @property
+    def search(self) -> RadiusSearch | None:
+        """How Δ is chosen: as `counterbc radius` does with the same number of steps."""
+        from counterbc.selection.radius import RadiusSearch
+
+        steps = self.given_options("held_out").get("steps")
+        return None if steps is None else RadiusSearch(steps=steps)
+
+    @property
+    def held_out_policies(self) -> HeldOut:
+        """How the held-out policies are trained."""
+        from counterbc.selection.held_out import HeldOut
+
+        return HeldOut(**self.given_options("held_out"))

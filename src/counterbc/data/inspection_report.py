@@ -1,0 +1,96 @@
+"""The result of an inspection: what is in a dataset, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+KINDS = (
+    "not finite", "shape", "empty", "duplicate", "short", "idle", "outside", "saturated",
+    "constant obs", "constant action",
+)  # fmt: skip
+"""The kinds of problems, the most serious first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One kind of problem, and where it is."""
+
+    kind: str
+    """One of `KINDS`."""
+    count: int
+    text: str
+    places: tuple[Mapping[str, Any], ...] = ()
+    """The first few places: episode, row, dimension, number of pairs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dimension:
+    """The range of one dimension of the observations or actions."""
+
+    kind: Literal["obs", "action"]
+    name: str
+    min: float
+    mean: float
+    max: float
+    std: float
+
+
+class Lengths(NamedTuple):
+    """Pairs in the shortest and in the longest episode."""
+
+    min: int
+    max: int
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The declared bounds of each action dimension."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InspectionReport:
+    """What is in one or several datasets that were inspected as one."""
+
+    source: str
+    episodes: int
+    pairs: int
+    """Pairs that are learned from."""
+    episode_length: Lengths
+    obs_shape: tuple[int, ...]
+    obs_keys: Mapping[str, int]
+    """The width of each part of a vector observation."""
+    action_size: int
+    bounds: Bounds | None
+    action_set: str
+    actions_outside_bounds: int
+    operators: Mapping[str, int]
+    """Episodes of each operator, and 0 for one that a file only names."""
+    successes: int | None
+    mean_return: float | None
+    """Mean over episodes; None unless all of them have rewards."""
+    env: str | None
+    rate: float | None
+    """Pairs per second; None where unknown, or where datasets differ."""
+    masks: Mapping[str, int]
+    """Episodes in each mask."""
+    left_out: tuple[str, ...]
+    """What the files hold and was not read."""
+    dimensions: tuple[Dimension, ...]
+    idle_after: int
+    """Number of pairs with the same action that counts as idle."""
+    problems: tuple[Problem, ...]
+    fingerprint: str | None
+    """That of the same data as `Demonstrations`; None if problems prevent those."""
+
+    def without(self, kinds: Container[str]) -> InspectionReport:
+        """Return the report without problems of these kinds."""
+        return replace(self, problems=tuple(p for p in self.problems if p.kind not in kinds))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as JSON has it."""
+        return asdict(self) | {"episode_length": self.episode_length._asdict()}
