@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
@@ -13,21 +13,26 @@ from counterbc.commands.command import Command, Json, plain_table
 from counterbc.json_safe import without_nan
 
 if TYPE_CHECKING:
+    from counterbc.acting.policies import Act
     from counterbc.experiments.comparison import Outcome
+
+RADIUS = 0.4  # fixed, so that the demo takes minutes and not the time of a cross-validation
+
+ACT_WORDS: dict[Act, str] = {"mean": "deterministic action", "sample": "sampled action"}
 
 
 @dataclass(frozen=True)
 class Demo(Command):
-    """Noisy demonstrations, the paper's five methods, a table and a figure; no downloads."""
+    """Compare the paper's five methods on noisy synthetic demonstrations; no downloads."""
 
     seeds: int = 10
-    """End-to-end runs, each with demonstrations of its own."""
+    """End-to-end runs; each has its own demonstrations."""
     pairs: int = 400
     """State-action pairs that each run learns from."""
     noise: str | None = None
-    """How the teacher errs: uniform (the default), gaussian or epsilon-greedy."""
+    """Noise of the demonstrator: uniform (the default), gaussian or epsilon-greedy."""
     sigma: float | None = None
-    """How much the teacher errs, where actions span [-1, 1]; by default 0.5."""
+    """Strength of the noise, where actions span [-1, 1]; by default 0.5."""
     teacher: str | None = None
     """Instead of a noise, a model of a human: novice, typical, skilled, or a crowd."""
     episodes: int = 100
@@ -35,13 +40,13 @@ class Demo(Command):
     preset: str = "default"
     """default, paper (the paper's text) or authors (their released code)."""
     radius: float | None = None
-    """Δ of the counterfactuals; by default the preset's."""
+    """Δ of the counterfactuals; by default 0.4, or the preset's."""
     steps: int | None = None
     """Gradient steps; by default 10,000."""
     device: str | None = None
     """cpu or cuda; by default cuda where there is one."""
     out: Path | None = None
-    """A new folder for table, figure and rows; by default counterbc-demo or the next free name."""
+    """New folder for table, figure and rows; by default counterbc-demo or the next free name."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.demonstrators import find_teacher
@@ -50,17 +55,15 @@ class Demo(Command):
         from counterbc.experiments.method_figures import comparison_figure
         from counterbc.files import aside, check_free
 
-        out = self.out or _free(Path("counterbc-demo"))
+        out = self.out or _next_free(Path("counterbc-demo"))
         check_free(out)
         if self.seeds < 2:
             raise OptionError(f"seeds is {self.seeds}; an interval needs 2 runs or more")
-        given = {"radius": self.radius, "steps": self.steps}
-        changes = {k: v for k, v in given.items() if v is not None}
         outcome = run(
             Comparison(
                 teacher=find_teacher(self.teacher, self.noise, self.sigma), pairs=self.pairs,
                 seeds=self.seeds, episodes=self.episodes, preset=self.preset, device=self.device,
-                changes=changes,
+                changes=self._changes(),
             )
         )  # fmt: skip
         with aside(out) as folder:
@@ -69,40 +72,68 @@ class Demo(Command):
             outcome.write(folder / "rows.parquet")
             table = json.dumps(without_nan(outcome.table()), indent=2)
             (folder / "table.json").write_text(table + "\n")
-        said: Json = {
+        payload: Json = {
             "folder": str(out),
             "expert_return": outcome.expert,
             "demonstrated_return": outcome.demonstrated,
+            "same_starts": asdict(outcome.same_starts),
             "table": outcome.table(),
         }
-        return said, [*_tables(outcome), f"\nFigure, table and rows are in {out}/"]
+        return payload, [*_describe(outcome), f"\nFigure, table and rows are in {out}/"]
+
+    def _changes(self) -> dict[str, Any]:
+        """Return the settings that differ from the preset's."""
+        from counterbc.settings import settings_for
+
+        radius = self.radius
+        if radius is None and settings_for(self.preset).radius == "auto":
+            radius = RADIUS
+        changes = {"radius": radius, "steps": self.steps}
+        return {name: value for name, value in changes.items() if value is not None}
 
 
-def _tables(outcome: Outcome) -> list[RenderableType]:
+def _describe(outcome: Outcome) -> list[RenderableType]:
+    """Return the result in words and one table per way of acting."""
+    c, same = outcome.comparison, outcome.same_starts
+    text = (
+        f"World: Intersection, where a car must reach its goal and avoid another car. The demonstrator "
+        f"is\nan expert with errors ({c.teacher}). {c.seeds} independent runs learn from {c.pairs} "
+        f"state-action pairs each.\n\n"
+        f"Return of the demonstrations: {same.demonstrated:.2f}. The expert without errors earns "
+        f"{same.expert:.2f} from the same\nstarts: the difference is "
+        f"{same.difference.mean:+.2f} ± {same.difference.se:.2f} (standard error over runs)."
+    )
+    parts: list[RenderableType] = [text]
+    for act, words in ACT_WORDS.items():
+        title = (
+            f"\nPolicies that take the {words} (act={act}), from {c.episodes} new starts per run:"
+        )
+        parts += [title, _act_table(outcome, act)]
+    note = (
+        "\nReturn is the mean reward per episode; more is better. Brackets are 95 % intervals over "
+        "runs.\nThe gain over BC is paired by run: all methods learn from the same demonstrations and "
+        "are tested\nfrom the same starts. "
+        f"From 1000 other starts the expert earns {outcome.expert:.2f}."
+    )
+    return [*parts, note]
+
+
+def _act_table(outcome: Outcome, act: Act) -> RenderableType:
     from counterbc.acting.evaluation import compare
 
-    c = outcome.comparison
-    shown: list[RenderableType] = [
-        f"Intersection, {c.seeds} runs: {c.pairs} pairs, teacher {c.teacher}, "
-        f"{c.episodes} test starts, preset {c.preset}.\n"
-        f"Expert {outcome.expert:.2f}, demonstrations {outcome.demonstrated:.2f}."
-    ]
-    for act in ("mean", "sample"):
-        rows = []
-        for method in c.methods:
-            evaluation = outcome.evaluations[method, act]
-            gain = "" if method == "bc" else str(
-                compare(evaluation, outcome.evaluations["bc", act]).interval
-            )  # fmt: skip
-            seconds = f"{outcome.seconds[method]:.0f} s"
-            rows.append((method, str(evaluation.interval), gain, seconds))
-        columns = ("method", "return [95 %]", "above BC [95 %]", "training")
-        shown += [f"\nact={act}", plain_table(columns, rows)]
-    return shown
+    rows = []
+    for method in outcome.comparison.methods:
+        evaluation = outcome.evaluations[method, act]
+        gain = "" if method == "bc" else str(
+            compare(evaluation, outcome.evaluations["bc", act]).interval
+        )  # fmt: skip
+        seconds = f"{outcome.seconds[method]:.0f} s"
+        rows.append((method, str(evaluation.interval), gain, seconds))
+    return plain_table(("method", "return [95 %]", "gain over BC [95 %]", "training"), rows)
 
 
-def _free(path: Path) -> Path:
-    """The path itself, or with -2, -3, … the first that does not exist."""
+def _next_free(path: Path) -> Path:
+    """Return the path, or the first of path-2, path-3, … that does not exist."""
     candidate, number = path, 1
     while candidate.exists():
         number += 1

@@ -18,7 +18,7 @@ import torch
 from counterbc.acting.evaluation import Evaluation, evaluate
 from counterbc.acting.policies import Act, Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import Diverged, InfeasibleActions
+from counterbc.errors import Diverged, InfeasibleActions, OptionError
 from counterbc.selection.radius import DoubtfulRadius
 from counterbc.trainer import train
 
@@ -107,6 +107,13 @@ class Cell(ABC):
 def digest(about: dict[str, Any]) -> str:
     """Return eight characters that differ where anything that decides the rows differs."""
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def check_counts(value: Any, **minimum: int) -> None:
+    """Refuse a field that is below its minimum."""
+    for name, least in minimum.items():
+        if getattr(value, name) < least:
+            raise OptionError(f"{name} is {getattr(value, name)}; it must be {least} or more")
 
 
 def evaluate_acts(

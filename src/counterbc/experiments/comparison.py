@@ -1,9 +1,9 @@
-"""Several methods on the same demonstrations from the same starts."""
+"""Several methods on the same simulated demonstrations, tested from the same starts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 
 from counterbc.acting.device import find_device
 from counterbc.acting.evaluation import Evaluation, compare
+from counterbc.acting.intervals import Interval, mean_interval
 from counterbc.acting.policies import ACTS, Act
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.demonstrators import DEFAULT_TEACHER, Teacher, expert_return, returns
-from counterbc.errors import OptionError
-from counterbc.experiments.cell import evaluate_acts
+from counterbc.demonstrators import DEFAULT_TEACHER, Chain, Teacher, expert_return, returns
+from counterbc.experiments.cell import check_counts, evaluate_acts
 from counterbc.experiments.simulated_data import Recording, simulated_datasets
-from counterbc.experiments.workers import Reported, run_all
+from counterbc.experiments.workers import WorkerProgress, run_all
 from counterbc.files import aside
 from counterbc.methods import find_method
 from counterbc.settings import settings_for
@@ -29,12 +29,15 @@ from counterbc.trainer import train
 from counterbc.training.checks import warn_infeasible
 from counterbc.training.progress import Progress
 
+NO_ERROR = Chain(())
+"""The teacher that demonstrates exactly what the expert does."""
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared: `methods` over `seeds` end-to-end runs, each on demonstrations of its own.
+    """`methods` compared over `seeds` end-to-end runs; each run has its own demonstrations.
 
-    Within a run all methods see the same pairs, the same starting weights where their shapes agree,
+    Within a run all methods see the same pairs, the same initial weights where their shapes agree,
     and the same test starts.
     """
 
@@ -42,8 +45,7 @@ class Comparison:
     teacher: Teacher = DEFAULT_TEACHER
     pairs: int = 400
     pool: int = 0
-    """How many pairs are recorded, of which `pairs` are drawn at random, as the paper does; 0: just
-    `pairs` are recorded, one episode after the other."""
+    """Pairs that are recorded, of which `pairs` are drawn; see `simulated_datasets`."""
     methods: tuple[str, ...] = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
     seeds: int = 10
     episodes: int = 100
@@ -53,29 +55,42 @@ class Comparison:
     device: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse before any work what would be refused after some of it."""
+        """Refuse what cannot be computed before any work is done."""
         settings_for(self.preset, **self.changes)
         find_device(self.device)
         shards = max(find_method(m)[1].shards for m in self.methods)
-        for name, least in (("pairs", shards), ("seeds", 1), ("episodes", 1)):
-            if getattr(self, name) < least:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be {least} or more")
+        check_counts(self, pairs=shards, seeds=1, episodes=1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class SameStarts:
+    """Returns of the demonstrations and of the expert from the starts of the demonstrations."""
+
+    demonstrated: float
+    expert: float
+    difference: Interval
+    """Demonstrations minus expert, paired by run."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome:
-    """What came of it."""
+    """The result of a comparison."""
 
     comparison: Comparison
     evaluations: dict[tuple[str, Act], Evaluation]
     seconds: dict[str, float]
+    """Training time of each method."""
     expert: float
-    """The expert's mean return, without noise."""
-    demonstrated: float
-    """The demonstrations' own mean return."""
+    """Mean return of the expert from 1000 other starts."""
+    same_starts: SameStarts
+
+    @property
+    def demonstrated(self) -> float:
+        """Return the mean return of the demonstrations."""
+        return self.same_starts.demonstrated
 
     def table(self) -> list[dict[str, Any]]:
-        """One row per method and way of acting, with 95 % intervals and the gain over BC."""
+        """Return one row per method and way of acting, with 95 % intervals and the gain over BC."""
         rows = []
         for (method, act), evaluation in self.evaluations.items():
             base = self.evaluations.get(("bc", act))
@@ -87,7 +102,7 @@ class Outcome:
         return rows
 
     def write(self, path: Path) -> None:
-        """Every episode as a row of a Parquet file, the configuration in its metadata."""
+        """Write every episode as a row of a Parquet file, with the configuration in its metadata."""
         columns: dict[str, list[Any]] = {
             n: [] for n in ("method", "act", "seed", "episode", "return", "length")
         }
@@ -108,15 +123,20 @@ class Outcome:
 
 
 def run(comparison: Comparison) -> Outcome:
-    """Demonstrate, train and evaluate; the methods side by side on the machine's cores."""
-    datasets = demonstrations(comparison)
-    settings = settings_for(comparison.preset, **comparison.changes)
-    warn_infeasible(datasets, settings)
-    found: dict[str, tuple[list[Evaluation], float]] = {}
-    # The slow ones first, so that they do not run last and alone.
-    order = sorted(comparison.methods, key=_work, reverse=True)
-    run_all({m: partial(_job, comparison, m, datasets) for m in order}, found.__setitem__)
-    return outcome(comparison, datasets, found)
+    """Demonstrate, train and evaluate; the methods train side by side on the machine's cores."""
+    c, datasets = comparison, demonstrations(comparison)
+    warn_infeasible(datasets, settings_for(c.preset, **c.changes))
+    results: dict[str, tuple[list[Evaluation], float]] = {}
+    # The slow ones first, so that none of them runs last and alone.
+    order = sorted(c.methods, key=_work, reverse=True)
+    run_all({m: partial(_job, c, m, datasets) for m in order}, results.__setitem__)
+    return Outcome(
+        comparison=c,
+        evaluations={(m, e.act): e for m in c.methods for e in results[m][0]},
+        seconds={m: results[m][1] for m in c.methods},
+        expert=expert_return(c.world, 1000, 0),
+        same_starts=same_starts(c.world, c.teacher, [len(d) for d in datasets]),
+    )
 
 
 def _work(name: str) -> int:
@@ -131,27 +151,20 @@ def demonstrations(comparison: Comparison) -> list[Demonstrations]:
     return simulated_datasets(recording, c.pool)
 
 
-def outcome(
-    comparison: Comparison,
-    datasets: list[Demonstrations],
-    found: Mapping[str, tuple[list[Evaluation], float]],
-) -> Outcome:
-    """Everything together, with the two returns that bound a learner's."""
-    c = comparison
-    shown = [returns(c.world, c.teacher, len(d), seed).mean() for seed, d in enumerate(datasets)]
-    return Outcome(
-        comparison,
-        {(m, e.act): e for m in comparison.methods for e in found[m][0]},
-        {m: found[m][1] for m in comparison.methods},
-        expert_return(comparison.world, 1000, 0),
-        float(np.mean(shown)),
+def same_starts(world: str, teacher: Teacher, episodes: Sequence[int]) -> SameStarts:
+    """Return how a teacher and the expert do from the same starts; run k has episodes[k]."""
+    demonstrated, expert = (
+        np.array([returns(world, t, count, seed).mean() for seed, count in enumerate(episodes)])
+        for t in (teacher, NO_ERROR)
     )
+    difference = mean_interval(demonstrated - expert)
+    return SameStarts(float(demonstrated.mean()), float(expert.mean()), difference)
 
 
 def _job(
     comparison: Comparison, method: str, datasets: list[Demonstrations]
 ) -> tuple[list[Evaluation], float]:
-    return train_and_evaluate(comparison, method, datasets, Reported(method))
+    return train_and_evaluate(comparison, method, datasets, WorkerProgress(method))
 
 
 def train_and_evaluate(
@@ -160,7 +173,7 @@ def train_and_evaluate(
     datasets: list[Demonstrations],
     progress: bool | Progress = True,
 ) -> tuple[list[Evaluation], float]:
-    """One method, both ways of acting; and the seconds its training took."""
+    """Return the evaluations of one method, one per way of acting, and its training seconds."""
     c = comparison
     policies = train(
         datasets, method, seeds=c.seeds, preset=c.preset, device=c.device, progress=progress,

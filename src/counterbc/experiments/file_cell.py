@@ -14,9 +14,8 @@ from counterbc.acting.policies import ACTS, Act, Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.envs import WORLDS, find_id
 from counterbc.errors import OptionError, unknown
-from counterbc.experiments.cell import Cell, evaluate_acts
+from counterbc.experiments.cell import Cell, check_counts, evaluate_acts
 from counterbc.experiments.file_data import ALL, Subset, content_hash, load_file
-from counterbc.experiments.simulated_cell import check_counts
 from counterbc.experiments.text import join_value
 from counterbc.formats.guard import check_there
 from counterbc.methods import find_method

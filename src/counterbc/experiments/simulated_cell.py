@@ -13,7 +13,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import NOISES, Teacher, find_teacher
 from counterbc.envs import WORLDS
 from counterbc.errors import OptionError, unknown
-from counterbc.experiments.cell import Cell, evaluate_acts, reproducible
+from counterbc.experiments.cell import Cell, check_counts, evaluate_acts, reproducible
 from counterbc.experiments.simulated_data import Recording, simulated_datasets
 from counterbc.experiments.text import join_value
 from counterbc.methods import find_method
@@ -138,13 +138,6 @@ class SimulatedCell(Cell):
             for i, data in enumerate(datasets):
                 means = {name: float(values[i].mean()) for name, values in measured.items()}
                 yield i, {"act": e.act, **means, "shown_return": data.mean_return}
-
-
-def check_counts(value: Any, **minimum: int) -> None:
-    """Refuse a field that is below its minimum."""
-    for name, least in minimum.items():
-        if getattr(value, name) < least:
-            raise OptionError(f"{name} is {getattr(value, name)}; it must be {least} or more")
 
 
 def rows_together(

@@ -1,4 +1,4 @@
-"""Independent trainings side by side on the cores of one machine, with one bar each."""
+"""Independent jobs side by side on the cores of one machine, with a progress bar for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.queues import Queue
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
@@ -22,37 +22,42 @@ from counterbc.errors import CounterBCError, InfeasibleActions
 from counterbc.training.progress import bars, loss_text
 
 Result = TypeVar("Result")
-Message = tuple[str, int, int, str]  # name, done, total, loss
+Message = tuple[str, int, int, str]  # job, steps done, all steps, loss
+Messages: TypeAlias = "Queue[Message | None]"
 
-_messages: Any = None  # the queue to the parent, in a worker
+_messages: Any = None  # in a worker: the queue to the parent
 
 
-class Reported:
-    """Tells the parent process how far a training is."""
+class WorkerProgress:
+    """The progress of a training, sent to the parent process."""
 
     def __init__(self, name: str) -> None:
         self.name, self.total = name, 0
 
     def start(self, done: int, total: int, kernel: str) -> None:
+        """Send that the training starts at step `done`."""
         self.total = total
         _messages.put((self.name, done, total, "…"))
 
     def update(self, done: int, loss: Tensor) -> None:
+        """Send the current step and loss."""
         _messages.put((self.name, done, self.total, loss_text(loss)))
 
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        """Do nothing: the parent removes the bar."""
 
 
-def _begin(messages: Queue[Message | None] | None, threads: int) -> None:
+def _initialize(messages: Messages | None, threads: int) -> None:
+    """Prepare a worker process."""
     global _messages
     _messages = messages
     torch.set_num_threads(threads)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    warnings.simplefilter("ignore", InfeasibleActions)  # said once, by the parent
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    warnings.simplefilter("ignore", InfeasibleActions)  # the parent warns once
 
 
-def _end_with_parent() -> None:
-    """A worker whose parent was killed would wait for its next job for ever."""
+def _exit_with_parent() -> None:
+    """End a worker whose parent was killed, which would otherwise wait for jobs forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -60,7 +65,7 @@ def _end_with_parent() -> None:
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
@@ -70,29 +75,28 @@ def run_all(
     most: int | None = None,
     bars: bool = True,
 ) -> None:
-    """Run every job in a worker process, two or more at a time where there are cores.
+    """Run every job in a worker process and call `done(name, result)` here as each finishes.
 
-    A small population leaves a second core idle, so two of them at once take little more time than
-    one. `done(name, result)` is called here as each finishes. Jobs report by `Reported(name)`, with
-    a bar for each; `most` limits the workers.
+    By default there is one worker per core; `most` limits them. A job that reports with
+    `WorkerProgress(name)` has a bar.
     """
     workers = min(len(jobs), most or cores())
     context = multiprocessing.get_context("spawn")
-    messages: Queue[Message | None] | None = context.Queue() if bars else None
-    settings = (messages, max(1, cores() // workers))
+    messages: Messages | None = context.Queue() if bars else None
+    arguments = (messages, max(1, cores() // workers))
     with (
-        _shown(messages, list(jobs)),
-        ProcessPoolExecutor(workers, context, initializer=_begin, initargs=settings) as pool,
+        _progress_bars(messages, list(jobs)),
+        ProcessPoolExecutor(workers, context, _initialize, arguments) as pool,
     ):
         try:
-            with _ctrl_c_waits():  # submitting starts the workers
+            with _delay_interrupt():  # submitting starts the workers
                 names = {pool.submit(job): name for name, job in jobs.items()}
             for future in as_completed(names):
                 done(names[future], future.result())
         except BrokenProcessPool:
             raise CounterBCError(
-                "a worker process was lost, perhaps for want of memory; what was finished is "
-                "kept, so give the same command again, with fewer workers if it recurs"
+                "a worker process died, perhaps for lack of memory; finished work is kept, so run "
+                "the same command again, with fewer workers if it recurs"
             ) from None
         except BaseException:
             for process in list(pool._processes.values()):
@@ -102,34 +106,34 @@ def run_all(
 
 
 @contextmanager
-def _ctrl_c_waits() -> Iterator[None]:
-    """Stop after the block, not in it: a worker that is only half started would die loudly.
+def _delay_interrupt() -> Iterator[None]:
+    """Handle Ctrl-C after the block: a worker that is half started would print a traceback.
 
-    Workers that start in the block never see Ctrl-C, which a terminal sends to them as well.
+    Workers started in the block never see Ctrl-C, which a terminal sends to them as well.
     """
-    here = threading.current_thread() is threading.main_thread()
-    if sys.platform == "win32" or not here or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        yield  # a shell's background jobs ignore it, and so do their workers
+    main = threading.current_thread() is threading.main_thread()
+    if sys.platform == "win32" or not main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield  # background jobs of a shell ignore Ctrl-C, and so do their workers
         return
-    came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    interrupts: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, before)
-    if came:
+        signal.signal(signal.SIGINT, handler)
+    if interrupts:
         raise KeyboardInterrupt
 
 
 @contextmanager
-def _shown(messages: Queue[Message | None] | None, names: list[str]) -> Iterator[None]:
-    """A bar for each job while the block runs; none without messages."""
+def _progress_bars(messages: Messages | None, names: list[str]) -> Iterator[None]:
+    """Show a bar for each job while the block runs; none without messages."""
     if messages is None:
         yield
         return
-    listener = threading.Thread(target=_show, args=(messages, names), daemon=True)
+    listener = threading.Thread(target=_listen, args=(messages, names), daemon=True)
     listener.start()
     try:
         yield
@@ -140,9 +144,9 @@ def _shown(messages: Queue[Message | None] | None, names: list[str]) -> Iterator
         messages.close()
 
 
-def _show(messages: Queue[Message | None], names: list[str]) -> None:
-    with bars() as shown:
-        tasks = {name: shown.add_task(name, total=None, loss="…") for name in names}
+def _listen(messages: Messages, names: list[str]) -> None:
+    with bars() as display:
+        tasks = {name: display.add_task(name, total=None, loss="…") for name in names}
         while (message := messages.get()) is not None:
             name, done, total, loss = message
-            shown.update(tasks[name], completed=done, total=total, loss=loss)
+            display.update(tasks[name], completed=done, total=total, loss=loss)
