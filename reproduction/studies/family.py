@@ -25,10 +25,11 @@ from counterbc.acting.policies import ACTS, Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.merge import merge
 from counterbc.demonstrators import UniformNoise, demonstrate
+from counterbc.diagnosis import expertise
 from counterbc.errors import InfeasibleActions
 from counterbc.methods import METHODS, Method
 from counterbc.trainer import train
-from counterbc.weightings import Advantage, expertise
+from counterbc.weightings import Advantage
 
 WORLD, PAIRS, STEPS_OF_AN_EPISODE = "intersection", 1600, 20
 SIGMAS = (0.05, 0.2, 0.4, 0.6, 0.8, 1.0)

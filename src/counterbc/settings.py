@@ -12,7 +12,6 @@ from counterbc.errors import OptionError, unknown
 from counterbc.methods import Method
 from counterbc.policies import FOR_IMAGES, POLICIES, Mixture, Policy
 from counterbc.supports import SUPPORTS, Demonstrated
-from counterbc.weightings import StateExpertise
 
 KernelName = Literal["auto", "torch", "numba", "triton"]
 
@@ -99,8 +98,7 @@ class Settings:
             policy = _for_images(policy, obs_shape, self.policy)
         if self.hidden is not None:
             policy = replace(policy, hidden=self.hidden)
-            if isinstance(weighting, StateExpertise):
-                weighting = replace(weighting, hidden=self.hidden)
+            weighting = weighting.with_hidden(self.hidden)
         if len(obs_shape) == 3:
             weighting = weighting.for_images(obs_shape, policy.history, policy.hidden)
         return replace(method, support=support, policy=policy, weighting=weighting)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
-from counterbc.kernels.adam import Adam
+from counterbc.kernels.adam import Adam, fused_adam
 
 
 def gradients(step: int) -> list[torch.Tensor]:
@@ -51,3 +52,44 @@ def test_gradients_that_lie_otherwise_in_memory_are_taken_by_value() -> None:
         other.step([grad])
     assert torch.equal(first, second)
     assert torch.equal(ours.first[0], other.first[0])
+
+
+def test_without_the_fused_kernel_the_same_steps_are_taken() -> None:
+    stacked = {name: [torch.ones(3, 4, 5), torch.ones(3, 2)] for name in ("fused", "plain")}
+    for name, params in stacked.items():
+        adam = Adam(params, learning_rate=0.01)
+        assert adam.fused is not None
+        if name == "plain":
+            adam.fused = None
+        for step in range(20):
+            adam.step(gradients(step))
+    for fused, plain in zip(stacked["fused"], stacked["plain"], strict=True):
+        torch.testing.assert_close(plain, fused, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("error", [TypeError, RuntimeError])
+def test_a_torch_whose_fused_kernel_takes_other_arguments_uses_the_plain_step(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def changed(*_: object, **__: object) -> None:
+        raise error("other arguments")
+
+    fused_adam.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "_fused_adam_", changed)
+        assert fused_adam("cpu") is None
+    fused_adam.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.delattr(torch, "_fused_adam_")
+        assert Adam([torch.zeros(1)], 0.1).fused is None
+    fused_adam.cache_clear()
+
+
+def test_the_averages_of_some_parameters_come_in_the_order_asked_for() -> None:
+    params = [torch.zeros(1), torch.zeros(2), torch.zeros(3)]
+    adam = Adam(params, 0.1)
+    adam.step([torch.full((n,), float(n)) for n in (1, 2, 3)])
+    chosen, first, second = adam.of([params[2], params[0]])
+    assert [len(p) for p in chosen] == [3, 1]
+    torch.testing.assert_close(first[0], torch.full((3,), 0.3))
+    torch.testing.assert_close(second[1], torch.full((1,), 0.001))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +15,12 @@ from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.merge import merge
 from counterbc.data.scaling import Scaling
-from counterbc.errors import DataError, OptionError
+from counterbc.diagnosis import expertise
+from counterbc.errors import DataError
 from counterbc.losses import generalized_loss
 from counterbc.policies import Params
 from counterbc.training.store import Store
-from counterbc.weightings import Batch, OperatorExpertise, expertise
+from counterbc.weightings import Batch, OperatorExpertise
 from counterbc.weightings.operator_expertise import rho_logit
 
 Make = Callable[..., Demonstrations]
@@ -119,26 +119,6 @@ def test_ileed_finds_out_who_is_expert_and_becomes_surer_than_bc(
     obs = torch.tensor(datasets[0].obs)[None]
     spread = [p[0].policy.head(p[0].params, p[0].scales.obs(obs))[1] for p in (policies, bc)]
     assert spread[0].median() < spread[1].median()
-
-
-def test_expertise_is_saved_with_the_policies_and_follows_its_member(
-    tiny: Demonstrations, quick: Train, tmp_path: Path
-) -> None:
-    policies = quick(tiny, "ileed", seeds=3)
-    policies.save(tmp_path / "run")
-    loaded = Policies.load(tmp_path / "run")
-    rho, again = expertise(policies, tiny), expertise(loaded, tiny)
-    assert list(rho) == ["ada", "bob"]
-    for name, values in rho.items():
-        assert np.array_equal(values, again[name])
-        assert expertise(loaded[2], tiny)[name].tolist() == values[2:].tolist()
-        assert len(set(values.tolist())) == 3
-
-
-def test_policies_of_other_methods_hold_no_expertise(tiny: Demonstrations, quick: Train) -> None:
-    for method in ("bc", "weighted-bc"):
-        with pytest.raises(OptionError, match=f"trained with {method} hold no expertise"):
-            expertise(quick(tiny, method), tiny)
 
 
 def test_ileed_refuses_pairs_of_unknown_operators(make_demos: Make, quick: Train) -> None:

@@ -2,7 +2,7 @@
 
 from counterbc.weightings.advantage import Advantage
 from counterbc.weightings.discriminator import Discriminator
-from counterbc.weightings.operator_expertise import OperatorExpertise, expertise
+from counterbc.weightings.operator_expertise import OperatorExpertise
 from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.policy_likelihood import PolicyLikelihood
 from counterbc.weightings.previous_policy import PreviousPolicy
@@ -21,5 +21,4 @@ __all__ = [
     "StateExpertise",
     "Uniform",
     "Weighting",
-    "expertise",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import torch
@@ -38,6 +38,9 @@ class Advantage(Weighting):
     def __post_init__(self) -> None:
         if self.form not in FORMS:
             raise unknown("form", self.form, FORMS)
+
+    def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
+        return replace(self, network=replace(self.network, hidden=hidden))
 
     def for_images(
         self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]

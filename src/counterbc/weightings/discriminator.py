@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from torch import Tensor
@@ -31,6 +31,9 @@ class Discriminator(Weighting):
     needs: ClassVar[tuple[str, ...]] = ("expert",)
     network: Pretraining = Pretraining()
     """Of μ and of d."""
+
+    def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
+        return replace(self, network=replace(self.network, hidden=hidden))
 
     def for_images(
         self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]

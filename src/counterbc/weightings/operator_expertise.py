@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from counterbc.errors import OptionError
 from counterbc.policies.layers import dense, linear, relu_chain
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.weighting import Batch, Weighting, reads_vectors
-
-if TYPE_CHECKING:
-    from counterbc.acting.policies import Policies
-    from counterbc.data.demonstrations import Demonstrations
 
 
 @dataclass(frozen=True)
@@ -37,6 +29,9 @@ class OperatorExpertise(Weighting):
     hidden: tuple[int, ...] = (64, 64)
     size: int = 8
     """Of the embeddings e(s) and ω_i."""
+
+    def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
+        return replace(self, hidden=hidden)
 
     def for_images(
         self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
@@ -69,34 +64,3 @@ def rho_logit(params: Params, state: Tensor, operator: Tensor) -> Tensor:
     x = linear(x, params[f"state{last}.weight"], params[f"state{last}.bias"])  # (B, E)
     each = x @ params["operator"].mT  # (B, operators)
     return each.gather(-1, operator.unsqueeze(-1))
-
-
-@torch.no_grad()
-def expertise(
-    policies: Policies, demos: Demonstrations | Sequence[Demonstrations]
-) -> dict[str, NDArray[Any]]:
-    """Mean ρ of each operator over the pairs it showed, one number per member.
-
-    `demos` is what the policies were trained on: one dataset for all, or one per seed.
-    """
-    datasets = list(demos) if isinstance(demos, Sequence) else [demos]
-    names = policies.config.get("operators")
-    if names is None or "operator" not in policies.weighting_params:
-        raise OptionError(
-            f"policies trained with {policies.method} hold no expertise; train with ileed"
-        )
-    found = {name: np.full(len(policies), np.nan) for name in names}
-    for m, member in enumerate(policies):
-        data = datasets[member.members[0].dataset]
-        who = [names.index(e.operator) for e in data.episodes for _ in range(len(e))]
-        operator = torch.tensor(who)[torch.tensor(data.learned)]  # (n,)
-        state = member.scales.obs(torch.tensor(data.obs[data.learned])[None])
-        nets = member.shards
-        logit = rho_logit(
-            member.weighting_params, state.expand(nets, -1, -1), operator.expand(nets, -1)
-        )
-        rho = logit.sigmoid().mean(0).squeeze(-1)  # (n,)
-        for i, name in enumerate(names):
-            if bool((operator == i).any()):
-                found[name][m] = float(rho[operator == i].mean())
-    return found

@@ -27,6 +27,9 @@ class StateExpertise(Weighting):
     encoder: Encoder | None = None
     """What reads states that are frames, in place of hidden layers."""
 
+    def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
+        return replace(self, hidden=hidden)
+
     def for_images(
         self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
     ) -> Weighting:

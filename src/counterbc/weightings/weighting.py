@@ -42,6 +42,10 @@ class Weighting(ABC):
         """The same where states are the last frames (H, W, C); here for those that see no state."""
         return self
 
+    def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
+        """Return the same with these hidden layers in each of its networks, if it has any."""
+        return self
+
     def fit(self, pairs: Pairs) -> Params:
         """What is learned from the pairs once before training, e.g. a discriminator."""
         return {}

@@ -1,9 +1,9 @@
-"""What a weighting gives N networks at once is what it gives each of them alone."""
+"""Every weighting: N networks at once equal each of them alone, and --hidden reaches it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -17,13 +17,14 @@ from counterbc.policies import Params
 from counterbc.settings import Settings
 from counterbc.training.network_stack import View, initial, split
 from counterbc.training.plan import Job
+from counterbc.weightings import PolicyLikelihood
 
 Make = Callable[..., Demonstrations]
 every_method = pytest.mark.parametrize("method", list(METHODS))
 
 
 def shortened(method: Method) -> Method:
-    """The same with little pre-training."""
+    """Return the same with little pre-training."""
     network = getattr(method.weighting, "network", None)
     if network is None:
         return method
@@ -32,7 +33,7 @@ def shortened(method: Method) -> Method:
 
 
 def views(method: Method, make_demos: Make) -> tuple[View, Params]:
-    """Three members with datasets of their own, of unequal length, and parameters by chance."""
+    """Return three members with one dataset each, of unequal lengths, and random parameters."""
     datasets = [make_demos(seed=s, length=n) for s, n in enumerate((10, 12, 9))]
     job = Job(datasets, "any", shortened(method), Settings(hidden=(8, 8)), "default", None)
     job.assign([3, 4, 5])
@@ -45,11 +46,17 @@ def views(method: Method, make_demos: Make) -> tuple[View, Params]:
     return view, params
 
 
+def assert_close(ours: Tensor, theirs: Tensor) -> None:
+    """Compare relative to the largest number, since sums in another order round differently."""
+    scale = float(theirs.detach().abs().max())
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9 * scale)
+
+
 def assert_same(stacked: dict[str, Tensor], each: list[dict[str, Tensor]]) -> None:
     assert all(e.keys() == stacked.keys() for e in each)
     for name, value in stacked.items():
         one_by_one = torch.stack([e[name] for e in each])
-        torch.testing.assert_close(value, one_by_one, rtol=0, atol=1e-12)
+        assert_close(value, one_by_one)
 
 
 @every_method
@@ -77,7 +84,7 @@ def test_stacked_equals_vmap_of_one_in_loss_weights_and_gradient(
     results = []
     for function in (loss, weights):
         stacked, mapped = function(params, batch), torch.func.vmap(function)(params, batch)
-        torch.testing.assert_close(stacked, mapped, rtol=0, atol=1e-10)
+        assert_close(stacked, mapped)
         results.append(stacked)
     assert results[0].shape == (nets,)
     assert results[1].shape == batch.actions.shape[:-1]
@@ -86,7 +93,7 @@ def test_stacked_equals_vmap_of_one_in_loss_weights_and_gradient(
         torch.autograd.grad(f(params, batch).sum(), leaves) for f in (loss, torch.func.vmap(loss))
     ]
     for one, other in zip(*gradients, strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-9)
+        assert_close(one, other)
 
 
 @every_method
@@ -113,7 +120,7 @@ def test_padding_does_not_count(method: str, make_demos: Make) -> None:
     bare = replace(pairs, index=pairs.index[:length])
     fitted = weighting.fit(bare)
     for name, value in weighting.fit(pairs).items():
-        torch.testing.assert_close(value, fitted[name], rtol=0, atol=1e-12)
+        assert_close(value, fitted[name])
     for name, value in weighting.columns(pairs, fitted).items():
         assert torch.equal(value[:length], weighting.columns(bare, fitted)[name])
 
@@ -129,3 +136,61 @@ def test_weights_lie_between_zero_and_one(method: str, make_demos: Make) -> None
     log_pi = policy.log_prob(policy.head(split(params, "policy."), batch.obs), batch.actions)
     weights = view.method.weighting.weights(split(params, "weighting."), batch, log_pi)
     assert bool(((weights >= 0) & (weights <= 1)).all())
+
+
+@every_method
+def test_the_setting_hidden_reaches_every_network_of_the_weighting(
+    method: str, make_demos: Make
+) -> None:
+    """Every matrix of a weighting's networks has 7 units on one side."""
+    weighting = METHODS[method].weighting.with_hidden((7,))
+    assert Settings(hidden=(7,)).apply(METHODS[method]).weighting == weighting
+    assert Settings().apply(METHODS[method]).weighting == METHODS[method].weighting
+    small = replace(METHODS[method], weighting=weighting, shards=1)
+    job = Job([make_demos()], "any", small, Settings(), "default", None)
+    job.assign([3])
+    view = job.view(job.datasets, torch.device("cpu"), torch.float64)
+    view.fit()
+    learned = weighting.init(torch.Generator(), 3, 2) | view.fitted
+    matrices = [value for name, value in learned.items() if name.endswith(".weight")]
+    has_network = any(hasattr(weighting, name) for name in ("hidden", "network"))
+    assert bool(matrices) == has_network
+    assert all(7 in matrix.shape for matrix in matrices)
+
+
+@dataclass(frozen=True)
+class Half(PolicyLikelihood):
+    def weights(self, params: Params, batch: Any, log_pi: Tensor) -> Tensor:
+        return super().weights(params, batch, log_pi) / 2
+
+
+@dataclass(frozen=True)
+class HalfInClosedForm(Half):
+    def closed_form(self, actions: int) -> bool:
+        return actions == 7
+
+
+class Mixin:
+    def auxiliary(self, params: Params, batch: Any, log_pi: Tensor) -> Tensor:
+        return log_pi.sum()
+
+
+@dataclass(frozen=True)
+class Mixed(Mixin, PolicyLikelihood):
+    pass
+
+
+@dataclass(frozen=True)
+class Renamed(PolicyLikelihood):
+    pass
+
+
+def test_a_closed_form_holds_for_the_class_that_declares_it_and_not_for_what_is_overridden() -> (
+    None
+):
+    assert PolicyLikelihood().uses_closed_form(7)
+    assert Renamed().uses_closed_form(7)
+    assert not Half().uses_closed_form(7)
+    assert not Mixed().uses_closed_form(7)
+    assert HalfInClosedForm().uses_closed_form(7)
+    assert not HalfInClosedForm().uses_closed_form(8)
