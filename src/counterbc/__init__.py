@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from counterbc.data.version import __version__ as __version__
 from counterbc.data.writer import set_writer
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
@@ -69,8 +70,6 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.weightings import StateExpertise as StateExpertise
     from counterbc.weightings import Uniform as Uniform
     from counterbc.weightings import Weighting as Weighting
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "acting.evaluation": ("Evaluation", "compare", "evaluate"),

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-import counterbc
 from counterbc.acting.forward import BODIES, Forward, Value
 from counterbc.acting.parity import Parity, compare
 from counterbc.acting.policies import ACTS, Act, Policies
+from counterbc.data.version import __version__
 from counterbc.errors import FormatError, MissingExtra, OptionError, unknown
 from counterbc.files import aside, check_free
 
@@ -92,7 +92,7 @@ def to_onnx(policies: Policies, act: Act) -> ModelProto:
     body = helper.make_graph(graph.nodes, "policy", inputs, outputs, graph.initializers())
     model = helper.make_model(
         body, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION,
-        producer_name="counterbc", producer_version=counterbc.__version__,
+        producer_name="counterbc", producer_version=__version__,
     )  # fmt: skip
     helper.set_model_props(model, metadata(policies, act))
     return model
@@ -118,7 +118,7 @@ def metadata(policies: Policies, act: Act) -> dict[str, str]:
         "radius": "not used" if config.get("radius_from") == "not used" else list(member.radius),
         "env": config.get("env") or "",
         "data": member.fingerprint,
-        "counterbc": counterbc.__version__,
+        "counterbc": __version__,
     }
     if p.policy.history > 1:
         facts["window"] = "zeros when an episode starts, then next_window of the step before"

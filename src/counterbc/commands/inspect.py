@@ -67,7 +67,7 @@ class Inspect(DataCommand):
 
 
 def _summary(report: InspectionReport, model: Demonstrations, total: int) -> list[RenderableType]:
-    from counterbc.data.summary import bounds, shorten
+    from counterbc.data.names import shorten
 
     keys = [f"{key} ({width})" for key, width in model.obs_keys]
     rate = f"at {report.rate:g} Hz" if report.rate else None
@@ -77,7 +77,7 @@ def _summary(report: InspectionReport, model: Demonstrations, total: int) -> lis
         ("pairs", f"{report.pairs}" + (f" selected of {total}" if report.pairs < total else "")),
         ("obs", f"{'×'.join(map(str, model.obs_shape))}  {shorten(keys)}".rstrip()),
         ("action", f"{model.action_size}  {shorten(model.action_names)}"),
-        ("bounds", bounds(model)),
+        ("bounds", model.bounds),
         ("operators", _counts(report.operators) or "not recorded"),
         ("success", None if report.successes is None else f"{report.successes} episodes"),
         ("return", None if (mean := report.mean_return) is None else f"{mean:.2f} on average"),
@@ -90,7 +90,7 @@ def _summary(report: InspectionReport, model: Demonstrations, total: int) -> lis
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    from counterbc.data.summary import shorten
+    from counterbc.data.names import shorten
 
     return shorten([f"{name} ({count})" for name, count in counts.items()])
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from counterbc.data.affine import to_unit
+from counterbc.data.bounds import ActionSet, bounds_text, checked_bounds
 from counterbc.data.episode import Array, Episode, check_agree, frozen
 from counterbc.data.fingerprint import dataset_fingerprint
-from counterbc.data.summary import shorten, summary
+from counterbc.data.names import shorten
 from counterbc.data.writer import write
 from counterbc.errors import DataError, OptionError, unknown
 
 __all__ = ["ActionSet", "Array", "Demonstrations", "Episode"]
-
-ActionSet = Literal["box", "ball"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,27 +95,12 @@ class Demonstrations:
             raise DataError(f"{len(self.obs_names)} obs names for {shape[0]} obs dimensions")
 
     def _check_bounds(self) -> None:
-        if self.action_set not in ("box", "ball"):
-            raise unknown("action set", self.action_set, ("box", "ball"))
-        if (self.action_low is None) != (self.action_high is None):
-            raise DataError("action_low and action_high must both be given, or neither")
-        if self.action_low is None or self.action_high is None:
-            if self.action_set == "ball":
-                raise DataError("an action set 'ball' needs action_low and action_high")
-            return
-        low = frozen(self.action_low, np.float32, "action_low")
-        high = frozen(self.action_high, np.float32, "action_high")
-        if low.shape != (self.action_size,) or high.shape != (self.action_size,):
-            raise DataError(
-                f"action bounds have shapes {low.shape} and {high.shape}; "
-                f"expected ({self.action_size},) each"
-            )
-        if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
-            raise DataError("action bounds must be finite with low < high in every dimension")
-        object.__setattr__(self, "action_low", low)
-        object.__setattr__(self, "action_high", high)
-
-    # What is in it
+        bounds = checked_bounds(
+            self.action_low, self.action_high, self.action_set, self.action_size
+        )
+        if bounds is not None:
+            object.__setattr__(self, "action_low", bounds[0])
+            object.__setattr__(self, "action_high", bounds[1])
 
     @property
     def obs_shape(self) -> tuple[int, ...]:
@@ -204,10 +188,28 @@ class Demonstrations:
     def __len__(self) -> int:
         return len(self.episodes)
 
-    def __repr__(self) -> str:
-        return summary(self)
+    @property
+    def bounds(self) -> str:
+        """The action bounds in words."""
+        return bounds_text(self.action_low, self.action_high, self.action_set)
 
-    # Parts of it
+    def __repr__(self) -> str:
+        lengths, outside = [len(e) for e in self.episodes], int(self.infeasible.sum())
+        of_all = f" selected of {sum(lengths)}" if self.selected is not None else ""
+        successes = [e.success for e in self.episodes if e.success is not None]
+        lines = {
+            "episodes": f"{len(self)}, {min(lengths)} to {max(lengths)} pairs long",
+            "pairs": f"{self.pairs}{of_all}",
+            "obs": f"{'×'.join(map(str, self.obs_shape))}  {shorten(self.obs_names)}".rstrip(),
+            "action": f"{self.action_size}  {shorten(self.action_names)}",
+            "bounds": self.bounds + (f"; {outside} actions outside" if outside else ""),
+            "operators": shorten(self.operators) or "not recorded",
+            "success": f"{sum(successes)} of {len(successes)}" if successes else "",
+            "return": "" if (r := self.mean_return) is None else f"{r:.2f} on average",
+            "env": (self.env or "") + (f" at {self.rate:g} Hz" if self.env and self.rate else ""),
+        }
+        rows = [f"  {name:<9}  {text}" for name, text in lines.items() if text]
+        return "\n".join([f"Demonstrations from {self.source or 'memory'}", *rows])
 
     def subset(
         self,
@@ -276,10 +278,8 @@ class Demonstrations:
         if len(self) < 2:
             raise DataError("a split by episode needs at least 2 episodes; there is 1")
         count = min(max(round(fraction * len(self)), 1), len(self) - 1)
-        order = np.random.default_rng(seed).permutation(len(self))
-        return self._take(sorted(order[count:].tolist())), self._take(
-            sorted(order[:count].tolist())
-        )
+        order = np.random.default_rng(seed).permutation(len(self)).tolist()
+        return self._take(sorted(order[count:])), self._take(sorted(order[:count]))
 
     def map_actions(self, function: Callable[[Array], Array]) -> Demonstrations:
         """A copy in which each episode's (T, A) actions went through `function`."""

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from counterbc.data.demonstrations import Array, Demonstrations, Episode
-from counterbc.data.summary import bounds
 from counterbc.errors import DataError
 
 
@@ -73,7 +72,7 @@ def check_alike(a: Demonstrations, b: Demonstrations) -> None:
         ("observation keys", a.obs_keys, b.obs_keys),
         ("action size", a.action_size, b.action_size),
         ("action set", a.action_set, b.action_set),
-        ("action bounds", bounds(a), bounds(b)),
+        ("action bounds", a.bounds, b.bounds),
     ):
         if left != right:
             raise DataError(

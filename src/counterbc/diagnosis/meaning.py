@@ -14,8 +14,8 @@ from counterbc.acting.device import find_device
 from counterbc.acting.policies import radius_text
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.episode import frozen
+from counterbc.data.names import shorten
 from counterbc.data.scaling import feasible_units, unit_actions, user_actions
-from counterbc.data.summary import shorten
 from counterbc.diagnosis.clamp_to_support import relative, trusted, within
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores, split
 from counterbc.errors import InfeasibleActions

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from counterbc import __version__
 from counterbc.data.episode import Array
+from counterbc.data.version import __version__
 from counterbc.errors import FormatError
 from counterbc.formats import json_files
 from counterbc.formats.stream import Header, RawEpisode

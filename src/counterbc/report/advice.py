@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterbc.data.summary import shorten
+from counterbc.data.names import shorten
 from counterbc.report import words
 from counterbc.report.findings import Findings
 from counterbc.selection.held_out import HeldOut

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from datetime import datetime
 from importlib.resources import files
 
-from counterbc import __version__
 from counterbc.acting.policies import radius_text
+from counterbc.data.version import __version__
 from counterbc.report import goals, judgements, words
 from counterbc.report import html_sections as sections
 from counterbc.report.advice import Given, advice

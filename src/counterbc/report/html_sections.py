@@ -8,7 +8,7 @@ from typing import Any
 
 from counterbc.acting.policies import radius_text
 from counterbc.data.inspection_report import Dimension, Problem
-from counterbc.data.summary import bounds, shorten
+from counterbc.data.names import shorten
 from counterbc.report import figures, words
 from counterbc.report.advice import Step
 from counterbc.report.drawing import legend
@@ -58,7 +58,7 @@ def data(found: Findings) -> Markup:
         ("Observations", f"{'×'.join(map(str, demos.obs_shape))}: "
                          + (shorten([f"{k} ({n})" for k, n in demos.obs_keys]) or "images")),
         ("Actions", f"{demos.action_size}: {shorten(demos.action_names)}"),
-        ("Bounds", bounds(demos)),
+        ("Bounds", demos.bounds),
         ("Success", None if (n := report.successes) is None else words.some(n, "episode")),
         ("Return", None if (mean := report.mean_return) is None else f"{mean:.2f} on average"),
         ("World", report.env),

@@ -1,0 +1,47 @@
+"""The bounds of the actions: checked, and in words."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from counterbc.data.episode import Array, frozen
+from counterbc.errors import DataError, unknown
+
+ActionSet = Literal["box", "ball"]
+
+
+def checked_bounds(
+    low: Array | None, high: Array | None, action_set: str, size: int
+) -> tuple[Array, Array] | None:
+    """Return both bounds as read-only (A,) arrays, or None where they are unknown."""
+    if action_set not in ("box", "ball"):
+        raise unknown("action set", action_set, ("box", "ball"))
+    if (low is None) != (high is None):
+        raise DataError("action_low and action_high must both be given, or neither")
+    if low is None or high is None:
+        if action_set == "ball":
+            raise DataError("an action set 'ball' needs action_low and action_high")
+        return None
+    low = frozen(low, np.float32, "action_low")
+    high = frozen(high, np.float32, "action_high")
+    if low.shape != (size,) or high.shape != (size,):
+        raise DataError(
+            f"action bounds have shapes {low.shape} and {high.shape}; expected ({size},) each"
+        )
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
+        raise DataError("action bounds must be finite with low < high in every dimension")
+    return low, high
+
+
+def bounds_text(low: Array | None, high: Array | None, action_set: str) -> str:
+    """Return the bounds in words."""
+    if low is None or high is None:
+        return "unknown (the 1–99 % range of the data will be used)"
+    lows, highs = np.unique(low), np.unique(high)
+    if len(lows) == len(highs) == 1:
+        text = f"[{lows[0]:g}, {highs[0]:g}] in every dimension"
+    else:
+        text = " ".join(f"[{a:g}, {b:g}]" for a, b in zip(low, high, strict=True))
+    return text + (", within the ball" if action_set == "ball" else "")
