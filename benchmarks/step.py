@@ -28,7 +28,8 @@ from counterbc.methods import METHODS
 from counterbc.settings import Settings
 from counterbc.training.batches import Batches
 from counterbc.training.network_stack import NetworkStack
-from counterbc.training.plan import Job
+from counterbc.training.plan import plan_training, seed_members
+from counterbc.training.run import initial_params, plan_view
 
 PAIRS, OBS, HIDDEN, ACTION = 400, 4, 64, 2
 Steps = Callable[[int], None]
@@ -36,16 +37,17 @@ Steps = Callable[[int], None]
 
 def population(method: str, members: int, batch: int) -> Steps:
     """Our trainer's own step, batches and gathering included."""
-    settings = Settings(batch=batch)
+    settings = Settings(batch=batch, radius=0.4)
     demos = demonstrate("intersection", UniformNoise(0.5), PAIRS, 0)
-    job = Job([demos], method, settings.apply(METHODS[method]), settings, "default", None)
-    job.assign(members, None)
-    view = job.view(job.datasets, torch.device("cpu"), torch.float32)
+    chosen = settings.apply(METHODS[method])
+    seeds = seed_members([demos], range(members), [[settings.radius]])
+    plan = plan_training([demos], chosen, settings, seeds)
+    view = plan_view(plan, torch.device("cpu"), torch.float32)
     view.update_columns(None, 1)
     case = view.case(batch)
     kernel = choose_kernel(settings.kernel, case)
-    rate = settings.rate(job.method.policy)
-    trained = NetworkStack(view, job.fresh(view, 0), rate, case, kernel)
+    rate = settings.rate(chosen.policy)
+    trained = NetworkStack(view, initial_params(plan, view, 0), rate, case, kernel)
     batches = Batches(view.nets, batch)
 
     def run(steps: int) -> None:

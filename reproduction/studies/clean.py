@@ -29,8 +29,8 @@ from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.scaling import feasible_units
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.diagnosis.clamp_to_support import within
+from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.meaning import Meaning
-from counterbc.diagnosis.scores import split
 from counterbc.envs import WORLDS
 from counterbc.errors import InfeasibleActions
 from counterbc.files import aside
@@ -64,7 +64,7 @@ def _limited(meant: Meaning) -> Array:
 
 
 def _replaced(demos: Demonstrations, action: Array) -> Demonstrations:
-    both = zip(demos.episodes, split(demos, action), strict=True)
+    both = zip(demos.episodes, by_episode(demos, action), strict=True)
     return replace(demos, episodes=tuple(replace(e, action=a) for e, a in both))
 
 

@@ -34,8 +34,10 @@ from counterbc.demonstrators import (
 from counterbc.errors import InfeasibleActions
 from counterbc.files import aside
 from counterbc.methods import find_method
-from counterbc.selection.folds import crossfit, split_folds
-from counterbc.selection.radius import RadiusSearch, best_radius
+from counterbc.selection.error_curve import best_radius
+from counterbc.selection.folds import split_folds
+from counterbc.selection.held_out import Training, held_out_errors
+from counterbc.selection.radius import RadiusSearch
 from counterbc.settings import settings_for
 from counterbc.training.progress import Bar
 
@@ -55,17 +57,23 @@ def measure(name: str, pairs: int, runs: int) -> dict[str, Any]:
     teacher, episodes = TEACHERS[name], range(runs)
     demos = [demonstrate(WORLD, teacher(run), pairs, run) for run in episodes]
     folds = [[split_folds(d, SEARCH.folds, 0)] for d in demos]
-    usual, device = settings_for("default"), torch.device("cpu")
+    usual = settings_for("default")
     settings = replace(usual, steps=min(SEARCH.steps_for(pairs), usual.steps))
-    method, bar = find_method("counter-bc"), Bar(name)
-    fits = crossfit(demos, folds, SEARCH.radii, method, settings, device, bar)
+    training = Training(
+        name="counter-bc",
+        method=find_method("counter-bc")[1],
+        settings=settings,
+        device=torch.device("cpu"),
+        progress=Bar(name),
+    )
+    fits = held_out_errors(demos, folds, SEARCH.radii, training)
     chosen, meant = [], []
     for run, (data, fit) in enumerate(zip(demos, fits, strict=True)):
         recorded = record(WORLD, teacher(run), len(data), run)
         intended = np.concatenate([r.intended for r in recorded])[:pairs]
         residual = fit.residual[0] - (data.action - intended)  # (G, n, A): actions span ±1 here
         meant.append((residual**2).sum(-1).mean(-1).round(6).tolist())  # (G,)
-        chosen.append(best_radius(SEARCH.radii, fit.errors().sum(-1)))
+        chosen.append(best_radius(SEARCH.radii, fit.by_fold().sum(-1)))
     return {"teacher": name, "pairs": pairs, "seeds": runs, "chosen": chosen, "meant": meant}
 
 

@@ -43,9 +43,9 @@ from counterbc.demonstrators import (
     record,
 )
 from counterbc.demonstrators.recording import demonstrate
+from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.kinematics import MEASURES
 from counterbc.diagnosis.meaning import Meaning
-from counterbc.diagnosis.scores import split
 from counterbc.envs import WORLDS
 from counterbc.envs.cartpole import GAIN
 from counterbc.errors import InfeasibleActions
@@ -121,7 +121,10 @@ def expected(world: str, demos: Demonstrations, truth: Truth) -> list[float]:
     """Of each episode the mean square of shown − the expert's mean action, expected over noise."""
     squares = []
     for e, intended, mean in zip(
-        demos.episodes, split(demos, truth.intended), split(demos, truth.mean), strict=True
+        demos.episodes,
+        by_episode(demos, truth.intended),
+        by_episode(demos, truth.mean),
+        strict=True,
     ):
         sigma, without = _teaching(world, str(e.operator), intended)
         noise = intended.shape[1] * sigma**2 / 3  # of U(−σ, σ) in each dimension
@@ -154,7 +157,7 @@ def residual(demos: Demonstrations, seed: int, changes: dict[str, Any]) -> Array
 def measures(meant: Meaning, bc: Array) -> dict[str, list[float]]:
     """Of every episode."""
     ours = {m: [float(getattr(s, m)) for s in meant.episodes] for m in OURS}
-    ours["BC residual"] = [float(np.sqrt(p.mean())) for p in split(meant.demos, bc)]
+    ours["BC residual"] = [float(np.sqrt(p.mean())) for p in by_episode(meant.demos, bc)]
     return ours | {m: [s.kinematics[m] for s in meant.episodes] for m in MEASURES}
 
 
@@ -174,7 +177,7 @@ def cell(world: str, study: str, seed: int, device: str | None) -> dict[str, Any
         "pairs": [len(e) for e in demos.episodes],
         "measures": measures(meant, residual(demos, seed, changes)),
         "truth": expected(world, demos, truth),
-        "judges": [float(p.mean()) for p in split(demos, believed)],
+        "judges": [float(p.mean()) for p in by_episode(demos, believed)],
         "intervals": [(s.low, s.high) for s in meant.episodes],
         "operators": [s.as_dict() for s in meant.operators],
     }

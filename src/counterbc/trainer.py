@@ -1,25 +1,30 @@
-"""train(): from demonstrations and a method to policies."""
+"""train(): choose the radius, plan the members, train them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, SupportsIndex
 
 import torch
 
 from counterbc.acting.device import find_device
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.files import check_free
+from counterbc.data.needs import check_needs
+from counterbc.data.radii import Radius
+from counterbc.errors import DataError, OptionError
 from counterbc.methods import Method, find_method
-from counterbc.settings import settings_for
-from counterbc.training.checks import Radius, as_datasets
-from counterbc.training.plan import Job
+from counterbc.selection.held_out import Training
+from counterbc.selection.radius import choose_radii
+from counterbc.settings import Settings, settings_for
+from counterbc.supports import Demonstrated
+from counterbc.training.checkpoints import check_out
+from counterbc.training.checks import as_datasets, check_reads, check_start, warn_infeasible
+from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.progress import Bar, Progress, Quiet
-
-if TYPE_CHECKING:
-    pass
+from counterbc.training.run import run
 
 
 def train(
@@ -39,29 +44,63 @@ def train(
 ) -> Policies:
     """Train seeds × radii members at once.
 
-    `demos` is one dataset for all seeds (by default one), or one dataset per seed. `changes` are
-    fields of `Settings`, e.g. radius="auto" or steps=2000. `start` continues from trained policies,
-    their scales included, on new pairs. With `out` the run is written to that folder, checkpoints
-    on the way; `resume=True` finishes one that was stopped.
+    `demos` is one dataset for all seeds (by default one seed), or one dataset per seed. `changes`
+    are fields of `Settings`, e.g. radius=0.4 or steps=2000. With `start` training continues from
+    trained policies on new pairs; they keep their scales, and their radius unless one is given.
+    With `out` the run is written to that folder, with checkpoints on the way; `resume=True`
+    finishes a run that was stopped.
     """
-    name, chosen = find_method(method)
-    where = find_device(device)
-    settings = settings_for(preset, **changes)
-    datasets = as_datasets(demos)
-    fitting = settings.apply(chosen, datasets[0].obs_shape)
-    job = Job(datasets, name, fitting, settings, preset, start)
-    job.assign(seeds, radii, keep_radius="radius" not in changes)
+    (name, chosen), where = find_method(method), find_device(device)
+    settings, datasets = settings_for(preset, **changes), as_datasets(demos)
+    chosen = settings.apply(chosen, datasets[0].obs_shape)
+    held_out: list[Demonstrations] = []
+    if settings.held_out:
+        halves = [d.split(settings.held_out, seed=0) for d in datasets]
+        datasets, held_out = [h[0] for h in halves], [h[1] for h in halves]
+    check_needs(datasets, chosen.weighting.needs)
+    check_reads(datasets[0], chosen)
+    warn_infeasible(datasets, settings)
     folder = None if out is None else Path(out)
-    if folder is not None and not (resume and folder.exists()):
-        check_free(folder)
-    if settings.radius == "auto" and radii is None:
-        job.choose_radii(where, Bar("choosing Δ") if progress is True else Quiet())
-    return job.run(
-        where,
-        dtype,
-        folder,
-        resume,
-        (Bar(f"training {name}") if progress else Quiet())
-        if isinstance(progress, bool)
-        else progress,
-    )
+    keep = start is not None and radii is None and "radius" not in changes
+    asked = _asked_radii(chosen, settings, radii, keep)
+    order = _seeds(seeds, start, len(datasets))
+    if start is not None:
+        check_start(start, len(order) * len(asked), chosen, datasets[0], "auto" in asked)
+    if folder is not None:
+        check_out(folder, resume, chosen.policy)
+    bar: Progress = Bar("choosing Δ") if progress is True else Quiet()
+    training = Training(name=name, method=chosen, settings=settings, device=where, progress=bar)
+    choices = choose_radii(datasets, training) if asked == ["auto"] else []
+    rows = [[c.radius for c in choices]] if choices else [[r] * len(datasets) for r in asked]
+    members = seed_members(datasets, order, rows)
+    if start is not None and keep:
+        both = zip(members, start.members, strict=True)
+        members = [replace(m, radius=s.radius) for m, s in both]
+    plan = plan_training(
+        datasets, chosen, settings, members, name=name, start=start, held_out=tuple(held_out),
+        preset=preset, radius_choices=tuple(c.as_dict() for c in choices),
+    )  # fmt: skip
+    if isinstance(progress, bool):
+        progress = Bar(f"training {name}") if progress else Quiet()
+    return run(plan, device=where, dtype=dtype, out=folder, resume=resume, progress=progress)
+
+
+def _asked_radii(
+    method: Method, settings: Settings, radii: Sequence[Radius] | None, keep: bool
+) -> list[Any]:
+    """Return the radii to train with; 0 stands for those that are not used or not changed."""
+    if isinstance(method.support, Demonstrated) or keep:
+        return [0.0]
+    return [settings.radius] if radii is None else list(radii)
+
+
+def _seeds(seeds: int | Sequence[int] | None, start: Policies | None, datasets: int) -> list[int]:
+    """Return the seeds as a list: by default one, or those of the policies to continue from."""
+    if seeds is None:
+        seeds = 1 if start is None else [m.seed for m in start.members]
+    order = [int(s) for s in (range(seeds) if isinstance(seeds, SupportsIndex) else seeds)]
+    if not order:
+        raise OptionError(f"seeds is {seeds}; ask for 1 or more")
+    if datasets not in (1, len(order)):
+        raise DataError(f"{datasets} datasets for {len(order)} seeds; give one, or one per seed")
+    return order

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from counterbc.data.demonstrations import Episode
+from counterbc.data.radii import two_valued
 from counterbc.demonstrators import EpisodeBatch, demonstrate
 from counterbc.demonstrators.can_operators import OPERATORS, CanOperator, Performance
 from counterbc.demonstrators.can_recording import BLOCKS, join
@@ -18,7 +19,6 @@ from counterbc.envs.can.expert import BIN, CARRY, HOVER, LOW, expert, off_vertic
 from counterbc.envs.can.layout import ACTION_NAMES, OBS_KEYS, OBS_NAMES
 from counterbc.errors import OptionError
 from counterbc.formats import load
-from counterbc.training.checks import two_valued
 
 Array = NDArray[Any]
 CAN = np.array([0.1, -0.2, 0.86])

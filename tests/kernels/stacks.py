@@ -15,7 +15,8 @@ from counterbc.methods import METHODS, Method
 from counterbc.settings import Settings
 from counterbc.training.batches import Batches
 from counterbc.training.network_stack import NetworkStack
-from counterbc.training.plan import Job
+from counterbc.training.plan import plan_training, seed_members
+from counterbc.training.run import initial_params, plan_view
 
 
 def demonstrations(episodes: int = 4, length: int = 10, seed: int = 0) -> Demonstrations:
@@ -45,15 +46,16 @@ def stack(
     small: dict[str, Any] = {"hidden": (8, 8), "batch": 20, "radius": 0.4}
     settings = Settings(**(small | changes))
     chosen = settings.apply(METHODS[method] if isinstance(method, str) else method)
-    job = Job([demos], "test", chosen, settings, "default", None)
-    job.assign(seeds, None)
-    view = job.view(job.datasets, torch.device(device), dtype)
+    members = seed_members([demos], range(seeds), [[settings.radius]])
+    plan = plan_training([demos], chosen, settings, members)
+    view = plan_view(plan, torch.device(device), dtype)
     view.fit()
     view.update_columns(None, chosen.shards)
     assert settings.batch is not None
     case = view.case(settings.batch)
     kernel = choose_kernel(settings.kernel, case)
-    return NetworkStack(view, job.fresh(view, 0), settings.rate(chosen.policy), case, kernel)
+    params, rate = initial_params(plan, view, 0), settings.rate(chosen.policy)
+    return NetworkStack(view, params, rate, case, kernel)
 
 
 def block(networks: NetworkStack, steps: int) -> tuple[Tensor, Tensor]:

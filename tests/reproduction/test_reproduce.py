@@ -18,7 +18,7 @@ from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import OptionError
 from counterbc.experiments.cell_files import made_with
 from counterbc.experiments.study import Study
-from counterbc.training.plan import versions
+from counterbc.training.run import versions
 from reproduction import catalog
 from reproduction.catalog import FigureOptions, figure7
 from reproduction.draw import draw, resolution, rows_of, sentences

@@ -12,8 +12,9 @@ from torch import Tensor
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.methods import find_method
 from counterbc.policies import Mixture
-from counterbc.selection.folds import crossfit, split_folds
-from counterbc.selection.mixture_modes import Basins
+from counterbc.selection.folds import split_folds
+from counterbc.selection.held_out import Training, held_out_errors
+from counterbc.selection.mixture_modes import ModeGroups
 from counterbc.selection.radius import RadiusSearch, choose_radius
 from counterbc.settings import settings_for
 from counterbc.training.progress import Quiet
@@ -25,8 +26,8 @@ def _head(*modes: tuple[float, float, float]) -> tuple[Tensor, Tensor, Tensor]:
     return weight.log()[None], mean[None, :, None], std.log()[None, :, None]
 
 
-def _basins(*modes: tuple[float, float, float]) -> Basins:
-    return Basins.of(Mixture(modes=len(modes)), _head(*modes))
+def _groups(*modes: tuple[float, float, float]) -> ModeGroups:
+    return ModeGroups.of(Mixture(modes=len(modes)), _head(*modes))
 
 
 def _at(x: float) -> Tensor:
@@ -34,32 +35,32 @@ def _at(x: float) -> Tensor:
 
 
 def test_wide_noise_fitted_by_several_gaussians_is_one_peak() -> None:
-    label = _basins((0.3, -0.6, 0.1), (0.3, -0.4, 0.1), (0.4, 0.6, 0.1)).label
+    label = _groups((0.3, -0.6, 0.1), (0.3, -0.4, 0.1), (0.4, 0.6, 0.1)).label
     assert label.tolist() == [[0, 0, 2]]
 
 
 def test_peaks_do_not_depend_on_the_scale() -> None:
-    far = _basins((0.3, -0.06, 0.01), (0.3, -0.04, 0.01), (0.4, 0.06, 0.01)).label
+    far = _groups((0.3, -0.06, 0.01), (0.3, -0.04, 0.01), (0.4, 0.06, 0.01)).label
     assert far.tolist() == [[0, 0, 2]]
 
 
 def test_a_chain_of_gaussians_is_one_peak() -> None:
-    label = _basins((0.25, 0.4, 0.1), (0.25, 0.0, 0.1), (0.25, 0.2, 0.1), (0.25, -0.2, 0.1)).label
+    label = _groups((0.25, 0.4, 0.1), (0.25, 0.0, 0.1), (0.25, 0.2, 0.1), (0.25, -0.2, 0.1)).label
     assert label.tolist() == [[0, 0, 0, 0]]
 
 
 def test_another_mixture_is_judged_by_its_share_of_the_peak() -> None:
-    basins = _basins((0.5, -0.6, 0.1), (0.5, 0.6, 0.1))
+    groups = _groups((0.5, -0.6, 0.1), (0.5, 0.6, 0.1))
     other = _head((0.1, 0.5, 0.01), (0.3, 0.7, 0.01), (0.6, -0.6, 0.01))
-    mean, variance = basins.within(other, _at(0.9))
+    mean, variance = groups.within(other, _at(0.9))
     # Weights ¼ and ¾: mean 0.65, variance ¼ · 0.15² + ¾ · 0.05² + 0.01².
     assert float(mean) == pytest.approx(0.65)
     assert float(variance) == pytest.approx(0.0076)
 
 
 def test_a_mixture_that_lost_a_peak_is_judged_by_what_is_nearest() -> None:
-    basins = _basins((0.5, -0.6, 0.1), (0.5, 0.6, 0.1))
-    mean, _ = basins.within(
+    groups = _groups((0.5, -0.6, 0.1), (0.5, 0.6, 0.1))
+    mean, _ = groups.within(
         _head((0.5, -0.7, 0.01), (0.495, -0.5, 0.01), (0.005, 0.6, 0.01)), _at(0.6)
     )
     assert float(mean) == pytest.approx(-0.5)
@@ -79,14 +80,18 @@ def test_a_mixture_is_held_to_the_mode_that_was_shown() -> None:
     settings = settings_for("default", policy="mixture", modes=2, hidden=(16,), steps=400)
     name, method = find_method("counter-bc")
     demos = _two_goals()
-    (fit,) = crossfit(
-        [demos], [[split_folds(demos, 5, 0)]], (0.0, 0.2), (name, settings.apply(method)), settings,
-        torch.device("cpu"), Quiet(),
-    )  # fmt: skip
-    assert np.abs(fit.residual).max() < 0.6, "the other mode is 1.2 away"
-    assert (np.asarray(fit.spread) > 0).all()
-    own = (fit.residual**2).mean(2) + np.asarray(fit.spread).mean(2)
-    assert fit.errors().mean((0, 1)) == pytest.approx(own[0])
+    training = Training(
+        name=name,
+        method=settings.apply(method),
+        settings=settings,
+        device=torch.device("cpu"),
+        progress=Quiet(),
+    )
+    (errors,) = held_out_errors([demos], [[split_folds(demos, 5, 0)]], (0.0, 0.2), training)
+    assert np.abs(errors.residual).max() < 0.6, "the other mode is 1.2 away"
+    assert (np.asarray(errors.variance) > 0).all()
+    squares = (errors.residual**2).mean(2) + np.asarray(errors.variance).mean(2)
+    assert errors.by_fold().mean((0, 1)) == pytest.approx(squares[0])
 
 
 def test_a_mixture_is_searched_with_the_steps_it_will_be_trained_for_unless_told() -> None:

@@ -18,7 +18,9 @@ from counterbc.methods import METHODS
 from counterbc.policies import GaussianCNN, GaussianCNNGRU
 from counterbc.settings import Settings
 from counterbc.trainer import train
-from counterbc.training.plan import Job
+from counterbc.training.network_stack import View
+from counterbc.training.plan import plan_training, seed_members
+from counterbc.training.run import plan_view
 
 SHAPE = (36, 36, 3)
 ON_IMAGES = ("bc", "counter-bc", "weighted-bc", "bc-rnn", "bcnd")
@@ -43,11 +45,11 @@ def quick(demos: Any, method: str = "bc", **options: Any) -> Policies:
     return train(demos, method, **(usual | options))
 
 
-def job_of(method: str) -> Job:
-    settings, demos = Settings(batch=8), [pictures(0), pictures(1)]
-    job = Job(demos, method, settings.apply(METHODS[method], SHAPE), settings, "default", None)
-    job.assign([0, 1])
-    return job
+def view_of(datasets: list[Demonstrations]) -> View:
+    settings = Settings(batch=8)
+    method, members = settings.apply(METHODS["bc"], SHAPE), seed_members(datasets, [0, 1], [[0, 0]])
+    plan = plan_training(datasets, method, settings, members)
+    return plan_view(plan, torch.device("cpu"), torch.float32)
 
 
 @pytest.mark.parametrize("method", ON_IMAGES)
@@ -75,7 +77,7 @@ def test_networks_of_images_learn_at_a_rate_of_their_own_unless_told() -> None:
 
 
 def test_frames_lie_once_as_bytes_and_windows_are_black_before_the_start() -> None:
-    view = job_of("bc").view([pictures(0), pictures(1)], torch.device("cpu"), torch.float32)
+    view = view_of([pictures(0), pictures(1)])
     assert view.store.obs.dtype == torch.uint8
     assert view.store.obs.shape == (96, 36 * 36 * 3)
     window = view.store.windows(torch.tensor([[13]]), 4)[0, 0]  # the second pair of an episode
@@ -95,8 +97,7 @@ def test_a_member_agrees_with_itself_trained_alone(method: str) -> None:
 def test_acting_reads_the_same_windows_as_training() -> None:
     demos = pictures()
     policies, episode = quick(demos, seeds=1), demos.episodes[0]
-    job = job_of("bc")
-    view = job.view([demos, demos], torch.device("cpu"), torch.float32)
+    view = view_of([demos, demos])
     windows = view.store.windows(torch.arange(6)[None], 4)  # (1, 6, 4, S)
     head = policies.policy.head(policies.params, windows)
     expected = policies.scales.restore(policies.policy.mean(head))[0]

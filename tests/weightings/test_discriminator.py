@@ -18,7 +18,8 @@ from counterbc.errors import DataError, FormatError
 from counterbc.methods import METHODS
 from counterbc.settings import Settings
 from counterbc.training.network_stack import View
-from counterbc.training.plan import Job
+from counterbc.training.plan import plan_training, seed_members
+from counterbc.training.run import plan_view
 from counterbc.weightings import Discriminator
 from counterbc.weightings.pretraining import Pretraining
 
@@ -28,9 +29,8 @@ Train = Callable[..., Policies]
 
 def column(demos: Demonstrations, weighting: Discriminator) -> View:
     method = replace(METHODS["discriminator-bc"], weighting=weighting)
-    job = Job([demos], "discriminator-bc", method, Settings(), "default", None)
-    job.assign(1)
-    view = job.view([demos], torch.device("cpu"), torch.float64)
+    plan = plan_training([demos], method, Settings(), seed_members([demos], [0], [[0.0]]))
+    view = plan_view(plan, torch.device("cpu"), torch.float64)
     view.fit()
     view.update_columns(None, 1)
     return view

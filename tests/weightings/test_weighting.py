@@ -16,7 +16,8 @@ from counterbc.methods import METHODS, Method
 from counterbc.policies import Params
 from counterbc.settings import Settings
 from counterbc.training.network_stack import View, initial, split
-from counterbc.training.plan import Job
+from counterbc.training.plan import plan_training, seed_members
+from counterbc.training.run import plan_view
 from counterbc.weightings import PolicyLikelihood
 
 Make = Callable[..., Demonstrations]
@@ -35,10 +36,10 @@ def shortened(method: Method) -> Method:
 def views(method: Method, make_demos: Make) -> tuple[View, Params]:
     """Return three members with one dataset each, of unequal lengths, and random parameters."""
     datasets = [make_demos(seed=s, length=n) for s, n in enumerate((10, 12, 9))]
-    job = Job(datasets, "any", shortened(method), Settings(hidden=(8, 8)), "default", None)
-    job.assign([3, 4, 5])
-    view = job.view(datasets, torch.device("cpu"), torch.float64)
-    sizes = view.store.obs.shape[1], view.store.action.shape[1], len(job.operators)
+    members = seed_members(datasets, [3, 4, 5], [[0.4] * 3])
+    plan = plan_training(datasets, shortened(method), Settings(hidden=(8, 8)), members)
+    view = plan_view(plan, torch.device("cpu"), torch.float64)
+    sizes = view.store.obs.shape[1], view.store.action.shape[1], len(plan.operators)
     params = {}
     for name, value in initial(view.method, view.nets, 0, *sizes).items():
         u = draws.uniform(torch.tensor(0), name, torch.arange(value.numel()), 1)
@@ -147,9 +148,9 @@ def test_the_setting_hidden_reaches_every_network_of_the_weighting(
     assert Settings(hidden=(7,)).apply(METHODS[method]).weighting == weighting
     assert Settings().apply(METHODS[method]).weighting == METHODS[method].weighting
     small = replace(METHODS[method], weighting=weighting, shards=1)
-    job = Job([make_demos()], "any", small, Settings(), "default", None)
-    job.assign([3])
-    view = job.view(job.datasets, torch.device("cpu"), torch.float64)
+    demos = make_demos()
+    plan = plan_training([demos], small, Settings(), seed_members([demos], [3], [[0.4]]))
+    view = plan_view(plan, torch.device("cpu"), torch.float64)
     view.fit()
     learned = weighting.init(torch.Generator(), 3, 2) | view.fitted
     matrices = [value for name, value in learned.items() if name.endswith(".weight")]

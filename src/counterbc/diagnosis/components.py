@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.data.demonstrations import Array
+from counterbc.data.demonstrations import Array, Demonstrations
 
 ODD = 2.5
 """Robust standard deviations above the usual from which on an episode or operator is odd."""
@@ -27,6 +27,11 @@ _MOST = 1 / 3  # of the episodes can be odd; more of them are a way of their own
 _NORMAL = 1.4826  # standard deviation of a normal distribution over its median deviation
 _OF_MEDIAN = 1.2533  # standard error of a median over that of the mean, of normal numbers
 _PEOPLE = 3  # people, below which nobody can say how people differ
+
+
+def by_episode(demos: Demonstrations, values: Array) -> list[Array]:
+    """Split values of all pairs (N, …) into those of each episode."""
+    return np.split(values, np.cumsum([len(e) for e in demos.episodes])[:-1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -15,15 +14,18 @@ from counterbc.acting.policies import radius_text
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.episode import frozen
 from counterbc.data.names import shorten
+from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import feasible_units, unit_actions, user_actions
 from counterbc.diagnosis.clamp_to_support import relative, trusted, within
-from counterbc.diagnosis.scores import Score, episode_scores, operator_scores, split
-from counterbc.errors import InfeasibleActions
-from counterbc.selection.held_out import HeldOut, crossfit
-from counterbc.selection.radius import DoubtfulRadius, RadiusSearch, choose_radius
+from counterbc.diagnosis.components import by_episode
+from counterbc.diagnosis.predictions import robust_predictions
+from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
+from counterbc.methods import find_method
+from counterbc.selection.held_out import HeldOut, Training
+from counterbc.selection.radius import RadiusSearch, choose_radii
 from counterbc.settings import settings_for
-from counterbc.training.checks import Radius, as_datasets, radius_of, two_valued, warn_infeasible
-from counterbc.training.progress import Bar, Quiet
+from counterbc.training.checks import as_datasets, check_reads, warn_infeasible
+from counterbc.training.progress import Bar, Progress, Quiet
 
 _AROUND = 2  # neighbours on either side
 
@@ -82,7 +84,7 @@ class Meaning:
     @property
     def cleaned(self) -> Demonstrations:
         """The demonstrations with every action as it was meant."""
-        both = zip(self.demos.episodes, split(self.demos, self.meant), strict=True)
+        both = zip(self.demos.episodes, by_episode(self.demos, self.meant), strict=True)
         return replace(self.demos, episodes=tuple(replace(e, action=a) for e, a in both))
 
     def __repr__(self) -> str:
@@ -123,9 +125,17 @@ def meaning(
     if radius is None:
         radius = "auto" if preset == "default" else settings.radius
     warn_infeasible([demos], settings)
-    delta = _delta(demos, radius, search, preset, where, progress, changes)
-    bar = Bar("judging") if progress else Quiet()
-    means = crossfit(demos, judges or HeldOut(), delta, settings, where, bar)
+    name, method = find_method("counter-bc")
+    method = settings.apply(method)
+    check_reads(demos, method)
+    bar: Progress = Bar("choosing Δ") if progress else Quiet()
+    training = Training(name=name, method=method, settings=settings, device=where, progress=bar)
+    if isinstance(radius, str):
+        settings_for(preset, radius=radius)  # refuses any word but auto
+        radius = choose_radii([demos], training, search)[0].radius
+    delta = radius_of(radius, [demos])
+    training = replace(training, progress=Bar("judging") if progress else Quiet())
+    means = robust_predictions(demos, judges or HeldOut(), delta, training)
     shown, believed = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
     unit, aim, shape = (
         unit_actions(demos, shown),
@@ -156,29 +166,6 @@ def _doubt(demos: Demonstrations, means: Array) -> Array:
     off = units - np.nanmean(units, axis=0)
     known = np.isfinite(off).all(2).sum(0)  # (N,)
     variance = np.nansum(off**2, axis=(0, 2)) / np.maximum(known - 1, 1)  # (N,)
-    padded = [np.pad(v, _AROUND, mode="edge") for v in split(demos, variance)]
+    padded = [np.pad(v, _AROUND, mode="edge") for v in by_episode(demos, variance)]
     box = np.full(2 * _AROUND + 1, 1 / (2 * _AROUND + 1))
     return np.concatenate([np.convolve(v, box, mode="valid") for v in padded])
-
-
-def _delta(
-    demos: Demonstrations,
-    radius: Any,
-    search: RadiusSearch | None,
-    preset: str,
-    device: torch.device,
-    progress: bool,
-    changes: dict[str, Any],
-) -> tuple[float, ...]:
-    """Δ of each action dimension, given or chosen."""
-    if isinstance(radius, str):
-        settings_for(preset, radius=radius)  # refuses any other word
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InfeasibleActions)
-            choice = choose_radius(
-                demos, search=search, preset=preset, device=device, progress=progress, **changes
-            )
-        for doubt in choice.warnings:
-            warnings.warn(doubt, DoubtfulRadius, stacklevel=3)
-        radius = choice.radius
-    return radius_of(radius, demos.action_size, two_valued([demos]))

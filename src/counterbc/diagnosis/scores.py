@@ -10,7 +10,7 @@ import numpy as np
 
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.diagnosis import uncertainty
-from counterbc.diagnosis.components import Components
+from counterbc.diagnosis.components import Components, by_episode
 from counterbc.diagnosis.kinematics import MEASURES, kinematics
 
 
@@ -53,7 +53,7 @@ class Score:
 
 def episode_scores(demos: Demonstrations, off: Array, unit: Array) -> tuple[Score, ...]:
     """From shown − believed and the shown actions, (N, A) each where dimensions span [−1, 1]."""
-    off_parts, unit_parts = split(demos, off), split(demos, unit)
+    off_parts, unit_parts = by_episode(demos, off), by_episode(demos, unit)
     parts, moves = Components.of(off_parts), _kinematics(demos, unit_parts)
     return tuple(
         _score(e.name, e.operator, [off_parts[i]], parts, [i], [moves[i]])
@@ -65,7 +65,7 @@ def operator_scores(
     demos: Demonstrations, off: Array, episodes: Sequence[Score]
 ) -> tuple[Score, ...]:
     """One per operator, in order of first appearance; none where none is recorded."""
-    off_parts, scores = split(demos, off), []
+    off_parts, scores = by_episode(demos, off), []
     parts = Components.of(off_parts)
     people = {
         name: [i for i, e in enumerate(demos.episodes) if e.operator == name]
@@ -77,11 +77,6 @@ def operator_scores(
         some = [off_parts[i] for i in own]
         scores.append(_score(name, name, some, parts, own, moves, between))
     return tuple(scores)
-
-
-def split(demos: Demonstrations, values: Array) -> list[Array]:
-    """Of all pairs (N, …): those of each episode."""
-    return np.split(values, np.cumsum([len(e) for e in demos.episodes])[:-1])
 
 
 def _score(

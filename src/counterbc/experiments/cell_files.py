@@ -14,7 +14,7 @@ from counterbc.envs import make_vec
 from counterbc.errors import FormatError, OptionError
 from counterbc.experiments.cell import Cell
 from counterbc.files import aside
-from counterbc.training.plan import versions
+from counterbc.training.run import versions
 
 
 def description(path: Path) -> dict[str, Any]:

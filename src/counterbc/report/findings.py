@@ -15,13 +15,13 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.inspection import Inspection
 from counterbc.data.inspection_report import InspectionReport
 from counterbc.data.merge import merge
+from counterbc.data.radii import Radius
 from counterbc.data.raw_episode import Header, raw_episodes
 from counterbc.diagnosis.intents import Intents, find_intents
 from counterbc.diagnosis.meaning import Meaning, meaning
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError, unknown
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusChoice, RadiusSearch, choose_radius
-from counterbc.training.checks import Radius
 
 _FEW = 8  # episodes: of fewer, quartiles say little
 _FENCE = 1.5  # interquartile ranges above the upper quartile, as in a box plot

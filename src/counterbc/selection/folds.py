@@ -1,39 +1,30 @@
-"""Parts of a dataset that are held out in turn, and what policies say that never saw them."""
+"""Folds: parts of a dataset that are held out in turn."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from counterbc.acting.policies import Acting, Member, Policies
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.errors import DataError
-from counterbc.methods import Method
-from counterbc.policies import Mixture
-from counterbc.selection.mixture_modes import Basins
-from counterbc.settings import Settings
-from counterbc.training.checks import radius_of, two_valued
-from counterbc.training.plan import Job
-from counterbc.training.progress import Progress
 
 LEAST_PAIRS = 20
-"""Below it a fold holds out fewer than four pairs."""
+"""With fewer pairs a fold would hold out fewer than four."""
 _GAP = 10  # steps, at most
 _GOLDEN = 0.618034
+_OPERATORS = 3  # at least: with two, each would be predicted from the habits of the other alone
+_KEPT = 0.5  # of the selected pairs, at least, for every fold to learn from
 
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Which pairs each fold holds out and which it learns from, as indices into all pairs."""
+    """The pairs that each fold holds out and learns from, as indices into all pairs."""
 
     kind: Literal["episodes", "blocks"]
     gap: int
-    """Steps on either side of a held-out block that nobody learns from; 0 between episodes."""
+    """Steps on either side of a held-out block that no fold learns from; 0 between episodes."""
     held_out: tuple[Array, ...]
     learned: tuple[Array, ...]
 
@@ -42,7 +33,7 @@ class Folds:
 
 
 def split_folds(demos: Demonstrations, count: int, seed: int) -> Folds:
-    """Whole episodes are held out where there are `count` of them, else contiguous blocks."""
+    """Hold out whole episodes if there are at least `count` of them, otherwise blocks of steps."""
     if demos.pairs < LEAST_PAIRS:
         raise DataError(
             f"cross-validation needs {LEAST_PAIRS} pairs or more; there are {demos.pairs}; "
@@ -51,13 +42,33 @@ def split_folds(demos: Demonstrations, count: int, seed: int) -> Folds:
     pairs, episode = demos.learned, demos.starts[demos.learned]
     if len(np.unique(episode)) < count:
         return _blocks(demos, count, seed)
-    fold = deal(episode, count, seed)
+    fold = _deal(episode, count, seed)
     held_out = tuple(pairs[fold == k] for k in range(count))
     return Folds("episodes", 0, held_out, tuple(pairs[fold != k] for k in range(count)))
 
 
-def deal(group: Array, count: int, seed: int) -> Array:
-    """The fold of each pair: groups in random order, large ones first, to the emptiest fold."""
+def split_operators(demos: Demonstrations, count: int, seed: int) -> Folds:
+    """Hold out whole operators where possible; all pairs are held out, selected ones are learned.
+
+    A policy that learned from other episodes of a person would predict that person's habits. So
+    operators are held out whole if there are three or more and half of the selected pairs remain;
+    otherwise `split_folds` decides.
+    """
+    whole = replace(demos, selected=None)
+    if len(demos.operators) >= _OPERATORS and all(e.operator for e in demos.episodes):
+        folds = _selected(_by_operator(whole, count, seed), demos)
+        if _fewest(folds) >= _KEPT * demos.pairs:
+            return folds
+    folds = _selected(split_folds(whole, count, seed), demos)
+    if not _fewest(folds):
+        raise DataError(
+            "a fold leaves no selected pair to learn from; select pairs of more episodes"
+        )
+    return folds
+
+
+def _deal(group: Array, count: int, seed: int) -> Array:
+    """Return the fold of each pair: groups in random order, large first, to the emptiest fold."""
     names, inverse, sizes = np.unique(group, return_inverse=True, return_counts=True)
     order = np.random.default_rng(seed).permutation(len(names))
     fold, load = np.zeros(len(names), int), np.zeros(count, int)
@@ -67,11 +78,28 @@ def deal(group: Array, count: int, seed: int) -> Array:
     return np.asarray(fold[inverse])
 
 
-def _blocks(demos: Demonstrations, count: int, seed: int) -> Folds:
-    """Neighbouring steps are alike: those within the gap of a held-out pair are not learned from.
+def _by_operator(demos: Demonstrations, count: int, seed: int) -> Folds:
+    """Hold out whole operators, in at most as many folds as there are operators."""
+    names = np.array([str(e.operator) for e in demos.episodes])
+    count = min(count, len(demos.operators))
+    fold = _deal(np.repeat(names, [len(e) for e in demos.episodes]), count, seed)
+    held_out = tuple(np.flatnonzero(fold == k) for k in range(count))
+    return Folds("episodes", 0, held_out, tuple(np.flatnonzero(fold != k) for k in range(count)))
 
-    The gap is a twentieth of all steps, at most 10, so that most pairs are left. Blocks of another
-    seed begin elsewhere; one of them then goes on at the first pair.
+
+def _selected(folds: Folds, demos: Demonstrations) -> Folds:
+    return replace(folds, learned=tuple(np.intersect1d(x, demos.learned) for x in folds.learned))
+
+
+def _fewest(folds: Folds) -> int:
+    return min(map(len, folds.learned))
+
+
+def _blocks(demos: Demonstrations, count: int, seed: int) -> Folds:
+    """Hold out contiguous blocks with a gap around each, since neighbouring steps are alike.
+
+    The gap is a twentieth of all steps, at most 10, so that most pairs remain. Another seed shifts
+    the blocks; the last one then wraps around to the first pair.
     """
     pairs, starts = demos.learned, demos.starts
     gap = int(np.clip(len(starts) // 20, 1, _GAP))
@@ -91,118 +119,9 @@ def _blocks(demos: Demonstrations, count: int, seed: int) -> Folds:
 
 
 def _steps_to(block: Array, pairs: Array) -> Array:
-    """From each pair to the nearest of the block: (n,)."""
+    """Return the number of steps from each pair to the nearest pair of the block: (n,)."""
     ends = np.sort(block)
     after = np.searchsorted(ends, pairs)
     before = np.abs(pairs - ends[np.maximum(after - 1, 0)])
     beyond = np.abs(ends[np.minimum(after, len(ends) - 1)] - pairs)
     return np.asarray(np.minimum(before, beyond))
-
-
-@dataclass(frozen=True, eq=False)
-class CrossFit:
-    """What policies of each radius miss on the pairs they did not learn from."""
-
-    residual: Array
-    """(R, G, n, A): shown minus predicted action, in units in which actions span [-1, 1], for R
-    repeats, G radii and the n pairs that the dataset learns from."""
-    fold: Array
-    """(R, n): by which fold each pair was held out."""
-    spread: Array | float = 0.0
-    """(R, G, n, A): the variance of the action that a mixture takes there; 0 for other policies,
-    which are judged by their mean action."""
-
-    def errors(self) -> Array:
-        """Mean squared error of each fold: (R, K, G, A)."""
-        count = int(self.fold.max()) + 1
-        squares = self.residual**2 + self.spread
-        return np.array([
-            [square[:, fold == k].mean(1) for k in range(count)]
-            for square, fold in zip(squares, self.fold, strict=True)
-        ])  # fmt: skip
-
-
-def crossfit(
-    datasets: Sequence[Demonstrations],
-    folds: Sequence[Sequence[Folds]],
-    radii: Sequence[float],
-    method: tuple[str, Method],
-    settings: Settings,
-    device: torch.device,
-    progress: Progress,
-) -> list[CrossFit]:
-    """Train datasets × repeats × folds × radii members as one population; `folds` by repeat.
-
-    Members that differ in their radius alone share their seed, so that the radii are compared on
-    the same weights, batches and draws.
-    """
-    job = Job(list(datasets), *method, settings, "cross-validation", None)
-    members, lists = [], []
-    for d, (data, repeats) in enumerate(zip(datasets, folds, strict=True)):
-        name, size, binary = data.fingerprint(), data.action_size, two_valued([data])
-        for repeat, split in enumerate(repeats):
-            for k, learned in enumerate(split.learned):
-                seed = repeat * len(split) + k
-                members += [Member(seed, radius_of(r, size, binary), d, name) for r in radii]
-                lists += [learned] * len(radii)
-    job.assign_lists(members, lists)
-    policies = job.run(device, torch.float32, None, False, progress)
-    fits, begin = [], 0
-    for data, repeats in zip(datasets, folds, strict=True):
-        count = sum(map(len, repeats)) * len(radii)
-        fits.append(_fit(policies[begin : begin + count], data, repeats, len(radii)))
-        begin += count
-    return fits
-
-
-def _fit(
-    policies: Policies, data: Demonstrations, repeats: Sequence[Folds], radii: int
-) -> CrossFit:
-    place = {pair: i for i, pair in enumerate(data.learned.tolist())}
-    residual = np.full((len(repeats), radii, data.pairs, data.action_size), np.nan)
-    spread = np.zeros_like(residual)
-    fold, begin = np.zeros((len(repeats), data.pairs), int), 0
-    for r, split in enumerate(repeats):
-        for k, pairs in enumerate(split.held_out):
-            at = [place[pair] for pair in pairs.tolist()]
-            some = policies[begin : begin + radii]
-            residual[r][:, at], spread[r][:, at] = _residuals(some, data, pairs)
-            fold[r, at] = k
-            begin += radii
-    return CrossFit(residual, fold, spread)
-
-
-def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Array, Array]:
-    """Shown minus acted, in the policies' units, and the variance of acting: (P, n, A) each."""
-    acting = Acting(policies, range(len(pairs)), "mean", 0)
-    obs, scales = policies.tensor(data.obs), policies.scales
-    nothing = scales.obs_mean.unsqueeze(1).to(obs.dtype)  # read as 0, as before an episode's start
-    for back in range(policies.policy.history - 1, -1, -1):
-        index = pairs - back
-        inside = torch.tensor(index >= data.starts[pairs])[:, None]
-        acted = acting.actions(torch.where(inside, obs[index], nothing))  # (P, n, A)
-    shown = scales.action(torch.tensor(data.action[pairs]).expand_as(acted))
-    if isinstance(policies.policy, Mixture) and policies.shards == 1:
-        mean, variance = _of_modes(policies, policies.policy, acting.window, shown)
-    else:
-        mean = scales.action(acted)
-        variance = torch.zeros_like(mean)
-    return (shown - mean).double().numpy(), variance.double().numpy()
-
-
-@torch.no_grad()
-def _of_modes(
-    policies: Policies, policy: Mixture, window: Tensor, shown: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Mean and variance of each member within the mode of the shown action: (P, n, A) each.
-
-    Modes are those of the first member, whose radius is 0: had each member its own, those that
-    split the noise of one mode into many would come out best.
-    """
-    seen = window if policy.history > 1 else window.squeeze(2)
-    head = policy.head(policies.params, seen)
-    each = [tuple(x[p] for x in head) for p in range(len(policies))]
-    basins = Basins.of(policy, each[0])
-    found = [basins.within(h, a) for h, a in zip(each, shown, strict=True)]
-    means, variances = zip(*found, strict=True)
-    return torch.stack(means), torch.stack(variances)

@@ -1,43 +1,43 @@
-"""Every pair judged by policies that did not see its episode, nor its operator where they can."""
+"""Held-out policies: members trained on folds, and what they predict for pairs they never saw."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from counterbc.acting.policies import Acting, Member, Policies
 from counterbc.data.demonstrations import Array, Demonstrations
-from counterbc.data.scaling import unit_actions
-from counterbc.diagnosis.components import Components
-from counterbc.diagnosis.scores import split
-from counterbc.errors import CounterBCError, InfeasibleActions, OptionError
-from counterbc.methods import find_method
-from counterbc.selection.folds import Folds
-from counterbc.selection.operator_folds import split_judged
+from counterbc.data.radii import Radius, radius_of
+from counterbc.errors import CounterBCError, OptionError
+from counterbc.methods import Method
+from counterbc.policies import Mixture
+from counterbc.selection.folds import Folds, split_operators
+from counterbc.selection.mixture_modes import ModeGroups
 from counterbc.settings import Settings
-from counterbc.training.plan import Job
+from counterbc.training.plan import plan_training
 from counterbc.training.progress import Progress
+from counterbc.training.run import run
 
-_CHUNK = 1 << 16  # pairs judged at once
+_CHUNK = 1 << 16  # pairs predicted at once
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How many policies judge a pair, and how they are made."""
+    """How many held-out policies predict each pair, and how they are trained."""
 
     folds: int = 5
-    """Folds that operators or episodes are dealt to; each is judged by policies of the others."""
+    """Folds that operators or episodes are dealt to; policies trained on the others predict each."""
     repeats: int = 4
-    """How often that is done anew, to average over."""
+    """Number of repetitions to average over, each with other folds."""
     rounds: int = 3
-    """HeldOut of the second and later rounds do not learn from episodes that the round before found
-    odd; all rounds but the last take one repeat."""
+    """Rounds of training. Policies of the second and later rounds do not learn from episodes that
+    were outliers in the round before; all rounds but the last take one repeat."""
     steps: int = 3000
-    """Gradient steps of each judge; fewer where the training itself has fewer."""
+    """Gradient steps of each policy; fewer where the training itself has fewer."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -51,72 +51,162 @@ class HeldOut:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be {allowed}")
 
     def split(self, demos: Demonstrations) -> list[Folds]:
-        """The folds of each repeat; only selected pairs are learned from, all are judged."""
-        return [split_judged(demos, self.folds, self.seed + r) for r in range(self.repeats)]
+        """Return the folds of each repeat; every pair is held out once, selected ones are learned."""
+        return [split_operators(demos, self.folds, self.seed + r) for r in range(self.repeats)]
 
 
-def crossfit(
-    demos: Demonstrations,
-    judges: HeldOut,
-    radius: tuple[float, ...],
-    settings: Settings,
-    device: torch.device,
-    progress: Progress,
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How held-out policies are trained."""
+
+    name: str
+    method: Method
+    """The method with the settings applied."""
+    settings: Settings
+    device: torch.device
+    progress: Progress
+
+
+def train_held_out(
+    datasets: Sequence[Demonstrations],
+    folds: Sequence[Sequence[Folds]],
+    radii: Sequence[Radius],
+    training: Training,
+) -> list[list[list[Policies]]]:
+    """Train datasets × repeats × folds × radii members as one population.
+
+    `folds` are those of each dataset's repeats. Returns, for each dataset, repeat and fold, the
+    policies of all radii. Members that differ in their radius alone share their seed, so that the
+    radii are compared on the same weights, batches and draws.
+    """
+    members, lists = [], []
+    for d, (data, repeats) in enumerate(zip(datasets, folds, strict=True)):
+        name, each = data.fingerprint(), [radius_of(r, [data]) for r in radii]
+        for repeat, split in enumerate(repeats):
+            for k, learned in enumerate(split.learned):
+                members += [Member(repeat * len(split) + k, radius, d, name) for radius in each]
+                lists += [learned] * len(radii)
+    plan = plan_training(
+        datasets, training.method, training.settings, members, name=training.name, lists=lists
+    )
+    policies = run(plan, device=training.device, progress=training.progress)
+    groups = (policies[i : i + len(radii)] for i in range(0, len(policies), len(radii)))
+    return [[[next(groups) for _ in split.held_out] for split in repeats] for repeats in folds]
+
+
+def held_out_predictions(
+    demos: Demonstrations, held_out: HeldOut, radius: tuple[float, ...], training: Training
 ) -> Array:
-    """The mean action at every pair, in the user's units: (repeats, N, A), NaN where diverged."""
-    settings = replace(settings, steps=min(judges.steps, settings.steps))
-    how, learned = (radius, settings, device, progress), demos
-    for _ in range(judges.rounds - 1):
-        believed = _judge(learned, replace(judges, repeats=1), *how)[0]  # (N, A)
-        usual = _learnable(demos, believed)
-        again, learned = learned, replace(demos, selected=usual)
-        if np.array_equal(again.learned, usual):
-            break
-    return _judge(learned, judges, *how)
+    """Return the mean action at every pair in the user's units: (repeats, N, A).
 
-
-def _learnable(demos: Demonstrations, believed: Array) -> Array:
-    """The pairs of episodes that are not odd, as indices into all pairs."""
-    off = unit_actions(demos, demos.action.astype(np.float64)) - unit_actions(demos, believed)
-    usual = Components.of(split(demos, off)).learnable  # (E,)
-    of_pair = np.repeat(usual, [len(e) for e in demos.episodes])
-    return np.asarray(demos.learned[of_pair[demos.learned]])
-
-
-def _judge(
-    demos: Demonstrations,
-    judges: HeldOut,
-    radius: tuple[float, ...],
-    settings: Settings,
-    device: torch.device,
-    progress: Progress,
-) -> Array:
-    """One round: all folds of all repeats are one population of Counter-BC."""
-    name, method = find_method("counter-bc")
-    whole = replace(demos, selected=None)
-    dealt = [(r, k, f) for r, f in enumerate(judges.split(demos)) for k in range(len(f))]
-    members = [Member(r * len(f) + k, radius, 0, whole.fingerprint()) for r, k, f in dealt]
-    with warnings.catch_warnings():
-        # Each pair is learned from by several members; whoever calls counts it once.
-        warnings.simplefilter("ignore", InfeasibleActions)
-        job = Job([whole], name, settings.apply(method), settings, "judging", None)
-        job.assign_lists(members, [f.learned[k] for _, k, f in dealt])
-        policies = job.run(device, torch.float32, None, False, progress)
-    means = np.full((judges.repeats, len(whole.obs), demos.action_size), np.nan)
-    for (r, k, f), policy in zip(dealt, policies, strict=True):
-        means[r, f.held_out[k]] = _means(policy, whole.obs[f.held_out[k]])
+    NaN where a policy diverged. Policies learn from the selected pairs and predict all of them.
+    """
+    whole, repeats = replace(demos, selected=None), held_out.split(demos)
+    trained = train_held_out([whole], [repeats], [radius], training)[0]
+    means = np.full((len(repeats), len(whole.obs), demos.action_size), np.nan)
+    for mean, split, policies in zip(means, repeats, trained, strict=True):
+        for pairs, policy in zip(split.held_out, policies, strict=True):
+            for some in np.array_split(pairs, range(_CHUNK, len(pairs), _CHUNK)):
+                mean[some] = _act(policy, whole, some)[0][0].double().numpy()
     if not np.isfinite(means).any(0).all():
         raise CounterBCError(
-            "the policies that judge some pairs diverged; lower the learning rate, or raise the "
+            "the policies that predict some pairs diverged; lower the learning rate, or raise the "
             "number of repeats"
         )
     return means
 
 
-def _means(policy: Policies, obs: Array) -> Array:
-    """The mean actions of one member, in the user's units: (n, A)."""
-    chunks: Sequence[Array] = np.array_split(obs, range(_CHUNK, len(obs), _CHUNK))
-    acts = [
-        Acting(policy, range(len(c)), "mean", 0).actions(torch.tensor(c)[None])[0] for c in chunks
-    ]
-    return torch.cat(acts).double().numpy()
+@dataclass(frozen=True, eq=False)
+class HeldOutErrors:
+    """Errors of policies on the pairs they did not learn from: R repeats, G radii, n pairs."""
+
+    residual: Array
+    """(R, G, n, A): demonstrated minus predicted action, in units in which actions span [-1, 1]."""
+    fold: Array
+    """(R, n): the fold that held out each pair."""
+    variance: Array | float = 0.0
+    """(R, G, n, A): the variance of a mixture's action; 0 for other policies, which are measured by
+    their mean action."""
+
+    def by_fold(self) -> Array:
+        """Return the mean squared error of each fold: (R, K, G, A)."""
+        count = int(self.fold.max()) + 1
+        squares = self.residual**2 + self.variance
+        return np.array([
+            [square[:, fold == k].mean(1) for k in range(count)]
+            for square, fold in zip(squares, self.fold, strict=True)
+        ])  # fmt: skip
+
+
+def held_out_errors(
+    datasets: Sequence[Demonstrations],
+    folds: Sequence[Sequence[Folds]],
+    radii: Sequence[Radius],
+    training: Training,
+) -> list[HeldOutErrors]:
+    """Return the held-out errors of every radius on each dataset; `folds` as in `train_held_out`."""
+    trained = train_held_out(datasets, folds, radii, training)
+    return [_errors(*each, len(radii)) for each in zip(datasets, folds, trained, strict=True)]
+
+
+def _errors(
+    data: Demonstrations,
+    repeats: Sequence[Folds],
+    trained: Sequence[Sequence[Policies]],
+    radii: int,
+) -> HeldOutErrors:
+    place = {pair: i for i, pair in enumerate(data.learned.tolist())}
+    residual = np.full((len(repeats), radii, data.pairs, data.action_size), np.nan)
+    variance = np.zeros_like(residual)
+    fold = np.zeros((len(repeats), data.pairs), int)
+    for r, (split, policies) in enumerate(zip(repeats, trained, strict=True)):
+        for k, (pairs, population) in enumerate(zip(split.held_out, policies, strict=True)):
+            at = [place[pair] for pair in pairs.tolist()]
+            residual[r][:, at], variance[r][:, at] = _residuals(population, data, pairs)
+            fold[r, at] = k
+    return HeldOutErrors(residual, fold, variance)
+
+
+def _act(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Tensor, Tensor]:
+    """Return the mean actions in the user's units, (P, n, A), and what the policies read."""
+    acting = Acting(policies, range(len(pairs)), "mean", 0)
+    # A scaled mean is 0, which is what policies read before an episode's start.
+    nothing = policies.scales.obs_mean.unsqueeze(1)
+    for back in range(policies.policy.history - 1, -1, -1):
+        index = pairs - back
+        inside = torch.tensor(index >= data.starts[pairs])[:, None]
+        obs = policies.tensor(data.obs[index])
+        action = acting.actions(torch.where(inside, obs, nothing.to(obs.dtype)))
+    return action, acting.window
+
+
+def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Array, Array]:
+    """Return demonstrated minus predicted actions in the policies' units, and the variance of the
+    predicted ones: (P, n, A) each."""
+    action, window = _act(policies, data, pairs)
+    scales, policy = policies.scales, policies.policy
+    demonstrated = scales.action(torch.tensor(data.action[pairs]).expand_as(action))
+    if isinstance(policy, Mixture) and policies.shards == 1:
+        mean, variance = _mode_moments(policies, policy, window, demonstrated)
+    else:
+        mean = scales.action(action)
+        variance = torch.zeros_like(mean)
+    return (demonstrated - mean).double().numpy(), variance.double().numpy()
+
+
+@torch.no_grad()
+def _mode_moments(
+    policies: Policies, policy: Mixture, window: Tensor, demonstrated: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return each member's mean and variance within the mode of the demonstrated action.
+
+    Modes are those of the first member, whose radius is 0: if each member had its own, those that
+    split the noise of one mode into many would come out best. (P, n, A) each.
+    """
+    obs = window if policy.history > 1 else window.squeeze(2)
+    head = policy.head(policies.params, obs)
+    each = [tuple(x[p] for x in head) for p in range(len(policies))]
+    groups = ModeGroups.of(policy, each[0])
+    moments = [groups.within(h, a) for h, a in zip(each, demonstrated, strict=True)]
+    means, variances = zip(*moments, strict=True)
+    return torch.stack(means), torch.stack(variances)

@@ -20,7 +20,7 @@ _POINTS = 9  # looked at between two means
 
 
 @dataclass(frozen=True, eq=False)
-class Basins:
+class ModeGroups:
     """The peaks of one mixture at each of B states."""
 
     policy: Mixture
@@ -30,8 +30,8 @@ class Basins:
     """(B, K): Gaussians with the same number share a peak."""
 
     @staticmethod
-    def of(policy: Mixture, head: tuple[Tensor, ...]) -> Basins:
-        return Basins(policy, head, _labels(_together(policy, head)))
+    def of(policy: Mixture, head: tuple[Tensor, ...]) -> ModeGroups:
+        return ModeGroups(policy, head, _labels(_together(policy, head)))
 
     def at(self, actions: Tensor) -> Tensor:
         """The peak that actions (B, M, A) belong to: (B, M)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,13 +21,17 @@ import torch
 
 from counterbc.acting.device import find_device
 from counterbc.data.demonstrations import Array, Demonstrations
-from counterbc.errors import CounterBCError, DataError, InfeasibleActions, OptionError
+from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import Method, find_method
 from counterbc.policies import Mixture
-from counterbc.selection.folds import CrossFit, Folds, crossfit, split_folds
+from counterbc.selection.error_curve import best_radius, least_radius, mean_and_error, plateau
+from counterbc.selection.folds import Folds, split_folds
+from counterbc.selection.held_out import HeldOutErrors, Training, held_out_errors
+from counterbc.selection.radius_figure import radius_figure
 from counterbc.selection.unimodality import FALSE_ALARMS, two_peaks
-from counterbc.settings import Settings, settings_for
+from counterbc.settings import settings_for
 from counterbc.supports import Demonstrated
+from counterbc.training.checks import check_reads, warn_infeasible
 from counterbc.training.progress import Bar, Progress, Quiet
 
 RULE_OF_THUMB = "The paper's rule of thumb is 0.2 for experts to 0.5 for novices."
@@ -145,8 +149,6 @@ class RadiusChoice:
 
     def plot(self, path: str | Path) -> None:
         """Draw the curve as .png or .svg."""
-        from counterbc.selection.radius_figure import radius_figure
-
         radius_figure(self, Path(path))
 
 
@@ -161,58 +163,51 @@ def choose_radius(
     **changes: Any,
 ) -> RadiusChoice:
     """Cross-validate Δ; `changes` are fields of `Settings`, as the training will have them."""
-    settings, where = settings_for(preset, **changes), find_device(device)
-    bar: Progress = Bar("choosing Δ") if progress else Quiet()
-    return search_radii(
-        [demos], find_method(method), settings, search or RadiusSearch(), where, bar
-    )[0]
-
-
-def search_radii(
-    datasets: Sequence[Demonstrations],
-    method: tuple[str, Method],
-    settings: Settings,
-    search: RadiusSearch,
-    device: torch.device,
-    progress: Progress,
-) -> list[RadiusChoice]:
-    """A radius for each dataset, all of them from one population."""
-    name, chosen = method[0], settings.apply(method[1], datasets[0].obs_shape)
+    (name, chosen), settings = find_method(method), settings_for(preset, **changes)
+    where = find_device(device)
+    chosen = settings.apply(chosen, demos.obs_shape)
     if isinstance(chosen.support, Demonstrated):
         raise OptionError(f"method {name} has no counterfactuals, so it needs no radius; train it")
-    used = [_used(d, search) for d in datasets]
-    folds = [
-        [split_folds(d, search.folds, search.seed + r) for r in range(search.repeats)] for d in used
-    ]
-    late = isinstance(chosen.policy, Mixture)
-    asked = search.steps_for(max(d.pairs for d in used))
-    whole = late and search.steps is None
-    steps = settings.steps if whole else min(asked, settings.steps)
-    fitting = replace(settings, radius=0.0, steps=steps, held_out=0.0)
-    fits = crossfit(used, folds, search.radii, (name, chosen), fitting, device, progress)
-    return [
-        _choice(d, u, f[0], fit, search, steps, least_radius if late else best_radius)
-        for d, u, f, fit in zip(datasets, used, folds, fits, strict=True)
-    ]
+    check_reads(demos, chosen)
+    warn_infeasible([demos], settings)
+    bar: Progress = Bar("choosing Δ") if progress else Quiet()
+    training = Training(name=name, method=chosen, settings=settings, device=where, progress=bar)
+    return search_radii([demos], search or RadiusSearch(), training)[0]
 
 
-def radii_to_train(
-    datasets: Sequence[Demonstrations],
-    method: tuple[str, Method],
-    settings: Settings,
-    device: torch.device,
-    progress: Progress,
+def choose_radii(
+    datasets: Sequence[Demonstrations], training: Training, search: RadiusSearch | None = None
 ) -> list[RadiusChoice]:
-    """What `train` asks for; doubts become warnings, and what it warned of is not said twice."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InfeasibleActions)
-        choices = search_radii(datasets, method, settings, RadiusSearch(), device, progress)
+    """Return the radius of each dataset, and turn doubts about it into warnings."""
+    choices = search_radii(datasets, search or RadiusSearch(), training)
     for doubt in dict.fromkeys(d for c in choices for d in c.warnings):
-        warnings.warn(doubt, DoubtfulRadius, stacklevel=4)
+        warnings.warn(doubt, DoubtfulRadius, stacklevel=3)
     return choices
 
 
-def _used(demos: Demonstrations, search: RadiusSearch) -> Demonstrations:
+def search_radii(
+    datasets: Sequence[Demonstrations], search: RadiusSearch, training: Training
+) -> list[RadiusChoice]:
+    """Return the radius of each dataset, all of them from one population."""
+    samples = [_sample(d, search) for d in datasets]
+    folds = [
+        [split_folds(d, search.folds, search.seed + r) for r in range(search.repeats)]
+        for d in samples
+    ]
+    settings, mixture = training.settings, isinstance(training.method.policy, Mixture)
+    steps = settings.steps
+    if search.steps is not None or not mixture:
+        steps = min(search.steps_for(max(d.pairs for d in samples)), steps)
+    settings = replace(settings, radius=0.0, steps=steps, held_out=0.0)
+    training = replace(training, settings=settings)
+    errors = held_out_errors(samples, folds, search.radii, training)
+    return [
+        _choice(d, s, f[0], e, search, training)
+        for d, s, f, e in zip(datasets, samples, folds, errors, strict=True)
+    ]
+
+
+def _sample(demos: Demonstrations, search: RadiusSearch) -> Demonstrations:
     action = demos.action[demos.learned]
     if len(action) > 1 and (action == action[0]).all():
         raise DataError(
@@ -224,23 +219,23 @@ def _used(demos: Demonstrations, search: RadiusSearch) -> Demonstrations:
 
 def _choice(
     demos: Demonstrations,
-    used: Demonstrations,
+    sample: Demonstrations,
     folds: Folds,
-    fit: CrossFit,
+    errors: HeldOutErrors,
     search: RadiusSearch,
-    steps: int,
-    pick: Callable[[Sequence[float], Array], float],
+    training: Training,
 ) -> RadiusChoice:
-    each = fit.errors()  # (R, K, G, A)
+    each = errors.by_fold()  # (R, K, G, A)
     total = each.sum(-1)  # (R, K, G)
-    error, error_se = _mean(total)
+    error, error_se = mean_and_error(total)
     if not np.isfinite(error).any():
         raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
-    difference, difference_se = _mean(total - total[:, :, :1])
-    radius = pick(search.radii, total)
+    difference, difference_se = mean_and_error(total - total[:, :, :1])
+    rule = least_radius if isinstance(training.method.policy, Mixture) else best_radius
+    steps = training.settings.steps
     return RadiusChoice(
-        radius=radius,
-        per_dimension=tuple(pick(search.radii, e) for e in np.moveaxis(each, -1, 0)),
+        radius=rule(search.radii, total),
+        per_dimension=tuple(rule(search.radii, e) for e in np.moveaxis(each, -1, 0)),
         radii=search.radii,
         error=_numbers(error),
         error_se=_numbers(error_se),
@@ -255,47 +250,17 @@ def _choice(
         repeats=search.repeats,
         steps=steps,
         pairs=demos.pairs,
-        pairs_used=used.pairs,
-        warnings=tuple(_doubts(demos, fit, least_radius(search.radii, total), search, steps)),
+        pairs_used=sample.pairs,
+        warnings=tuple(_doubts(demos, errors, least_radius(search.radii, total), search, steps)),
     )
-
-
-def _mean(values: Array) -> tuple[Array, Array]:
-    """Mean of (R, K, G) and its standard error over folds; repeats see the same pairs again."""
-    count = values.shape[1]
-    return values.mean((0, 1)), np.sqrt(values.var(1, ddof=1).mean(0) / count)  # (G,) each
 
 
 def _numbers(values: Array) -> tuple[float, ...]:
     return tuple(round(float(v), 8) for v in values)
 
 
-def plateau(radii: Sequence[float], errors: Array) -> tuple[float, ...]:
-    """The radii whose (R, K, G) errors exceed the least by no more than one standard error."""
-    least = int(np.nanargmin(errors.mean((0, 1))))
-    above, se = _mean(errors - errors[:, :, least : least + 1])
-    alike = (above <= se) | (np.arange(len(radii)) == least)
-    return tuple(r for r, yes in zip(radii, alike, strict=True) if yes)
-
-
-def best_radius(radii: Sequence[float], errors: Array) -> float:
-    """Halfway from where the mean of (R, K, G) errors is least to the largest radius within one
-    standard error of it: in return, too small a radius costs more than one too large by as much."""
-    return round((least_radius(radii, errors) + plateau(radii, errors)[-1]) / 2, 3)
-
-
-def least_radius(radii: Sequence[float], errors: Array) -> float:
-    """Where the mean curve is least, by the parabola through the least and its neighbours."""
-    curve = np.nan_to_num(errors.mean((0, 1)), nan=np.inf)
-    g = int(curve.argmin())
-    if g in (0, len(radii) - 1) or not np.isfinite(curve[g - 1 : g + 2]).all():
-        return float(radii[g])
-    a, b, _ = np.polyfit(radii[g - 1 : g + 2], curve[g - 1 : g + 2], 2)
-    return round(float(-b / (2 * a)), 3) if a > 0 else float(radii[g])
-
-
 def _doubts(
-    demos: Demonstrations, fit: CrossFit, least: float, search: RadiusSearch, steps: int
+    demos: Demonstrations, errors: HeldOutErrors, least: float, search: RadiusSearch, steps: int
 ) -> list[str]:
     if steps < LEAST_STEPS:
         return [
@@ -303,7 +268,7 @@ def _doubts(
             f"search with {LEAST_STEPS} steps or more"
         ]
     doubts = []
-    peaks = two_peaks(fit.residual[:, 0].mean(0))  # (n, A) of Δ = 0
+    peaks = two_peaks(errors.residual[:, 0].mean(0))  # (n, A) of Δ = 0
     if peaks:
         names = ", ".join(demos.action_names[d] for d in peaks)
         doubts.append(

@@ -1,36 +1,53 @@
-"""The held-out error against Δ, and which radius it chooses."""
+"""A figure of the held-out error against Δ, with the radius that it chooses."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol
 
-import matplotlib
 import numpy as np
-
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from counterbc.errors import OptionError
 from counterbc.files import aside
-from counterbc.selection.radius import RadiusChoice
 
 _CURVE, _CHOSEN = "#0072B2", "#D55E00"  # of the palette of Okabe and Ito
 KINDS = (".png", ".svg")
 
 
+class ErrorCurve(Protocol):
+    """What the figure reads of a `RadiusChoice`."""
+
+    @property
+    def radius(self) -> float: ...
+    @property
+    def radii(self) -> tuple[float, ...]: ...
+    @property
+    def error(self) -> tuple[float, ...]: ...
+    @property
+    def difference(self) -> tuple[float, ...]: ...
+    @property
+    def difference_se(self) -> tuple[float, ...]: ...
+    @property
+    def plateau(self) -> tuple[float, ...]: ...
+    @property
+    def protocol(self) -> str: ...
+
+
 def check_kind(path: Path) -> None:
-    """Refuse a kind of picture before any work is done for it."""
+    """Refuse a kind of picture that cannot be drawn, before any work is done for it."""
     if path.suffix not in KINDS:
         raise OptionError(f"cannot draw {path.name}; allowed: {', '.join(KINDS)}")
 
 
-def radius_figure(choice: RadiusChoice, path: Path) -> None:
-    """Error in percent of that at Δ = 0, with one standard error of the paired difference."""
+def radius_figure(choice: ErrorCurve, path: Path) -> None:
+    """Draw the error in percent of that at Δ = 0, with one standard error of the difference."""
     check_kind(path)
     radii = np.array(choice.radii)
-    unit = choice.error[0] / 100
-    part, se = np.array(choice.difference) / unit, np.array(choice.difference_se) / unit
-    figure, axis = plt.subplots(figsize=(3.5, 2.6))
+    percent = choice.error[0] / 100
+    part, se = np.array(choice.difference) / percent, np.array(choice.difference_se) / percent
+    figure = Figure(figsize=(3.5, 2.6))
+    axis = figure.subplots()
     axis.axhline(0, color="0.6", lw=0.8)
     axis.axvspan(choice.plateau[0] - 0.01, choice.plateau[-1] + 0.01, color="0.92", lw=0)
     axis.fill_between(radii, part - se, part + se, color=_CURVE, alpha=0.2, lw=0)
@@ -49,4 +66,3 @@ def radius_figure(choice: RadiusChoice, path: Path) -> None:
     figure.tight_layout()
     with aside(path) as temporary:
         figure.savefig(temporary, dpi=200)
-    plt.close(figure)

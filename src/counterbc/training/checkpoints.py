@@ -168,9 +168,15 @@ def _build(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
 # Trainings that stopped half-way
 
 
+def check_out(folder: Path, resume: bool, policy: Policy) -> None:
+    """Refuse, before any work, a folder or a policy that a run could not be saved with."""
+    policy_kind(policy)
+    if not (resume and folder.exists()):
+        check_free(folder)
+
+
 def begin(folder: Path, config: dict[str, Any]) -> None:
     """A run folder that holds only its configuration so far."""
-    check_free(folder)
     with aside(folder) as temporary:
         temporary.mkdir()
         text = {"format": FORMAT, "version": VERSION, "unfinished": config}

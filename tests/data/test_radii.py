@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.radii import radius_of, two_valued
 from counterbc.trainer import train
-from counterbc.training.checks import radius_of, two_valued
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def test_dimensions_of_two_values_are_found_among_enough_pairs(demos: Demonstrat
 
 
 def test_one_radius_leaves_them_out_and_one_per_dimension_does_not(demos: Demonstrations) -> None:
-    assert radius_of(0.4, 2, two_valued([demos])) == (0.4, 0.0)
-    assert radius_of((0.4, 0.4), 2, two_valued([demos])) == (0.4, 0.4)
+    assert radius_of(0.4, [demos]) == (0.4, 0.0)
+    assert radius_of((0.4, 0.4), [demos]) == (0.4, 0.4)
 
 
 def test_a_training_uses_and_says_it(demos: Demonstrations) -> None:

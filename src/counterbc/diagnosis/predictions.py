@@ -1,0 +1,41 @@
+"""Held-out predictions for every pair, from policies that do not learn from outlier episodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.scaling import unit_actions
+from counterbc.diagnosis.components import Components, by_episode
+from counterbc.selection.held_out import HeldOut, Training, held_out_predictions
+
+
+def robust_predictions(
+    demos: Demonstrations, held_out: HeldOut, radius: tuple[float, ...], training: Training
+) -> Array:
+    """Return the mean action at every pair in the user's units: (repeats, N, A).
+
+    Each round leaves out the episodes that were outliers in the round before, until the same
+    episodes remain. NaN where a policy diverged.
+    """
+    settings = training.settings
+    settings = replace(settings, steps=min(held_out.steps, settings.steps))
+    training, learned = replace(training, settings=settings), demos
+    for _ in range(held_out.rounds - 1):
+        predicted = held_out_predictions(learned, replace(held_out, repeats=1), radius, training)
+        usual = _usual_pairs(demos, predicted[0])
+        before, learned = learned, replace(demos, selected=usual)
+        if np.array_equal(before.learned, usual):
+            break
+    return held_out_predictions(learned, held_out, radius, training)
+
+
+def _usual_pairs(demos: Demonstrations, predicted: Array) -> Array:
+    """Return the selected pairs of episodes that are not outliers, as indices into all pairs."""
+    demonstrated = unit_actions(demos, demos.action.astype(np.float64))
+    residual = demonstrated - unit_actions(demos, predicted)
+    usual = Components.of(by_episode(demos, residual)).learnable  # (E,)
+    of_pair = np.repeat(usual, [len(e) for e in demos.episodes])
+    return np.asarray(demos.learned[of_pair[demos.learned]])

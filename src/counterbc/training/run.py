@@ -1,0 +1,189 @@
+"""Run a training plan: from members and pairs to policies."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from counterbc.acting.policies import Policies
+from counterbc.data.feasible import Everywhere, Feasible, feasible_set
+from counterbc.data.needs import need_labels
+from counterbc.data.radii import two_valued
+from counterbc.data.version import __version__
+from counterbc.errors import OptionError
+from counterbc.policies import Params
+from counterbc.supports import Demonstrated
+from counterbc.training import checkpoints
+from counterbc.training.checks import warn_diverged
+from counterbc.training.counterfactuals import Counterfactuals
+from counterbc.training.loop import Loop
+from counterbc.training.network_stack import View, initial, policy_params, weighting_params
+from counterbc.training.networks import networks
+from counterbc.training.plan import TrainingPlan
+from counterbc.training.progress import Progress, Quiet
+from counterbc.training.store import Store
+
+
+def run(
+    plan: TrainingPlan,
+    *,
+    device: torch.device,
+    dtype: torch.dtype = torch.float32,
+    out: Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> Policies:
+    """Train all members of a plan at once.
+
+    With `out` the run is written to that folder, with checkpoints on the way. `resume` continues
+    the run in that folder if it exists.
+    """
+    began, state = time.perf_counter(), None
+    view = plan_view(plan, device, dtype)
+    held_out = plan_view(plan, device, dtype, held_out=True) if plan.held_out else None
+
+    def fresh(view: View, round_: int) -> Params:
+        return initial_params(plan, view, round_)
+
+    loop = Loop(view, held_out, plan.settings, fresh, out, progress or Quiet())
+    config = run_config(plan, device, dtype, loop.kernel.name)
+    resume = resume and out is not None and out.exists()
+    if out is not None and resume:
+        state = checkpoints.load_state(out, config)
+    view.fit()
+    if held_out is not None:
+        held_out.fitted = view.fitted
+    if out is not None and not resume:
+        checkpoints.begin(out, config)
+    params, curve = loop.run(state)
+    # Acting is float32, whatever the training was.
+    params = {k: v.detach().cpu().float() for k, v in params.items()}
+    policies = Policies(
+        policy=plan.method.policy,
+        params=policy_params(params),
+        scales=plan.scales,
+        members=plan.members,
+        shards=plan.method.shards,
+        method=plan.name,
+        config={**config, "seconds": round(time.perf_counter() - began, 3)},
+        curve=curve,
+        weighting_params=weighting_params(params),
+    )
+    warn_diverged(policies, loop.bad_since)
+    if out is not None:
+        checkpoints.finish(policies, out)
+    return policies
+
+
+def plan_view(
+    plan: TrainingPlan, device: torch.device, dtype: torch.dtype, *, held_out: bool = False
+) -> View:
+    """Return the pairs of each network: those it learns from, or those held out."""
+    datasets = plan.held_out if held_out else plan.datasets
+    lists = [datasets[m.dataset].learned for m in plan.members] if held_out else plan.lists
+    # A pair lies in the store once for each way in which members scale it.
+    each = [plan.scales[i] for i in range(len(plan.members))]
+    keys = [(m.dataset, x.key()) for m, x in zip(plan.members, each, strict=True)]
+    scaled = {k: (datasets[k[0]], x) for k, x in zip(keys, each, strict=True)}
+    store, begins = Store.of(
+        list(scaled.values()),
+        dtype,
+        plan.settings.feasible == "project",
+        plan.method.weighting.needs,
+        plan.operators,
+    )
+    begin = dict(zip(scaled, begins, strict=True))
+    rows = [torch.tensor(pairs) + begin[k] for pairs, k in zip(lists, keys, strict=True)]
+    store = store.to(device)
+    nets = networks(list(plan.members), rows, plan.method.shards).to(device)
+    radius = torch.tensor([m.radius for m in plan.members], device=device, dtype=dtype)
+    counterfactuals = Counterfactuals(
+        plan.method.support,
+        _feasible(plan),
+        nets,
+        store.action,
+        radius[nets.members],
+        resample=plan.settings.resample,
+        memory=plan.settings.memory,
+    )
+    return View(store, nets, plan.method, counterfactuals)
+
+
+def _feasible(plan: TrainingPlan) -> Feasible:
+    """Return the set that counterfactuals are limited to."""
+    if not plan.settings.limited:
+        return Everywhere()
+    low, high = plan.datasets[0].action_low, plan.datasets[0].action_high
+    unit = low is not None and high is not None and bool((low == -1).all() and (high == 1).all())
+    if not plan.settings.scale_actions and not unit:
+        raise OptionError("limiting counterfactuals to A needs scaled actions, or bounds of ±1")
+    return feasible_set(plan.datasets[0].action_set)
+
+
+def initial_params(plan: TrainingPlan, view: View, round_: int) -> Params:
+    """Return the parameters that a round begins with."""
+    like = view.store.action
+    sizes = (view.store.obs.shape[1], view.store.action.shape[1], len(plan.operators))
+    params = initial(plan.method, view.nets, round_, *sizes)
+    if plan.start is not None:
+        params |= {f"policy.{k}": v for k, v in plan.start.params.items()}
+    return {k: v.to(like) for k, v in params.items()}
+
+
+def run_config(
+    plan: TrainingPlan, device: torch.device, dtype: torch.dtype, kernel: str
+) -> dict[str, Any]:
+    """Return everything that decides the result, as JSON values."""
+    first, needs = plan.datasets[0], plan.method.weighting.needs
+    radius_from = "cross-validation" if plan.radius_choices else "given"
+    return {
+        "method": plan.name,
+        "definition": repr(plan.method),
+        "preset": plan.preset,
+        "settings": plan.settings.as_dict(),
+        "learning_rate": plan.settings.rate(plan.method.policy),
+        "members": [m.name for m in plan.members],
+        "radius_from": "not used" if isinstance(plan.method.support, Demonstrated) else radius_from,
+        "data": [
+            {"source": d.source, "fingerprint": d.fingerprint(), "pairs": d.pairs}
+            for d in plan.datasets
+        ],
+        **need_labels(plan.datasets + plan.held_out, needs),
+        "env": first.env,
+        "backend": first.backend,
+        "obs_names": list(first.obs_names),
+        "action_names": list(first.action_names),
+        "two_valued": [
+            n for n, b in zip(first.action_names, two_valued(plan.datasets), strict=True) if b
+        ],
+        "device": device.type,
+        "dtype": str(dtype).removeprefix("torch."),
+        "kernel": kernel,
+        "versions": versions(kernel),
+        "radius_choices": list(plan.radius_choices),
+        "started_from": None if plan.start is None else _params_fingerprint(plan.start.params),
+    }
+
+
+def versions(kernel: str | None = None) -> dict[str, str]:
+    """Return the versions, and the kernel if given, that decide the bits of a training."""
+    versions = {
+        "counterbc": __version__,
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+    return versions if kernel is None else versions | {"kernel": kernel}
+
+
+def _params_fingerprint(params: Params) -> str:
+    digest = hashlib.sha256()
+    for name, value in sorted(params.items()):
+        digest.update(name.encode() + value.contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]

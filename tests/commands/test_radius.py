@@ -1,0 +1,96 @@
+"""counterbc radius"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations
+
+Make = Callable[..., Demonstrations]
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def file(make_demos: Make, tmp_path: Path) -> Path:
+    path = tmp_path / "demos.hdf5"
+    make_demos(episodes=6).save(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_command_shows_the_curve_and_draws_it(
+    kind: str, file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    picture = tmp_path / f"curve.{kind}"
+    few = ("--steps", 5, "--radii", 0, "--radii", 0.2, "--radii", 0.4)
+    answer = call_json("radius", file, *few, "--plot", picture)
+    assert answer["radii"] == [0, 0.2, 0.4]
+    assert picture.stat().st_size > 1000
+    _, out, _ = call("radius", file, *few, "--per-dimension")
+    assert f"Δ {answer['radius']:g}" in out
+    assert "0.2 for experts to 0.5 for novices" in out
+    option = " ".join(f"--radius {r:g}" for r in answer["per_dimension"])
+    assert out.rstrip().endswith(f"counterbc train {file} {option}")
+
+
+def test_the_line_to_paste_trains_what_the_radius_was_chosen_for(
+    file: Path, tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spaced = file.rename(tmp_path / "my demos.hdf5")
+    again = ("--obs", "state", "--format", "robomimic", "--preset", "paper", "--policy", "mixture",
+             "--modes", "2")  # fmt: skip
+    few = ("--steps", "5", "--radii", "0", "--radii", "0.2", "--radii", "0.4")
+    radius = call_json("radius", spaced, *again, *few)["radius"]
+    _, out, _ = call("radius", spaced, *again, *few)
+    line = out.splitlines()[-1].removeprefix("Next: counterbc ")
+    assert shlex.split(line) == ["train", str(spaced), *again, "--radius", f"{radius:g}"]
+    settings = call_json(*shlex.split(line), "--steps", 2)["settings"]
+    assert (settings["policy"], settings["modes"], settings["limited"]) == ("mixture", 2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--plot", "curve.pdf"), "cannot draw curve.pdf; allowed: .png, .svg"),
+        (("--folds", "1"), "folds is 1"),
+        (("--method", "bc"), "needs no radius"),
+        (("--modes", "3"), "choose the policy mixture"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(
+    options: tuple[str, ...], words: str, file: Path, call: Call
+) -> None:
+    status, out, err = call("radius", file, *options)
+    assert (status, out) == (1, "")
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
+def test_the_train_command_chooses_the_radius_unless_told(
+    file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    def config(name: str, *options: object) -> dict[str, Any]:
+        return call_json("train", file, "--steps", 5, "--out", tmp_path / name, *options)
+
+    chosen = config("auto")
+    assert (chosen["radius_from"], chosen["settings"]["radius"]) == ("cross-validation", "auto")
+    assert config("same", "--radius", "auto")["members"] == chosen["members"]
+    assert config("number", "--radius", 0.2)["members"] == ["seed 0, radius 0.2"]
+    assert config("each", "--radius", 0.2, "--radius", 0)["members"] == ["seed 0, radius 0.2/0"]
+    assert config("paper", "--preset", "paper")["members"] == ["seed 0, radius 0.4"]
+    assert config("authors", "--preset", "authors")["members"] == ["seed 0, radius 0.5"]
+    on = config("on", "--start", tmp_path / "number")
+    assert on["members"] == ["seed 0, radius 0.2"]
+    _, out, _ = call("train", file, "--steps", 5, "--out", tmp_path / "told")
+    assert "5 folds of whole episodes, 60 pairs" in out
+    mixed = ("--radius", "auto", "--radius", 0.2)
+    status, _, err = call("train", file, *mixed, "--out", tmp_path / "x")
+    assert status == 1
+    assert "give auto alone" in err

@@ -1,0 +1,36 @@
+"""The radius that an error curve chooses, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from counterbc.selection.error_curve import best_radius, least_radius, mean_and_error, plateau
+
+
+def test_the_standard_error_is_that_of_the_folds_by_hand() -> None:
+    errors = np.array([[[1.0], [3.0]], [[2.0], [4.0]]])  # two repeats of two folds, one radius
+    mean, se = mean_and_error(errors)
+    assert mean.tolist() == [2.5]
+    assert se.tolist() == [1.0]  # √(variance 2 of each repeat / 2 folds)
+
+
+def test_the_least_of_a_parabola_is_found_between_the_radii() -> None:
+    radii = (0.0, 0.1, 0.2, 0.3)
+    curve = (np.array(radii) - 0.14) ** 2
+    assert least_radius(radii, curve[None, None]) == pytest.approx(0.14)
+    assert least_radius(radii, curve[::-1][None, None]) == pytest.approx(0.16)
+    assert least_radius(radii, np.array([[[1.0, 2.0, 3.0, 4.0]]])) == 0
+    assert least_radius(radii, np.array([[[4.0, 3.0, 2.0, 1.0]]])) == 0.3
+    assert least_radius(radii, np.array([[[4.0, 3.0, 2.0, np.nan]]])) == 0.2
+
+
+def test_the_radius_leans_towards_the_largest_that_is_as_good() -> None:
+    radii = (0.0, 0.1, 0.2, 0.3)
+    folds = np.array([[[4.0, 3.0, 3.3, 5.0], [4.0, 3.0, 2.9, 5.0]]])  # 0.2 is 0.1 ± 0.2 above 0.1
+    assert plateau(radii, folds) == (0.1, 0.2)
+    least = least_radius(radii, folds)
+    assert 0.1 < least < 0.2
+    assert best_radius(radii, folds) == pytest.approx((least + 0.2) / 2, abs=1e-3)
+    steep = np.array([[[4.0, 3.0, 4.0, 5.0], [4.0, 3.0, 4.0, 5.0]]])
+    assert best_radius(radii, steep) == pytest.approx(0.1)

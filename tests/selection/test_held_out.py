@@ -1,0 +1,114 @@
+"""Policies trained on folds, and their errors on the pairs they did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import OptionError
+from counterbc.methods import find_method
+from counterbc.selection.folds import split_folds
+from counterbc.selection.held_out import (
+    HeldOut,
+    HeldOutErrors,
+    Training,
+    _residuals,
+    held_out_errors,
+    held_out_predictions,
+)
+from counterbc.settings import Settings, settings_for
+from counterbc.training.plan import plan_training, seed_members
+from counterbc.training.progress import Quiet
+from counterbc.training.run import plan_view, run
+
+Make = Callable[..., Demonstrations]
+Train = Callable[..., Policies]
+CPU = torch.device("cpu")
+SMALL = settings_for("default", hidden=(8, 8), steps=50)
+
+
+def training(settings: Settings = SMALL) -> Training:
+    name, method = find_method("counter-bc")
+    return Training(
+        name=name, method=settings.apply(method), settings=settings, device=CPU, progress=Quiet()
+    )
+
+
+def alone(demos: Demonstrations, learned: Any) -> Policies:
+    """The member with seed 3 and radius 0.3 that learns from these pairs."""
+    members = seed_members([demos], [3], [[0.3]])
+    plan = plan_training([demos], training().method, SMALL, members, lists=[learned])
+    return run(plan, device=CPU)
+
+
+def test_a_member_of_the_population_is_the_same_member_alone_on_its_fold(make_demos: Make) -> None:
+    demos = make_demos(episodes=10)
+    folds = split_folds(demos, 5, 0)
+    member, pairs = alone(demos, folds.learned[3]), folds.held_out[3]
+    actions = [member.actor().act(obs) for obs in demos.obs[pairs]]
+    (errors,) = held_out_errors([demos], [[folds]], (0.0, 0.3), training())
+    together = errors.residual[0, 1, pairs]
+    np.testing.assert_allclose(together, demos.action[pairs] - actions, atol=2e-5)
+    other = alone(demos, folds.learned[2])
+    assert not np.allclose(other.actor().act(demos.obs[0]), member.actor().act(demos.obs[0]))
+
+
+def test_pairs_lie_in_memory_once_however_many_folds_learn_from_them(make_demos: Make) -> None:
+    demos = make_demos(episodes=10)
+    folds = split_folds(demos, 5, 0)
+    members = seed_members([demos], range(5), [[0.4]])
+    plan = plan_training([demos], training().method, SMALL, members, lists=folds.learned)
+    view = plan_view(plan, CPU, torch.float32)
+    assert len(view.store.obs) == 100
+    for row, learned in zip(view.nets.pairs, folds.learned, strict=True):
+        assert row.tolist() == learned.tolist()
+
+
+def test_a_policy_with_memory_reads_what_came_before_a_held_out_pair(
+    make_demos: Make, quick: Train
+) -> None:
+    demos = make_demos(episodes=5)
+    policies = quick(demos, "bc-rnn", seeds=2)
+    pairs = np.array([10, 11, 13, 27])
+    residual, _ = _residuals(policies, demos, pairs)
+    for i, pair in enumerate(pairs):
+        actor = policies[1].actor()
+        actor.reset()
+        for obs in demos.obs[demos.starts[pair] : pair + 1]:
+            action = actor.act(obs)
+        np.testing.assert_allclose(residual[1, i], demos.action[pair] - action, atol=1e-5)
+
+
+def test_errors_are_means_of_squares_within_a_fold_by_hand() -> None:
+    residual = np.array([[[[1.0], [3.0], [2.0]]]])  # one repeat, one radius, three pairs
+    errors = HeldOutErrors(residual, np.array([[0, 0, 1]])).by_fold()
+    np.testing.assert_allclose(errors, [[[[5]], [[4]]]])
+
+
+def test_a_prediction_does_not_depend_on_the_demonstrated_action(make_demos: Make) -> None:
+    demos = make_demos(episodes=6)
+    changed = demos.map_actions(lambda a: a)
+    first = changed.episodes[0]
+    away = first.action + np.float32(0.2)
+    from dataclasses import replace
+
+    changed = replace(changed, episodes=(replace(first, action=away), *changed.episodes[1:]))
+    how = HeldOut(folds=6, repeats=1)
+    for data in (demos, changed):
+        assert held_out_predictions(data, how, (0.3, 0.3), training()).shape == (1, 60, 2)
+    one, other = (
+        held_out_predictions(d, how, (0.3, 0.3), training())[0, :10] for d in (demos, changed)
+    )
+    np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["folds", "repeats", "rounds", "steps"])
+def test_a_number_below_its_limit_is_refused(name: str) -> None:
+    with pytest.raises(OptionError, match=f"{name} is 0; it must be"):
+        HeldOut(**{name: 0})
