@@ -34,7 +34,7 @@ def test_log_prob_is_that_of_torch() -> None:
     torchs = torch.distributions.Normal(mean.unsqueeze(1), log_std.exp().unsqueeze(1))
     ours = GaussianMLP().log_prob((mean, log_std), actions)
     assert ours.shape == (6, 11)
-    torch.testing.assert_close(ours, torchs.log_prob(actions).sum(-1), rtol=0, atol=1e-12)
+    torch.testing.assert_close(ours, torchs.log_prob(actions).sum(-1), rtol=1e-12, atol=1e-12)
 
 
 def test_log_prob_of_a_standard_normal_at_its_mean_by_hand() -> None:
@@ -92,8 +92,8 @@ def test_the_mlp_is_a_plain_chain_of_layers() -> None:
         layers += [layer, activation]
     raw = nn.Sequential(*layers)(obs)
     mean, log_std = policy.head(params, obs)
-    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=0, atol=1e-12)
-    torch.testing.assert_close(log_std, raw[:, 2:], rtol=0, atol=1e-12)
+    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(log_std, raw[:, 2:], rtol=1e-12, atol=1e-12)
 
 
 def test_an_mlp_with_a_history_reads_it_as_one_long_vector() -> None:

@@ -63,11 +63,14 @@ def test_the_last_state_and_every_gradient_are_those_of_torch(
 ) -> None:
     params, obs = parameters(), leaf(BATCH, steps, INPUTS, seed=0)
     mine, theirs = form(params, obs), torchs(params, obs)
-    torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-12)
+    torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-12)
     direction, variables = normal(BATCH, UNITS, seed=9), [obs, *params.values()]
     gradients = torch.autograd.grad((mine * direction).sum(), variables)
     torch.testing.assert_close(
-        gradients, torch.autograd.grad((theirs * direction).sum(), variables), rtol=0, atol=1e-10
+        gradients,
+        torch.autograd.grad((theirs * direction).sum(), variables),
+        rtol=1e-10,
+        atol=1e-10,
     )
     assert min(g.abs().max().item() for i, g in enumerate(gradients) if steps > 1 or i != 2) > 0
 
@@ -81,15 +84,15 @@ def test_stacked_networks_equal_a_loop_in_value_and_gradient() -> None:
     given = [leaf(4, 5, 2, 9, seed=0), leaf(4, 3, 9, seed=1), leaf(4, 9, seed=2)]
     stacked = gru(*given)
     looped = torch.stack([gru(*(g[i] for g in given)) for i in range(4)])
-    torch.testing.assert_close(stacked, looped, rtol=0, atol=1e-12)
+    torch.testing.assert_close(stacked, looped, rtol=1e-12, atol=1e-12)
     direction = normal(4, 2, 3, seed=5)
     gradients = torch.autograd.grad((looped * direction).sum(), given)
     torch.testing.assert_close(
-        torch.autograd.grad((stacked * direction).sum(), given), gradients, rtol=0, atol=1e-10
+        torch.autograd.grad((stacked * direction).sum(), given), gradients, rtol=1e-10, atol=1e-10
     )
     mapped = torch.func.vmap(gru)(*given)
     torch.testing.assert_close(
-        torch.autograd.grad((mapped * direction).sum(), given), gradients, rtol=0, atol=1e-10
+        torch.autograd.grad((mapped * direction).sum(), given), gradients, rtol=1e-10, atol=1e-10
     )
 
 
@@ -104,8 +107,8 @@ def test_the_policy_is_torchs_gru_then_layers_then_the_head() -> None:
     x = (torchs(params, obs) @ params["layer0.weight"] + params["layer0.bias"]).relu()
     raw = x @ params["head.weight"] + params["head.bias"]
     mean, log_std = policy.head(params, obs)
-    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=0, atol=1e-12)
-    torch.testing.assert_close(log_std, raw[:, 2:], rtol=0, atol=1e-12)
+    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(log_std, raw[:, 2:], rtol=1e-12, atol=1e-12)
 
 
 def test_what_lies_before_the_start_is_zeros_and_not_nothing() -> None:
@@ -115,7 +118,7 @@ def test_what_lies_before_the_start_is_zeros_and_not_nothing() -> None:
     obs[:, -1] = normal(1, INPUTS)
     mean, _ = policy.head(params, obs)
     raw = torchs(params, obs) @ params["head.weight"] + params["head.bias"]
-    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=0, atol=1e-12)
+    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=1e-12, atol=1e-12)
 
 
 def test_every_observation_of_the_window_counts_and_in_its_order() -> None:
@@ -134,4 +137,4 @@ def test_a_gru_that_reads_one_observation_takes_it_as_any_policy_does() -> None:
     params, obs = double(policy), normal(BATCH, INPUTS)
     mean, _ = policy.head(params, obs)
     raw = torchs(params, obs.unsqueeze(1)) @ params["head.weight"] + params["head.bias"]
-    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=0, atol=1e-12)
+    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=1e-12, atol=1e-12)
