@@ -23,7 +23,7 @@ episode,x,action_0,y,reward,action_1,operator
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_columns_are_told_apart_by_name(delimiter: str, tmp_path: Path) -> None:
+def test_columns_are_distinguished_by_name(delimiter: str, tmp_path: Path) -> None:
     demos = load(written(tmp_path / "demos.csv", FULL.replace(",", delimiter)))
     assert demos.obs_names == ("x", "y")
     assert demos.action_names == ("action_0", "action_1")
@@ -70,7 +70,7 @@ def test_a_byte_order_mark_quotes_and_unicode_are_read(tmp_path: Path) -> None:
     assert demos.episodes[0].name == "früh"
 
 
-def test_an_episode_goes_on_over_the_blocks_of_reading(tmp_path: Path) -> None:
+def test_an_episode_continues_across_the_blocks_of_reading(tmp_path: Path) -> None:
     rows = "\n".join(f"{i // 70_000},{i},{i % 7}" for i in range(150_000))  # over a megabyte
     demos = load(written(tmp_path / "long.csv", f"episode,x,action\n{rows}\n"))
     assert [len(e) for e in demos.episodes] == [70_000, 70_000, 10_000]
@@ -99,7 +99,7 @@ def test_a_bad_table_is_refused_in_words(text: str, sentence: str, tmp_path: Pat
         load(written(tmp_path / "bad.csv", text), format="csv")
 
 
-def test_what_pandas_writes_by_default_is_read_as_it_is_meant(tmp_path: Path) -> None:
+def test_a_table_with_the_index_column_of_pandas_is_read(tmp_path: Path) -> None:
     path = tmp_path / "pandas.csv"
     path.write_text(
         ",episode_index,timestamp,x,done,action_x\n"

@@ -46,7 +46,7 @@ def test_a_file_whose_last_row_is_an_end_has_nothing_after_it(tmp_path: Path) ->
     assert [len(e) for e in load(written(tmp_path / "flat.hdf5", **ends)).episodes] == [3, 3]
 
 
-def test_other_arrays_are_told_to_be_left_out(tmp_path: Path) -> None:
+def test_other_arrays_are_named_as_left_out(tmp_path: Path) -> None:
     path = written(tmp_path / "flat.hdf5", **six(next_observations=np.zeros((6, 2))))
     assert flat.stream(path).header.left_out == (
         "next_observations",

@@ -7,45 +7,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
-from counterbc.formats import lerobot, load
-from counterbc.formats.lerobot import stats
+from counterbc.formats import (
+    lerobot,
+    load,
+)
 from counterbc.formats.lerobot import writer as lerobot_writer
-
-
-def demos(**fields: Any) -> Demonstrations:
-    """Three episodes of 4, 2 and 3 pairs."""
-    rng = np.random.default_rng(0)
-    episodes = tuple(
-        Episode(
-            obs=rng.normal(size=(n, 4)),
-            action=rng.normal(size=(n, 2)),
-            reward=rng.normal(size=n),
-            success=n > 2,
-        )
-        for n in (4, 2, 3)
-    )
-    known: dict[str, Any] = {
-        "obs_keys": (("position", 2), ("object", 1), ("speed", 1)),
-        "obs_names": ("x", "y", "angle", "v"),
-        "rate": 20.0,
-        "masks": {
-            "task: push": ("demo_0", "demo_2"),
-            "task: pull": ("demo_1",),
-            "best": ("demo_1",),
-        },
-        "env_args": {"env_name": "Lift", "robot_type": "arm"},
-    }
-    return Demonstrations(episodes, **(known | fields))
-
-
-def info(root: Path) -> dict[str, Any]:
-    return dict(json.loads((root / "meta/info.json").read_text()))
+from counterbc.formats.stream import Stream
+from tests.formats.datasets import assert_same, uneven
+from tests.formats.lerobot.samples import demos, info
 
 
 def episodes(root: Path) -> list[dict[str, Any]]:
@@ -93,26 +67,6 @@ def test_the_layout_is_lerobots(tmp_path: Path) -> None:
     assert features["observation.state"]["names"] == ["x", "y", "v"]
 
 
-def test_the_columns_are_those_of_info_in_order_and_type(tmp_path: Path) -> None:
-    lerobot.write(demos(), tmp_path / "demos")
-    file = pq.ParquetFile(tmp_path / "demos/data/chunk-000/file-000.parquet")
-    assert file.schema_arrow.names == list(info(tmp_path / "demos")["features"])
-    types = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
-    assert types["observation.state"] == pa.list_(pa.float32(), 3)
-    assert types["observation.environment_state"] == pa.float32()
-    assert types["next.success"] == pa.bool_()
-    assert types["index"] == pa.int64()
-    assert file.num_row_groups == 3
-    assert file.metadata.row_group(0).column(0).compression == "SNAPPY"
-    table = file.read().to_pydict()
-    assert table["index"] == list(range(9))
-    assert table["frame_index"] == [0, 1, 2, 3, 0, 1, 0, 1, 2]
-    assert table["episode_index"] == [0, 0, 0, 0, 1, 1, 2, 2, 2]
-    assert table["task_index"] == [0, 0, 0, 0, 1, 1, 0, 0, 0]
-    assert np.allclose(table["timestamp"][:4], [0, 0.05, 0.1, 0.15])
-    assert table["next.success"] == [False] * 3 + [True] + [False] * 4 + [True]
-
-
 def test_pandas_reads_the_tasks_as_lerobot_expects_them(tmp_path: Path) -> None:
     lerobot.write(demos(), tmp_path / "demos")
     frame = pd.read_parquet(tmp_path / "demos/meta/tasks.parquet")
@@ -131,32 +85,6 @@ def test_the_episodes_table_tells_where_each_episode_lies(tmp_path: Path) -> Non
     assert np.allclose(rows[1]["stats/action/mean"], action.mean(0))
     assert rows[1]["stats/action/count"] == [2]
     assert rows[1]["stats/index/max"] == [5]
-
-
-def test_statistics_of_the_whole_are_joined_from_the_episodes(tmp_path: Path) -> None:
-    lerobot.write(demos(), tmp_path / "demos")
-    whole = json.loads((tmp_path / "demos/meta/stats.json").read_text())["action"]
-    exact = demos().action.astype(np.float64)
-    assert set(whole) == set(stats.NAMES)
-    assert np.allclose(whole["mean"], exact.mean(0))
-    assert np.allclose(whole["std"], exact.std(0))
-    assert np.allclose(whole["min"], exact.min(0))
-    assert np.allclose(whole["max"], exact.max(0))
-    assert whole["count"] == [9]
-    of_each = [np.quantile(e.action.astype(np.float64), 0.9, axis=0) for e in demos().episodes]
-    assert np.allclose(whole["q90"], np.max(of_each, axis=0))
-
-
-def test_statistics_of_images_are_per_channel_between_0_and_1() -> None:
-    frames = np.zeros((2, 1, 2, 3), np.uint8)
-    frames[..., 0] = [[[0, 255]], [[255, 255]]]
-    frames[..., 2] = 51
-    pixels = stats.pixel_stats(frames)
-    assert pixels["mean"].tolist() == [[[0.75]], [[0.0]], [[0.2]]]
-    assert np.allclose(pixels["std"][:, 0, 0], [np.sqrt(3) / 4, 0, 0])
-    assert pixels["q10"][:, 0, 0].tolist() == [0, 0, 0.2]
-    assert pixels["q50"][:, 0, 0].tolist() == [1, 0, 0.2]
-    assert pixels["count"].tolist() == [2]
 
 
 def test_a_new_file_begins_when_one_has_grown_large(
@@ -205,13 +133,13 @@ def test_a_foreign_reading_finds_all_that_lerobot_has_a_place_for(tmp_path: Path
         ({"masks": {}}, "no task is recorded; the task is written as 'Lift'"),
     ],
 )
-def test_what_is_made_up_for_lerobot_is_said(
+def test_invented_values_are_reported(
     tmp_path: Path, fields: dict[str, Any], sentence: str
 ) -> None:
     assert lerobot.write(demos(**fields), tmp_path / "demos") == [sentence]
 
 
-def test_missing_rewards_and_successes_are_said(tmp_path: Path) -> None:
+def test_missing_rewards_and_successes_are_reported(tmp_path: Path) -> None:
     first, second, third = demos().episodes
     mixed = replace(demos(), episodes=(replace(first, reward=None, success=None), second, third))
     assert lerobot.write(mixed, tmp_path / "demos") == [
@@ -220,14 +148,25 @@ def test_missing_rewards_and_successes_are_said(tmp_path: Path) -> None:
     ]
 
 
-def test_images_with_too_many_channels_are_refused(tmp_path: Path) -> None:
-    stacked = Demonstrations((Episode(np.zeros((2, 8, 8, 12), np.uint8), np.zeros((2, 1))),))
-    with pytest.raises(FormatError, match=r"cannot store images of shape \(8, 8, 12\)"):
-        lerobot.write(stacked, tmp_path / "demos")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_task_that_is_no_proper_text_is_refused(tmp_path: Path) -> None:
+def test_a_task_that_is_not_valid_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="rename"):
         lerobot.write(demos(masks={"task: \ud800": ("demo_0",)}), tmp_path / "demos")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_rewards_that_a_stream_brings_late_are_stored_beside_the_data(tmp_path: Path) -> None:
+    with_reward, without = uneven().episodes[:2]
+    late = Demonstrations((without, with_reward))
+    notes = lerobot.write(Stream.of(late), tmp_path / "late")
+    assert any("rewards of 1 episodes are only in meta/counterbc.json" in note for note in notes)
+    assert_same(late, load(tmp_path / "late"))
+
+
+def test_a_selection_that_a_stream_brings_late_is_stored_beside_the_data(tmp_path: Path) -> None:
+    raw = [replace(r, selected=None) for r in Stream.of(uneven(selected=None)).raw_episodes]
+    raw[1] = replace(raw[1], selected=np.array([False, True]))
+    notes = lerobot.write(Stream(Stream.of(uneven()).header, iter(raw)), tmp_path / "demos")
+    assert any("selected pairs of 1 episodes are only in meta" in note for note in notes)
+    selected = load(tmp_path / "demos").selected
+    assert selected is not None
+    assert selected.tolist() == [0, 1, 2, 4, 5]

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.errors import FormatError
+from counterbc.formats import (
+    lerobot,
+)
+from counterbc.formats.lerobot.features import obs_columns, obs_features
+from counterbc.formats.lerobot.keys import ENVIRONMENT, STATE
+from counterbc.formats.stream import Header
+from tests.formats.lerobot.samples import demos, info
+
+
+def test_the_columns_are_those_of_info_in_order_and_type(tmp_path: Path) -> None:
+    lerobot.write(demos(), tmp_path / "demos")
+    file = pq.ParquetFile(tmp_path / "demos/data/chunk-000/file-000.parquet")
+    assert file.schema_arrow.names == list(info(tmp_path / "demos")["features"])
+    types = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
+    assert types["observation.state"] == pa.list_(pa.float32(), 3)
+    assert types["observation.environment_state"] == pa.float32()
+    assert types["next.success"] == pa.bool_()
+    assert types["index"] == pa.int64()
+    assert file.num_row_groups == 3
+    assert file.metadata.row_group(0).column(0).compression == "SNAPPY"
+    table = file.read().to_pydict()
+    assert table["index"] == list(range(9))
+    assert table["frame_index"] == [0, 1, 2, 3, 0, 1, 0, 1, 2]
+    assert table["episode_index"] == [0, 0, 0, 0, 1, 1, 2, 2, 2]
+    assert table["task_index"] == [0, 0, 0, 0, 1, 1, 0, 0, 0]
+    assert np.allclose(table["timestamp"][:4], [0, 0.05, 0.1, 0.15])
+    assert table["next.success"] == [False] * 3 + [True] + [False] * 4 + [True]
+
+
+def test_images_with_too_many_channels_are_refused(tmp_path: Path) -> None:
+    stacked = Demonstrations((Episode(np.zeros((2, 8, 8, 12), np.uint8), np.zeros((2, 1))),))
+    with pytest.raises(FormatError, match=r"cannot store images of shape \(8, 8, 12\)"):
+        lerobot.write(stacked, tmp_path / "demos")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "features"),
+    [
+        (["position", "object", "speed"], [STATE, ENVIRONMENT, STATE]),
+        (["observation.touch", "environment_state"], ["observation.touch", ENVIRONMENT]),
+        (["a", STATE, ENVIRONMENT, "object"],
+         [f"{STATE}_of_others", STATE, ENVIRONMENT, f"{STATE}_of_others"]),
+    ],
+)  # fmt: skip
+def test_keys_are_joined_into_the_features_that_policies_read(
+    keys: list[str], features: list[str]
+) -> None:
+    assert obs_features(Header(obs_keys=tuple((key, 1) for key in keys))) == features
+
+
+def test_observations_are_split_by_feature() -> None:
+    header = Header(obs_keys=(("position", 2), ("object", 1), ("speed", 1)))
+    columns = obs_columns(np.array([[1, 2, 3, 4]]), header)
+    assert {name: values.tolist() for name, values in columns.items()} == {
+        STATE: [[1, 2, 4]],
+        ENVIRONMENT: [[3]],
+    }

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.errors import CounterBCError, FormatError
+from counterbc.formats import (
+    lerobot,
+    load,
+)
+from tests.formats.lerobot.foreign import (
+    CAMERA,
+    ENDS,
+    FEATURES,
+    IMAGE,
+    LENGTHS,
+    foreign,
+    images,
+    with_images,
+)
+
+
+def test_numeric_observations_are_joined_with_the_state_and_the_environment_first(
+    tmp_path: Path,
+) -> None:
+    demos = load(foreign(tmp_path))
+    assert demos.obs_keys == (
+        ("observation.state", 2),
+        ("observation.environment_state", 2),
+        ("observation.speed", 1),
+        ("observation.grid", 4),
+    )
+    assert demos.obs[3].tolist() == [3, 3.5, 3, 3.5, 3.25, 3, 3.5, 3, 3.5]
+
+
+def test_observations_are_chosen_by_their_full_or_short_names(tmp_path: Path) -> None:
+    root = foreign(tmp_path)
+    chosen = load(root, obs=["speed", "observation.state"])
+    assert chosen.obs_keys == (("observation.speed", 1), ("observation.state", 2))
+    assert chosen.obs[4].tolist() == [4.25, 4, 4.5]
+    with pytest.raises(FormatError, match=r"no observation 'image'; allowed: observation\.state"):
+        load(root, obs=["image"])
+    with pytest.raises(FormatError, match="cannot join nothing"):
+        load(root, obs=[])
+
+
+def test_numbers_with_three_dimensions_are_read_only_when_they_are_chosen(tmp_path: Path) -> None:
+    depth = {"dtype": "float32", "shape": [1, 2, 2], "names": None}
+    extra = [{"observation.depth": pa.array([[[[1.0, 2.0], [3.0, 4.0]]]] * n)} for n in LENGTHS]
+    root = foreign(tmp_path, FEATURES | {"observation.depth": depth}, extra)
+    assert load(root).obs_shape == (9,)
+    assert lerobot.stream(root).header.left_out == (
+        "observation.depth (float32)", "observation.note (string)", "digits beyond 32 bits",
+    )  # fmt: skip
+    assert load(root, obs=["depth"]).obs[0].tolist() == [1, 2, 3, 4]
+
+
+def test_images_are_left_out_beside_vectors_and_read_alone(tmp_path: Path) -> None:
+    root = with_images(tmp_path / "both")
+    assert load(root).obs_shape == (9,)
+    assert lerobot.stream(root).header.left_out == (
+        f"{CAMERA} (image)", "observation.note (string)", "digits beyond 32 bits",
+    )  # fmt: skip
+    with pytest.raises(FormatError, match="choose one camera or only vectors"):
+        load(root, obs=["front", "state"])
+    only = {k: v for k, v in FEATURES.items() if not k.startswith("observation.")}
+    held = [{"bytes": b, "path": None} for b in images("PNG")]
+    extra = [{CAMERA: pa.array(held[end - n : end])} for n, end in zip(LENGTHS, ENDS, strict=True)]
+    alone = foreign(tmp_path / "alone", only | {CAMERA: IMAGE}, extra)
+    assert load(alone).obs_shape == (6, 8, 3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"obs_features": ["action", "action"]}, "obs_features has 2 entries but obs_keys has 1"),
+        ({"obs_features": ["nothing"]}, "feature 'nothing' does not hold the key 'state'"),
+        ({"obs_keys": [["state", 9]]}, "does not hold the key 'state'; remove this file"),
+        ({"action_set": "sphere"}, "unknown action set 'sphere'"),
+        ({"action_names": ["one"]}, "1 action names for 2 action dimensions"),
+    ],
+)
+def test_extras_that_do_not_fit_the_features_are_refused(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    demos = Demonstrations((Episode(np.zeros((2, 3)), np.zeros((2, 2))),))
+    lerobot.write(demos, tmp_path / "demos")
+    path = tmp_path / "demos/meta/counterbc.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(CounterBCError, match=message):
+        load(tmp_path / "demos")

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from counterbc.errors import AbsentEpisodes, FormatError
+from counterbc.formats import (
+    load,
+    robomimic,
+)
+from tests.formats.datasets import small
+from tests.formats.robomimic.foreign import demo, foreign
+
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
+
+
+def test_demos_are_read_in_numeric_order_and_other_names_after_them(tmp_path: Path) -> None:
+    names = ["demo_10", "demo_2", "b", "a", "demo_x"]
+    path = foreign(tmp_path / "order.hdf5", {n: demo() for n in names})
+    read = [e.name for e in load(path).episodes]
+    assert read == ["demo_2", "demo_10", "a", "b", "demo_x"]
+
+
+def test_vectors_are_joined_in_sorted_order_and_images_left_out(tmp_path: Path) -> None:
+    one = {
+        "actions": np.zeros((2, 1)),
+        "obs/b_matrix": np.arange(8.0).reshape(2, 2, 2),
+        "obs/a_scalar": np.array([10, 20]),
+        "obs/front_image": np.zeros((2, 4, 4, 3), np.uint8),
+        "obs/front_depth": np.zeros((2, 4, 4, 1), np.float32),
+    }
+    demos = load(foreign(tmp_path / "keys.hdf5", {"demo_0": one}))
+    assert demos.obs_keys == (("a_scalar", 1), ("b_matrix", 4))
+    assert demos.obs.tolist() == [[10, 0, 1, 2, 3], [20, 4, 5, 6, 7]]
+    assert demos.obs_names[:2] == ("a_scalar[0]", "b_matrix[0]")
+
+
+def test_chosen_keys_come_in_the_chosen_order_with_their_names(tmp_path: Path) -> None:
+    small().save(tmp_path / "demos.hdf5")
+    chosen = load(tmp_path / "demos.hdf5", obs=["angle", "position"])
+    assert chosen.obs_names == ("angle", "x", "y")
+    assert np.array_equal(chosen.obs, small().obs[:, [2, 0, 1]])
+    assert load(tmp_path / "demos.hdf5", obs=["angle"]).obs_names == ("angle",)
+    with pytest.raises(FormatError, match="no obs/speed; allowed: angle, position"):
+        load(tmp_path / "demos.hdf5", obs=["speed"])
+
+
+def test_one_image_key_alone_is_read_as_images_and_two_need_a_choice(tmp_path: Path) -> None:
+    frames = np.zeros((2, 4, 4, 3), np.uint8)
+    one = {"actions": np.zeros((2, 1)), "obs/left_image": frames}
+    two = one | {"obs/right_image": frames + 1}
+    assert load(foreign(tmp_path / "one.hdf5", {"demo_0": one})).obs_shape == (4, 4, 3)
+    path = foreign(tmp_path / "two.hdf5", {"demo_0": two})
+    with pytest.raises(FormatError, match="left_image, right_image"):
+        load(path)
+    assert load(path, obs=["right_image"]).obs.max() == 1
+    with pytest.raises(FormatError, match="choose one image"):
+        load(path, obs=["left_image", "right_image"])
+
+
+def test_of_a_robosuite_file_the_keys_are_read_that_robomimic_trains_on(tmp_path: Path) -> None:
+    widths = {"object": 14, "robot0_eef_pos": 3, "robot0_eef_quat": 4, "robot0_gripper_qpos": 2}
+    for kind, keys in ((1, list(widths)), (2, [*widths, "robot0_joint_pos"])):
+        path = tmp_path / f"{kind}.hdf5"
+        with h5py.File(path, "w") as file:
+            file.create_group("data").attrs["env_args"] = json.dumps({"type": kind})
+            for key, width in (widths | {"robot0_joint_pos": 7}).items():
+                file[f"data/demo_0/obs/{key}"] = np.zeros((5, width))
+            file["data/demo_0/actions"] = np.zeros((5, 7))
+        assert [key for key, _ in load(path).obs_keys] == keys
+        assert load(path, obs=["robot0_joint_pos"]).obs_shape == (7,)
+
+
+@pytest.mark.parametrize(("kind", "bounded"), [(1, True), (2, False), (3, False)])
+def test_only_robosuite_actions_are_known_to_lie_in_the_unit_box(
+    tmp_path: Path, kind: int, bounded: bool
+) -> None:
+    args = json.dumps({"type": kind, "env_kwargs": {"control_freq": 20}})
+    demos = load(foreign(tmp_path / "kind.hdf5", {"demo_0": demo()}, env_args=args))
+    assert (demos.action_low is not None) is bounded
+    if demos.action_low is not None and demos.action_high is not None:
+        assert (demos.action_low.tolist(), demos.action_high.tolist()) == ([-1], [1])
+    assert demos.rate == 20
+
+
+def test_operators_are_found_in_multi_human_masks(tmp_path: Path) -> None:
+    path = foreign(tmp_path / "mh.hdf5", {f"demo_{i}": demo() for i in range(3)})
+    with h5py.File(path, "a") as file:
+        file["mask/worse_operator_2"] = np.array([b"demo_2", b"demo_200"])
+        file["mask/better_operator_1"] = np.array([b"demo_0"])
+        file["mask/better_operator_1_train"] = np.array([b"demo_1"])
+    demos = load(path)
+    assert [e.operator for e in demos.episodes] == ["better_operator_1", None, "worse_operator_2"]
+    assert demos.masks["worse_operator_2"] == ("demo_2", "demo_200")
+    assert all(e.success is None for e in demos.episodes)
+
+
+def test_absent_demos_in_masks_are_one_warning(tmp_path: Path) -> None:
+    path = foreign(tmp_path / "mask.hdf5", {"demo_0": demo()})
+    with h5py.File(path, "a") as file:
+        file["mask/a"] = np.array([b"demo_0", b"demo_8", b"demo_9"])
+        file["mask/b"] = np.array([b"demo_9"])
+    with pytest.warns(AbsentEpisodes, match="name 2 episodes that are not in the file") as caught:
+        load(path)
+    assert len(caught) == 1
+
+
+def test_what_is_not_read_is_named(tmp_path: Path) -> None:
+    one = demo(states=np.zeros((2, 9)), dones=np.zeros(2)) | {
+        "obs/front_image": np.zeros((2, 4, 4, 3), np.uint8)
+    }
+    path = foreign(tmp_path / "more.hdf5", {"demo_0": one}, note="of others")
+    assert robomimic.stream(path).header.left_out == (
+        "obs/front_image", "dones", "states", "attribute note", "digits beyond 32 bits",
+    )  # fmt: skip
+    small().save(tmp_path / "ours.hdf5")
+    assert robomimic.stream(tmp_path / "ours.hdf5").header.left_out == ()
+
+
+def test_a_file_without_demos_is_refused(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "other.hdf5", "w") as file:
+        file["episode_0/observations"] = np.zeros(3)
+    with pytest.raises(FormatError, match="no group 'data'; it has episode_0"):
+        load(tmp_path / "other.hdf5", format="robomimic")
+    with pytest.raises(FormatError, match="no demos"):
+        load(foreign(tmp_path / "empty.hdf5", {}))
+
+
+def test_states_without_observations_name_the_tool_that_makes_them(tmp_path: Path) -> None:
+    raw = {"actions": np.zeros((2, 1)), "states": np.zeros((2, 9))}
+    with pytest.raises(FormatError, match=r"dataset_states_to_obs\.py"):
+        load(foreign(tmp_path / "raw.hdf5", {"demo_0": raw}))
+
+
+@pytest.mark.parametrize("args", ["{not json", "[1, 2]"])
+def test_env_args_that_are_no_json_object_are_refused(tmp_path: Path, args: str) -> None:
+    path = foreign(tmp_path / "args.hdf5", {"demo_0": demo()}, env_args=args)
+    with pytest.raises(FormatError, match="attribute env_args"):
+        load(path)
+
+
+def test_a_mask_of_numbers_is_refused(tmp_path: Path) -> None:
+    path = foreign(tmp_path / "mask.hdf5", {"demo_0": demo()})
+    with h5py.File(path, "a") as file:
+        file["mask/train"] = np.arange(3)
+    with pytest.raises(FormatError, match="mask/train is not a list of demo names"):
+        load(path)

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import DataError, FormatError, OptionError
+from counterbc.formats import (
+    open_stream,
+)
+from counterbc.formats.stream import Header, RawEpisode, Stream
+
+
+def stream(*lengths: int, **fields: Any) -> Stream:
+    """Return episodes whose observations count up, with a key `a` of width 1 and `b` of width 2."""
+    raw = [RawEpisode(np.arange(3.0 * n).reshape(n, 3), np.zeros((n, 1))) for n in lengths]
+    header = Header(obs_keys=(("a", 1), ("b", 2)), source="a file", **fields)
+    return Stream(header, iter(raw))
+
+
+def test_a_stream_of_a_dataset_gives_it_back(tiny: Demonstrations) -> None:
+    back = Stream.of(tiny).demonstrations()
+    assert back.fingerprint() == tiny.fingerprint()
+    same = Stream.of(tiny)
+    assert Stream.of(same) is same
+
+
+def test_checked_fills_in_names_and_keeps_what_only_the_header_knows() -> None:
+    checked = stream(2, 1, operators=("ann",), left_out=("forces",)).checked()
+    assert checked.header.obs_names == ("a[0]", "b[0]", "b[1]")
+    assert (checked.header.operators, checked.header.left_out) == (("ann",), ("forces",))
+    episodes = list(checked.raw_episodes)
+    assert [raw.name for raw in episodes] == ["demo_0", "demo_1"]
+    assert episodes[0].obs.dtype == np.float32
+
+
+def test_an_episode_is_checked_when_it_is_read() -> None:
+    good, bad = stream(2), np.full((1, 3), np.nan)
+    checked = Stream(
+        good.header, chain(good.raw_episodes, [RawEpisode(bad, np.zeros((1, 1)))])
+    ).checked()  # fmt: skip
+    next(checked.raw_episodes)
+    with pytest.raises(DataError, match=r"^a file: obs of episode 'demo_1' has 3 values"):
+        next(checked.raw_episodes)
+
+
+def test_two_episodes_of_one_name_are_refused() -> None:
+    (raw,) = stream(2).raw_episodes
+    named = [replace(raw, name=name) for name in ("x", "y", "y")]
+    checked = Stream(stream().header, iter(named)).checked()
+    with pytest.raises(DataError, match="a file: two episodes are named 'y'; rename one"):
+        list(checked.raw_episodes)
+
+
+def test_a_stream_without_episodes_is_refused() -> None:
+    with pytest.raises(DataError, match="a file: a dataset needs at least one episode"):
+        stream().checked()
+
+
+def test_observation_keys_are_chosen_in_order_and_the_others_are_named() -> None:
+    names = ("x", "y", "z")
+    subset = stream(2, obs_names=names).choose(["b"])
+    assert subset.header.obs_keys == (("b", 2),)
+    assert subset.header.obs_names == ("y", "z")
+    assert subset.header.left_out == ("obs/a",)
+    assert next(subset.raw_episodes).obs.tolist() == [[1, 2], [4, 5]]
+    assert next(stream(1).choose(["b", "a"]).raw_episodes).obs.tolist() == [[1, 2, 0]]
+    with pytest.raises(FormatError, match="a file has no observation key 'c'; allowed: a, b"):
+        stream(1).choose(["c"])
+
+
+def test_an_unknown_mask_and_a_mask_without_episodes_are_refused() -> None:
+    with pytest.raises(OptionError, match="unknown mask 'x'; allowed: there are none"):
+        stream(1).subset("x")
+    absent = stream(1, masks={"x": ("demo_9",)}).subset("x")
+    with pytest.raises(DataError, match="none of its episodes is in the mask 'x'; choose another"):
+        list(absent.raw_episodes)
+
+
+DEMOS, LENGTH, WIDTH = 500, 2000, 30
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write 240 MB of float64."""
+    path = tmp_path_factory.mktemp("large") / "large.hdf5"
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((LENGTH, WIDTH))
+    with h5py.File(path, "w") as file:
+        for i in range(DEMOS):
+            values[:, 0] = i  # no two demos are the same
+            file[f"data/demo_{i}/obs/state"] = values[:, :-5]
+            file[f"data/demo_{i}/actions"] = values[:, -5:]
+    assert path.stat().st_size > 240e6
+    return path
+
+
+PEAK = """
+import sys
+from pathlib import Path
+from counterbc.cli import main
+status = main(sys.argv[1:])
+peak = Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]
+print(peak, file=sys.stderr)
+sys.exit(status)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak")
+@pytest.mark.parametrize(
+    "command", [("inspect",), ("convert", "--to", "robomimic"), ("convert", "--to", "npz")]
+)
+def test_a_large_file_passes_through_little_memory(
+    command: tuple[str, ...], large: Path, tmp_path: Path
+) -> None:
+    out = [tmp_path / "out"] if command[0] == "convert" else []
+    arguments = map(str, [command[0], large, *out, *command[1:]])
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *arguments], capture_output=True, text=True, check=True
+    )
+    assert int(done.stderr) / 1000 < 120  # megabytes, most of them Python and its libraries
+
+
+def test_masks_of_a_subset_name_only_what_is_in_it(tiny: Demonstrations, tmp_path: Path) -> None:
+    names = [e.name for e in tiny.episodes]
+    masks = {"good": tuple(names[:1]), "all": tuple(names)}
+    replace(tiny, masks=masks).save(tmp_path / "d.hdf5")
+    part = open_stream(tmp_path / "d.hdf5").subset("good").demonstrations()
+    assert part.masks == {"good": tuple(names[:1]), "all": tuple(names[:1])}
