@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 def step(at: tuple[float, float], action: tuple[float, float]) -> tuple[Array, float, bool]:
     state, none = np.array([[*at, 0.0, 0.0, 0.0]]), np.zeros(1, int)
-    after, reward, ended = fork.Passing().advance(state, np.array([action]), none, none)
+    after, reward, ended = fork.Detour().advance(state, np.array([action]), none, none)
     return after[0], float(reward[0]), bool(ended[0])
 
 

@@ -33,9 +33,9 @@ def test_cost_of_a_step_computed_by_hand() -> None:
     assert cars.cost(own, other, goal, np.array([0.0, -4.0])) == pytest.approx(-3.5)
 
 
-def test_limited_scales_long_actions_and_keeps_short_ones() -> None:
+def test_into_disc_scales_long_actions_and_keeps_short_ones() -> None:
     actions = np.array([[3.0, -4.0], [0.3, 0.4], [0.0, 0.0]])
-    np.testing.assert_allclose(cars.limited(actions), [[0.6, -0.8], [0.3, 0.4], [0.0, 0.0]])
+    np.testing.assert_allclose(cars.into_disc(actions), [[0.6, -0.8], [0.3, 0.4], [0.0, 0.0]])
 
 
 def test_best_action_is_the_candidate_of_least_cost() -> None:

@@ -117,8 +117,8 @@ def test_success_ends_an_episode_and_the_best_coverage_is_kept() -> None:
     env: Any = make_vec("push-t", 2)
     obs, _ = env.reset(seed=0)
     x, y, angle = GOAL
-    placed(env._all, 0, x, y, angle)
-    placed(env._all, 1, x + 15, y, angle)
+    placed(env._slots, 0, x, y, angle)
+    placed(env._slots, 1, x + 15, y, angle)
     stay = obs[:, :2].copy()
     _, reward, terminated, _, info = env.step(stay)
     np.testing.assert_array_equal(terminated, [True, False])
@@ -126,7 +126,7 @@ def test_success_ends_an_episode_and_the_best_coverage_is_kept() -> None:
     assert reward[0] == 1.0
     assert reward[1] == pytest.approx(info["coverage"][1] / 0.95)
     best = info["coverage"][1]
-    placed(env._all, 1, 100, 100, angle)
+    placed(env._slots, 1, 100, 100, angle)
     info = env.step(stay)[4]
     assert info["coverage"][1] == 0.0
     assert info["best_coverage"][1] == best

@@ -6,13 +6,13 @@
 
 with the pole's mass m and half its length l, the mass M of both, and the force F = 10 · a for an
 action a in [−1, 1]; the old velocities move the old positions (Euler). An episode ends when the
-pole leans more than 12° or the cart leaves ±2.4, so the return is the number of steps it took.
+pole leans more than 12° or the cart leaves ±2.4, so the return is the number of steps survived.
 
-From gentle starts the expert never falls, nor does it with noise of σ = 0.5: errors of mean zero
-are corrected before they add up. So with this expert the paper's 26.6 steps of synthetic
-demonstrations cannot come from the noise. Starts within ±4 in each number give 26.5 ± 0.3
-(`benchmarks/worlds.py`): nine in ten are lost for the expert too, the others mostly last to the
-end. They make the world `cartpole-hard`.
+From gentle starts the expert never falls, not even with noise of σ = 0.5: errors of mean zero are
+corrected before they add up. So the 26.6 steps of the paper's synthetic demonstrations cannot come
+from the noise alone with this expert. Starts within ±4 in each coordinate give 26.5 ± 0.3 steps
+(`reproduction/studies/worlds.py`): nine in ten are lost for the expert too, most others run to the
+end. These starts make the world `cartpole-hard`.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ FORCE = 10.0
 DT = 0.02
 X_LIMIT, THETA_LIMIT = 2.4, 12 * 2 * math.pi / 360
 LIMITS = np.array([X_LIMIT, np.inf, THETA_LIMIT, np.inf])
-WIDEST = 50.0  # of the spreads of starts
-HIGHEST = np.array([4.8, 100.0, math.pi, 100.0], np.float32)  # which none of them reaches
+WIDEST = 50.0  # largest spread of starts
+HIGHEST = np.array([4.8, 100.0, math.pi, 100.0], np.float32)  # beyond all states of an episode
 
 # The discrete LQR of this world, linearized upright, for Q = diag(1, 0.1, 10, 0.1) and R = 0.1
-# on the action; a test solves the Riccati equation again.
+# on the action; a test solves the Riccati equation.
 GAIN = (2.3903347390, 2.7752612732, 15.4234144267, 3.5713242352)
 
 
 def expert(obs: Array, key: Array, t: int) -> Array:
-    """The feedback a* = K s within [−1, 1]: (N, 4) → (N, 1)."""
+    """Return the feedback a* = K s, clipped to [−1, 1]: (N, 4) → (N, 1)."""
     x, x_dot, theta, theta_dot = np.ascontiguousarray(obs.T, np.float64)
     a = GAIN[0] * x + GAIN[1] * x_dot + GAIN[2] * theta + GAIN[3] * theta_dot
     return np.asarray(np.clip(a, -1.0, 1.0)[:, None])
 
 
 def accelerations(theta: Array, theta_dot: Array, force: Array) -> tuple[Array, Array]:
-    """Of the cart and of the pole: (N,) each → ẍ, θ̈."""
+    """Return the accelerations of cart and pole: (N,) each → ẍ, θ̈."""
     sin, cos = np.sin(theta), np.cos(theta)
     temp = force / MASS + SHARE * HALF_LENGTH * theta_dot * theta_dot * sin
     inertia = 4.0 / 3.0 * HALF_LENGTH - SHARE * HALF_LENGTH * cos * cos
@@ -108,7 +108,7 @@ class Balancing(Dynamics):
     """The state is (x, ẋ, θ, θ̇); the action pushes the cart."""
 
     start_spread: float = 0.05
-    """Starts are uniform within ± this in each number, and within the limits of an episode."""
+    """Starts are uniform within ± this in each coordinate, and within the limits of an episode."""
 
     steps = WORLDS["cartpole"].steps
     fps = WORLDS["cartpole"].rate
@@ -135,7 +135,7 @@ class Balancing(Dynamics):
         after[1], after[3] = accelerations(before[2], before[3], force)
         after *= DT
         after += before
-        inside = np.abs(after[::2]) <= LIMITS[::2, None]  # (2, N); what is not a number is not
+        inside = np.abs(after[::2]) <= LIMITS[::2, None]  # (2, N); NaN is not inside
         return after.T, np.ones(len(state)), ~(inside[0] & inside[1])
 
     def draw(self, trail: Array) -> NDArray[np.uint8]:

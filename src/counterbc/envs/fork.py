@@ -1,10 +1,10 @@
-"""A fork in the way: an obstacle between start and goal, to be passed on either side.
+"""A fork in the road: an obstacle between start and goal, to be passed on either side.
 
 The state is the position, the action a velocity: x ← x + 0.25 · a with a in [−1, 1]². An episode
 starts left of the obstacle, near the middle, and ends at the goal (reward 1), at the obstacle
-(reward −1) or off the field. The expert takes a side by chance, once per episode, so at the same
-state two different actions are right, and their mean is wrong. Steps are long: who goes straight
-on at first is at the obstacle with the third.
+(reward −1) or off the field. The expert draws its side at random once per episode, so at the same
+state two different actions are right, and their mean is wrong. Steps are long: straight ahead, the
+third step hits the obstacle.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Array = NDArray[Any]
 
 OBSTACLE, GOAL_RADIUS = 0.35, 0.15  # radii; the obstacle lies at (0, 0)
 START, GOAL = -0.8, 1.0  # x of both; y is 0
-PACE, SPEED = 0.25, 0.8  # of the fastest action, and of the expert as a share of it
+PACE, SPEED = 0.25, 0.8  # distance per step at full action; the expert's share of it
 BEYOND, ASIDE = 0.1, 0.8  # where the expert passes: x and |y|
-FIELD = 2.0  # |x| and |y| of the furthest place
-WIDEST = 0.3  # of the spreads of starts
+FIELD = 2.0  # largest |x| and |y|
+WIDEST = 0.3  # largest spread of starts
 
 
 def sides(key: Array) -> Array:
-    """The side that the expert takes in these episodes, 1 (left, y > 0) or −1: (N,)."""
+    """Return the expert's side in these episodes, 1 (left, y > 0) or −1: (N,)."""
     u = uniform(key, "fork side", np.zeros_like(key), 1)[:, 0]
     return np.where(u < 0.5, 1.0, -1.0)
 
 
 def expert(obs: Array, key: Array, t: int) -> Array:
-    """Past the obstacle on one side, then to the goal: (N, 2) → (N, 2)."""
+    """Pass the obstacle on one side, then go to the goal: (N, 2) → (N, 2)."""
     x, y = np.ascontiguousarray(obs.T, np.float64)
     ahead = x < 0
     dx = np.where(ahead, BEYOND, GOAL) - x
@@ -48,11 +48,11 @@ def expert(obs: Array, key: Array, t: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Passing(Dynamics):
+class Detour(Dynamics):
     """The state is (x, y, side, hit, arrived); side is 0 until the obstacle is passed."""
 
     start_spread: float = 0.15
-    """Starts have y uniform within ± this."""
+    """Starts have a uniform y within ± this."""
 
     steps = WORLDS["fork"].steps
     fps = WORLDS["fork"].rate
@@ -76,13 +76,13 @@ class Passing(Dynamics):
         self, state: Array, action: Array, key: Array, t: Array
     ) -> tuple[Array, Array, Array]:
         after = state.copy()
-        # What is not a number moves nothing.
+        # NaN moves nothing.
         after[:, :2] += PACE * np.clip(np.nan_to_num(action), -1.0, 1.0)
         x, y = after[:, 0], after[:, 1]
         hit = x * x + y * y < OBSTACLE * OBSTACLE
         arrived = (x - GOAL) * (x - GOAL) + y * y < GOAL_RADIUS * GOAL_RADIUS
-        passed = (state[:, 2] == 0) & (state[:, 0] < 0) & (x >= 0) & ~hit
-        after[:, 2] = np.where(passed, np.where(y > 0, 1.0, -1.0), state[:, 2])
+        passes = (state[:, 2] == 0) & (state[:, 0] < 0) & (x >= 0) & ~hit
+        after[:, 2] = np.where(passes, np.where(y > 0, 1.0, -1.0), state[:, 2])
         after[:, 3], after[:, 4] = hit, arrived
         outside = (np.abs(x) > FIELD) | (np.abs(y) > FIELD)
         return after, arrived * 1.0 - hit, hit | arrived | outside
@@ -91,7 +91,7 @@ class Passing(Dynamics):
         return state[:, :2].astype(np.float32, order="C")
 
     def measure(self, state: Array) -> dict[str, Array]:
-        """Whether it arrived, whether it hit the obstacle, and whether it passed left: 0 or 1."""
+        """Return whether it arrived, hit the obstacle, and passed left: 0 or 1 each."""
         return {"success": state[:, 4], "hit": state[:, 3], "left": state[:, 2] > 0}
 
     def draw(self, trail: Array) -> NDArray[np.uint8]:
@@ -115,9 +115,9 @@ def draw(trail: Array) -> NDArray[np.uint8]:
     return canvas.picture()
 
 
-class Fork(BatchedEnv, dynamics=Passing):
+class Fork(BatchedEnv, dynamics=Detour):
     """One agent."""
 
 
-class ForkVector(BatchedVectorEnv, dynamics=Passing):
+class ForkVector(BatchedVectorEnv, dynamics=Detour):
     """N agents."""

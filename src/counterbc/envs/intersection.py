@@ -1,12 +1,12 @@
-"""Two cars cross an intersection; the ego car learns, the other one always plays its expert.
+"""Two cars cross an intersection; the ego car learns, the other one always follows its expert.
 
 Each car pays, at x with the other car at y, goal g and action u,
 
     cost = (|x + u − g| − |x − g|) + 0.75 · (|x − y| − |x + u − y|)
 
-that is, it wants to come closer to its goal and away from the other car. Both choose at the same
-state and move at once. All draws of an episode are functions of the episode's key, so an episode
-is the same alone and in a batch of any size.
+that is, it wants to come closer to its goal and away from the other car. Both choose in the same
+state and move at the same time. All draws of an episode are functions of the episode's key, so an
+episode is the same alone and in a batch of any size.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CHUNK = 1024
 
 
 def distance(a: Array, b: Array) -> Array:
-    """|a − b| over the last axis of size 2."""
+    """Return |a − b| over the last axis of size 2."""
     dx, dy = a[..., 0] - b[..., 0], a[..., 1] - b[..., 1]
     dx *= dx
     dy *= dy
@@ -48,38 +48,39 @@ def distance(a: Array, b: Array) -> Array:
     return np.asarray(np.sqrt(dx))
 
 
-def limited(action: Array) -> Array:
-    """Actions scaled into the unit disc where they lie outside it."""
+def into_disc(action: Array) -> Array:
+    """Scale actions that lie outside the unit disc into it."""
     return action / np.maximum(distance(action, np.zeros(2)), 1.0)[..., None]
 
 
-def cost(own: Array, other: Array, goal: Array, action: Array) -> Array:
-    """What a car at `own` pays for an action: (..., 2) each → (...)."""
-    after = own + action
-    nearer = distance(after, goal) - distance(own, goal)
-    return nearer + 0.75 * (distance(own, other) - distance(after, other))
+def cost(at: Array, other_at: Array, goal: Array, action: Array) -> Array:
+    """Return what a car at `at` pays for an action: (..., 2) each → (...)."""
+    after = at + action
+    progress = distance(after, goal) - distance(at, goal)
+    return progress + 0.75 * (distance(at, other_at) - distance(after, other_at))
 
 
-def best_action(own: Array, other: Array, goal: Array, u: Array) -> Array:
-    """The candidate of least cost; u holds uniform numbers in (0, 1): (N, 2, K) → (N, 2)."""
-    candidates = limited(np.swapaxes(2.0 * u - 1.0, 1, 2))  # (N, K, 2)
-    price = cost(own[:, None], other[:, None], goal, candidates)  # (N, K)
-    return np.asarray(candidates[np.arange(len(own)), price.argmin(axis=1)])
+def best_action(at: Array, other_at: Array, goal: Array, u: Array) -> Array:
+    """Return the candidate of least cost, for uniform u in (0, 1): (N, 2, K) → (N, 2)."""
+    candidates = into_disc(np.swapaxes(2.0 * u - 1.0, 1, 2))  # (N, K, 2)
+    price = cost(at[:, None], other_at[:, None], goal, candidates)  # (N, K)
+    return np.asarray(candidates[np.arange(len(at)), price.argmin(axis=1)])
 
 
-def _search(own: Array, other: Array, goal: Array, key: Array, purpose: str, t: Array) -> Array:
-    out = np.empty((len(own), 2))
-    for i in range(0, len(own), CHUNK):
-        part = slice(i, i + CHUNK)
-        u = uniform(key[part], purpose, t[part], 2 * CANDIDATES).reshape(-1, 2, CANDIDATES)
-        out[part] = best_action(own[part], other[part], goal, u)
-    return out  # (N, 2)
+def _search(at: Array, other_at: Array, goal: Array, key: Array, purpose: str, t: Array) -> Array:
+    """Return the best of the candidates drawn for this purpose: (N, 2)."""
+    out = np.empty((len(at), 2))
+    for i in range(0, len(at), CHUNK):
+        rows = slice(i, i + CHUNK)
+        u = uniform(key[rows], purpose, t[rows], 2 * CANDIDATES).reshape(-1, 2, CANDIDATES)
+        out[rows] = best_action(at[rows], other_at[rows], goal, u)
+    return out
 
 
 def expert(obs: Array, key: Array, t: int) -> Array:
-    """The ego's best of 100 candidates drawn for (key, t): (N, 4), (N,) int64 → (N, 2)."""
-    state, at = obs.astype(np.float64), np.full(len(obs), t)
-    return _search(state[:, :2], state[:, 2:], EGO_GOAL, key, "intersection ego", at)
+    """Return the ego's best of 100 candidates drawn for (key, t): (N, 4), (N,) int64 → (N, 2)."""
+    state, steps = obs.astype(np.float64), np.full(len(obs), t)
+    return _search(state[:, :2], state[:, 2:], EGO_GOAL, key, "intersection ego", steps)
 
 
 # The picture: a top view of [-15, 15]², y up.
@@ -113,8 +114,8 @@ class Crossing(Dynamics):
     """The state is (ego x, y, other x, y); the action is the ego's displacement."""
 
     limit_actions: bool = True
-    """Scale actions into the unit disc before they are taken and paid for, as for learners at test
-    time; demonstrated actions are taken as they are."""
+    """Scale actions into the unit disc, as for learners at test time; demonstrated actions are
+    taken as they are."""
 
     steps = STEPS
     fps = WORLDS["intersection"].rate
@@ -131,12 +132,12 @@ class Crossing(Dynamics):
     def advance(
         self, state: Array, action: Array, key: Array, t: Array
     ) -> tuple[Array, Array, Array]:
-        ego, other = state[:, :2], state[:, 2:]
+        ego_at, other_at = state[:, :2], state[:, 2:]
         if self.limit_actions:
-            action = limited(action)
-        answer = _search(other, ego, OTHER_GOAL, key, "intersection other", t)
-        reward = -cost(ego, other, EGO_GOAL, action)
-        after = np.concatenate([ego + action, other + answer], axis=1)
+            action = into_disc(action)
+        answer = _search(other_at, ego_at, OTHER_GOAL, key, "intersection other", t)
+        reward = -cost(ego_at, other_at, EGO_GOAL, action)
+        after = np.concatenate([ego_at + action, other_at + answer], axis=1)
         return after, reward, np.zeros(len(state), bool)
 
     def draw(self, trail: Array) -> NDArray[np.uint8]:

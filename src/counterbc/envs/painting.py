@@ -41,9 +41,9 @@ class Canvas:
 
     def copy(self) -> Canvas:
         """Return a canvas that can be painted without changing this one."""
-        other = object.__new__(Canvas)
-        other.__dict__ |= self.__dict__ | {"image": self.image.copy()}
-        return other
+        canvas = object.__new__(Canvas)
+        canvas.__dict__ |= self.__dict__ | {"image": self.image.copy()}
+        return canvas
 
     def picture(self) -> NDArray[np.uint8]:
         """Return the image in whole numbers: (H, W, 3)."""

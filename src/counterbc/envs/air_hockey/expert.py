@@ -1,6 +1,6 @@
-"""Keeps the puck going: be where it comes, lunge when it is near, go home after.
+"""An expert that keeps the puck going: it meets the puck, lunges when it is near, and goes home.
 
-Over 1000 interactions it makes 22.2 ± 0.2 hits, each after 0.42 m of paddle and 1.34 s.
+Over 1000 interactions it makes 22.2 ± 0.2 hits, one per 0.42 m of paddle path and 1.34 s.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ Array = NDArray[Any]
 
 HOME = 0.25  # x, where it waits
 NEAR, FADE = 0.64, 0.15
-"""It lunges at pucks nearer than this x, and fades between both over this distance."""
+"""It lunges at pucks nearer than the first x; the lunge fades in over the second distance."""
 LUNGE = 0.8  # of top speed
 AHEAD_X, AHEAD_Y = 0.04, 0.09
-"""Seconds for which it foresees the puck."""
+"""Seconds by which it predicts the puck."""
 OUTWARD = 0.11
-"""How much further out than the puck it stands, so that the hit leads to the middle."""
-GAIN_X, GAIN_Y = 5.0, 10.5  # speed per distance from where it wants to be
+"""It stands further out than the puck by this share, so that hits lead to the middle."""
+GAIN_X, GAIN_Y = 5.0, 10.5  # speed per distance from the aim
 
 
 def expert(obs: Array, key: Array, t: int) -> Array:
-    """Almost linear in what is seen, so that a small network can learn it: (N, 6) → (N, 2).
+    """Return the paddle's velocity: (N, 6) → (N, 2).
 
-    One that foresees bounces and sends the puck to the same place each time makes more hits, but
-    shows so few places that a clone of it fails at all others.
+    It is almost linear in the observation, so that a small network can learn it. An expert that
+    predicts bounces and sends the puck to the same place each time makes more hits, but visits so
+    few states that a clone of it fails in all others.
     """
     x, y, puck_x, puck_y, before_x, before_y = obs.astype(np.float64).T
     next_x = puck_x + AHEAD_X * RATE * (puck_x - before_x)

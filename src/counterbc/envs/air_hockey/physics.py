@@ -35,55 +35,56 @@ Array = NDArray[Any]
 
 
 def within(a: Array, low: Any, high: Any) -> Array:
-    """np.clip, which takes longer to be called than to do its work here."""
+    """Clip; unlike np.clip, the call itself costs little."""
     return np.asarray(np.minimum(np.maximum(a, low), high))
 
 
 def length(a: Array) -> Array:
-    """|a|: (2, N) → (N,)."""
+    """Return |a|: (2, N) → (N,)."""
     return np.asarray(np.sqrt(a[0] * a[0] + a[1] * a[1]))
 
 
-def slowed(velocity: Array, seconds: float) -> Array:
-    """Friction alone: the speed falls by FRICTION a second, to rest."""
+def slow_down(velocity: Array, seconds: float) -> Array:
+    """Apply friction: the speed falls by FRICTION per second, down to rest."""
     speed = np.maximum(length(velocity), 1e-300)
     return np.asarray(velocity * np.maximum(1.0 - FRICTION * seconds / speed, 0.0))
 
 
 def reachable(puck: Array) -> Array:
-    """Whether the paddle can touch a puck there: (2, N) → (N,)."""
+    """Return whether the paddle can touch a puck there: (2, N) → (N,)."""
     return np.asarray(length(puck - within(puck, REACH_LOW, REACH_HIGH)) < TOUCH)
 
 
-def glide(bodies: Array, left: Array) -> None:
-    """Let `left` seconds (N,) pass for puck, velocity, paddle and its velocity: (8, N), in place.
+def glide(bodies: Array, duration: Array) -> None:
+    """Move puck and paddle for `duration` seconds (N,), in place.
 
-    All move to their first contact, or to the end; those in contact go on by themselves.
+    `bodies` (8, N) are the puck, its velocity, the paddle and its velocity. All move to their first
+    contact, or to the end; those in contact bounce and continue by recursion.
     """
     puck, velocity, paddle, u = bodies.reshape(4, 2, -1)
     meeting = paddle_time(puck - paddle, velocity - u)
     times = np.concatenate([wall_times(puck, velocity), meeting[None]])  # (3, N)
     first = times.min(axis=0)
-    seconds = np.minimum(first, left)
+    seconds = np.minimum(first, duration)
     puck[:] = within(puck + velocity * seconds, TABLE_LOW, TABLE_HIGH)
     paddle += u * seconds
-    some = np.flatnonzero(first < left)
-    if len(some):
-        part, spent = bodies.take(some, axis=1), first[some]
-        bounce(part, times.take(some, axis=1) <= spent)
-        glide(part, left[some] - spent)
-        bodies[:, some] = part
+    touching = np.flatnonzero(first < duration)
+    if len(touching):
+        subset, elapsed = bodies.take(touching, axis=1), first[touching]
+        bounce(subset, times.take(touching, axis=1) <= elapsed)
+        glide(subset, duration[touching] - elapsed)
+        bodies[:, touching] = subset
 
 
-def bounce(bodies: Array, met: Array) -> None:
-    """What the contacts `met`, with the walls along each axis and the paddle, (3, N), change."""
+def bounce(bodies: Array, contact: Array) -> None:
+    """Change velocities at contacts with the walls along each axis and the paddle: (3, N) bool."""
     puck, velocity, paddle, u = bodies.reshape(4, 2, -1)
-    velocity[:] = off_wall(velocity, met[:2])
-    velocity[:] = np.where(met[2], off_paddle(puck - paddle, velocity, u), velocity)
+    velocity[:] = off_wall(velocity, contact[:2])
+    velocity[:] = np.where(contact[2], off_paddle(puck - paddle, velocity, u), velocity)
 
 
 def wall_times(puck: Array, velocity: Array) -> Array:
-    """When the puck would meet the wall it moves to, along each axis: (2, N)."""
+    """Return when the puck would meet the wall it moves to, along each axis: (2, N)."""
     wall = np.where(velocity > 0, TABLE_HIGH, TABLE_LOW)
     never = np.full(velocity.shape, np.inf)
     moves = np.abs(velocity) > 1e-12  # slower, it arrives nowhere in a step, and times overflow
@@ -91,7 +92,7 @@ def wall_times(puck: Array, velocity: Array) -> Array:
 
 
 def paddle_time(apart: Array, w: Array) -> Array:
-    """When |apart + w · time| falls to TOUCH: (N,); never where it does not or only grazes."""
+    """Return when |apart + w · time| falls to TOUCH: (N,); infinite if never, or only grazing."""
     a = w[0] * w[0] + w[1] * w[1]
     b = apart[0] * w[0] + apart[1] * w[1]
     c = apart[0] * apart[0] + apart[1] * apart[1] - TOUCH * TOUCH
@@ -102,16 +103,16 @@ def paddle_time(apart: Array, w: Array) -> Array:
     return np.asarray(np.maximum(time, 0.0))
 
 
-def off_wall(velocity: Array, met: Array) -> Array:
-    """The velocity after contact with the walls that it leads to, where they are met: (2, N)."""
-    caught = met[0] & (velocity[0] < 0)
-    return np.asarray(np.where(met, -WALLS * velocity, velocity) * ~caught)
+def off_wall(velocity: Array, contact: Array) -> Array:
+    """Return the velocity after contact with the walls that it leads to: (2, N)."""
+    into_pad = contact[0] & (velocity[0] < 0)
+    return np.asarray(np.where(contact, -WALLS * velocity, velocity) * ~into_pad)
 
 
 def off_paddle(apart: Array, velocity: Array, u: Array) -> Array:
-    """The velocity after contact with a paddle of velocity u, the puck `apart` from its centre."""
+    """Return the velocity after contact with a paddle of velocity u; `apart` is puck − paddle."""
     n = apart / length(apart)
     w = velocity - u
     w = w - (1 + BAT) * np.minimum(w[0] * n[0] + w[1] * n[1], 0.0) * n
-    # Scaled in the frame of the paddle, where it keeps leading away; in the table's it might not.
+    # Limited in the paddle's frame, where it still points away; in the table's it might not.
     return np.asarray(u + w * (FASTEST / np.maximum(length(w), FASTEST)))

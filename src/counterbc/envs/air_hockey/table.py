@@ -11,14 +11,14 @@ DT = 1 / RATE
 LENGTH, WIDTH = 1.6, 0.8
 CENTRE = LENGTH / 2
 PUCK, PADDLE = 0.04, 0.1  # radii
-TOUCH = PUCK + PADDLE  # how far apart their centres are in contact
-ROOM = 0.02
+TOUCH = PUCK + PADDLE  # distance of their centres in contact
+ROOM = 0.02  # left to the puck between the paddle's reach and a wall
 TOP_SPEED = 1.0  # of the paddle along each axis
 FRICTION = 0.1  # speed the puck loses each second
 FAR, SIDE, BAT = 0.9, 0.9, 0.5
-"""Restitutions. The near wall has none: it is padded, and a puck that gets there stays there."""
+"""Restitutions. The near wall has none: it is padded, and the puck stays where it touches it."""
 FASTEST = 3.0
-"""At which a hit sends the puck off, in the paddle's frame: never above 3 + √2 on the table."""
+"""Largest speed after a hit, in the paddle's frame: at most 3 + √2 on the table."""
 WALLS = np.array([[FAR], [SIDE]])
 
 TABLE_LOW = np.array([[PUCK], [PUCK - WIDTH / 2]])  # (2, 1), of the puck's centre
@@ -28,9 +28,9 @@ REACH_LOW = np.array([[_MARGIN], [_MARGIN - WIDTH / 2]])  # (2, 1), of the paddl
 REACH_HIGH = np.array([[0.6], [WIDTH / 2 - _MARGIN]])
 
 GRAZE = 1e-16
-"""Below this squared, approach times distance is lost in rounding and counts as no contact."""
+"""Contacts with a squared (approach speed × distance) below this are lost in rounding: none."""
 
-# The columns of a state: the six that are observed, then those that only the dynamics know.
+# The columns of a state: the six observed ones, then those of the dynamics alone.
 AT_PADDLE, AT_PUCK, AT_BEFORE, AT_VELOCITY = slice(0, 2), slice(2, 4), slice(4, 6), slice(6, 8)
 HITS, PATH, TIME = 8, 9, 10
 COLUMNS = 11

@@ -16,7 +16,7 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from counterbc.envs.air_hockey.physics import glide, length, reachable, slowed, within
+from counterbc.envs.air_hockey.physics import glide, length, reachable, slow_down, within
 from counterbc.envs.air_hockey.picture import draw
 from counterbc.envs.air_hockey.table import (
     AT_BEFORE,
@@ -45,7 +45,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Rally(Dynamics):
-    """The action is the paddle's velocity, 1 being its top speed along an axis.
+    """A rally; the action is the paddle's velocity, 1 being its top speed along an axis.
 
     A hit carries the puck over the centre line, where only the paddle can send it; counting
     contacts instead would pay for trembling at the puck. The interaction ends when the puck rests
@@ -63,7 +63,7 @@ class Rally(Dynamics):
     measures = ("hits", "distance_per_hit", "time_per_hit")
 
     def start(self, key: Array) -> Array:
-        """The paddle somewhere across its reach, the puck at rest before it."""
+        """Place the paddle at random across its reach, and the puck at rest before it."""
         across, ahead, aside = uniform(key, "air hockey start", np.zeros_like(key), 3).T
         state = np.zeros((len(key), COLUMNS))
         state[:, 0] = 0.25
@@ -76,20 +76,20 @@ class Rally(Dynamics):
     def advance(
         self, state: Array, action: Array, key: Array, t: Array
     ) -> tuple[Array, Array, Array]:
-        # The numbers of a column lie together in what is returned; copies are of first states only.
+        # Returned states are stored column by column, so only first states are copied here.
         old = np.ascontiguousarray(state.T)  # (11, N)
         paddle, puck = old[AT_PADDLE], old[AT_PUCK]  # (2, N)
         push = within(np.ascontiguousarray(action.T), -1.0, 1.0) * (TOP_SPEED * DT)
-        reached = within(paddle + push, REACH_LOW, REACH_HIGH)
-        moved = reached - paddle
-        # Half of the friction before and half after: the way of a puck that slides is then exact.
-        velocity = slowed(old[AT_VELOCITY], DT / 2)
-        bodies = np.concatenate([puck, velocity, paddle, moved * RATE])  # (8, N)
+        new_paddle = within(paddle + push, REACH_LOW, REACH_HIGH)
+        move = new_paddle - paddle
+        # Half of the friction before and half after: the path of a sliding puck is then exact.
+        velocity = slow_down(old[AT_VELOCITY], DT / 2)
+        bodies = np.concatenate([puck, velocity, paddle, move * RATE])  # (8, N)
         glide(bodies, np.full(len(state), DT))
-        after, velocity = bodies[:2], slowed(bodies[2:4], DT / 2)
+        after, velocity = bodies[:2], slow_down(bodies[2:4], DT / 2)
         hit = (puck[0] <= CENTRE) & (after[0] > CENTRE)
-        own = [old[HITS] + hit, old[PATH] + length(moved), old[TIME] + DT]
-        new = np.concatenate([reached, after, puck, velocity, own])  # (11, N)
+        totals = [old[HITS] + hit, old[PATH] + length(move), old[TIME] + DT]
+        new = np.concatenate([new_paddle, after, puck, velocity, totals])  # (11, N)
         rests = (velocity[0] == 0) & (velocity[1] == 0)
         return new.T, hit.astype(np.float64), rests & ~reachable(after)
 
@@ -97,11 +97,11 @@ class Rally(Dynamics):
         return state[:, :6].astype(np.float32, order="C")
 
     def measure(self, state: Array) -> dict[str, Array]:
-        """The paper's three; without a hit, the whole way and time."""
+        """Return the paper's three measures; without a hit, the whole path and time."""
         hits = state[:, HITS]
-        each = np.maximum(hits, 1.0)
-        of = (hits, state[:, PATH] / each, state[:, TIME] / each)
-        return dict(zip(self.measures, of, strict=True))
+        divisor = np.maximum(hits, 1.0)
+        values = (hits, state[:, PATH] / divisor, state[:, TIME] / divisor)
+        return dict(zip(self.measures, values, strict=True))
 
     def draw(self, trail: Array) -> NDArray[np.uint8]:
         return draw(trail)

@@ -1,1 +1,1 @@
-"""robomimic's Can."""
+"""Can: robosuite's PickPlaceCan as in robomimic."""

@@ -1,8 +1,8 @@
-"""Picks the can up and drops it in its bin, from what a policy sees: no clock, no memory.
+"""An expert that picks the can up and drops it in its bin, from the observation alone.
 
-Its aim is a continuous function of where the can, the hand and the fingers are: above the can, down
-a funnel, up as the fingers close on it, across, down, open, away. So it recovers from wherever an
-error leads it, and a policy without memory can learn it. Only the gripper's two values jump.
+Its aim is a continuous function of the positions of can, hand and fingers: above the can, down a
+funnel, up as the fingers close, across, down, open, away. So it recovers wherever an error leads
+it, and a policy without memory can learn it. Only the gripper's two values jump.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 CAN, HAND, TURN = slice(0, 3), slice(14, 17), slice(17, 21)
-"""Where an observation holds the can's position, the hand's and its quaternion."""
-BIN = np.array([0.16, 0.38])  # x, y in the can's bin; its middle is at the end of the arm's reach
+"""Columns of the can's position, the hand's position and the hand's quaternion."""
+BIN = np.array([0.16, 0.38])  # x, y in the can's bin, whose middle is at the end of the arm's reach
 OPEN, CLOSE = -1.0, 1.0
 
 GAIN = 14.0  # action per metre; an action of 1 moves the hand by 1.3 cm a step
-FAST = 0.8  # of the expert per axis, far from its aim; 1 would cut what people add to it
+FAST = 0.8  # the expert's largest move per axis; 1 would clip the errors that people add
 HOVER, FUNNEL, STEEP = 0.12, 0.006, 4.0
-"""Height of the aim above the can far from it; the aim comes down as the hand comes nearer than
-HOVER / STEEP aside of it, and is at the can FUNNEL aside of it."""
+"""The aim is HOVER above the can while the hand is far from it. It comes down when the hand is less
+than HOVER / STEEP to the side, and is at the can when the hand is FUNNEL to the side."""
 CARRY, CLEAR, LOW = 1.08, (0.98, 1.04), 0.88
-"""Heights of carrying the can, between which the hand sets out across, and aimed at in the bin."""
+"""Heights: of carrying, between which the hand begins to cross, and of the aim in the bin."""
 ABOVE = (0.31, 0.37)
-"""It comes down between these y: the bin begins at 0.28, and the hand arrives from below that."""
+"""The hand comes down between these y: the bin begins at 0.28, and the hand comes from lower y."""
 CLOSE_AT, OPEN_AT = 0.025, 0.945
-"""The fingers close this high above the can's middle, and open at this height over the bin."""
+"""Heights at which the fingers close, above the can's middle, and open, over the bin."""
 NEAR, LOOSE = 0.02, 0.04
-"""The hand is at the can within the first, and stays at it within the second while it closes."""
+"""Distances to the can within which the fingers start to close, and within which they continue."""
 SHUTTING, GRASP = 0.076, (0.058, 0.053)
-"""Fingers less apart than the first are closing; the hand sets off with the can between the others.
-The can is 5 cm wide, and open fingers are 8 cm apart."""
+"""Fingers closer than the first distance are closing; between the others they grasp the can, and
+the hand sets off. The can is 5 cm wide, and open fingers are 8 cm apart."""
 DOWN = np.array([1.0, 0.0, 0.0, 0.0])  # the quaternion (x, y, z, w) of a hand that points down
 STEADY = 2.0  # rotation action per radian off
 
 
 def ramp(x: Array, ends: tuple[float, float]) -> Array:
-    """0 at the first end and beyond it, 1 at the second, straight in between."""
+    """Return 0 at the first end and beyond it, 1 at the second, and interpolate in between."""
     return np.asarray(np.clip((x - ends[0]) / (ends[1] - ends[0]), 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What the expert reads, for N episodes."""
+    """The part of the observations that the expert reads, for N episodes."""
 
     can: Array  # (N, 3)
     hand: Array  # (N, 3)
@@ -56,34 +56,35 @@ class Scene:
 
     @staticmethod
     def of(obs: Array) -> Scene:
+        """Read observations (N, 23)."""
         o = obs.astype(np.float64)
         return Scene(o[:, CAN], o[:, HAND], o[:, TURN], o[:, 21] - o[:, 22])
 
     @property
     def aside(self) -> Array:
-        """Distance of the hand from above the can."""
+        """Return the horizontal distance of the hand from the can."""
         return np.asarray(np.hypot(*(self.can - self.hand)[:, :2].T))
 
     def within(self, distance: float) -> Array:
-        """The can is between the fingers."""
+        """Return whether the can is this near, between the fingers."""
         above = np.abs(self.can - self.hand)[:, 2]
         return np.asarray((self.aside < distance) & (above < distance + 0.01))
 
     @property
     def grasp(self) -> Array:
-        """How far the fingers hold the can, from 0 to 1."""
+        """Return how firmly the fingers hold the can, from 0 to 1."""
         return np.where(self.within(LOOSE), ramp(self.apart, GRASP), 0.0)
 
     @property
     def over_bin(self) -> Array:
-        """How far the hand is over the bin, from 0 to 1."""
+        """Return how far the hand is over the bin, from 0 to 1."""
         return ramp(self.hand[:, 1], ABOVE)
 
 
 def target(
     scene: Scene, close_at: float = CLOSE_AT, open_at: float = OPEN_AT
 ) -> tuple[Array, Array]:
-    """Where the hand should go, (N, 3), and what the fingers should do, (N,)."""
+    """Return where the hand should go, (N, 3), and the gripper's action, (N,)."""
     grasp = scene.grasp[:, None]
     place = (1 - grasp) * _to_can(scene) + grasp * _to_bin(scene)
     near = scene.within(NEAR) & (scene.hand[:, 2] - scene.can[:, 2] < close_at)
@@ -93,7 +94,7 @@ def target(
 
 
 def _to_can(scene: Scene) -> Array:
-    """Down a funnel to the can; over the bin, where it is let go, up and away."""
+    """Aim down a funnel to the can; over the bin, where it is let go, up and away."""
     place = scene.can.copy()
     place[:, 2] += np.clip(STEEP * (scene.aside - FUNNEL), 0.0, HOVER)
     away = scene.over_bin[:, None]
@@ -101,7 +102,7 @@ def _to_can(scene: Scene) -> Array:
 
 
 def _to_bin(scene: Scene) -> Array:
-    """Up, across, and down again."""
+    """Aim up, across, and down again."""
     across = np.maximum(ramp(scene.hand[:, 2], CLEAR), scene.over_bin)[:, None]
     flat = scene.hand[:, :2] + across * (BIN - scene.hand[:, :2])
     height = CARRY + (LOW - CARRY) * scene.over_bin
@@ -109,10 +110,10 @@ def _to_bin(scene: Scene) -> Array:
 
 
 def towards(scene: Scene, place: Array, grip: Array, speed: float = FAST) -> Array:
-    """The action that goes there with the hand pointing down: (N, 7).
+    """Return the action that goes there with the hand pointing down: (N, 7).
 
-    Each axis moves by GAIN times its way, bent to stay below `speed` without a corner. Axes do not
-    limit each other, so that how one is steered is the same all along the way, and learned there.
+    Each axis moves by GAIN times its distance, limited smoothly to `speed`. Axes do not limit each
+    other, so that each is controlled in the same way along the whole path, and can be learned.
     """
     way = GAIN * (place - scene.hand)  # (N, 3)
     move = way / np.sqrt(1 + (way / speed) ** 2)
@@ -121,7 +122,7 @@ def towards(scene: Scene, place: Array, grip: Array, speed: float = FAST) -> Arr
 
 
 def off_vertical(turn: Array) -> Array:
-    """The rotation, as a vector (N, 3), that brings a hand with this quaternion (N, 4) to DOWN."""
+    """Return the rotation vector (N, 3) that turns a hand with this quaternion (N, 4) to DOWN."""
     x, y, z, w = turn.T
     # DOWN · conjugate(turn), with DOWN = (1, 0, 0, 0).
     q = np.stack([w, z, -y, x], axis=1)
@@ -132,6 +133,6 @@ def off_vertical(turn: Array) -> Array:
 
 
 def expert(obs: Array, key: Array, t: int) -> Array:
-    """(N, 23) → (N, 7)."""
+    """Return the expert's actions: (N, 23) → (N, 7)."""
     scene = Scene.of(obs)
     return towards(scene, *target(scene))

@@ -1,4 +1,4 @@
-"""The numbers that a policy sees and gives in the world can, in the order of robomimic's files."""
+"""Names and order of the observations and actions of Can, as in robomimic's files."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from counterbc.envs.registry import WORLDS
 
 RATE = WORLDS["can"].rate
 STEPS = WORLDS["can"].steps
-"""The horizon that robomimic gives policies of its Multi-Human files."""
+"""The horizon of robomimic for its Multi-Human files."""
 OBS_KEYS = (
     ("object", 14),
     ("robot0_eef_pos", 3),
     ("robot0_eef_quat", 4),
     ("robot0_gripper_qpos", 2),
 )
-"""The keys of robomimic's own low-dimensional trainings, sorted, as its files are read."""
+"""Keys and sizes of robomimic's low-dimensional observations, sorted as its files are read."""
 OBS_NAMES = (
     *(f"can_{axis}" for axis in "xyz"),
     *(f"can_q{axis}" for axis in "xyzw"),
@@ -25,4 +25,4 @@ OBS_NAMES = (
     "right_finger",
 )
 ACTION_NAMES = ("x", "y", "z", "turn_x", "turn_y", "turn_z", "gripper")
-"""A position part of 1 is 5 cm, a turn of 1 half a radian; the gripper opens at −1, closes at 1."""
+"""A move of 1 is 5 cm, a turn of 1 is half a radian; the gripper opens at −1 and closes at 1."""

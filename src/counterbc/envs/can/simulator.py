@@ -1,12 +1,12 @@
 """robosuite's PickPlaceCan as a function from state and action to the next state.
 
 A state holds what MuJoCo integrates and what the controller remembers, so that one simulator serves
-many episodes in turn and an episode may go on in another process.
+many episodes in turn and an episode may continue in another process.
 
-Physics and controller are robosuite 1.4.1's, without what a policy does not need. robosuite passes
-three times through the dynamics in each of the 25 substeps of a step: before the controller, inside
-it, and to integrate. Once is enough, as the state does not change in between. Observations are of
-the end of a step, as in robomimic's files; robosuite's own are sampled at its first substep.
+Physics and controller are robosuite 1.4.1's, without what a policy does not need. robosuite
+computes the dynamics three times in each of the 25 substeps of a step: before the controller,
+inside it, and to integrate. Once is enough, as the state does not change in between. Observations
+are taken at the end of a step, as in robomimic's files; robosuite takes them at its first substep.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from counterbc.errors import MissingExtra
 
 Array = NDArray[Any]
 
-PARTS = {"goal": 9, "posture": 7, "grip": 2}
-"""What a state holds besides MuJoCo's: the orientation aimed at, the joints at the start, to which
-the controller leans, and how far the fingers were told to go."""
+CONTROLLER_SIZES = {"goal": 9, "posture": 7, "grip": 2}
+"""Sizes of what a state holds besides MuJoCo's: the target orientation, the first joint positions,
+towards which the controller pulls, and the target of the fingers."""
+OBS_KEYS = ("object-state", "robot0_eef_pos", "robot0_eef_quat", "robot0_gripper_qpos")
 
 
 class Simulator:
     """One simulated robot."""
 
     def __init__(self, render: bool = False) -> None:
-        self.env = _made(render)
+        self.env = _make(render)
         self.sim, self.robot = self.env.sim, self.env.robots[0]
         self._model, self._data = self.sim.model._model, self.sim.data._data
         import mujoco
@@ -49,20 +50,20 @@ class Simulator:
         self._substeps = int(self.env.control_timestep / self.env.model_timestep)
 
     def start(self, seed: int) -> Array:
-        """The first state of an episode, the same for a seed whatever ran before: (D,)."""
+        """Return the first state of an episode, a function of the seed alone: (D,)."""
         before = np.random.get_state()  # robosuite draws from numpy's global generator
         try:
             np.random.set_state(np.random.RandomState(_bits(seed)).get_state())
             self.env.reset()
         finally:
             np.random.set_state(before)
-        self.robot.controller.update = self._sense  # reset makes a controller anew
-        # Before the first command the fingers' goal is one number for both.
-        self.robot.gripper.current_action = np.zeros(PARTS["grip"])
+        self.robot.controller.update = self._sense  # reset makes a new controller
+        # Before the first command, robosuite has one target for both fingers.
+        self.robot.gripper.current_action = np.zeros(CONTROLLER_SIZES["grip"])
         return self._state()
 
     def advance(self, state: Array, action: Array) -> Array:
-        """The state after one step: (D,), (7,) → (D,)."""
+        """Return the state after one step: (D,), (7,) → (D,)."""
         self._load(state)
         robot, mj, model, data = self.robot, self._mj, self._model, self._data
         controller, arms = robot.controller, robot._ref_joint_actuator_indexes
@@ -78,29 +79,29 @@ class Simulator:
         return self._state()
 
     def observe(self, state: Array) -> tuple[Array, bool]:
-        """The can, the hand and the fingers, (23,) float32; and whether the can is in its bin."""
+        """Return the observation, (23,) float32, and whether the can is in its bin."""
         self._load(state)
         self._mj.mj_kinematics(self._model, self._data)
-        seen = self.env._get_observations(force_update=True)
-        parts = [seen[key] for key in ("object-state", *_SEEN)]
-        return np.concatenate(parts).astype(np.float32), bool(self.env._check_success())
+        values = self.env._get_observations(force_update=True)
+        obs = np.concatenate([values[key] for key in OBS_KEYS])
+        return obs.astype(np.float32), bool(self.env._check_success())
 
     def picture(self, state: Array, size: int) -> NDArray[np.uint8]:
-        """(size, size, 3), seen from the front."""
+        """Return a picture from the front: (size, size, 3)."""
         self._load(state)
         self._mj.mj_forward(self._model, self._data)
         frame = self.sim.render(size, size, camera_name="agentview")
         return np.asarray(frame[::-1], np.uint8)
 
     def _grip(self, command: float) -> None:
-        """The robot's `grip_action`: the fingers' goals go a little further each substep."""
+        """Move the fingers' targets a little further, as the robot's `grip_action` does."""
         gripper = self.robot.gripper
         way = np.array([-1.0, 1.0]) * gripper.speed * np.sign(command)
         gripper.current_action = np.clip(gripper.current_action + way, -1.0, 1.0)
         self._data.ctrl[self._fingers] = self._middle + self._half * gripper.current_action
 
     def _sense(self, force: bool = False) -> None:
-        """The controller's `update`, from what `mj_step1` left: the same numbers, each once."""
+        """Do the controller's `update` from the results of `mj_step1`: equal numbers, once each."""
         c, model, data, site = self.robot.controller, self._model, self._data, self._site
         if not (c.new_update or force):
             return
@@ -119,12 +120,12 @@ class Simulator:
         physics = np.empty(self._size)
         self._mj.mj_getState(self._model, self._data, physics, self._kind)
         c = self.robot.controller
-        own = [np.ravel(c.goal_ori), c.initial_joint, self.robot.gripper.current_action]
-        return np.concatenate([physics, *own])
+        memory = [np.ravel(c.goal_ori), c.initial_joint, self.robot.gripper.current_action]
+        return np.concatenate([physics, *memory])
 
     def _load(self, state: Array) -> None:
         self._mj.mj_setState(self._model, self._data, state[: self._size], self._kind)
-        ends = np.cumsum(list(PARTS.values()))[:-1]
+        ends = np.cumsum(list(CONTROLLER_SIZES.values()))[:-1]
         goal, posture, grip = np.split(state[self._size :], ends)
         c = self.robot.controller
         c.goal_ori, c.initial_joint, c.new_update = goal.reshape(3, 3), posture, True
@@ -134,17 +135,14 @@ class Simulator:
         self.env.close()
 
 
-_SEEN = ("robot0_eef_pos", "robot0_eef_quat", "robot0_gripper_qpos")
-
-
 def _bits(seed: int) -> np.random.MT19937:
-    """numpy's old generator from a seed of any size."""
+    """Return numpy's legacy generator for a seed of any size."""
     return np.random.MT19937(np.random.SeedSequence(seed))
 
 
 def library() -> Any:
-    """robosuite, or how to install it."""
-    logging.getLogger("robosuite_logs").setLevel(logging.ERROR)  # of macros that nobody needs
+    """Import robosuite, or raise an error with the install line."""
+    logging.getLogger("robosuite_logs").setLevel(logging.ERROR)  # warns of missing macros
     try:
         import robosuite
     except ModuleNotFoundError:
@@ -152,7 +150,7 @@ def library() -> Any:
     return robosuite
 
 
-def _made(render: bool) -> Any:
+def _make(render: bool) -> Any:
     robosuite = library()
     return robosuite.make(
         "PickPlaceCan",
@@ -163,5 +161,5 @@ def _made(render: bool) -> Any:
         use_camera_obs=False,
         control_freq=RATE,
         ignore_done=True,
-        hard_reset=False,  # which would compile the model again at every start
+        hard_reset=False,  # a hard reset compiles the model at every start
     )

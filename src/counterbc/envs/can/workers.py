@@ -1,7 +1,7 @@
-"""Simulators in processes of their own, each used for many episodes.
+"""Simulators in worker processes, each used for many episodes.
 
-States travel with the work, so any process may take any episode's next step, and the episodes that
-are still going are dealt out evenly at every step.
+States travel with the work, so any process can take any episode's next step, and running episodes
+are distributed evenly at every step.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ Results = tuple[Array, Array, Array]
 
 def begin(simulator: Simulator, seeds: list[int]) -> Results:
     """Start episodes."""
-    return _seen(simulator, [simulator.start(seed) for seed in seeds])
+    return _observe(simulator, [simulator.start(seed) for seed in seeds])
 
 
-def go_on(simulator: Simulator, states: Array, actions: Array) -> Results:
-    """Take a step of episodes."""
+def advance(simulator: Simulator, states: Array, actions: Array) -> Results:
+    """Take one step of each episode."""
     pairs = zip(states, actions, strict=True)
-    return _seen(simulator, [simulator.advance(s, a) for s, a in pairs])
+    return _observe(simulator, [simulator.advance(s, a) for s, a in pairs])
 
 
-def _seen(simulator: Simulator, states: list[Array]) -> Results:
+def _observe(simulator: Simulator, states: list[Array]) -> Results:
     obs, success = zip(*map(simulator.observe, states), strict=True)
     return np.stack(states), np.stack(obs), np.array(success)
 
 
-class Alone:
+class LocalSimulator:
     """A simulator in this process."""
 
     def __init__(self, render: bool = False) -> None:
@@ -53,46 +53,48 @@ class Alone:
     def begin(self, seeds: list[int]) -> Results:
         return begin(self.simulator, seeds)
 
-    def go_on(self, states: Array, actions: Array) -> Results:
-        return go_on(self.simulator, states, actions)
+    def advance(self, states: Array, actions: Array) -> Results:
+        return advance(self.simulator, states, actions)
 
 
 class Pool:
     """Simulators in `count` processes, which end with this one, however it ends."""
 
     def __init__(self, count: int) -> None:
-        library()  # its absence is said here, not by every process
+        library()  # raises here, not in every process, where it is missing
         context = multiprocessing.get_context("spawn")
         self._pipes: list[Connection] = []
         self._processes = []
         for _ in range(count):
-            here, there = context.Pipe()
-            process = context.Process(target=_work, args=(there,), daemon=True)
+            parent_end, child_end = context.Pipe()
+            process = context.Process(target=_work, args=(child_end,), daemon=True)
             process.start()
-            there.close()  # so that the loss of the process is noticed
-            self._pipes.append(here)
+            child_end.close()  # so that the loss of the process is noticed
+            self._pipes.append(parent_end)
             self._processes.append(process)
 
     def begin(self, seeds: list[int]) -> Results:
-        return self._all("begin", [(part,) for part in _dealt(seeds, len(self._pipes))])
+        return self._distribute("begin", [(share,) for share in _split(seeds, len(self._pipes))])
 
-    def go_on(self, states: Array, actions: Array) -> Results:
-        dealt = (np.array_split(x, min(len(x), len(self._pipes))) for x in (states, actions))
-        return self._all("go_on", list(zip(*dealt, strict=True)))
+    def advance(self, states: Array, actions: Array) -> Results:
+        count = min(len(states), len(self._pipes))
+        shares = zip(*(np.array_split(x, count) for x in (states, actions)), strict=True)
+        return self._distribute("advance", list(shares))
 
-    def _all(self, what: str, parts: list[tuple[Any, ...]]) -> Results:
+    def _distribute(self, task: str, shares: list[tuple[Any, ...]]) -> Results:
+        """Let the processes do their shares of a task, and join the results."""
         try:
-            used = self._pipes[: len(parts)]
-            for pipe, part in zip(used, parts, strict=True):
-                pipe.send((what, part))
-            answers = [pipe.recv() for pipe in used]
+            pipes = self._pipes[: len(shares)]
+            for pipe, share in zip(pipes, shares, strict=True):
+                pipe.send((task, share))
+            answers = [pipe.recv() for pipe in pipes]
         except (EOFError, OSError):
             self.close()
             raise CounterBCError(
-                "a process of the world can was lost, perhaps for want of memory; evaluate again, "
-                "and in a script of your own do so under: if __name__ == '__main__'"
+                "a process of the world can was lost, perhaps because memory ran out; evaluate "
+                "again, and in a script do so under: if __name__ == '__main__'"
             ) from None
-        except BaseException:  # Ctrl-C: some answers are on their way and would be mistaken
+        except BaseException:  # Ctrl-C: pending answers would be taken for the next task's
             self.close()
             raise
         for answer in answers:
@@ -109,42 +111,43 @@ class Pool:
             process.terminate()
 
 
-def _dealt(seeds: list[int], count: int) -> list[list[int]]:
+def _split(seeds: list[int], count: int) -> list[list[int]]:
+    """Split seeds evenly among at most `count` processes."""
     ends = np.linspace(0, len(seeds), min(len(seeds), count) + 1).astype(int)
     return [seeds[a:b] for a, b in pairwise(ends)]
 
 
 def _work(pipe: Connection) -> None:
-    """A process: take work until the pipe is closed at its other end."""
-    # A terminal sends Ctrl-C to all of them; the parent ends the others.
+    """Do tasks in a process until the other end of the pipe is closed."""
+    # A terminal sends Ctrl-C to all processes; the parent ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     simulator = Simulator()
-    works: dict[str, Callable[..., Results]] = {"begin": begin, "go_on": go_on}
+    tasks: dict[str, Callable[..., Results]] = {"begin": begin, "advance": advance}
     try:
         while True:
-            what, part = pipe.recv()
+            task, share = pipe.recv()
             try:
-                pipe.send(works[what](simulator, *part))
-            except Exception as error:  # told to the parent, which raises it
+                pipe.send(tasks[task](simulator, *share))
+            except Exception as error:  # sent to the parent, which raises it
                 pipe.send(f"{type(error).__name__}: {error}")
     except (EOFError, OSError):
         return
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 @lru_cache(maxsize=1)
 def pool() -> Pool:
-    """The processes of all environments here, as many as cores."""
-    made = Pool(cores())
-    atexit.register(made.close)
-    return made
+    """Return the worker processes that all environments share, one per core."""
+    workers = Pool(cores())
+    atexit.register(workers.close)
+    return workers
 
 
 @lru_cache(maxsize=2)
-def alone(render: bool = False) -> Alone:
-    """The simulator of all single environments here."""
-    return Alone(render)
+def local_simulator(render: bool = False) -> LocalSimulator:
+    """Return the simulator that all single environments share."""
+    return LocalSimulator(render)

@@ -18,8 +18,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from counterbc.envs.can.layout import ACTION_NAMES, OBS_NAMES, RATE, STEPS
-from counterbc.envs.can.workers import Alone, Pool, alone, cores, pool
-from counterbc.errors import OptionError
+from counterbc.envs.can.workers import LocalSimulator, Pool, cores, local_simulator, pool
+from counterbc.envs.checks import check_actions, check_render_mode, slot_seeds
 
 Array = NDArray[Any]
 
@@ -29,7 +29,7 @@ PICTURE = 256  # pixels across
 
 
 class _Can:
-    """What both environments say of themselves."""
+    """The description that both environments share."""
 
     action_set = "box"
     obs_names, action_names = OBS_NAMES, ACTION_NAMES
@@ -44,11 +44,11 @@ class Can(_Can, gymnasium.Env[Array, Array]):
     def __init__(
         self, render_mode: str | None = None, max_episode_steps: int | None = None
     ) -> None:
-        _check_mode(render_mode)
+        check_render_mode(render_mode)
         self.observation_space, self.action_space = OBS_SPACE, ACTION_SPACE
         self.render_mode = render_mode
         self.max_episode_steps = max_episode_steps or STEPS
-        self._simulators = alone(render_mode is not None)
+        self._simulators = local_simulator(render_mode is not None)
         self._state: Array | None = None
 
     def reset(
@@ -62,12 +62,13 @@ class Can(_Can, gymnasium.Env[Array, Array]):
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         if self._state is None:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        self._state, obs, success = self._simulators.go_on(self._state, _actions([action], 1))
+        self._state, obs, success = self._simulators.advance(self._state, _actions([action], 1))
         self._t += 1
-        done = bool(success[0])
+        terminated = bool(success[0])
         # Made by gymnasium, an environment has a spec, and a wrapper that keeps the user's limit.
-        over = self.spec is None and self._t >= self.max_episode_steps
-        return obs[0], float(done), done, over, {"success": float(done)}
+        truncated = self.spec is None and self._t >= self.max_episode_steps
+        reward = float(terminated)
+        return obs[0], reward, terminated, truncated, {"success": reward}
 
     def render(self) -> Any:
         if self.render_mode is None or self._state is None:
@@ -122,26 +123,22 @@ class CanVector(_Can, VectorEnv[Array, Array, Array]):
         if not self._state:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         action = _actions(actions, self.num_envs)
-        going = np.flatnonzero(~(self._success | self._truncated))
+        running = np.flatnonzero(~(self._success | self._truncated))
         reward = np.zeros(self.num_envs)
-        if len(going):
-            states = np.stack([self._state[i] for i in going])
-            self._keep(going, self._simulators.go_on(states, action[going]))
-            self._t[going] += 1
-            reward[going] = self._success[going]
+        if len(running):
+            states = np.stack([self._state[i] for i in running])
+            self._keep(running, self._simulators.advance(states, action[running]))
+            self._t[running] += 1
+            reward[running] = self._success[running]
             self._truncated = self._t >= self.max_episode_steps
         return self._obs.copy(), reward, self._success.copy(), self._truncated.copy(), self._info()
 
     @property
-    def _simulators(self) -> Alone | Pool:
-        return alone() if min(self.num_envs, cores()) == 1 else pool()
+    def _simulators(self) -> LocalSimulator | Pool:
+        return local_simulator() if min(self.num_envs, cores()) == 1 else pool()
 
     def _seed(self, seed: int | Sequence[int | None] | None) -> None:
-        if isinstance(seed, (int, np.integer)):
-            seed = [int(seed) + i for i in range(self.num_envs)]
-        seeds = [None] * self.num_envs if seed is None else list(seed)
-        if len(seeds) != self.num_envs:
-            raise OptionError(f"{len(seeds)} seeds for {self.num_envs} slots; give one per slot")
+        seeds = slot_seeds(seed, self.num_envs)
         new = [None if s is None and self._generators else seeding.np_random(s)[0] for s in seeds]
         self._generators = [g or self._generators[i] for i, g in enumerate(new)]
 
@@ -156,19 +153,11 @@ class CanVector(_Can, VectorEnv[Array, Array, Array]):
 
 
 def _start(generator: np.random.Generator) -> int:
-    """The simulator's seed of the next episode."""
+    """Draw the simulator's seed of the next episode."""
     return int(generator.integers(2**63 - 1))
 
 
 def _actions(actions: Any, count: int) -> Array:
-    """Within their bounds, where numbers that are not finite stand still."""
-    found = np.asarray(actions, np.float64)
-    if found.shape != (count, *ACTION_SPACE.shape):
-        expected = (count, *ACTION_SPACE.shape)
-        raise OptionError(f"actions have shape {found.shape}; expected {expected}")
-    return np.clip(np.nan_to_num(found), -1.0, 1.0)
-
-
-def _check_mode(render_mode: str | None) -> None:
-    if render_mode not in (None, "rgb_array"):
-        raise OptionError(f"render_mode is {render_mode!r}; allowed: 'rgb_array', or None")
+    """Return the actions within their bounds; NaN stands still."""
+    array = check_actions(actions, (count, *ACTION_SPACE.shape))
+    return np.asarray(np.clip(np.nan_to_num(array), -1.0, 1.0))
