@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from counterbc.acting.actor import Acting
 from counterbc.acting.onnx import export
 from counterbc.acting.parity import Session
-from counterbc.acting.policies import Acting, Policies
+from counterbc.acting.policies import Policies
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import InfeasibleActions
 from counterbc.trainer import train

@@ -11,7 +11,8 @@ import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 
-from counterbc.acting.policies import Acting, Policies
+from counterbc.acting.actor import Acting
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.experiments.cell import Cell
 from counterbc.settings import settings_for
@@ -88,7 +89,7 @@ class RecoveryCell(Cell):
 
 def _mean(acting: Acting, state: float) -> Array:
     """The mean action of every member at one state: (P, 1)."""
-    seen = torch.full((len(acting.policies), 1, 1), state, dtype=torch.float32)
+    seen = torch.full((len(acting.policies.seeds), 1, 1), state, dtype=torch.float32)
     return np.asarray(acting.actions(seen)[:, 0].double())
 
 

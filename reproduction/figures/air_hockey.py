@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.ticker import LogLocator
 
-from counterbc.acting.policies import ACTS
+from counterbc.acting.actor import ACTS
 from counterbc.envs.air_hockey.table import RATE
 from counterbc.experiments.plots import (
     COLORS,

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from counterbc.acting.policies import ACTS
+from counterbc.acting.actor import ACTS
 from counterbc.demonstrators import NOISES
 from counterbc.experiments.plots import (
     COLORS,

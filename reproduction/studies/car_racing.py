@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from counterbc.acting.actor import ACTS
 from counterbc.acting.evaluation import evaluate
 from counterbc.acting.intervals import mean_interval, paired_difference
-from counterbc.acting.policies import ACTS, Policies
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.envs import WORLDS, make_vec
 from counterbc.experiments.simulated_cell import SimulatedCell

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from counterbc.acting.evaluation import same_simulator, start_seeds
+from counterbc.acting.actor import Act, Acting
 from counterbc.acting.intervals import paired_difference
-from counterbc.acting.policies import Act, Acting, Policies
+from counterbc.acting.policies import Policies
+from counterbc.acting.rollout import same_simulator, start_seeds
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.envs import make_vec
 from counterbc.envs.car_racing.expert import speed as speed_bar

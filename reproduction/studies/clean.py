@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from counterbc import evaluate, meaning, train
+from counterbc.acting.actor import ACTS
 from counterbc.acting.intervals import mean_interval, paired_difference
-from counterbc.acting.policies import ACTS
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.scaling import feasible_units
 from counterbc.demonstrators import UniformNoise, demonstrate

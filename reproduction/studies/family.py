@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from counterbc.acting.actor import ACTS
 from counterbc.acting.evaluation import evaluate
 from counterbc.acting.intervals import mean_interval, paired_difference
-from counterbc.acting.policies import ACTS, Policies
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.merge import merge
 from counterbc.demonstrators import UniformNoise, demonstrate

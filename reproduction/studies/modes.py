@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from counterbc import Demonstrations, Episode, Policies, evaluate, train
-from counterbc.acting.policies import ACTS, Act, Acting
+from counterbc.acting.actor import ACTS, Act, Acting
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.envs import make_vec
 from counterbc.envs.fork import GOAL, GOAL_RADIUS, OBSTACLE

@@ -192,7 +192,7 @@ def shown(demos: Demonstrations) -> dict[str, float]:
 
 def still(policies: Any, episodes: int = 40, last: int = 50) -> dict[str, dict[str, float]]:
     """How often a run's first policy stands still, and whether it does so at the end."""
-    from counterbc.acting.policies import ACTS, Acting
+    from counterbc.acting.actor import ACTS, Acting
 
     said: dict[str, dict[str, float]] = {}
     for act in ACTS:

@@ -29,8 +29,8 @@ import torch
 from scipy import stats
 
 from counterbc import meaning, train
+from counterbc.acting.actor import Acting
 from counterbc.acting.intervals import mean_interval
-from counterbc.acting.policies import Acting
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.demonstrators import (
     Chain,

@@ -16,8 +16,9 @@ from gymnasium.spaces import Box
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
-from counterbc.acting.evaluation import compare, evaluate, start_seeds
+from counterbc.acting.evaluation import compare, evaluate
 from counterbc.acting.policies import Policies
+from counterbc.acting.rollout import start_seeds
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import CounterBCError, OptionError
 
@@ -276,7 +277,7 @@ def test_a_diverged_member_has_no_return_and_spoils_no_other(counters: Policies)
         ("tests/Countdown-v0", {"slots": -1}, "slots is -1"),
         ("tests/Countdown-v0", {"slots": 0}, "slots is 0"),
         ("tests/Endless-v0", {"max_steps": 20}, "episodes were not over after 20 steps"),
-        (None, {}, "name no environment; say which one"),
+        (None, {}, "name no environment; name one"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused_in_words(

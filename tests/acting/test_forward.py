@@ -12,10 +12,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from counterbc.acting.actor import Acting
 from counterbc.acting.forward import Forward, Numpy
 from counterbc.acting.onnx import export
 from counterbc.acting.parity import Session
-from counterbc.acting.policies import Acting, Policies
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianGRU, GaussianMLP

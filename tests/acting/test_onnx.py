@@ -149,8 +149,8 @@ def test_the_check_tells_another_policy_from_this_one(
 ) -> None:
     policies = quick(tiny, "bc", seeds=2)
     path = saved(policies, tmp_path / "p.onnx", member=0)
-    assert parity.compare(path, policies[0], "mean").agrees
-    other = parity.compare(path, policies[1], "mean")
+    assert parity.check_parity(path, policies[0], "mean").agrees
+    other = parity.check_parity(path, policies[1], "mean")
     assert not other.agrees
     assert other.difference > 0.01
 
@@ -163,7 +163,7 @@ def test_the_check_notices_a_number_that_is_missing(
     params["head.bias"][0, 0] = torch.nan
     broken = to_onnx(replace(policies, params=params), "mean")
     onnx.save(broken, tmp_path / "p.onnx")
-    assert not parity.compare(tmp_path / "p.onnx", policies, "mean").agrees
+    assert not parity.check_parity(tmp_path / "p.onnx", policies, "mean").agrees
 
 
 def test_a_file_that_would_act_otherwise_is_not_written(

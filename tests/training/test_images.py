@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import torch
 
+from counterbc.acting.actor import Acting
 from counterbc.acting.onnx import export
-from counterbc.acting.policies import Acting, Policies
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import DataError, OptionError
 from counterbc.methods import METHODS

@@ -621,7 +621,7 @@ def test_a_training_that_was_stopped_ends_with_the_bits_of_one_that_was_not(
             quick(demos, method, seeds=2, out=out, **options)
     assert signal.getsignal(signal.SIGINT) is handler
     assert {p.name for p in out.iterdir()} == {"config.json", "training.safetensors"}
-    with pytest.raises(FormatError, match="training that was stopped"):
+    with pytest.raises(FormatError, match="training that was interrupted"):
         Policies.load(out)
     taken = []
     steps = NetworkStack.steps

@@ -1,31 +1,51 @@
-"""One member's step from observation to action, in lines that numpy computes and ONNX records.
+"""One member's step from observation to action, in operations that numpy computes and ONNX records.
 
-`Actor` acts by them, since on networks this small torch spends most of its time on bookkeeping, and
-`exporting.py` writes them to a file. Tests hold both equal to torch.
+`Actor` uses the numpy form, since torch spends most of its time on bookkeeping for such small
+networks; `onnx.py` writes the same operations to a file. Tests compare both with torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from counterbc.policies import GaussianGRU, GaussianMLP, Policy
+from counterbc.data.scaling import Scaling
+from counterbc.policies import GaussianGRU, GaussianMLP, Params, Policy
 from counterbc.policies.gaussian import LOG_STD_RANGE
 
-if TYPE_CHECKING:
-    from counterbc.acting.policies import Policies
-
 Value = Any
-"""A numpy array, or what a recorder stands in for one."""
+"""A numpy array, or a value of an ONNX graph."""
 Weights = dict[str, NDArray[np.float32]]
 
 
+class TrainedNetworks(Protocol):
+    """What acting reads of `Policies`."""
+
+    @property
+    def policy(self) -> Policy: ...
+    @property
+    def params(self) -> Params: ...
+    @property
+    def scales(self) -> Scaling: ...
+    @property
+    def shards(self) -> int: ...
+    @property
+    def seeds(self) -> tuple[int, ...]: ...
+    @property
+    def obs_shape(self) -> tuple[int, ...]: ...
+    @property
+    def obs_size(self) -> int: ...
+    @property
+    def action_size(self) -> int: ...
+    def tensor(self, obs: NDArray[Any]) -> Tensor: ...
+
+
 class Ops(Protocol):
-    """What is needed beside + − * / @."""
+    """The operations needed in addition to + − * / @."""
 
     def relu(self, x: Value) -> Value: ...
     def tanh(self, x: Value) -> Value: ...
@@ -45,7 +65,7 @@ class Ops(Protocol):
         """(B, N, A) as (N, B, A)."""
 
     def push(self, window: Value, seen: Value) -> Value:
-        """The window (B, T, S) with its oldest row out and `seen` (B, S) in."""
+        """Return the window (B, T, S) without its oldest row and with `seen` (B, S) as its newest."""
 
     def at(self, window: Value, t: int) -> Value:
         """Row t of the window: (B, S)."""
@@ -55,7 +75,7 @@ class Ops(Protocol):
 
 
 class Numpy:
-    """Computes at once."""
+    """The operations in numpy."""
 
     def relu(self, x: Value) -> Value:
         return np.maximum(x, 0)
@@ -95,7 +115,7 @@ class Numpy:
 
 
 Body = Callable[[Ops, Weights, Policy, Value, Value], Value]
-"""What lies before the Gaussian head: (B, H), or (N, B, H)."""
+"""Computes the layers before the Gaussian head: (B, H), or (N, B, H)."""
 
 
 def _relu_layers(ops: Ops, p: Weights, x: Value, layers: int) -> Value:
@@ -131,7 +151,7 @@ BODIES: dict[type[Policy], Body] = {GaussianMLP: _mlp, GaussianGRU: _gru}
 class Forward:
     """The step of one member; N shards lie in front of its weights where it has several."""
 
-    def __init__(self, policies: Policies, ops: Ops) -> None:
+    def __init__(self, policies: TrainedNetworks, ops: Ops) -> None:
         self.ops, self.policy, self.shards = ops, policies.policy, policies.shards
         self.body = BODIES[type(policies.policy)]
         self.weights = _weights(policies)
@@ -141,10 +161,11 @@ class Forward:
         self.ball, self.scaled = s.action_set == "ball", s.scale_actions
 
     def step(self, obs: Value, window: Value, noise: Value = None) -> tuple[Value, Value]:
-        """The action (B, A) at obs (B, S), and the window (B, history, S) to go on with.
+        """Return the action (B, A) at obs (B, S), and the next window (B, history, S).
 
-        Both in the user's units; the window holds what the policy saw, zeros before the start. With
-        `noise`, standard normal numbers (B, A) or (B, shards, A), the action is sampled.
+        Actions and observations are in the user's units. The window holds past scaled observations,
+        zeros before the start. With `noise`, standard normal numbers (B, A) or (B, shards, A), the
+        action is sampled.
         """
         ops, p = self.ops, self.weights
         seen = (obs - self.mean) / self.scale
@@ -160,7 +181,7 @@ class Forward:
         return self._restore(action), window
 
     def _restore(self, action: Value) -> Value:
-        """As `Scaling.restore`: into A, and to the user's units."""
+        """Project to A and map to the user's units, like `Scaling.restore`."""
         if not self.scaled:
             action = (action - self.low) * (2 / self.span) - 1
         if self.ball:
@@ -170,8 +191,8 @@ class Forward:
         return (unit + 1) * (self.span / 2) + self.low
 
 
-def _weights(policies: Policies) -> Weights:
-    """The parameters as they broadcast, the head's two halves apart."""
+def _weights(policies: TrainedNetworks) -> Weights:
+    """Return the parameters in shapes that broadcast, with the head split in two."""
     weights = {}
     for name, value in policies.params.items():
         stacked = value.unsqueeze(1) if name.endswith("bias") and policies.shards > 1 else value

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterbc.acting.actor import ACTS, Act
 from counterbc.acting.forward import BODIES, Forward, Value
-from counterbc.acting.parity import Parity, compare
-from counterbc.acting.policies import ACTS, Act, Policies
+from counterbc.acting.parity import Parity, check_parity
+from counterbc.acting.policies import Policies
 from counterbc.data.version import __version__
 from counterbc.errors import FormatError, MissingExtra, OptionError, unknown
 from counterbc.files import aside, check_free
@@ -35,7 +36,7 @@ def export(policies: Policies, path: str | Path, member: int = 0, act: Act = "me
     onnx.checker.check_model(model, full_check=True)
     with aside(path) as temporary:
         temporary.write_bytes(model.SerializeToString())
-        parity = compare(temporary, one, act)
+        parity = check_parity(temporary, one, act)
         if not parity.agrees:
             raise FormatError(
                 f"{path} was not written, because it would not act as the policy does: on "

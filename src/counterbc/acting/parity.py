@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from counterbc.acting.policies import Act, Acting, Policies
+from counterbc.acting.actor import Act, Acting
+from counterbc.acting.policies import Policies
 from counterbc.data import draws
 from counterbc.data.scaling import Scaling
 
@@ -33,7 +34,7 @@ class Parity:
     """How many were not, because rounding alone decides the action there."""
 
 
-def compare(path: Path, policies: Policies, act: Act) -> Parity:
+def check_parity(path: Path, policies: Policies, act: Act) -> Parity:
     """Act for a few steps from the start of an episode, with the file and with torch.
 
     On far-away inputs a policy may turn over between two float32 numbers. So the policy acts also

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from counterbc.acting.forward import BODIES, Forward, Numpy
-from counterbc.data import draws
-from counterbc.data.scaling import Scaling
-from counterbc.errors import DataError, OptionError, unknown
-from counterbc.policies import Params, Policy
-
-Act = Literal["mean", "sample"]
-ACTS: tuple[Act, ...] = ("mean", "sample")
+from counterbc.acting import run_folder
+from counterbc.acting.actor import Act, Acting, Actor
+from counterbc.data.scaling import TENSORS, Scaling
+from counterbc.errors import FormatError, OptionError, unknown
+from counterbc.policies import POLICIES, Params, Policy
 
 
 def radius_text(radius: tuple[float, ...]) -> str:
@@ -45,6 +42,14 @@ class Member:
     def name(self) -> str:
         return f"seed {self.seed}, radius {radius_text(self.radius)}"
 
+    @staticmethod
+    def of(fields: dict[str, Any]) -> Member:
+        """Return the member that a run folder describes."""
+        radius = tuple(map(float, fields["radius"]))
+        return Member(
+            int(fields["seed"]), radius, int(fields["dataset"]), str(fields["fingerprint"])
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Curve:
@@ -61,7 +66,7 @@ class Policies:
 
     policy: Policy
     params: Params
-    """Stacked over networks: (members · shards, …), part after part of each member."""
+    """Stacked over networks: (members · shards, …), shard after shard of each member."""
     scales: Scaling
     """One row per member."""
     members: tuple[Member, ...]
@@ -103,6 +108,11 @@ class Policies:
         )
 
     @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seed of each member."""
+        return tuple(m.seed for m in self.members)
+
+    @property
     def obs_shape(self) -> tuple[int, ...]:
         """Of one observation: (S,), or (H, W, C)."""
         return self.policy.obs_shape(self.scales.obs_mean.shape[1])
@@ -141,7 +151,7 @@ class Policies:
         shards = f" of {self.shards} networks each" if self.shards > 1 else ""
         lines = [
             f"Policies trained with {self.method}",
-            f"  members  {len(self)}{shards}, seeds {_ranges([m.seed for m in self.members])}",
+            f"  members  {len(self)}{shards}, seeds {_ranges(list(self.seeds))}",
             f"  radius   {text}",
             f"  policy   {kind}: {'×'.join(map(str, self.obs_shape))} → {self.action_size}"
             + (f", reading {self.policy.history} observations" if self.policy.history > 1 else ""),
@@ -182,97 +192,90 @@ class Policies:
 
     def save(self, folder: str | Path) -> None:
         """Write config.json and model.safetensors; refuses a folder that exists."""
-        from counterbc.training import checkpoints
-
-        checkpoints.save(self, Path(folder))
+        run_folder.save(Path(folder), *self.contents())
 
     @staticmethod
     def load(folder: str | Path) -> Policies:
         """Read what `save` or `counterbc train` wrote."""
-        from counterbc.training import checkpoints
+        config, tensors = run_folder.load(Path(folder))
+        try:
+            return Policies._of(config, tensors)
+        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, IndexError) as error:
+            raise FormatError(
+                f"{folder} is damaged: {type(error).__name__} {error}; train again"
+            ) from None
 
-        return checkpoints.load(Path(folder))
+    def contents(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return the configuration and the tensors of a run folder."""
+        config = {
+            "method": self.method,
+            "policy": {"kind": policy_kind(self.policy), **asdict(self.policy)},
+            "shards": self.shards,
+            "members": [asdict(m) for m in self.members],
+            "normalization": {
+                "action_set": self.scales.action_set,
+                "scale_actions": self.scales.scale_actions,
+                "bounds_from": self.scales.bounds_from,
+            },
+            "config": self.config,
+        }
+        tensors = {f"policy/{k}": v for k, v in self.params.items()}
+        tensors |= {f"weighting/{k}": v for k, v in self.weighting_params.items()}
+        tensors |= {f"normalization/{n}": getattr(self.scales, n) for n in TENSORS}
+        curve = {} if self.curve is None else vars(self.curve)
+        tensors |= {f"curve/{k}": v for k, v in curve.items() if v is not None}
+        return config, tensors
 
-
-class Acting:
-    """A whole population acting in E episodes each, with the memory that policies need."""
-
-    def __init__(self, policies: Policies, episodes: Sequence[int], act: Act, seed: int) -> None:
-        """`episodes` are numbers of one's own: an episode's chances depend on its number alone."""
-        if act not in ACTS:
-            raise unknown("way of acting", act, ACTS)
-        self.policies, self.act = policies, act
-        self.episodes = torch.tensor(episodes)
-        seeds = torch.tensor([m.seed for m in policies.members])
-        key = draws.bits(torch.tensor(seed), "acting", seeds, policies.shards)  # (P, shards)
-        self.seeds = key.flatten().unsqueeze(1)  # (N, 1)
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget everything seen."""
-        p, shape = self.policies, (len(self.episodes), self.policies.policy.history)
-        kind = torch.uint8 if len(p.obs_shape) > 1 else torch.float32
-        self.window = p.scales.obs_mean.new_zeros(len(p), *shape, p.obs_size, dtype=kind)
-        self.step = 0
-
-    @torch.no_grad()
-    def actions(self, obs: Tensor) -> Tensor:
-        """Actions for observations (P, E, S), both in the user's units: (P, E, A)."""
-        p = self.policies
-        seen = p.scales.obs(obs.to(self.window)).unsqueeze(2)
-        self.window = torch.cat([self.window[:, :, 1:], seen], dim=2)  # (P, E, history, S)
-        window = self.window if p.policy.history > 1 else seen.squeeze(2)
-        each = self._networks(window.repeat_interleave(p.shards, 0))  # (N, E, A)
-        self.step += 1
-        return p.scales.restore(each.unflatten(0, (-1, p.shards)).mean(1))
-
-    def chances(self) -> Tensor:
-        """The uniform numbers that decide the next sample: (N, E, A)."""
-        index = self.episodes + (self.step << 32)
-        return draws.uniform(self.seeds, "act", index, self.policies.action_size)
-
-    def _networks(self, window: Tensor) -> Tensor:
-        policy = self.policies.policy
-        chances = [self.chances().to(self.policies.scales.obs_mean)] if self.act == "sample" else []
-
-        def one(params: Params, obs: Tensor, u: Tensor | None = None) -> Tensor:
-            head = policy.head(params, obs)
-            return policy.mean(head) if u is None else policy.sample(head, u)
-
-        actions: Tensor = (one if policy.stacks else torch.func.vmap(one))(
-            self.policies.params, window, *chances
+    @staticmethod
+    def _of(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
+        policy = _policy(config["policy"])
+        rows: dict[str, Any] = {n: tensors[f"normalization/{n}"] for n in TENSORS}
+        scales = Scaling(**rows, **config["normalization"])
+        members = tuple(Member.of(m) for m in config["members"])
+        if not isinstance(config["config"], dict) or not isinstance(config["method"], str):
+            raise TypeError("config and method are not what they should be")
+        curve, params = _under(tensors, "curve/"), _under(tensors, "policy/")
+        shards = int(config["shards"])
+        if len(scales.obs_mean) != len(members) or not params:
+            raise ValueError(f"{len(scales.obs_mean)} normalizations for {len(members)} members")
+        shapes = [tuple(getattr(scales, n).shape) for n in TENSORS]
+        if len(shapes[0]) != 2 or len(shapes[2]) != 2 or shapes[::2] != shapes[1::2]:
+            raise ValueError(f"the normalization has shapes {shapes}")
+        fresh = policy.init(torch.Generator(), scales.obs_mean.shape[1], scales.action_low.shape[1])
+        expected = {k: (len(members) * shards, *v.shape) for k, v in fresh.items()}
+        if expected != {k: tuple(v.shape) for k, v in params.items()}:
+            raise ValueError("the parameters do not fit the policy")
+        return Policies(
+            policy=policy,
+            params=params,
+            scales=scales,
+            members=members,
+            shards=shards,
+            method=config["method"],
+            config=config["config"],
+            curve=Curve(**curve) if curve else None,
+            weighting_params=_under(tensors, "weighting/"),
         )
-        return actions
 
 
-class Actor:
-    """One policy in one world: numpy in, numpy out."""
+def policy_kind(policy: Policy) -> str:
+    """Return the name of a policy in a run folder."""
+    for name, kind in POLICIES.items():
+        if type(policy) is kind:
+            return name
+    raise unknown("policy", type(policy).__name__, [c.__name__ for c in POLICIES.values()])
 
-    def __init__(self, acting: Acting) -> None:
-        self._acting = acting
-        known = acting.act == "mean" and type(acting.policies.policy) in BODIES
-        self._forward = Forward(acting.policies, Numpy()) if known else None
-        self.reset()
 
-    def reset(self) -> None:
-        """Forget the episode so far; the next one takes its own chances."""
-        if self._acting.step:
-            self._acting.episodes += 1
-        self._acting.reset()
-        p = self._acting.policies
-        self._window = np.zeros((1, p.policy.history, p.obs_size), np.float32)
+def _policy(spec: dict[str, Any]) -> Policy:
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec.items()}
+    del fields["kind"]
+    if spec["kind"] not in POLICIES:
+        raise unknown("policy", spec["kind"], POLICIES)
+    return POLICIES[spec["kind"]](**fields)
 
-    def act(self, obs: NDArray[Any]) -> NDArray[np.float32]:
-        """The action (A,) at observation (S,)."""
-        policies, obs = self._acting.policies, np.asarray(obs)
-        if obs.shape != policies.obs_shape:
-            raise DataError(f"obs has shape {obs.shape}; this policy reads {policies.obs_shape}")
-        if self._forward is None:
-            action = self._acting.actions(policies.tensor(obs[None])[None])[0, 0]
-            return np.asarray(action.cpu().numpy(), dtype=np.float32)
-        with np.errstate(over="ignore", invalid="ignore"):  # as torch does: inf and nan pass on
-            actions, self._window = self._forward.step(obs[None].astype(np.float32), self._window)
-        return np.asarray(actions[0])
+
+def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
 def _ranges(seeds: list[int]) -> str:

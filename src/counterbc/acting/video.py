@@ -9,8 +9,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from counterbc.acting.evaluation import same_simulator, start_seeds
-from counterbc.acting.policies import Act, Acting, Actor, Policies
+from counterbc.acting.actor import Act, Acting, Actor
+from counterbc.acting.policies import Policies
+from counterbc.acting.rollout import same_simulator, start_seeds
 from counterbc.envs import find_id, register
 from counterbc.errors import CounterBCError, FormatError, MissingExtra
 from counterbc.files import aside, check_free

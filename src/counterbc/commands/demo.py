@@ -13,7 +13,7 @@ from counterbc.commands.command import Command, Json, plain_table
 from counterbc.json_safe import without_nan
 
 if TYPE_CHECKING:
-    from counterbc.acting.policies import Act
+    from counterbc.acting.actor import Act
     from counterbc.experiments.comparison import Outcome
 
 RADIUS = 0.4  # fixed, so that the demo takes minutes and not the time of a cross-validation

@@ -15,8 +15,9 @@ from typing import Any
 import pyarrow as pa
 import torch
 
+from counterbc.acting.actor import Act
 from counterbc.acting.evaluation import Evaluation, evaluate
-from counterbc.acting.policies import Act, Policies
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import Diverged, InfeasibleActions, OptionError
 from counterbc.selection.radius import DoubtfulRadius

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from counterbc.acting.actor import ACTS, Act
 from counterbc.acting.device import find_device
 from counterbc.acting.evaluation import Evaluation, compare
 from counterbc.acting.intervals import Interval, mean_interval
-from counterbc.acting.policies import ACTS, Act
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import DEFAULT_TEACHER, Chain, Teacher, expert_return, returns
 from counterbc.experiments.cell import check_counts, evaluate_acts

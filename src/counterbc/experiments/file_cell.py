@@ -10,7 +10,8 @@ from typing import Any, Literal
 import gymnasium
 import numpy as np
 
-from counterbc.acting.policies import ACTS, Act, Policies
+from counterbc.acting.actor import ACTS, Act
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.envs import WORLDS, find_id
 from counterbc.errors import OptionError, unknown

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from counterbc.acting.policies import ACTS
+from counterbc.acting.actor import ACTS
 from counterbc.demonstrators import DEFAULT_TEACHER
 from counterbc.errors import FormatError, OptionError, unknown
 from counterbc.experiments.cell import Cell

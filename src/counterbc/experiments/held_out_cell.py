@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from counterbc.acting.policies import Acting, Policies
+from counterbc.acting.actor import Acting
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
 from counterbc.experiments.file_cell import FileCell

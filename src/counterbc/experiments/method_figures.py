@@ -12,8 +12,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from counterbc.acting.actor import ACTS
 from counterbc.acting.intervals import Interval
-from counterbc.acting.policies import ACTS
 from counterbc.experiments.comparison import Outcome
 from counterbc.experiments.plots import save_files
 from counterbc.experiments.styles import method_styles

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from counterbc.acting.policies import ACTS, Act, Policies
+from counterbc.acting.actor import ACTS, Act
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import NOISES, Teacher, find_teacher
 from counterbc.envs import WORLDS

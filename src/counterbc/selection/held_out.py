@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterbc.acting.policies import Acting, Member, Policies
+from counterbc.acting.actor import Acting
+from counterbc.acting.policies import Member, Policies
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.radii import Radius, radius_of
 from counterbc.errors import CounterBCError, OptionError

@@ -1,0 +1,104 @@
+"""Policies that act: `Acting` for a whole population, `Actor` for one member."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from counterbc.acting.forward import BODIES, Forward, Numpy, TrainedNetworks
+from counterbc.data import draws
+from counterbc.errors import DataError, unknown
+from counterbc.policies import Params
+
+Act = Literal["mean", "sample"]
+ACTS: tuple[Act, ...] = ("mean", "sample")
+
+
+class Acting:
+    """A whole population acting in E episodes each, with the memory that policies need.
+
+    The random numbers of an episode depend on its number in `episodes` alone.
+    """
+
+    def __init__(
+        self, policies: TrainedNetworks, episodes: Sequence[int], act: Act, seed: int
+    ) -> None:
+        if act not in ACTS:
+            raise unknown("way of acting", act, ACTS)
+        self.policies, self.act = policies, act
+        self.episodes = torch.tensor(episodes)
+        seeds = torch.tensor(policies.seeds)
+        key = draws.bits(torch.tensor(seed), "acting", seeds, policies.shards)  # (P, shards)
+        self.seeds = key.flatten().unsqueeze(1)  # (N, 1)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all observations."""
+        p, shape = self.policies, (len(self.episodes), self.policies.policy.history)
+        kind = torch.uint8 if len(p.obs_shape) > 1 else torch.float32
+        self.window = p.scales.obs_mean.new_zeros(len(p.seeds), *shape, p.obs_size, dtype=kind)
+        self.step = 0
+
+    @torch.no_grad()
+    def actions(self, obs: Tensor) -> Tensor:
+        """Return actions for observations (P, E, S), both in the user's units: (P, E, A)."""
+        p = self.policies
+        scaled = p.scales.obs(obs.to(self.window)).unsqueeze(2)
+        self.window = torch.cat([self.window[:, :, 1:], scaled], dim=2)  # (P, E, history, S)
+        window = self.window if p.policy.history > 1 else scaled.squeeze(2)
+        each = self._networks(window.repeat_interleave(p.shards, 0))  # (N, E, A)
+        self.step += 1
+        return p.scales.restore(each.unflatten(0, (-1, p.shards)).mean(1))
+
+    def chances(self) -> Tensor:
+        """Return the uniform numbers that decide the next sample: (N, E, A)."""
+        index = self.episodes + (self.step << 32)
+        return draws.uniform(self.seeds, "act", index, self.policies.action_size)
+
+    def _networks(self, window: Tensor) -> Tensor:
+        policy = self.policies.policy
+        chances = [self.chances().to(self.policies.scales.obs_mean)] if self.act == "sample" else []
+
+        def one(params: Params, obs: Tensor, u: Tensor | None = None) -> Tensor:
+            head = policy.head(params, obs)
+            return policy.mean(head) if u is None else policy.sample(head, u)
+
+        actions: Tensor = (one if policy.stacks else torch.func.vmap(one))(
+            self.policies.params, window, *chances
+        )
+        return actions
+
+
+class Actor:
+    """One policy in one environment: numpy in, numpy out."""
+
+    def __init__(self, acting: Acting) -> None:
+        self._acting = acting
+        in_numpy = acting.act == "mean" and type(acting.policies.policy) in BODIES
+        self._forward = Forward(acting.policies, Numpy()) if in_numpy else None
+        self.reset()
+
+    def reset(self) -> None:
+        """Start a new episode, with random numbers of its own."""
+        if self._acting.step:
+            self._acting.episodes += 1
+        self._acting.reset()
+        p = self._acting.policies
+        self._window = np.zeros((1, p.policy.history, p.obs_size), np.float32)
+
+    def act(self, obs: NDArray[Any]) -> NDArray[np.float32]:
+        """Return the action (A,) at observation (S,)."""
+        policies, obs = self._acting.policies, np.asarray(obs)
+        if obs.shape != policies.obs_shape:
+            raise DataError(f"obs has shape {obs.shape}; this policy reads {policies.obs_shape}")
+        if self._forward is None:
+            action = self._acting.actions(policies.tensor(obs[None])[None])[0, 0]
+            return np.asarray(action.cpu().numpy(), dtype=np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # inf and nan pass on, as in torch
+            actions, self._window = self._forward.step(obs[None].astype(np.float32), self._window)
+        return np.asarray(actions[0])

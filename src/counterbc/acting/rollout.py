@@ -1,0 +1,134 @@
+"""Rollouts: P members × E episodes as slots of one VectorEnv."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from numpy.typing import NDArray
+
+from counterbc.acting.actor import Act, Acting
+from counterbc.acting.policies import Policies
+from counterbc.data import draws
+from counterbc.envs import find_id
+from counterbc.errors import CounterBCError, OptionError
+
+Array = NDArray[Any]
+OneByOne = SyncVectorEnv | AsyncVectorEnv
+"""Environments that are stepped one after the other, not as arrays."""
+
+
+def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]:
+    """Return the seed of every slot, member after member, in 31 bits, which every world accepts."""
+    members = torch.tensor(policies.seeds).unsqueeze(1)
+    index = torch.tensor(episodes) + (members << 32)  # (P, E)
+    bits = draws.bits(torch.tensor(seed), "start", index, 1).flatten() & (2**31 - 1)
+    return [int(b) for b in bits]
+
+
+def same_simulator(policies: Policies, env: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the environment's options with the simulator that the demonstrations come from."""
+    backend = policies.config.get("backend")
+    if backend is None or find_id(env) != policies.config.get("env"):
+        return options
+    if options.get("backend", backend) != backend:
+        raise OptionError(
+            f"the demonstrations were recorded in {env} with {backend}; {options['backend']} "
+            "renders it differently, so leave the backend out, or record with it as well"
+        )
+    return {**options, "backend": backend}
+
+
+def _measures(env: VectorEnv[Any, Any, Any]) -> tuple[str, ...]:
+    """Return the measures that an environment, or the environments inside it, declare."""
+    inner = env.unwrapped
+    if isinstance(inner, OneByOne) and all(inner.call("has_wrapper_attr", "measures")):
+        names: tuple[str, ...] = inner.get_attr("measures")[0]
+        return names
+    return tuple(getattr(inner, "measures", ()))
+
+
+class Rollout:
+    """P members × E episodes as slots of one VectorEnv; the first episode of each slot counts."""
+
+    def __init__(
+        self,
+        policies: Policies,
+        env: VectorEnv[Any, Any, Any],
+        name: str,
+        episodes: list[int],
+    ) -> None:
+        self.policies, self.episodes, self.env = policies, episodes, env
+        self.shape = (len(policies), len(episodes))
+        self._check(name)
+        self.mode = self.env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+
+    def _check(self, env: str) -> None:
+        obs, action = self.env.single_observation_space, self.env.single_action_space
+        p = self.policies
+        for what, space, shape in (
+            ("observations", obs, p.obs_shape),
+            ("actions", action, (p.action_size,)),
+        ):
+            if not isinstance(space, gymnasium.spaces.Box) or space.shape != shape:
+                size = "×".join(map(str, shape))
+                trained = f"vectors of {size} numbers" if len(shape) == 1 else f"images of {size}"
+                raise CounterBCError(
+                    f"the {what} of {env} are {space}; these policies were trained on {trained}"
+                )
+        self.low, self.high = action.low, action.high  # type: ignore[attr-defined]  # a Box, checked above
+
+    def run(self, act: Act, seed: int, max_steps: int) -> tuple[Array, Array, dict[str, Array]]:
+        """Return the returns, lengths and measures: (P, E) each."""
+        acting = Acting(self.policies, self.episodes, act, seed)
+        obs = self._reset(start_seeds(self.policies, self.episodes, seed))
+        slots = self.env.num_envs
+        returns, lengths = np.zeros(slots), np.zeros(slots, dtype=np.int64)
+        measures = {name: np.full(slots, np.nan) for name in _measures(self.env)}
+        running = np.ones(slots, dtype=bool)
+        for _ in range(max_steps):
+            obs, reward, done, info = self._step(acting, obs)
+            returns += np.where(running, reward, 0.0)
+            lengths += running
+            self._keep(measures, info, running & done)
+            running &= ~done
+            if not running.any():
+                break
+            rests = getattr(self.env.unwrapped, "rests", False)  # finished slots cost nothing
+            if self.mode == AutoresetMode.DISABLED and done.any() and not rests:
+                obs, _ = self.env.reset(options={"reset_mask": done})
+        self.env.close()
+        if running.any():
+            raise CounterBCError(
+                f"{int(running.sum())} episodes were not over after {max_steps} steps; "
+                "raise max_steps, or give the environment a time limit"
+            )
+        shaped = {name: values.reshape(self.shape) for name, values in measures.items()}
+        return returns.reshape(self.shape), lengths.reshape(self.shape), shaped
+
+    def _keep(self, measures: dict[str, Array], info: dict[str, Any], ended: Array) -> None:
+        """Store the measures of the slots that ended, from gymnasium's arrays and their masks."""
+        if self.mode == AutoresetMode.SAME_STEP:  # then `info` itself describes the next episode
+            info = info.get("final_info", {})
+        for name, values in measures.items():
+            reported = ended & info.get(f"_{name}", name in info)
+            if reported.any():
+                values[reported] = np.asarray(info[name])[reported]
+
+    def _reset(self, seeds: list[int]) -> Array:
+        env: VectorEnv[Any, Any, Any] = self.env
+        try:
+            obs, _ = env.reset(seed=seeds)  # type: ignore[arg-type]  # lists are accepted, but untyped
+        except TypeError:  # a native environment that seeds all its slots from one number
+            obs, _ = env.reset(seed=seeds[0])
+        return np.asarray(obs)
+
+    def _step(self, acting: Acting, obs: Array) -> tuple[Array, Array, Array, dict[str, Any]]:
+        stacked = self.policies.tensor(obs).unflatten(0, self.shape)
+        action = acting.actions(stacked).flatten(0, 1).cpu().numpy()  # (slots, A)
+        action = np.clip(np.nan_to_num(action), self.low, self.high).astype(self.low.dtype)
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        return obs, np.asarray(reward), np.asarray(terminated | truncated), info

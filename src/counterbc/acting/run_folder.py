@@ -1,0 +1,97 @@
+"""Finished runs as folders of two files: config.json and model.safetensors."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from counterbc.errors import FormatError
+from counterbc.files import aside, check_free
+
+FORMAT, VERSION = "counterbc-policies", 2
+CONFIG, MODEL = "config.json", "model.safetensors"
+READABLE = (1, VERSION)
+"""Version 1 called the shards of a method `parts`."""
+
+
+def save(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+    """Write a folder that does not exist yet, whole or not at all."""
+    check_free(folder)
+    with aside(folder) as temporary:
+        temporary.mkdir()
+        write(temporary, config, tensors)
+
+
+def write(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+    """Write both files into a folder."""
+    write_config(folder / CONFIG, config)
+    save_tensors(tensors, folder / MODEL)
+
+
+def write_config(path: Path, config: dict[str, Any]) -> None:
+    text = json.dumps({"format": FORMAT, "version": VERSION, **config}, indent=2)
+    path.write_text(text + "\n")
+
+
+def load(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Read the configuration and the tensors of a finished run."""
+    config = read_config(folder)
+    if "unfinished" in config:
+        raise FormatError(
+            f"{folder} holds a training that was interrupted; finish it with the same command "
+            "and --resume"
+        )
+    if config["version"] == 1 and "parts" in config:
+        config["shards"] = config.pop("parts")
+    return config, load_tensors(folder / MODEL)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Read config.json of a run, finished or not."""
+    if not folder.is_dir():
+        raise FormatError(f"{folder} is not a folder; give the folder that counterbc train wrote")
+    try:
+        config = json.loads((folder / CONFIG).read_text())
+    except FileNotFoundError:
+        raise FormatError(f"{folder} has no {CONFIG}; it was not written by counterbc") from None
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{folder / CONFIG} cannot be read ({error}); train again") from None
+    if not isinstance(config, dict) or config.get("format") != FORMAT:
+        raise FormatError(f"{folder} is not a counterbc run: its {CONFIG} has another format")
+    if config.get("version") not in READABLE:
+        raise FormatError(
+            f"{folder} has version {config.get('version')}, this counterbc reads "
+            f"{' and '.join(map(str, READABLE))}; train again, or install the version that wrote it"
+        )
+    return config
+
+
+def save_tensors(tensors: dict[str, Tensor], path: Path) -> None:
+    """Write tensors as safetensors, readable like other files."""
+    try:
+        save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, path)
+        path.chmod(0o666 & ~_umask())  # safetensors writes files that only their owner can read
+    except SafetensorError as error:  # raised by safetensors when a write fails
+        raise OSError(str(error)) from error
+
+
+def load_tensors(path: Path) -> dict[str, Tensor]:
+    """Read tensors, or say what is wrong with the file."""
+    try:
+        return load_file(path)
+    except FileNotFoundError:
+        raise FormatError(f"{path.parent} has no {path.name}; the run is incomplete") from None
+    except (SafetensorError, OSError) as error:
+        raise FormatError(f"{path} is damaged ({error}); train again") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

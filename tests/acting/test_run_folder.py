@@ -1,0 +1,202 @@
+"""A run is a folder of two files; anything else is refused in one sentence."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from counterbc.acting import run_folder
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import CounterBCError, FormatError
+
+Train = Callable[..., Policies]
+Change = Callable[[Path], Any]
+VERSION_1 = Path(__file__).parent / "data" / "run-version-1"
+
+
+def test_a_run_of_version_1_loads_and_acts() -> None:
+    policies = Policies.load(VERSION_1)
+    assert (policies.method, len(policies), policies.shards) == ("bcnd", 2, 4)
+    action = policies[1].actor().act(np.zeros(policies.obs_shape))
+    assert action.shape == (policies.action_size,)
+    assert bool(np.isfinite(action).all())
+
+
+def test_a_run_of_version_1_is_saved_as_version_2(tmp_path: Path) -> None:
+    old = Policies.load(VERSION_1)
+    old.save(tmp_path / "run")
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert (config["version"], config["shards"], "parts" in config) == (2, 4, False)
+    again = Policies.load(tmp_path / "run")
+    assert all(torch.equal(v, again.params[k]) for k, v in old.params.items())
+
+
+@pytest.fixture
+def run(tiny: Demonstrations, quick: Train, tmp_path: Path) -> Path:
+    """A finished run of two members."""
+    quick(tiny, "bc", seeds=2, steps=2, out=tmp_path / "run")
+    return tmp_path / "run"
+
+
+def reconfigured(change: Callable[[dict[str, Any]], Any]) -> Change:
+    def apply(folder: Path) -> None:
+        config = json.loads((folder / "config.json").read_text())
+        change(config)
+        (folder / "config.json").write_text(json.dumps(config))
+
+    return apply
+
+
+def retensored(change: Callable[[dict[str, torch.Tensor]], Any]) -> Change:
+    def apply(folder: Path) -> None:
+        tensors = load_file(folder / "model.safetensors")
+        change(tensors)
+        save_file(tensors, folder / "model.safetensors")
+
+    return apply
+
+
+def truncated(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+BAD: dict[str, tuple[Change, str]] = {
+    "another version": (
+        reconfigured(lambda c: c.update(version=0)),
+        "has version 0, this .* reads 1 and 2",
+    ),
+    "no version": (reconfigured(lambda c: c.pop("version")), "has version None"),
+    "a foreign folder": (lambda f: (f / "config.json").unlink(), "has no config.json; it was not"),
+    "another format": (reconfigured(lambda c: c.update(format="lerobot")), "not a counterbc run"),
+    "a list": (lambda f: (f / "config.json").write_text("[]"), "not a counterbc run"),
+    "damaged json": (lambda f: (f / "config.json").write_text('{"format"'), "cannot be read"),
+    "binary json": (lambda f: (f / "config.json").write_bytes(b"\xff\xfe\x00"), "cannot be read"),
+    "no model": (lambda f: (f / "model.safetensors").unlink(), "has no model.safetensors"),
+    "a truncated model": (truncated, "model.safetensors is damaged"),
+    "an empty model": (
+        lambda f: (f / "model.safetensors").write_bytes(b""),
+        "model.safetensors is damaged",
+    ),
+    "no members": (reconfigured(lambda c: c.pop("members")), "is damaged: KeyError 'members'"),
+    "members of another kind": (reconfigured(lambda c: c.update(members=[1])), "is damaged"),
+    "too few members": (
+        reconfigured(lambda c: c["members"].pop()),
+        "2 normalizations for 1 members",
+    ),
+    "an unknown policy": (
+        reconfigured(lambda c: c["policy"].update(kind="transformer")),
+        "unknown policy 'transformer'; allowed: gaussian-mlp, gaussian-gru",
+    ),
+    "other layers": (
+        reconfigured(lambda c: c["policy"].update(hidden=[8, 9])),
+        "the parameters do not fit the policy",
+    ),
+    "parameters of another shape": (
+        retensored(lambda t: t.update({"policy/head.bias": torch.zeros(2, 5)})),
+        "the parameters do not fit the policy",
+    ),
+    "a parameter too few": (
+        retensored(lambda t: t.pop("policy/head.bias")),
+        "the parameters do not fit the policy",
+    ),
+    "no normalization": (retensored(lambda t: t.pop("normalization/obs_mean")), "is damaged"),
+    "a flat normalization": (
+        retensored(lambda t: t.update({"normalization/action_low": torch.zeros(2)})),
+        "is damaged",
+    ),
+    "bounds of another width": (
+        retensored(lambda t: t.update({"normalization/action_high": torch.ones(2, 3)})),
+        "is damaged",
+    ),
+    "observations of another width": (
+        retensored(lambda t: t.update({"normalization/obs_scale": torch.ones(2, 7)})),
+        "is damaged",
+    ),
+    "half a curve": (retensored(lambda t: t.pop("curve/loss")), "is damaged"),
+}
+
+
+@pytest.mark.parametrize("name", list(BAD))
+def test_a_run_that_is_not_whole_is_refused_in_one_sentence(name: str, run: Path) -> None:
+    change, sentence = BAD[name]
+    change(run)
+    with pytest.raises(CounterBCError, match=sentence) as caught:
+        Policies.load(run)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_or_nothing_is_no_run(run: Path) -> None:
+    for path in (run / "config.json", run / "absent"):
+        with pytest.raises(FormatError, match="is not a folder; give the folder that counterbc"):
+            Policies.load(path)
+
+
+def test_a_folder_holds_two_files_and_no_pickle(run: Path, tmp_path: Path) -> None:
+    Policies.load(run).save(tmp_path / "copy")
+    for folder in (run, tmp_path / "copy"):
+        assert sorted(p.name for p in folder.iterdir()) == ["config.json", "model.safetensors"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["copy", "run"]
+    tensors = load_file(run / "model.safetensors")
+    assert {"normalization/obs_mean", "normalization/action_high", "policy/head.bias"} <= set(
+        tensors
+    )
+    text = (run / "config.json").read_text()
+    assert json.loads(text)["members"][1]["seed"] == 1
+
+
+def test_a_loaded_run_is_what_was_saved(run: Path, tmp_path: Path) -> None:
+    loaded = Policies.load(run)
+    loaded[1].save(tmp_path / "one")
+    one = Policies.load(tmp_path / "one")
+    assert [m.seed for m in one.members] == [1]
+    assert torch.equal(one.params["head.bias"], loaded.params["head.bias"][1:])
+    assert one.config == loaded.config
+    assert one.curve is not None
+    assert one.curve.loss.shape == (2, 1)
+
+
+def full(*_: Any, **__: Any) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def full_in_rust(*_: Any, **__: Any) -> None:
+    """What safetensors raises when a write fails."""
+    raise SafetensorError(
+        "Error while serializing: I/O error: No space left on device (os error 28)"
+    )
+
+
+@pytest.mark.parametrize("failure", [full, full_in_rust])
+def test_a_full_disk_leaves_nothing_behind(
+    failure: Callable[..., None], run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policies = Policies.load(run)
+    monkeypatch.setattr(run_folder, "save_file", failure)
+    with pytest.raises(FormatError, match=r"copy could not be written .*(full|No space left)"):
+        policies.save(tmp_path / "copy")
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+
+
+def test_safetensors_raises_what_the_simulated_failure_raises(tmp_path: Path) -> None:
+    with pytest.raises(SafetensorError, match="I/O error"):
+        save_file({"a": torch.zeros(1)}, tmp_path / "absent" / "model.safetensors")
+
+
+def test_a_folder_that_exists_is_not_overwritten(run: Path) -> None:
+    policies = Policies.load(run)
+    before = (run / "config.json").read_bytes()
+    with pytest.raises(FormatError, match="exists"):
+        policies.save(run)
+    assert (run / "config.json").read_bytes() == before
