@@ -55,8 +55,8 @@ class Convex(Support):
         for k in reversed(range(tries)):
             offset = self._propose(radius, u[..., k * numbers : (k + 1) * numbers])
             proposal = action + offset
-            accepted = feasible.contains(proposal).unsqueeze(-1)
-            point = proposal if point is None else torch.where(accepted, proposal, point)
+            inside = feasible.contains(proposal).unsqueeze(-1)
+            point = proposal if point is None else torch.where(inside, proposal, point)
         assert point is not None
         return point
 
@@ -66,12 +66,12 @@ class Convex(Support):
         It is a draw whose dimensions outside [-1, 1] are mirrored, which is exact in a corner;
         otherwise the projection of a on A.
         """
-        projected = feasible.project(action).expand(*u.shape[:-1], action.shape[-1])
+        nearest = feasible.project(action).expand(*u.shape[:-1], action.shape[-1])
         if not self._plan(feasible)[0]:
-            return projected
+            return nearest
         offset = self._propose(radius, u[..., : self._numbers(action.shape[-1])])
-        mirrored = action + torch.where((action + offset).abs() > 1, -offset, offset)
-        return torch.where(feasible.contains(mirrored).unsqueeze(-1), mirrored, projected)
+        mirror = action + torch.where((action + offset).abs() > 1, -offset, offset)
+        return torch.where(feasible.contains(mirror).unsqueeze(-1), mirror, nearest)
 
     def _walk(
         self, action: Tensor, radius: Tensor, point: Tensor, u: Tensor, feasible: Feasible
@@ -85,10 +85,8 @@ class Convex(Support):
                 reach = self._reach(point - action, radius, d)
                 low = torch.maximum(low, action[..., d] - reach)
                 high = torch.minimum(high, action[..., d] + reach)
-                moved = low + u[..., sweep, d] * (high - low).clamp(min=0)
-                point = torch.cat(
-                    [point[..., :d], moved.unsqueeze(-1), point[..., d + 1 :]], dim=-1
-                )
+                new = low + u[..., sweep, d] * (high - low).clamp(min=0)
+                point = torch.cat([point[..., :d], new.unsqueeze(-1), point[..., d + 1 :]], dim=-1)
         return torch.where(inside, point, action)
 
     def _inside(self, offset: Tensor, radius: Tensor) -> Tensor:

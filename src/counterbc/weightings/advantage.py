@@ -1,4 +1,4 @@
-"""Advantage-filtered BC: what was meant is what went better than usual."""
+"""Advantage-filtered BC: actions count that did better than usual."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def _inputs(pairs: Pairs) -> Tensor:
 class Advantage(Weighting):
     """R(s, a) = 1[A > 0], or min(exp(A / std A), 1), with A = G − V(s, t).
 
-    G is the reward from the pair to the end of its episode and V its regression on the state and
-    the time t, trained before the policy. Without t, the states of late steps would seem bad
-    merely because little reward is left.
+    G is the reward from the pair to the end of its episode, and V its regression on the state and
+    the time t, trained before the policy. Without t, late states would seem bad merely because
+    little reward is left.
     """
 
     stacks: ClassVar[bool] = True
@@ -62,7 +62,7 @@ class Advantage(Weighting):
         return params | {"scale": pairs.mean(a.square()).sqrt().clamp(min=1e-9)}
 
     def _advantage(self, pairs: Pairs, fitted: Params) -> Tensor:
-        value = self.network.judge(fitted, pairs, _inputs).squeeze(-1)
+        value = self.network.predict(fitted, pairs, _inputs).squeeze(-1)
         value = fitted["mean"].unsqueeze(-1) + fitted["std"].unsqueeze(-1) * value
         return pairs["to_go"] - value  # (n,)
 
