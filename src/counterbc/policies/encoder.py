@@ -41,7 +41,7 @@ class Encoder:
                 )
 
     def _sizes(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield the size of a patch, and height, width and channels of each convolution's output."""
+        """Yield patch size, height, width and channels of each convolution's output."""
         height, width, channels = *self.image[:2], self.image[2] * self.frames
         for outputs, side, stride in CONVOLUTIONS:
             patch = side * side * channels

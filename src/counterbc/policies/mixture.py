@@ -23,8 +23,8 @@ _TINY = 2.0**-24  # half the smallest uniform number
 class Mixture(Policy):
     """π(a|s) = Σ_k w_k(s) N(a; μ_k(s), diag σ_k(s)²) with w = softmax(…), μ and σ as in a Gaussian.
 
-    One mode is the Gaussian MLP. Several modes start spread over the actions, and narrow enough that
-    each takes a share of the data; if they started equal they would stay equal.
+    One mode is the Gaussian MLP. Several modes start spread over the actions, and narrow enough
+    that each takes a share of the data; if they started equal they would stay equal.
     """
 
     stacks: ClassVar[bool] = True
@@ -83,7 +83,7 @@ class Mixture(Policy):
         return _of_mode(mean, log_w.argmax(-1))
 
     def sample(self, head: tuple[Tensor, ...], u: Tensor) -> Tensor:
-        """Sample an action; the first uniform number chooses the mode, and its rest is uniform again."""
+        """Sample an action; the first uniform number chooses the mode; its rest is uniform."""
         log_w, mean, log_std = head
         ends = log_w.detach().exp().cumsum(-1)  # (B, K)
         first = u[..., :1] * ends[..., -1:]  # within the sum, which rounding leaves near 1

@@ -48,7 +48,7 @@ class Policy(ABC):
 
     @abstractmethod
     def head(self, params: Params, obs: Tensor) -> tuple[Tensor, ...]:
-        """Apply the network to obs (B, S), or (B, history, S) if history > 1; images are S bytes."""
+        """Apply the network to obs (B, S), or (B, history, S) if history > 1; images are bytes."""
 
     @abstractmethod
     def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:

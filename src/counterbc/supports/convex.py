@@ -55,8 +55,8 @@ class Convex(Support):
         for k in reversed(range(tries)):
             offset = self._propose(radius, u[..., k * numbers : (k + 1) * numbers])
             proposal = action + offset
-            inside = feasible.contains(proposal).unsqueeze(-1)
-            point = proposal if point is None else torch.where(inside, proposal, point)
+            allowed = feasible.contains(proposal).unsqueeze(-1)
+            point = proposal if point is None else torch.where(allowed, proposal, point)
         assert point is not None
         return point
 
@@ -76,9 +76,7 @@ class Convex(Support):
     def _walk(
         self, action: Tensor, radius: Tensor, point: Tensor, u: Tensor, feasible: Feasible
     ) -> Tensor:
-        inside = self._inside(point - action, radius).unsqueeze(
-            -1
-        )  # else C and A may not intersect
+        inside = self._inside(point - action, radius).unsqueeze(-1)  # else C ∩ A may be empty
         for sweep in range(u.shape[-2]):
             for d in range(u.shape[-1]):
                 low, high = feasible.interval(point, d)

@@ -61,16 +61,16 @@ class Advantage(Weighting):
         a = self._advantage(pairs, params)
         return params | {"scale": pairs.mean(a.square()).sqrt().clamp(min=1e-9)}
 
-    def _advantage(self, pairs: Pairs, fitted: Params) -> Tensor:
-        value = self.network.predict(fitted, pairs, _inputs).squeeze(-1)
-        value = fitted["mean"].unsqueeze(-1) + fitted["std"].unsqueeze(-1) * value
+    def _advantage(self, pairs: Pairs, model: Params) -> Tensor:
+        value = self.network.predict(model, pairs, _inputs).squeeze(-1)
+        value = model["mean"].unsqueeze(-1) + model["std"].unsqueeze(-1) * value
         return pairs["to_go"] - value  # (n,)
 
-    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
-        a = self._advantage(pairs, fitted)
+    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
+        a = self._advantage(pairs, model)
         if self.form == "binary":
             return {"weight": (a > 0).to(a)}
-        return {"weight": (a / fitted["scale"].unsqueeze(-1)).clamp(max=0).exp()}
+        return {"weight": (a / model["scale"].unsqueeze(-1)).clamp(max=0).exp()}
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return batch.columns["weight"].unsqueeze(-1).expand_as(log_pi)

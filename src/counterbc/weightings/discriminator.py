@@ -23,8 +23,8 @@ class Discriminator(Weighting):
     are unlabelled, not bad: c, the mean of d over the labelled pairs, is the share of expert pairs
     that have a label, and d / c the probability of being expert (Elkan and Noto, 2008).
 
-    d reads the error a − μ(s) of a regression μ of the labelled actions. If it read (s, a), it would
-    recognize the expert's episodes by their states, whatever the actions.
+    d reads the error a − μ(s) of a regression μ of the labelled actions. If it read (s, a), it
+    would recognize the expert's episodes by their states, whatever the actions.
     """
 
     stacks: ClassVar[bool] = True
@@ -55,9 +55,9 @@ class Discriminator(Weighting):
         c = pairs.mean(chance * label) / pairs.mean(label).clamp(min=1e-9)
         return _add_prefix("mu.", mu) | _add_prefix("d.", d) | {"c": c}
 
-    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
-        d = self._chance(_with_prefix("mu.", fitted), _with_prefix("d.", fitted), pairs)  # (n,)
-        return {"expert": (d / fitted["c"].unsqueeze(-1)).clamp(max=1)}
+    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
+        d = self._chance(_with_prefix("mu.", model), _with_prefix("d.", model), pairs)  # (n,)
+        return {"expert": (d / model["c"].unsqueeze(-1)).clamp(max=1)}
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return batch.columns["expert"].unsqueeze(-1).expand_as(log_pi)

@@ -42,7 +42,7 @@ class OperatorExpertise(Weighting):
         params = dense(generator, (obs_size, *self.hidden, self.size), "state")
         return params | {"operator": torch.zeros(operators, self.size)}  # ρ = ½ at first
 
-    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
+    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
         return {"operator": pairs["operator"], "log_uniform": -pairs["log_volume"]}
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:

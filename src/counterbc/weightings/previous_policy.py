@@ -23,7 +23,7 @@ class PreviousPolicy(Weighting):
 
     stacks: ClassVar[bool] = True
 
-    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
+    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
         return {} if pairs.previous is None else {"log_pi_prev": pairs.previous}
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:

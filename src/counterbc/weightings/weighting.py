@@ -53,10 +53,10 @@ class Weighting(ABC):
         """Return what is learned from the pairs once before training, e.g. a discriminator."""
         return {}
 
-    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
+    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
         """Return constants of every pair, (n, …) each, computed before each round.
 
-        `fitted` is what `fit` returned for the training pairs, also if these are held out.
+        `model` is what `fit` returned for the training pairs, also if these are held out.
         """
         return {}
 
