@@ -9,25 +9,24 @@ import pytest
 
 from counterbc.experiments.archive import main, pack, unpack
 from counterbc.experiments.cell import Cell
-from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.experiments.study import Study
 from reproduction.recovery import RecoveryCell
+from tests.experiments.cells import TINY
 
-TINY = SimulatedCell("intersection", "uniform", 0.5, 20, "bc", None, seeds=2, episodes=2, steps=4)
 HOCKEY = replace(TINY, world="air-hockey", teacher="crowd", sigma=None, pool=50, episodes=1)
-UNITS: list[Cell] = [TINY, HOCKEY, RecoveryCell(0.5, 20, 2, steps=3)]
+CELLS: list[Cell] = [TINY, HOCKEY, RecoveryCell(0.5, 20, 2, steps=3)]
 
 
-def test_units_of_all_kinds_come_out_as_they_went_in(tmp_path: Path) -> None:
-    before = Study(UNITS, tmp_path / "rows")
+def test_cells_of_all_kinds_come_out_as_they_went_in(tmp_path: Path) -> None:
+    before = Study(CELLS, tmp_path / "rows")
     before.run("cpu", workers=1)
     assert pack(tmp_path / "rows", tmp_path / "rows.parquet") == 3
     assert unpack(tmp_path / "rows.parquet", tmp_path / "again") == 3
-    for cell in UNITS:
+    for cell in CELLS:
         one, other = (Study([cell], tmp_path / f).table() for f in ("rows", "again"))
         assert other.select(one.column_names).to_pylist() == one.to_pylist()
         assert set(other.column_names) == set(one.column_names)
-    after = Study(UNITS, tmp_path / "again")
+    after = Study(CELLS, tmp_path / "again")
     assert after.run("cpu", workers=1) == 0
 
 
@@ -39,6 +38,6 @@ def test_what_is_no_archive_is_refused_in_a_sentence(
     assert "holds no rows" in capsys.readouterr().err
     path.write_bytes(b"nothing")
     assert main(["unpack", str(path), str(tmp_path / "again")]) == 1
-    assert "is no archive of rows" in capsys.readouterr().err
+    assert "is not an archive of rows" in capsys.readouterr().err
     assert main(["pack", str(tmp_path), str(path)]) == 1
     assert "already exists" in capsys.readouterr().err

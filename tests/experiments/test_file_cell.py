@@ -1,9 +1,8 @@
-"""A study of recorded demonstrations knows its file by content, and its seeds by number."""
+"""A cell of recorded demonstrations knows its file by content, and its seeds by number."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +13,11 @@ import pytest
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError
-from counterbc.experiments.cell import PASSING
 from counterbc.experiments.file_cell import FileCell
-from counterbc.experiments.file_data import ALL, Subset
+from counterbc.experiments.file_data import Subset
 from counterbc.experiments.study import Study
 from counterbc.selection.radius import DoubtfulRadius
+from tests.experiments.cells import repeatable
 
 
 @pytest.fixture(scope="module")
@@ -68,37 +67,6 @@ def test_a_subset_is_drawn_for_each_seed_and_alike_for_all_methods(tiny: FileCel
     assert len(prints(tiny)) == 1
 
 
-def test_masks_and_operators_choose_episodes_before_anything_is_drawn(
-    demos: Demonstrations,
-) -> None:
-    assert [e.name for e in Subset(mask="first").of(demos, 0).episodes] == ["demo_0", "demo_1"]
-    drawn = Subset(operators=("b",), share=0.4).of(demos, 3)
-    assert len(drawn) == 2
-    assert drawn.operators == ("b",)
-    assert Subset(mask="first", operators=("a",), pairs=7).of(demos, 0).pairs == 7
-
-
-def test_a_file_is_known_by_its_bytes_not_by_its_name(tiny: FileCell, tmp_path: Path) -> None:
-    moved = tmp_path / "renamed.hdf5"
-    shutil.copy(tiny.file, moved)
-    assert replace(tiny, file=moved).name == tiny.name
-    other = tmp_path / "other.hdf5"
-    demonstrate("intersection", UniformNoise(0.5), 200, 1).save(other)
-    assert replace(tiny, file=other).name != tiny.name
-    other.unlink()
-    shutil.copy(tiny.file, other)
-    assert replace(tiny, file=other).name == tiny.name
-
-
-def test_a_folder_is_known_by_all_its_files(tiny: FileCell, tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    shutil.copy(tiny.file, tmp_path / "a" / "shown.hdf5")
-    cell = replace(tiny, file=tmp_path / "a")
-    before = cell.name
-    (tmp_path / "a" / "more.txt").write_text("more")
-    assert cell.name != before
-
-
 def test_every_option_of_a_unit_is_in_its_name(tiny: FileCell) -> None:
     changes: list[dict[str, Any]] = [
         {"world": "cartpole"}, {"method": "bcnd"}, {"radius": 0.1}, {"radius": "auto"},
@@ -140,20 +108,22 @@ def test_a_study_of_recorded_demonstrations_resumes_and_repeats(
     assert study.run("cpu", workers=1) == 0
     again = Study(cells, tmp_path / "again")
     again.run("cpu", workers=2)
-    first, second = (
-        s.table().drop_columns([c for c in PASSING]).to_pylist() for s in (study, again)
-    )
-    assert first == second
+    assert repeatable(study.table()) == repeatable(again.table())
 
 
 def test_what_cannot_be_done_is_refused_before_any_work(tiny: FileCell, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"share is 1\.5; it must be above 0 and at most 1"):
-        Subset(share=1.5)
     with pytest.raises(OptionError, match="unknown world 'push'"):
         replace(tiny, world="push")
     with pytest.raises(OptionError, match="episodes is 0; it must be 1 or more"):
         replace(tiny, episodes=0)
     with pytest.raises(CounterBCError, match=r"nothing\.hdf5"):
         replace(tiny, file=tmp_path / "nothing.hdf5")
-    assert str(ALL) == "all"
-    assert str(Subset("worse", ("a", "b"), 0.2, 30)) == "worse-a+b-20%-30pairs"
+    with pytest.raises(OptionError, match="needs a world; without one, use HeldOutCell"):
+        replace(tiny, world=None)
+
+
+def test_any_registered_environment_can_be_the_world(tiny: FileCell) -> None:
+    cell = replace(tiny, world="counterbc/Intersection-v0")
+    assert cell.name.startswith("counterbc-Intersection-v0-all-bc-")
+    assert cell.performance == "return"
+    assert replace(tiny, world="push-t").performance == "best_coverage"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from counterbc.errors import OptionError
-from counterbc.experiments.cell import PASSING
 from counterbc.experiments.ray_cluster import run_on_ray
 from counterbc.experiments.study import Study
-from reproduction.grid import PaperGrid
+from tests.experiments.cells import TINY, repeatable
 
 ray = pytest.importorskip("ray", reason="the ray extra is not installed")
 
@@ -22,11 +22,11 @@ pytestmark = [
     pytest.mark.slow,  # a cluster takes a minute to start
     pytest.mark.filterwarnings("ignore"),  # of Ray's own threads and sockets
 ]
-GRID = PaperGrid(
-    worlds=["intersection"], teachers=["uniform"], pairs=[20, 40, 60, 80],
-    methods=["bc", "counter-bc"],
-    seeds=2, episodes=2, steps=2000,
-)  # fmt: skip
+CELLS = [
+    replace(TINY, pairs=pairs, method=method, radius=radius, steps=2000)
+    for pairs in (20, 40, 60, 80)
+    for method, radius in (("bc", None), ("counter-bc", 0.4))
+]
 
 
 @pytest.fixture
@@ -43,33 +43,27 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     made.shutdown()  # type: ignore[no-untyped-call]  # untyped by Ray
 
 
-def lasting(study: Study) -> list[dict[str, Any]]:
-    table = study.table()
-    return list(table.drop_columns(list(PASSING)).to_pylist())
-
-
 def test_a_study_that_loses_a_machine_has_the_rows_of_a_local_one(
     cluster: Any, tmp_path: Path
 ) -> None:
-    populations = GRID.cells()
-    remote = Study(populations, tmp_path / "ray")
+    remote = Study(CELLS, tmp_path / "ray")
     lost, _ = (cluster.add_node(num_cpus=1) for _ in range(2))
     left: list[int] = []
 
     def lose_a_machine() -> None:
-        while len(remote.missing()) == len(populations):  # in the middle: some are done
+        while len(remote.missing()) == len(CELLS):  # in the middle: some are done
             time.sleep(0.02)
         lost.kill_raylet()
         left.append(len(remote.missing()))
 
     trouble = threading.Thread(target=lose_a_machine, daemon=True)
     trouble.start()
-    assert remote.run("cpu", on="ray", address=cluster.address) == len(populations)
+    assert remote.run("cpu", on="ray", address=cluster.address) == len(CELLS)
     trouble.join()
-    assert 0 < left[0] < len(populations)
-    local = Study(populations, tmp_path / "local")
+    assert 0 < left[0] < len(CELLS)
+    local = Study(CELLS, tmp_path / "local")
     local.run("cpu", workers=1)
-    assert lasting(remote) == lasting(local)
+    assert repeatable(remote.table()) == repeatable(local.table())
 
 
 def _fail() -> None:

@@ -94,14 +94,14 @@ class Demo(Command):
 
 def _describe(outcome: Outcome) -> list[RenderableType]:
     """Return the result in words and one table per way of acting."""
-    c, same = outcome.comparison, outcome.same_starts
+    c, starts = outcome.comparison, outcome.same_starts
     text = (
         f"World: Intersection, where a car must reach its goal and avoid another car. The demonstrator "
         f"is\nan expert with errors ({c.teacher}). {c.seeds} independent runs learn from {c.pairs} "
         f"state-action pairs each.\n\n"
-        f"Return of the demonstrations: {same.demonstrated:.2f}. The expert without errors earns "
-        f"{same.expert:.2f} from the same\nstarts: the difference is "
-        f"{same.difference.mean:+.2f} ± {same.difference.se:.2f} (standard error over runs)."
+        f"Return of the demonstrations: {starts.demonstrated:.2f}. The expert without errors earns "
+        f"{starts.expert:.2f} from the same\nstarts: the difference is "
+        f"{starts.difference.mean:+.2f} ± {starts.difference.se:.2f} (standard error over runs)."
     )
     parts: list[RenderableType] = [text]
     for act, words in ACT_WORDS.items():

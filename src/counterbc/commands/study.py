@@ -52,26 +52,34 @@ class StudyCommand(Command):
         entries = read_grid(self.grid).entries()
         out = self.out or Path(f"{self.grid.stem}-study")
         study = Study([entry.cell for entry in entries], out / "cells")
-        chosen = study.part(part)
-        missing = chosen.missing()
+        part_study = study.part(part)
         if self.left:
-            return _missing(chosen)
-        for world in {cell.about["world"] for cell in missing if "world" in cell.about}:
+            return _list_missing(part_study)
+        for world in {
+            cell.about["world"] for cell in part_study.missing() if "world" in cell.about
+        }:
             simulator(world)  # refuses a world whose simulator is not installed
-        computed = chosen.run(
-            self.device, on=self.on, workers=self.workers, address=self.address, mixed=self.mixed
-        )
-        payload: Json = {"folder": str(out), "cells": len(study.cells), "computed": computed}
-        if count := len(study.missing()):
-            text = f"Part {self.part} is finished; {count} of {len(study.cells)} cells are missing."
-            return payload | {"missing": count}, [text]
+        try:
+            count = part_study.run(
+                self.device, on=self.on, workers=self.workers, address=self.address,
+                mixed=self.mixed,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            rest = len(part_study.missing())
+            raise KeyboardInterrupt(
+                f"stopped with {rest} cells missing; run the same command again to continue"
+            ) from None
+        payload: Json = {"folder": str(out), "cells": len(study.cells), "computed": count}
+        if rest := len(study.missing()):
+            text = f"Part {self.part} is finished; {rest} cells of other parts are missing."
+            return payload | {"missing": rest}, [text]
         lines = _write(entries, study, out)
         payload |= {"missing": 0, "summary": [line.as_dict() for line in lines]}
         text = f"\nRows, summary and figure are in {out}/"
         return payload, [*_tables(lines, entries[0].method), text]
 
 
-def _missing(study: Study) -> tuple[Json, list[RenderableType]]:
+def _list_missing(study: Study) -> tuple[Json, list[RenderableType]]:
     names = [cell.name for cell in study.missing()]
     text = f"{len(names)} of {len(study.cells)} cells are missing"
     payload: Json = {"cells": len(study.cells), "missing": len(names), "names": names}

@@ -1,10 +1,10 @@
-"""The rows of a study as one file instead of hundreds, and back.
+"""Pack the rows of a study, one file per cell, into a single archive file, and unpack them.
 
-    python -m counterbc.experiments.archive pack reproduction/rows results/rows.parquet
-    python -m counterbc.experiments.archive unpack results/rows.parquet reproduction/rows
+    python -m counterbc.experiments.archive pack study/cells results/study/rows.parquet
+    python -m counterbc.experiments.archive unpack results/study/rows.parquet study/cells
 
-An archive keeps every row. Of what stands beside the rows it leaves out the lists of members and
-datasets, whose seeds and hashes the rows have.
+An archive keeps every row. It drops the lists of members and datasets from the configuration,
+because the rows have their seeds and hashes.
 """
 
 from __future__ import annotations
@@ -24,67 +24,67 @@ from counterbc.errors import CounterBCError, FormatError
 from counterbc.experiments.cell_files import description
 from counterbc.files import aside, check_free
 
-NAME = "population"
-"""The column that says which file a row is of."""
-LEFT_OUT = ("members", "data", "radius_choices")
+NAME_COLUMN = "population"
+"""The column with the name of a row's file."""
+DROPPED_KEYS = ("members", "data", "radius_choices")
 
 
 def pack(folder: Path, path: Path) -> int:
-    """Write an archive of the files of a folder; how many they were."""
+    """Write an archive of the files in a folder and return their number."""
     check_free(path)
     files = sorted(folder.glob("*.parquet"))
     if not files:
-        raise FormatError(f"{folder} holds no rows; give the folder that `reproduce` calls rows")
+        raise FormatError(f"{folder} holds no rows; give the folder with the files of the cells")
     about: dict[str, Any] = {}
     tables = []
     for file in files:
-        said = description(file)
-        config = {k: v for k, v in said["config"].items() if k not in LEFT_OUT}
-        about[file.stem] = said | {"config": config}
+        contents = description(file)
+        config = {k: v for k, v in contents["config"].items() if k not in DROPPED_KEYS}
+        about[file.stem] = contents | {"config": config}
         table = pq.read_table(file)
-        tables.append(table.add_column(0, NAME, pa.array([file.stem] * len(table))))
-    whole = pa.concat_tables(tables, promote_options="permissive")
+        tables.append(table.add_column(0, NAME_COLUMN, pa.array([file.stem] * len(table))))
+    archive = pa.concat_tables(tables, promote_options="permissive")
     with aside(path) as temporary:
-        said = {"counterbc": json.dumps(about)}
-        pq.write_table(whole.replace_schema_metadata(said), temporary, compression="zstd")
+        metadata = {"counterbc": json.dumps(about)}
+        pq.write_table(archive.replace_schema_metadata(metadata), temporary, compression="zstd")
     return len(files)
 
 
 def unpack(path: Path, folder: Path) -> int:
-    """Write the files of an archive; how many they are. Those that are there stay as they are."""
+    """Write the files of an archive and return their number; existing files are not changed."""
     try:
-        whole = pq.read_table(path)
-        about = json.loads(whole.schema.metadata[b"counterbc"])
+        archive = pq.read_table(path)
+        about = json.loads(archive.schema.metadata[b"counterbc"])
     except (OSError, ValueError, TypeError, KeyError) as error:  # pyarrow's too
-        raise FormatError(f"{path} is no archive of rows ({type(error).__name__})") from None
+        raise FormatError(f"{path} is not an archive of rows ({type(error).__name__})") from None
     folder.mkdir(parents=True, exist_ok=True)
-    for name, said in about.items():
+    for name, contents in about.items():
         file = folder / f"{Path(name).name}.parquet"
         if file.exists():
             continue
-        rows = whole.filter(pc.equal(whole[NAME], name)).drop_columns([NAME])
+        rows = archive.filter(pc.equal(archive[NAME_COLUMN], name)).drop_columns([NAME_COLUMN])
         empty = [c for c in rows.column_names if rows[c].null_count == len(rows)]
-        # A column that is empty here may be another kind of cell's, or a measure of another world.
-        own = rows.drop_columns([c for c in empty if c not in said["population"]])
+        # An empty column can belong to another kind of cell, or to another world.
+        rows = rows.drop_columns([c for c in empty if c not in contents["population"]])
         with aside(file) as temporary:
-            metadata = {"counterbc": json.dumps(said)}
-            pq.write_table(own.replace_schema_metadata(metadata), temporary)
+            metadata = {"counterbc": json.dumps(contents)}
+            pq.write_table(rows.replace_schema_metadata(metadata), temporary)
     return len(about)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0, or 1 for an error that was explained."""
+    """Pack or unpack, and return the exit status: 0, or 1 for an error with an explanation."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("what", choices=["pack", "unpack"])
+    parser.add_argument("action", choices=["pack", "unpack"])
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        count = (pack if given.what == "pack" else unpack)(given.source, given.target)
+        count = (pack if options.action == "pack" else unpack)(options.source, options.target)
     except CounterBCError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"{count} populations in {given.target}")
+    print(f"{count} cells in {options.target}")
     return 0
 
 

@@ -23,7 +23,7 @@ from counterbc.errors import Diverged, InfeasibleActions, OptionError
 from counterbc.selection.radius import DoubtfulRadius
 from counterbc.trainer import train
 
-PASSING = ("train_seconds", "test_seconds", "finished")
+TIMING_COLUMNS = ("train_seconds", "test_seconds", "finished")
 """Columns that differ when the same cell is computed again."""
 
 
@@ -112,9 +112,9 @@ def digest(about: dict[str, Any]) -> str:
 
 def check_counts(value: Any, **minimum: int) -> None:
     """Refuse a field that is below its minimum."""
-    for name, least in minimum.items():
-        if getattr(value, name) < least:
-            raise OptionError(f"{name} is {getattr(value, name)}; it must be {least} or more")
+    for name, bound in minimum.items():
+        if getattr(value, name) < bound:
+            raise OptionError(f"{name} is {getattr(value, name)}; it must be {bound} or more")
 
 
 def evaluate_acts(

@@ -45,10 +45,10 @@ def write_rows(path: Path, cell: Cell, table: pa.Table, kind: str | None) -> Non
     """
     contents = json.loads(table.schema.metadata[b"counterbc"])
     check_simulator(cell, contents)
-    there = made_with(contents["config"])
-    if kind is not None and there != (here := made_here(kind)):
+    maker = made_with(contents["config"])
+    if kind is not None and maker != (local := made_here(kind)):
         raise OptionError(
-            f"{cell.name} was computed with {there}, and this study uses {here}; install the same "
+            f"{cell.name} was computed with {maker}, and this study uses {local}; install the same "
             "versions on every machine, or mix them with --mixed"
         )
     with aside(path) as temporary:
@@ -60,11 +60,11 @@ def check_simulator(cell: Cell, contents: dict[str, Any]) -> None:
     world = cell.about.get("world")
     if world is None:
         return
-    there = contents["config"].get("backend")
-    here = there and simulator(world)
-    if there != here:
+    backend = contents["config"].get("backend")
+    local = backend and simulator(world)
+    if backend != local:
         raise OptionError(
-            f"{cell.name} was computed in {world} with {there}, and here it runs with {here}; the "
+            f"{cell.name} was computed in {world} with {backend}, and here it runs with {local}; the "
             "two differ and cannot be mixed: install the same everywhere, or choose another folder "
             "(--out)"
         )
@@ -82,8 +82,8 @@ def simulator(world: str) -> str | None:
 def made_with(config: dict[str, Any]) -> str:
     """Return device and versions as text: cuda, counterbc 0.1.0, torch 2.11.0, …"""
     names = [name for name in config["versions"] if name != "kernel"]  # it follows from the cell
-    each = [f"{name} {config['versions'][name]}" for name in names]
-    return ", ".join([config["device"], *each])
+    texts = [f"{name} {config['versions'][name]}" for name in names]
+    return ", ".join([config["device"], *texts])
 
 
 def made_here(kind: str) -> str:

@@ -70,8 +70,8 @@ class FileCell(Cell):
 
     @property
     def _overrides(self) -> dict[str, Any]:
-        named = {"radius": self.radius, "steps": self.steps}
-        return {k: v for k, v in named.items() if v is not None} | dict(self.changes)
+        numbers = {"radius": self.radius, "steps": self.steps}
+        return {k: v for k, v in numbers.items() if v is not None} | dict(self.changes)
 
     @property
     def settings(self) -> Settings:
@@ -112,7 +112,7 @@ class FileCell(Cell):
         return numbers | self._overrides
 
     @property
-    def measured(self) -> str:
+    def performance(self) -> str:
         """Return the column that counts as performance in this world."""
         facts = WORLDS.get(str(self.world))
         return (facts and facts.measure) or "return"
@@ -145,11 +145,11 @@ class FileCell(Cell):
         """Yield means over the test starts and their counts, per seed and way of acting."""
         world, data = str(self.world), policies.config["data"]
         for e in evaluate_acts(policies, world, episodes=self.episodes, acts=self.acts):
-            measured = {"return": e.returns, "length": e.lengths} | dict(e.measures)
+            arrays = {"return": e.returns, "length": e.lengths} | dict(e.measures)
             for i, member in enumerate(policies.members):
                 row: dict[str, Any] = {"act": e.act, "pairs": data[member.dataset]["pairs"]}
                 row |= {"radius_used": [float(r) for r in member.radius]}
-                for name, values in measured.items():
+                for name, values in arrays.items():
                     finite = values[i][np.isfinite(values[i])]
                     row[name] = float(finite.mean()) if len(finite) else np.nan
                     row[f"{name}_count"] = len(finite)

@@ -28,12 +28,12 @@ class Subset:
     """A random sample of this many of their pairs, as in the paper; None for all."""
 
     def __post_init__(self) -> None:
-        for name, ok, allowed in (
+        for name, ok, rule in (
             ("share", 0 < self.share <= 1, "above 0 and at most 1"),
             ("pairs", self.pairs is None or self.pairs >= 1, "1 or more, or None for all"),
         ):
             if not ok:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be {allowed}")
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be {rule}")
 
     def __str__(self) -> str:
         words = [self.mask or "", "+".join(self.operators)]

@@ -104,11 +104,11 @@ class Grid:
         if isinstance(find_method(method)[1].support, Demonstrated):
             radius = None
         varying = [n for n, v in self.settings.items() if n != "radius" and _is_axis(n, v)]
-        shared: dict[str, Any] = {
+        options: dict[str, Any] = {
             "method": method, "radius": radius, "seeds": self.seeds, "preset": self.preset,
             "steps": changes.pop("steps", None), "changes": changes,
         }  # fmt: skip
-        cell, measure = self._cell(data, shared)
+        cell, measure = self._cell(data, options)
         return Entry(
             cell=cell,
             data=data.get("name") or _label(data),
@@ -118,29 +118,29 @@ class Grid:
             measure=measure,
         )
 
-    def _cell(self, data: dict[str, Any], shared: dict[str, Any]) -> tuple[Cell, str]:
+    def _cell(self, data: dict[str, Any], options: dict[str, Any]) -> tuple[Cell, str]:
         """Return the cell of one dataset and the name of its measure."""
         tests: dict[str, Any] = {"episodes": self.episodes, "acts": tuple(self.acts)}
         if "world" in data:
             teacher, sigma = _teacher(data)
             simulated = SimulatedCell(
                 world=data["world"], teacher=teacher, sigma=sigma, pairs=data["pairs"],
-                pool=data.get("pool", 0), **tests, **shared,
+                pool=data.get("pool", 0), **tests, **options,
             )  # fmt: skip
-            return simulated, simulated.measured
+            return simulated, simulated.performance
         subset = Subset(
             mask=data.get("mask"), operators=tuple(data.get("operators", ())),
             share=data.get("share", 1.0), pairs=data.get("pairs"),
         )  # fmt: skip
         file = self.folder / data["file"]
-        shared |= {"file": file, "subset": subset, "obs": tuple(data.get("obs", ()))}
-        shared |= {"cleaned": data.get("cleaned", False)}
-        recorded = (
-            FileCell(world=data["env"], **tests, **shared)
+        options |= {"file": file, "subset": subset, "obs": tuple(data.get("obs", ()))}
+        options |= {"cleaned": data.get("cleaned", False)}
+        cell = (
+            FileCell(world=data["env"], **tests, **options)
             if "env" in data
-            else HeldOutCell(world=None, test_share=self.test_share, **shared)
+            else HeldOutCell(world=None, test_share=self.test_share, **options)
         )
-        return recorded, recorded.measured
+        return cell, cell.performance
 
 
 def read_grid(path: Path) -> Grid:
@@ -176,10 +176,10 @@ def _check_data(table: Any) -> None:
     """Refuse a dataset with keys that do not exist or do not belong together."""
     if not isinstance(table, Mapping) or ("file" in table) == ("world" in table):
         raise OptionError(f"data is {table!r} in the grid; each dataset needs a file or a world")
-    allowed = FILE_KEYS if "file" in table else SIMULATED_KEYS
+    keys = FILE_KEYS if "file" in table else SIMULATED_KEYS
     for key in table:
-        if key not in allowed:
-            raise unknown(f"key of a {allowed[0]} in the grid", key, allowed)
+        if key not in keys:
+            raise unknown(f"key of a {keys[0]} in the grid", key, keys)
     if "world" in table and "pairs" not in table:
         raise OptionError(f"data of the world {table['world']!r} has no pairs; give their number")
 

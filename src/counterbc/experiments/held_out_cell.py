@@ -36,7 +36,7 @@ class HeldOutCell(FileCell):
         return {k: v for k, v in super().about.items() if k not in unused}
 
     @property
-    def measured(self) -> str:
+    def performance(self) -> str:
         """Return the column that counts as performance; less is better."""
         return "held_out_error"
 
@@ -67,8 +67,8 @@ def held_out_error(policy: Policies, test: Demonstrations) -> float:
     Each action dimension spans [−1, 1]. NaN if the member diverged.
     """
     half_range = (policy.scales.action_high - policy.scales.action_low)[0].double().numpy() / 2
-    predicted = deterministic_actions(policy, test)
-    error = (predicted - test.action) / half_range  # (N, A)
+    actions = deterministic_actions(policy, test)
+    error = (actions - test.action) / half_range  # (N, A)
     return float((error[test.learned] ** 2).mean())
 
 

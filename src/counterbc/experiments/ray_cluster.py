@@ -13,33 +13,33 @@ RETRIES = 20  # losses of a machine that one population survives
 
 def run_on_ray(
     jobs: Mapping[str, Callable[[], Result]],
-    done: Callable[[str, Result], None],
+    on_result: Callable[[str, Result], None],
     address: str | None = None,
     gpus: float = 0.0,
 ) -> None:
-    """Run every job as a task of one core; `done(name, result)` is called here as each finishes.
+    """Run every job as a task of one core; `on_result(name, result)` is called here as each finishes.
 
     `address` is a running cluster's; without one, that of RAY_ADDRESS, or a cluster of this machine
     alone. A job whose machine or process is lost is done again whole. counterbc must be installed
     on every machine.
     """
     ray = _ray()
-    own = not ray.is_initialized()
+    started_here = not ray.is_initialized()
     try:
-        if own:
+        if started_here:
             ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)(_call)
-        waiting = {task.remote(job): name for name, job in jobs.items()}
-        while waiting:
-            ready, _ = ray.wait(list(waiting))
-            done(waiting.pop(ready[0]), _result(ray, ready[0]))
+        tasks = {task.remote(job): name for name, job in jobs.items()}
+        while tasks:
+            ready, _ = ray.wait(list(tasks))
+            on_result(tasks.pop(ready[0]), _result(ray, ready[0]))
     except ConnectionError as error:
         raise CounterBCError(
             f"no Ray cluster answers at {address or 'RAY_ADDRESS'} ({error}); "
             "start one with: ray start --head"
         ) from None
     finally:
-        if own:
+        if started_here:
             ray.shutdown()
 
 

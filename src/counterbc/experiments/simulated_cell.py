@@ -72,8 +72,8 @@ class SimulatedCell(Cell):
 
     @property
     def _overrides(self) -> dict[str, Any]:
-        named = {"radius": self.radius, "steps": self.steps}
-        return {k: v for k, v in named.items() if v is not None} | dict(self.changes)
+        numbers = {"radius": self.radius, "steps": self.steps}
+        return {k: v for k, v in numbers.items() if v is not None} | dict(self.changes)
 
     @property
     def settings(self) -> Settings:
@@ -110,7 +110,7 @@ class SimulatedCell(Cell):
         return numbers | self._overrides
 
     @property
-    def measured(self) -> str:
+    def performance(self) -> str:
         """Return the column that counts as performance in this world."""
         return WORLDS[self.world].measure or "return"
 
@@ -135,21 +135,21 @@ class SimulatedCell(Cell):
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield means over the test starts, one row per seed and way of acting."""
         for e in evaluate_acts(policies, self.world, episodes=self.episodes, acts=self.acts):
-            measured = {"return": e.returns, "length": e.lengths} | dict(e.measures)
+            arrays = {"return": e.returns, "length": e.lengths} | dict(e.measures)
             for i, data in enumerate(datasets):
-                means = {name: float(values[i].mean()) for name, values in measured.items()}
+                means = {name: float(values[i].mean()) for name, values in arrays.items()}
                 yield i, {"act": e.act, **means, "shown_return": data.mean_return}
 
 
 def rows_together(
     cells: Sequence[SimulatedCell],
     device: str | None = None,
-    wanted: Collection[str] | None = None,
+    names: Collection[str] | None = None,
 ) -> dict[str, pa.Table]:
     """Return the rows, by name, of cells that differ only in their demonstrations.
 
     They train as one stack, which takes a GPU little longer than one of them. Only the cells named
-    in `wanted` are evaluated; by default all.
+    in `names` are evaluated; by default all.
     """
     first = cells[0]
     training = first.training | {"seeds": [*range(first.seeds)] * len(cells)}
@@ -158,7 +158,7 @@ def rows_together(
         policies = train(datasets, device=device, progress=False, **training)
         tables = {}
         for i, cell in enumerate(cells):
-            if wanted is None or cell.name in wanted:
+            if names is None or cell.name in names:
                 members = slice(i * first.seeds, (i + 1) * first.seeds)
                 part = replace(policies[members], config=_config(policies, members, cells))
                 tables[cell.name] = cell.table(part, datasets[members], 1 / len(cells))

@@ -41,10 +41,10 @@ def _key(cell: Cell) -> tuple[Any, ...]:
 
 
 def compute(
-    stack: Sequence[Cell], wanted: Collection[str], device: str | None
+    stack: Sequence[Cell], names: Collection[str], device: str | None
 ) -> dict[str, pa.Table]:
-    """Return the rows of the cells named in `wanted`, by name."""
+    """Return the rows of the cells named in `names`, by name."""
     simulated = [cell for cell in stack if isinstance(cell, SimulatedCell)]
     if simulated:
-        return rows_together(simulated, device, wanted)
-    return {cell.name: cell.rows(device) for cell in stack if cell.name in wanted}
+        return rows_together(simulated, device, names)
+    return {cell.name: cell.rows(device) for cell in stack if cell.name in names}

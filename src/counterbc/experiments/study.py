@@ -99,18 +99,18 @@ class Study:
         if workers is not None and workers < 1:
             raise OptionError(f"workers is {workers}; it must be 1 or more")
         self.folder.mkdir(parents=True, exist_ok=True)
-        missing = {cell.name: cell for cell in self.missing()}
-        if not missing:
+        missing_cells = {cell.name: cell for cell in self.missing()}
+        if not missing_cells:
             return 0
-        accepted = None if mixed else kind
-        self._check_finished(accepted)
+        row_kind = None if mixed else kind
+        self._check_finished(row_kind)
         together = kind == "cuda" if stacked is None else stacked
         jobs = [
-            _Job(self, stack, device or kind, accepted)
+            _Job(self, stack, device or kind, row_kind)
             for stack in stacks([*self.cells.values()], together)
-            if any(cell.name in missing for cell in stack)
+            if any(cell.name in missing_cells for cell in stack)
         ]
-        with _progress(len(self.cells), [*missing.values()]) as advance:
+        with _progress(len(self.cells), [*missing_cells.values()]) as advance:
 
             def finish(cell: Cell) -> None:
                 advance(cell)
@@ -122,24 +122,24 @@ class Study:
 
     def _check_finished(self, kind: str | None) -> None:
         """Refuse a folder whose rows come from another simulator, device or version."""
-        here = kind and made_here(kind)
+        local = kind and made_here(kind)
         for cell in self.cells.values():
             if not self.path(cell).exists():
                 continue
             contents = description(self.path(cell))
             check_simulator(cell, contents)
-            there = made_with(contents["config"])
-            if here is not None and there != here:
+            maker = made_with(contents["config"])
+            if local is not None and maker != local:
                 raise OptionError(
-                    f"{self.folder} holds rows computed with {there}, and this run would add rows "
-                    f"computed with {here}; choose another folder (--out), or mix them with --mixed"
+                    f"{self.folder} holds rows computed with {maker}, and this run would add rows "
+                    f"computed with {local}; choose another folder (--out), or mix them with --mixed"
                 )
 
     def table(self) -> pa.Table:
         """Return the rows of all cells; every cell must be finished."""
-        if missing := self.missing():
+        if cells := self.missing():
             raise OptionError(
-                f"{len(missing)} of {len(self.cells)} cells are not finished in {self.folder}; "
+                f"{len(cells)} of {len(self.cells)} cells are not finished in {self.folder}; "
                 "compute them first"
             )
         tables = [read_rows(self.path(cell), cell) for cell in self.cells.values()]
@@ -154,7 +154,7 @@ class _Job:
     study: Study
     stack: tuple[Cell, ...]
     device: str
-    accepted: str | None
+    row_kind: str | None
     """The kind of device whose rows are written; None for any."""
     wait: bool = False
 
@@ -162,7 +162,7 @@ class _Job:
     def name(self) -> str:
         return self.stack[0].name
 
-    def missing(self) -> list[str]:
+    def missing_names(self) -> list[str]:
         return [cell.name for cell in Study(self.stack, self.study.folder).missing()]
 
     def __call__(self) -> list[str] | None:
@@ -170,7 +170,7 @@ class _Job:
         with claim(self.study.folder, self.name, wait=self.wait) as free:
             if not free:
                 return None
-            names = self.missing()
+            names = self.missing_names()
             self.write(compute(self.stack, names, self.device) if names else {})
         return names
 
@@ -178,38 +178,38 @@ class _Job:
         for cell in self.stack:
             if cell.name in tables:
                 path = self.study.path(cell)
-                write_rows(path, cell, tables[cell.name], self.accepted)
+                write_rows(path, cell, tables[cell.name], self.row_kind)
 
 
 def _run_here(jobs: Sequence[_Job], finish: OnFinished, workers: int) -> int:
     """Run jobs in processes of this machine; then wait for those that other processes run."""
     count, busy = 0, list[_Job]()
-    waiting = {job.name: {c.name for c in job.stack} & set(job.missing()) for job in jobs}
+    pending = {job.name: {c.name for c in job.stack} & set(job.missing_names()) for job in jobs}
 
-    def done(job: _Job, names: list[str] | None) -> None:
+    def on_result(job: _Job, names: list[str] | None) -> None:
         nonlocal count
         if names is None:
             busy.append(replace(job, wait=True))
             return
         count += len(names)
         for cell in job.stack:
-            if cell.name in waiting[job.name]:
+            if cell.name in pending[job.name]:
                 finish(cell)
 
-    _run_jobs(jobs, done, workers)
-    _run_jobs(busy.copy(), done, workers)
+    _run_jobs(jobs, on_result, workers)
+    _run_jobs(busy.copy(), on_result, workers)
     return count
 
 
 def _run_jobs(
-    jobs: Sequence[_Job], done: Callable[[_Job, list[str] | None], None], workers: int
+    jobs: Sequence[_Job], on_result: Callable[[_Job, list[str] | None], None], workers: int
 ) -> None:
     if workers == 1 or len(jobs) == 1:  # a new process would only take longer to start
         for job in jobs:
-            done(job, job())
+            on_result(job, job())
     elif jobs:
         by_name = {job.name: job for job in jobs}
-        run_all(by_name, lambda name, names: done(by_name[name], names), workers, bars=False)
+        run_all(by_name, lambda name, names: on_result(by_name[name], names), workers, bars=False)
 
 
 def _run_on_ray(
@@ -220,7 +220,7 @@ def _run_on_ray(
 
     by_name, count = {job.name: job for job in jobs}, 0
 
-    def done(name: str, tables: dict[str, pa.Table]) -> None:
+    def on_result(name: str, tables: dict[str, pa.Table]) -> None:
         nonlocal count
         job = by_name[name]
         job.write(tables)
@@ -229,8 +229,10 @@ def _run_on_ray(
             if cell.name in tables:
                 finish(cell)
 
-    remote = {job.name: partial(compute, job.stack, job.missing(), job.device) for job in jobs}
-    run_on_ray(remote, done, address, gpus=1 / GPU_WORKERS if kind == "cuda" else 0.0)
+    remote = {
+        job.name: partial(compute, job.stack, job.missing_names(), job.device) for job in jobs
+    }
+    run_on_ray(remote, on_result, address, gpus=1 / GPU_WORKERS if kind == "cuda" else 0.0)
     return count
 
 
@@ -246,8 +248,8 @@ def _with_equal_types(tables: Sequence[pa.Table]) -> list[pa.Table]:
         for column in table.schema:
             if not pa.types.is_null(column.type):
                 types.setdefault(column.name, set()).add(pa.types.is_string(column.type))
-    mixed = [name for name, kinds in types.items() if len(kinds) > 1]
-    return [_as_text(table, mixed) for table in tables]
+    text_columns = [name for name, kinds in types.items() if len(kinds) > 1]
+    return [_as_text(table, text_columns) for table in tables]
 
 
 def _as_text(table: pa.Table, names: Sequence[str]) -> pa.Table:
@@ -258,21 +260,23 @@ def _as_text(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 @contextmanager
-def _progress(total: int, missing: Sequence[Cell]) -> Iterator[OnFinished]:
+def _progress(total: int, cells: Sequence[Cell]) -> Iterator[OnFinished]:
     """Show a bar with the time left in a terminal, else a line per cell; both on stderr."""
     console, began = Console(stderr=True), time.perf_counter()
-    work, done, count = sum(cell.work for cell in missing), 0.0, total - len(missing)
+    work, work_done, count = sum(cell.work for cell in cells), 0.0, total - len(cells)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"{count} of {total} cells", total=work)
 
         def advance(cell: Cell) -> None:
-            nonlocal done, count
-            done, count = done + cell.work, count + 1
+            nonlocal work_done, count
+            work_done, count = work_done + cell.work, count + 1
             text = f"{count} of {total} cells"
             bar.update(task, advance=cell.work, description=text)
             if not console.is_terminal:
-                left = (time.perf_counter() - began) * (work / done - 1)
-                print(f"{text}, {left / 60:.0f} min left: {cell.name}", file=sys.stderr, flush=True)
+                seconds = (time.perf_counter() - began) * (work / work_done - 1)
+                print(
+                    f"{text}, {seconds / 60:.0f} min left: {cell.name}", file=sys.stderr, flush=True
+                )
 
         yield advance

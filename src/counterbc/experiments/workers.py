@@ -71,16 +71,16 @@ def cores() -> int:
 
 def run_all(
     jobs: Mapping[str, Callable[[], Result]],
-    done: Callable[[str, Result], None],
-    most: int | None = None,
+    on_result: Callable[[str, Result], None],
+    max_workers: int | None = None,
     bars: bool = True,
 ) -> None:
-    """Run every job in a worker process and call `done(name, result)` here as each finishes.
+    """Run every job in a worker process and call `on_result(name, result)` here as each finishes.
 
-    By default there is one worker per core; `most` limits them. A job that reports with
+    By default there is one worker per core; `max_workers` limits them. A job that reports with
     `WorkerProgress(name)` has a bar.
     """
-    workers = min(len(jobs), most or cores())
+    workers = min(len(jobs), max_workers or cores())
     context = multiprocessing.get_context("spawn")
     messages: Messages | None = context.Queue() if bars else None
     arguments = (messages, max(1, cores() // workers))
@@ -92,7 +92,7 @@ def run_all(
             with _delay_interrupt():  # submitting starts the workers
                 names = {pool.submit(job): name for name, job in jobs.items()}
             for future in as_completed(names):
-                done(names[future], future.result())
+                on_result(names[future], future.result())
         except BrokenProcessPool:
             raise CounterBCError(
                 "a worker process died, perhaps for lack of memory; finished work is kept, so run "

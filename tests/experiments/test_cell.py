@@ -1,0 +1,71 @@
+"""The base class of cells trains, measures and describes its rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+import torch
+
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import OptionError
+from counterbc.experiments.cell import Cell, check_counts, digest, reproducible
+
+
+@dataclass(frozen=True)
+class Minimal(Cell):
+    """The least that a cell must define."""
+
+    data: Demonstrations
+    about: ClassVar = {"number": 7}
+    title: ClassVar = "minimal"
+    work: ClassVar = 1.0
+    training: ClassVar = {"method": "bc", "seeds": [3, 5], "steps": 2, "hidden": (4,)}
+
+    def datasets(self, device: str | None = None) -> list[Demonstrations]:
+        return [self.data]
+
+    def measure(
+        self, policies: Policies, datasets: Sequence[Demonstrations]
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        for i in (1, 0):
+            yield i, {"size": len(policies), "threads": torch.get_num_threads()}
+
+
+def test_rows_have_what_the_cell_measures_and_how_it_was_trained(tiny: Demonstrations) -> None:
+    cell = Minimal(tiny)
+    table = cell.rows("cpu")
+    rows = table.to_pylist()
+    assert [(r["number"], r["seed"], r["size"], r["threads"]) for r in rows] == [
+        (7, 5, 2, 1), (7, 3, 2, 1),
+    ]  # fmt: skip
+    assert rows[0]["fingerprint"] == tiny.fingerprint()
+    contents = json.loads(table.schema.metadata[b"counterbc"])
+    assert contents["population"] == cell.about
+    assert contents["config"]["settings"]["steps"] == 2
+    assert rows[0]["kernel"] == contents["config"]["kernel"]
+
+
+def test_a_name_is_the_title_and_a_hash_of_everything_that_decides_the_rows() -> None:
+    # sha256 of {"number": 7}
+    assert digest({"number": 7}) == digest({"number": 7})
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    assert digest({"a": 1}) != digest({"a": 2})
+
+
+def test_threads_are_restored_also_after_an_error() -> None:
+    torch.set_num_threads(2)
+    with pytest.raises(ZeroDivisionError), reproducible():
+        1 / (torch.get_num_threads() - 1)
+    assert torch.get_num_threads() == 2
+
+
+def test_a_count_below_its_minimum_is_refused() -> None:
+    check_counts(SimpleNamespace(seeds=1), seeds=1)
+    with pytest.raises(OptionError, match="seeds is 0; it must be 1 or more"):
+        check_counts(SimpleNamespace(seeds=0), seeds=1)

@@ -1,0 +1,113 @@
+"""A grid file becomes cells: lists are axes, and equal cells are computed once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import CounterBCError, OptionError
+from counterbc.experiments.file_cell import FileCell
+from counterbc.experiments.grid import Grid, read_grid
+from counterbc.experiments.held_out_cell import HeldOutCell
+from counterbc.experiments.simulated_cell import SimulatedCell
+
+WORLD = {"world": "intersection", "pairs": 20}
+
+
+def grid(**changes: Any) -> Grid:
+    numbers: dict[str, Any] = {"methods": ["bc", "counter-bc"], "data": [WORLD], "settings": {}}
+    return Grid(**numbers | changes)
+
+
+def test_a_radius_is_an_axis_of_methods_that_use_one() -> None:
+    entries = grid(settings={"radius": [0.1, "auto", [0.2, 0.0]]}).entries()
+    assert [(e.method, e.radius) for e in entries] == [
+        ("bc", ""), ("counter-bc", "0.1"), ("counter-bc", "auto"), ("counter-bc", "0.2,0"),
+    ]  # fmt: skip
+    assert {e.settings for e in entries} == {""}
+
+
+def test_other_settings_are_axes_that_all_methods_share() -> None:
+    settings = {"steps": [10, 20], "batch": 5, "hidden": [8, 8]}
+    entries = grid(settings=settings).entries()
+    assert [(e.settings, e.method) for e in entries] == [
+        ("steps 10", "bc"), ("steps 10", "counter-bc"),
+        ("steps 20", "bc"), ("steps 20", "counter-bc"),
+    ]  # fmt: skip
+    cell = entries[0].cell
+    assert isinstance(cell, SimulatedCell)
+    assert (cell.steps, cell.changes) == (10, {"batch": 5, "hidden": (8, 8)})
+    assert [e.settings for e in grid(settings={"hidden": [[8], [4, 4]]}).entries()[::2]] == [
+        "hidden 8", "hidden 4,4",
+    ]  # fmt: skip
+
+
+def test_lists_of_a_dataset_are_axes() -> None:
+    data = {"world": "cartpole", "noise": "gaussian", "sigma": [0.1, 0.2], "pairs": [20, 40]}
+    labels = [e.data for e in grid(methods=["bc"], data=[data]).entries()]
+    assert labels == [
+        "cartpole, gaussian 0.1, 20 pairs", "cartpole, gaussian 0.1, 40 pairs",
+        "cartpole, gaussian 0.2, 20 pairs", "cartpole, gaussian 0.2, 40 pairs",
+    ]  # fmt: skip
+    (entry,) = grid(methods=["bc"], data=[WORLD | {"teacher": "novice", "name": "N"}]).entries()
+    assert (entry.data, entry.cell.about["sigma"]) == ("N", None)
+
+
+def test_a_file_is_tested_in_its_environment_or_on_held_out_episodes(
+    tiny: Demonstrations, tmp_path: Path
+) -> None:
+    tiny.save(tmp_path / "demos.npz")
+    data = {"file": "demos.npz", "operators": ["ada"], "share": [0.5, 1.0]}
+    held_out, _, tested = (
+        entry.cell
+        for table in ([data], [{"file": "demos.npz", "env": "push-t"}])
+        for entry in grid(methods=["bc"], data=table, folder=tmp_path).entries()
+    )
+    assert isinstance(held_out, HeldOutCell)
+    assert (held_out.subset.operators, held_out.subset.share) == (("ada",), 0.5)
+    assert type(tested) is FileCell
+    assert (tested.world, tested.acts, tested.performance) == ("push-t", ("mean",), "best_coverage")
+
+
+def test_toml_and_json_give_the_same_grid(tmp_path: Path) -> None:
+    toml, plain = tmp_path / "grid.toml", tmp_path / "grid.json"
+    toml.write_text('methods = ["bc"]\n[[data]]\nworld = "intersection"\npairs = 20\n')
+    plain.write_text(json.dumps({"methods": ["bc"], "data": [WORLD]}))
+    assert read_grid(toml) == read_grid(plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "holds list; a grid is a table of keys"),
+        ('{"data": []}', "has no methods"),
+        ('{"methods": ["bc"]}', "has no data"),
+        ('{"methods": ["bc"], "data": [{"file": "a", "world": "b"}]}', "needs a file or a world"),
+        ('{"methods": ["bc"], "data": ["demos.npz"]}', "needs a file or a world"),
+        ('{"methods": ["bc"], "data": [{"world": "fork"}]}', "has no pairs"),
+        ('{"methods": ["bc"], "seeds": true}', "seeds is True in the grid"),
+        ("{", "is not valid JSON"),
+    ],
+)
+def test_a_file_that_is_not_a_grid_is_explained(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "grid.json"
+    path.write_text(text)
+    with pytest.raises(CounterBCError, match=message):
+        read_grid(path)
+
+
+def test_unknown_names_are_refused() -> None:
+    for changes, message in (
+        ({"methods": ["dagger"]}, "unknown method 'dagger'"),
+        ({"settings": {"step": 1}}, "unknown setting in the grid 'step'"),
+        ({"acts": ["dance"]}, "unknown way of acting 'dance'"),
+        ({"data": [WORLD | {"pear": 1}]}, "unknown key of a world in the grid 'pear'"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            grid(**changes)
+    with pytest.raises(OptionError, match="the teacher 'novice' and a noise"):
+        grid(data=[WORLD | {"teacher": "novice", "sigma": 1.0}]).entries()
