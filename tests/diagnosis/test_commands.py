@@ -70,7 +70,7 @@ def test_a_cleaned_file_equals_the_original_in_all_but_its_actions(
     assert after.pop("data/demo_2/actions_shown@unit") == after["data/demo_2/actions@unit"]
     assert {k for k in after if k not in names} == {k for k in before if k not in names}
     assert all(after[k] == before[k] for k in before if k not in names)
-    assert said["not_carried_over"] == ["action_dict: still as it was shown"]
+    assert said["not_carried_over"] == ["action_dict: still as it was demonstrated"]
 
 
 def test_cleaned_actions_are_near_and_feasible_also_in_the_file(
@@ -136,7 +136,7 @@ def test_scores_name_the_worst_and_how_to_leave_them_out(
     _, out, _ = call("score", demos, *QUICK, "--order", "file", "--show", 1)
     assert "demo_0" in out
     assert "… 3 more episodes" in out
-    assert "None is left out of so few episodes" in out
+    assert "Too few episodes to exclude any by default" in out
 
 
 def test_a_mask_without_the_worst_is_written_into_a_copy(
@@ -180,7 +180,7 @@ def test_a_build_fails_where_someone_is_too_far_off(demos: Path, call: Call) -> 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("score", "{demos}", "--write-mask", "good"), "--out FILE belong together"),
+        (("score", "{demos}", "--write-mask", "good"), "--out FILE only work together"),
         (("score", "{demos}", "--exclude", "-1"), "exclude is -1; give 0 or more"),
         (("score", "{demos}", "--weights", "{demos}"), "already exists"),
         (("score", "{demos}", "--radius", "auto", "--radius", "1"), "give auto alone"),
@@ -251,7 +251,7 @@ def test_real_human_demonstrations_are_cleaned_whole(
 def test_all_episodes_cannot_be_left_out(demos: Path, call: Call) -> None:
     status, _, err = call("score", demos, *QUICK, "--exclude", 4)
     assert status == 1
-    assert "exclude is 4 of 4 episodes; leave one or more" in err
+    assert "exclude is 4 of 4 episodes; keep one or more" in err
 
 
 def test_what_was_shown_is_kept_beside_a_copy_in_another_format(
@@ -260,6 +260,6 @@ def test_what_was_shown_is_kept_beside_a_copy_in_another_format(
     load(demos).save(tmp_path / "a.npz")
     status, text, err = call("clean", tmp_path / "a.npz", *QUICK, "--out", tmp_path / "b.npz")
     assert status == 0, err
-    assert "what was shown: kept in" in text
+    assert "the demonstrated actions: kept in" in text
     with np.load(tmp_path / "b.npz.shown.npz") as kept:
         np.testing.assert_array_equal(kept["actions_shown"], load(demos).action)

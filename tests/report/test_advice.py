@@ -20,13 +20,14 @@ from counterbc.commands.score import Score
 from counterbc.commands.train import Train
 from counterbc.diagnosis.intents import Intents
 from counterbc.report import Findings, ReportOptions, find
-from counterbc.report.advice import Given, Step, advice
+from counterbc.report.advice import Inputs, Step, advice
+from counterbc.report.findings import Source
 from counterbc.selection.held_out import HeldOut
 
 ODD = Path("my demos.hdf5")
 
 
-class Outstanding(Findings):
+class WithOutliers(Findings):
     """Findings in which these episodes stand out."""
 
     @cached_property
@@ -40,12 +41,12 @@ def found(make_demos: Any) -> Findings:
     demos = make_demos(episodes=8)
     return find(
         [replace(demos.subset(range(5)), source="a"), replace(demos.subset([5, 6, 7]), source="b")],
-        ReportOptions(radius=0.25, judges=HeldOut(repeats=1, steps=20), intents=False),
+        ReportOptions(radius=0.25, held_out=HeldOut(repeats=1, steps=20), intents=False),
     )
 
 
-def with_outstanding(found: Findings) -> Findings:
-    return Outstanding(**{f: getattr(found, f) for f in found.__dataclass_fields__})
+def with_outliers(found: Findings) -> Findings:
+    return WithOutliers(**{f: getattr(found, f) for f in found.__dataclass_fields__})
 
 
 def parsed(steps: Sequence[Step]) -> list[Command]:
@@ -55,8 +56,8 @@ def parsed(steps: Sequence[Step]) -> list[Command]:
 
 
 def test_every_line_is_a_command_that_we_have(found: Findings) -> None:
-    given = Given((ODD,), ("robomimic",), ("state", "goal"))
-    one = replace(with_outstanding(found), parts=(("a", tuple(map(str, range(8)))),))
+    given = Inputs((ODD,), ("robomimic",), ("state", "goal"))
+    one = replace(with_outliers(found), sources=(Source("a", tuple(map(str, range(8)))),))
     commands = parsed(advice(one, given))
     assert [type(c).__name__ for c in commands] == ["Score", "Train", "Train", "Clean"]
     score, _, train, clean = commands
@@ -71,11 +72,11 @@ def test_every_line_is_a_command_that_we_have(found: Findings) -> None:
 
 
 def test_excluded_episodes_are_numbered_within_their_files(found: Findings) -> None:
-    marked = with_outstanding(found)
-    given = Given((Path("a"), Path("b")), ("lerobot", "lerobot"))
-    (step,) = [s for s in advice(marked, given) if s.title.startswith("Leave out")]
-    first = [i for i in marked.outstanding if i < 5]
-    second = [i - 5 for i in marked.outstanding if i >= 5]
+    marked = with_outliers(found)
+    given = Inputs((Path("a"), Path("b")), ("lerobot", "lerobot"))
+    (step,) = [s for s in advice(marked, given) if s.title.startswith("Exclude")]
+    first = [i for i in marked.outliers if i < 5]
+    second = [i - 5 for i in marked.outliers if i >= 5]
     options = [c for c in step.commands if c.startswith("--dataset")]
     assert options == [f"--dataset.exclude_episodes='{own}'" for own in (first, second) if own]
     assert not any(c.startswith("counterbc") for c in step.commands)
@@ -85,17 +86,19 @@ def test_several_goals_are_kept_apart_before_anything_is_trained(found: Findings
     names = tuple(e.name for e in found.demos.episodes)
     two = Intents(names, np.eye(2)[np.arange(8) % 2], {})
     options = replace(found.options, angles=("state[1]",))
-    commands = parsed(advice(replace(found, intents=two, options=options), Given((ODD,), ("npz",))))
+    commands = parsed(
+        advice(replace(found, intents=two, options=options), Inputs((ODD,), ("npz",)))
+    )
     first = commands[0]
     assert isinstance(first, IntentsCommand)
     assert first.angle == ("state[1]",)
     assert first.condition
     trained = [c.demos for c in commands if isinstance(c, Train)]
-    assert trained == [(Path("told.hdf5"),)]
+    assert trained == [(Path("goals.hdf5"),)]
 
 
 def test_no_radius_means_plain_bc_and_nothing_to_clean(make_demos: Any) -> None:
-    bare = find([make_demos()], ReportOptions(radius=0.0, intents=False, judges=HeldOut(steps=2)))
-    (train,) = parsed(advice(bare, Given((ODD,), ("robomimic",))))
+    bare = find([make_demos()], ReportOptions(radius=0.0, intents=False, held_out=HeldOut(steps=2)))
+    (train,) = parsed(advice(bare, Inputs((ODD,), ("robomimic",))))
     assert isinstance(train, Train)
     assert train.method == "bc"

@@ -12,11 +12,12 @@ from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.diagnosis.meaning import meaning
 from counterbc.errors import OptionError
 from counterbc.report import ReportOptions, find
+from counterbc.report.findings import Source
 from counterbc.report.words import headline, lengths
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusSearch, choose_radius
 
-QUICK: dict[str, Any] = {"judges": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20)}
+QUICK: dict[str, Any] = {"held_out": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20)}
 
 
 def test_it_says_what_the_other_functions_say(tiny: Demonstrations) -> None:
@@ -37,16 +38,16 @@ def test_an_episode_that_does_the_opposite_stands_out(make_demos: Any) -> None:
     demos = make_demos(episodes=10, length=40)
     bad = replace(demos.episodes[4], action=-demos.episodes[4].action)
     demos = replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:]))
-    found = find([demos], ReportOptions(radius=0.2, intents=False, judges=HeldOut(steps=400)))
-    assert found.outstanding == [4]
-    assert found.ranked[0] == 4
+    found = find([demos], ReportOptions(radius=0.2, intents=False, held_out=HeldOut(steps=400)))
+    assert found.outliers == [4]
+    assert found.ranking[0] == 4
     assert "1 episode stands out." in headline(found)
 
 
 def test_few_episodes_have_none_that_stands_out(tiny: Demonstrations) -> None:
     found = find([tiny], ReportOptions(radius=0.2, intents=False, **QUICK))
     assert found.fence is None
-    assert found.outstanding == []
+    assert found.outliers == []
     assert not any("out" in sentence.split() for sentence in headline(found))
 
 
@@ -86,9 +87,9 @@ def test_merged_datasets_keep_the_names_of_their_episodes(make_demos: Any) -> No
         [replace(one, source="a.hdf5"), replace(two, source="b.hdf5")],
         ReportOptions(radius=0.2, scores=False, intents=False),
     )
-    assert found.parts == (
-        ("a.hdf5", ("demo_0", "demo_1")),
-        ("b.hdf5", ("demo_0", "demo_1", "demo_2")),
+    assert found.sources == (
+        Source("a.hdf5", ("demo_0", "demo_1")),
+        Source("b.hdf5", ("demo_0", "demo_1", "demo_2")),
     )
     assert len(found.demos) == 5
 

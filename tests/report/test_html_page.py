@@ -17,12 +17,12 @@ import pytest
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.experiments.plots import COLORS
 from counterbc.report import Findings, ReportOptions, find, page
-from counterbc.report.advice import Given
+from counterbc.report.advice import Inputs
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusSearch
 
 WHEN = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
-QUICK: dict[str, Any] = {"judges": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20)}
+QUICK: dict[str, Any] = {"held_out": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20)}
 VOID = {"meta", "link", "br"}
 EVIL = "<script>alert('x')</script>"
 
@@ -54,7 +54,7 @@ class Reader(HTMLParser):
 
 
 def written(found: Findings, name: str = "demos.hdf5") -> str:
-    return page(found, Given((Path(name),), ("robomimic",)), WHEN, {name: "ab" * 32})
+    return page(found, Inputs((Path(name),), ("robomimic",)), WHEN, {name: "ab" * 32})
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_it_has_all_parts_in_the_order_of_a_reader(whole: str) -> None:
     heads = re.findall(r"<h2>(.*?)</h2>", whole)
     assert heads == [
         "What to do next", "What is in the data", "The radius and why", "Operators", "Episodes",
-        "Shown against meant", "Modes and goals", "How this was made, and what it cannot tell",
+        "Demonstrated and meant actions", "Modes and goals", "How this was made, and what it cannot tell",
     ]  # fmt: skip
     assert "10 episodes by 2 operators, 100 pairs." in whole
     assert "2030-01-02 03:04 UTC" in whole
@@ -138,7 +138,7 @@ def test_long_episodes_do_not_make_a_long_page() -> None:
     )
     found = find(
         [Demonstrations(episodes)],
-        ReportOptions(radius=0.2, intents=False, judges=HeldOut(2, 1, steps=1)),
+        ReportOptions(radius=0.2, intents=False, held_out=HeldOut(folds=2, repeats=1, steps=1)),
     )
     assert len(written(found)) < 2_000_000
 
@@ -149,7 +149,7 @@ def test_what_was_not_done_is_explained_on_the_page(tiny: Demonstrations) -> Non
     assert "Not done: Δ was given" in text
     assert "The files do not say who demonstrated." in text
     assert "4 episodes are too few to tell" in text
-    assert "Here are fewer episodes than folds" in text
+    assert "There are fewer episodes than folds" in text
     text = Reader(
         written(find([tiny], ReportOptions(radius=0.3, scores=False, intents=False)))
     ).text

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Clean(DiagnosisCommand):
-    """Write a copy of demonstrations in which every action is what was meant."""
+    """Write a copy of demonstrations with the actions that were meant."""
 
     demos: Positional[Path]
     """A file or folder of demonstrations."""
     out: Path
-    """What to write, in the same format; it must not exist yet."""
+    """The file or folder to write, in the same format; it must not exist yet."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         import warnings
@@ -38,22 +38,22 @@ class Clean(DiagnosisCommand):
             check_cleanable(self.demos)
         else:
             check_free(self._beside)
-        with warnings.catch_warnings():  # here infeasible actions are not kept as they are
+        with warnings.catch_warnings():  # the copy has no infeasible actions
             warnings.simplefilter("ignore", InfeasibleActions)
             meaning = self.diagnose((self.demos,))
-        lost = self._write(meaning, kind)
-        said: Json = {
+        not_carried_over = self._write(meaning, kind)
+        payload: Json = {
             "source": str(self.demos),
             "out": str(self.out),
             "format": kind,
             "radius": meaning.radius,
-            **_moved(meaning),
-            "not_carried_over": lost,
+            **_moves(meaning),
+            "not_carried_over": not_carried_over,
         }
-        return said, [_text(said)]
+        return payload, [_text(payload)]
 
     def _format(self) -> str:
-        """That of the source, which must be one that can be written."""
+        """Return the format of the source, which must be one that can be written."""
         from counterbc.errors import OptionError
         from counterbc.formats import detect, format_to_write
 
@@ -67,7 +67,7 @@ class Clean(DiagnosisCommand):
             ) from None
 
     def _write(self, meaning: Meaning, kind: str) -> list[str]:
-        """Returns what the copy lacks, or still holds as it was shown."""
+        """Write the copy, and return what it lacks or still holds as it was demonstrated."""
         import numpy as np
 
         from counterbc.diagnosis.clean import write_cleaned
@@ -75,50 +75,50 @@ class Clean(DiagnosisCommand):
         from counterbc.formats import open_stream, save
 
         if kind == "robomimic":
-            how = {"radius": meaning.radius, "shape": meaning.shape}
-            left = write_cleaned(meaning, self.demos, self.out, how)
-            return [f"{key}: still as it was shown" for key in left]
+            options = {"radius": meaning.radius, "shape": meaning.shape}
+            unchanged = write_cleaned(meaning, self.demos, self.out, options)
+            return [f"{key}: still as it was demonstrated" for key in unchanged]
         stream = open_stream(self.demos, self.obs or None, format=kind)
-        lost = [*stream.header.left_out, *save(meaning.cleaned, self.out, format=kind)]
+        not_stored = [*stream.header.left_out, *save(meaning.cleaned, self.out, format=kind)]
         with aside(self._beside) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, actions_shown=meaning.shown)
-        return [*lost, f"what was shown: kept in {self._beside}"]
+        return [*not_stored, f"the demonstrated actions: kept in {self._beside}"]
 
     @property
     def _beside(self) -> Path:
-        """What was shown, where the format has no place for it."""
+        """The file with the demonstrated actions, for formats that cannot store them."""
         return self.out.with_name(f"{self.out.name}.shown.npz")
 
 
-_HARDLY = 0.005  # of half an action's range
+_NEGLIGIBLE = 0.005  # of half an action's range
 
 
-def _moved(meaning: Meaning) -> Json:
-    """How far actions went, where each dimension spans [−1, 1]."""
+def _moves(meaning: Meaning) -> Json:
+    """Return how far actions were moved, in units in which each dimension spans [−1, 1]."""
     import numpy as np
 
-    moved = meaning.moved
+    distance = meaning.moved
     return {
-        "pairs": len(moved),
-        "moved_rms": float(np.sqrt((moved**2).mean())),
-        "moved_most": float(moved.max()),
+        "pairs": len(distance),
+        "moved_rms": float(np.sqrt((distance**2).mean())),
+        "moved_most": float(distance.max()),
         "limited": int(meaning.limited.sum()),
     }
 
 
-def _text(said: Json) -> str:
+def _text(payload: Json) -> str:
     lines = [
-        f"{said['pairs']} actions written to {said['out']} as they were meant, moved by "
-        f"{said['moved_rms']:.3f} (RMS; each action dimension spans [-1, 1]).",
-        f"{said['limited']} of them would have gone further than the radius or the bounds allow.",
+        f"{payload['pairs']} actions were written to {payload['out']} as they were meant, moved by "
+        f"{payload['moved_rms']:.3f} (RMS; each action dimension spans [-1, 1]).",
+        f"The radius or the bounds limited {payload['limited']} of them.",
     ]
-    if not any(said["radius"]):
-        lines.append("The radius is 0, so nothing was moved but what was out of bounds.")
-    elif said["moved_rms"] < _HARDLY:
+    if not any(payload["radius"]):
+        lines.append("The radius is 0, so only actions out of bounds were moved.")
+    elif payload["moved_rms"] < _NEGLIGIBLE:
         lines.append(
-            "Hardly anything moved: the judges disagree by as much as the demonstrators err; more "
-            "--repeats or --steps make them surer."
+            "The actions hardly moved: held-out policies disagree by as much as the demonstrators "
+            "err. Use more --repeats or --steps."
         )
-    if said["not_carried_over"]:
-        lines += ["Not carried over:", *(f"  {text}" for text in said["not_carried_over"])]
+    if payload["not_carried_over"]:
+        lines += ["Not carried over:", *(f"  {text}" for text in payload["not_carried_over"])]
     return "\n".join(lines)

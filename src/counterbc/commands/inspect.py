@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
     from counterbc.data.inspection_report import InspectionReport, Problem
 
-_MOST = 40  # dimensions that are printed
+_DIMENSIONS = 40  # dimensions that are printed
 _PLACES = 3  # places of a problem that are printed
 
 
@@ -96,7 +96,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _table(report: InspectionReport) -> list[RenderableType]:
-    kinds = [[d for d in report.dimensions if d.kind == k][:_MOST] for k in ("obs", "action")]
+    kinds = [[d for d in report.dimensions if d.kind == k][:_DIMENSIONS] for k in ("obs", "action")]
     rows = [
         (f"{d.kind} {d.name}", *(f"{x:.4g}" for x in (d.min, d.mean, d.max, d.std)))
         for dimensions in kinds

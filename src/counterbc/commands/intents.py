@@ -61,8 +61,8 @@ class Intents(DataCommand):
         )  # fmt: skip
         output = _tables(intents)
         if self.out is not None:
-            marked = intents.mark(demos)
-            (intents.condition(marked) if self.condition else marked).save(self.out)
+            copy = intents.mark(demos)
+            (intents.condition(copy) if self.condition else copy).save(self.out)
             mask = "" if self.condition or intents.groups == 1 else " --mask intent_0"
             output.append(f"\nWritten to {self.out}. Next: counterbc train {self.out}{mask}")
             if not_read:

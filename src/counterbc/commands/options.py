@@ -50,7 +50,7 @@ def add_options(
 ) -> type[T]:
     """Return the command with help for its own fields, and one attribute per group."""
     texts, hints = field_docs(command), get_type_hints(command, include_extras=True)
-    added: list[Any] = []
+    attributes: list[Any] = []
     for f in fields(command):  # type: ignore[arg-type]  # commands are dataclasses
         setting = conf.arg(
             help=texts[f.name] or None,
@@ -58,13 +58,20 @@ def add_options(
             metavar=_metavar(f.name, hints[f.name], choices.get(f.name)),
         )
         default = field() if f.default is MISSING else field(default=f.default)
-        added.append((f.name, conf.DisallowNone[hint.Annotated[hints[f.name], setting]], default))
+        attributes.append(
+            (f.name, conf.DisallowNone[hint.Annotated[hints[f.name], setting]], default)
+        )
     for name, group in groups.items():
         kind = _options(name, group)
-        added.append((name, conf.OmitArgPrefixes[kind], field(default_factory=kind)))
+        attributes.append((name, conf.OmitArgPrefixes[kind], field(default_factory=kind)))
     namespace = {"__doc__": command.__doc__, "__module__": command.__module__}
     return make_dataclass(
-        command.__name__, added, bases=(command,), frozen=True, kw_only=True, namespace=namespace
+        command.__name__,
+        attributes,
+        bases=(command,),
+        frozen=True,
+        kw_only=True,
+        namespace=namespace,
     )
 
 
@@ -122,7 +129,7 @@ def _options(name: str, group: Group) -> type:
     """Return a dataclass with one option per field; None, or (), stands for not given."""
     hints, texts = get_type_hints(group.kind), field_docs(group.kind)
     names = {f"`{f.name}`": f"--{f.name.replace('_', '-')}" for f in group.fields}
-    added: list[Any] = []
+    attributes: list[Any] = []
     for f in group.fields:
         text = texts.get(f.name, "")
         for field_name, option in names.items():
@@ -134,11 +141,11 @@ def _options(name: str, group: Group) -> type:
             help_behavior_hint=_default_text(defaults),
             metavar=_metavar(f.name, hints[f.name], f.metadata.get("choices")),
         )
-        kind, missing, scalar = _option_type(hints[f.name])
-        option_field = field(default=missing, metadata={"scalar": scalar})
-        added.append((f.name, hint.Annotated[kind, setting], option_field))
+        kind, absent, scalar = _option_type(hints[f.name])
+        option_field = field(default=absent, metadata={"scalar": scalar})
+        attributes.append((f.name, hint.Annotated[kind, setting], option_field))
     text = group.text or inspect.cleandoc(group.kind.__doc__ or "").split("\n")[0]
-    return make_dataclass(name, added, frozen=True, kw_only=True, namespace={"__doc__": text})
+    return make_dataclass(name, attributes, frozen=True, kw_only=True, namespace={"__doc__": text})
 
 
 def _option_type(kind: Any) -> tuple[Any, Any, bool]:

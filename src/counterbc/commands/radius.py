@@ -18,7 +18,7 @@ from counterbc.commands.train import SETTINGS
 if TYPE_CHECKING:
     from counterbc.selection.radius import RadiusChoice
 
-_REPEATED = ("obs", "format", "method", "preset", "settings", "device")  # by the next command
+_DATA_OPTIONS = ("obs", "format", "method", "preset", "settings", "device")
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Radius(DataCommand):
 
     def _next(self, choice: RadiusChoice) -> str:
         """Return the command that trains the same method with this radius."""
-        words = ["counterbc", "train", *map(str, self.demos), *self.as_typed(*_REPEATED)]
+        words = ["counterbc", "train", *map(str, self.demos), *self.as_typed(*_DATA_OPTIONS)]
         for radius in choice.per_dimension if self.per_dimension else (choice.radius,):
             words += ["--radius", f"{radius:g}"]
         return shlex.join(words)

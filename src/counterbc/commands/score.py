@@ -19,65 +19,66 @@ if TYPE_CHECKING:
     from counterbc.diagnosis.meaning import Meaning
 
 UNITS = "each action dimension spans [-1, 1]"
-_REPEATED = ("held_out", "obs", "format", "device")  # options that the next command repeats
-_FAR = ("distance", "90 %", "noise", "lasting")
+_DATA_OPTIONS = ("held_out", "obs", "format", "device")
+_DISTANCES = ("distance", "90 %", "noise", "lasting")
 _MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
 
 
 @dataclass(frozen=True)
 class Score(DiagnosisCommand):
-    """Tell how far demonstrations lie from what is believed to be meant, per episode and operator.
+    """Score episodes and operators by how far they are from what held-out policies predict.
 
-    The status is 0, 1 where they cannot be judged, and with --fail-on 3 where one is too far."""
+    The exit status is 0, or 1 if they cannot be scored, or 3 with --fail-on if one is too far."""
 
     demos: Demos
     """Files or folders of demonstrations; several are merged."""
     order: Literal["worst", "best", "file"] = "worst"
-    """Which episode is shown first."""
+    """The order of the episodes."""
     show: int = 20
-    """How many episodes are shown; --json holds all."""
+    """Number of episodes to print; --json has all of them."""
     exclude: int | None = None
-    """How many of the worst episodes to leave out; by default a tenth."""
+    """Number of the worst episodes to exclude; by default a tenth of all."""
     weights: Path | None = None
     """Write one weight per pair to this Parquet file."""
     write_mask: str | None = None
-    """Write a copy of a robomimic file to --out with a mask of this name, without the worst."""
+    """Name of a mask of the episodes that are not excluded; --out is a copy of the robomimic file
+    with it."""
     out: Path | None = None
-    """The copy of --write-mask."""
+    """The copy that --write-mask writes."""
     fail_on: float | None = None
-    """Exit with status 3 where the distance of an episode or operator is above this."""
+    """Exit with status 3 if the distance of an episode or operator is above this."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         self._check()
         meaning = self.diagnose(self.demos)
-        ranked = sorted(range(len(meaning.episodes)), key=lambda i: -meaning.episodes[i].distance)
-        worst = sorted(ranked[: self._excluded(len(ranked))])
-        written = self._write(meaning, worst)
-        said: Json = {
+        ranking = sorted(range(len(meaning.episodes)), key=lambda i: -meaning.episodes[i].distance)
+        worst = sorted(ranking[: self._count_to_exclude(len(ranking))])
+        files = self._write(meaning, worst)
+        payload: Json = {
             "source": meaning.demos.source,
             "units": UNITS,
             "radius": meaning.radius,
             "episodes": [{"index": i, **s.as_dict()} for i, s in enumerate(meaning.episodes)],
             "operators": [s.as_dict() for s in meaning.operators],
             "worst": worst,
-            **written,
+            **files,
         }
-        said["above"] = self._above(meaning)
-        order = {"worst": ranked, "best": ranked[::-1], "file": sorted(ranked)}[self.order]
-        shown = [meaning.episodes[i] for i in order[: max(self.show, 0)]]
-        return said, [*_tables(meaning, shown), self._advice(meaning, worst, written)]
+        payload["above"] = self._above(meaning)
+        order = {"worst": ranking, "best": ranking[::-1], "file": sorted(ranking)}[self.order]
+        episodes = [meaning.episodes[i] for i in order[: max(self.show, 0)]]
+        return payload, [*_tables(meaning, episodes), self._advice(meaning, worst, files)]
 
-    def status(self, said: Json) -> int:
-        return 3 if said["above"] else 0
+    def status(self, payload: Json) -> int:
+        return 3 if payload["above"] else 0
 
     def _check(self) -> None:
-        """Refuse what cannot be written before any work is done."""
+        """Refuse what cannot be written, before the work."""
         from counterbc.diagnosis.clean import check_mask
         from counterbc.errors import OptionError
         from counterbc.files import check_free
 
         if (self.write_mask is None) != (self.out is None):
-            raise OptionError("--write-mask NAME and --out FILE belong together; give both")
+            raise OptionError("--write-mask NAME and --out FILE only work together; give both")
         if self.exclude is not None and self.exclude < 0:
             raise OptionError(f"exclude is {self.exclude}; give 0 or more")
         if self.weights is not None and len(self.demos) > 1:
@@ -96,13 +97,11 @@ class Score(DiagnosisCommand):
                 )
             check_mask(self.demos[0], self.write_mask)
 
-    def _excluded(self, episodes: int) -> int:
+    def _count_to_exclude(self, episodes: int) -> int:
         from counterbc.errors import OptionError
 
         if self.exclude is not None and self.exclude >= episodes:
-            raise OptionError(
-                f"exclude is {self.exclude} of {episodes} episodes; leave one or more"
-            )
+            raise OptionError(f"exclude is {self.exclude} of {episodes} episodes; keep one or more")
         return episodes // 10 if self.exclude is None else self.exclude
 
     def _write(self, meaning: Meaning, worst: list[int]) -> Json:
@@ -114,17 +113,17 @@ class Score(DiagnosisCommand):
         if self.write_mask is not None and self.out is not None:
             names = [e.name for i, e in enumerate(meaning.demos.episodes) if i not in worst]
             write_mask(self.demos[0], self.out, self.write_mask, names)
-        wrote = {"weights": self.weights, "mask": self.write_mask, "out": self.out}
-        return {k: None if v is None else str(v) for k, v in wrote.items()}
+        files = {"weights": self.weights, "mask": self.write_mask, "out": self.out}
+        return {k: None if v is None else str(v) for k, v in files.items()}
 
     def _above(self, meaning: Meaning) -> list[str]:
         limit = float("inf") if self.fail_on is None else self.fail_on
         return [s.name for s in (*meaning.operators, *meaning.episodes) if s.distance > limit]
 
-    def _advice(self, meaning: Meaning, worst: list[int], written: Json) -> str:
-        lines = [*self._exclusion(meaning, worst, written)]
-        if written["weights"] is not None:
-            lines.append(f"Weights of {len(meaning.shown)} pairs: {written['weights']}")
+    def _advice(self, meaning: Meaning, worst: list[int], files: Json) -> str:
+        lines = [*self._exclusion(meaning, worst, files)]
+        if files["weights"] is not None:
+            lines.append(f"Weights of {len(meaning.shown)} pairs: {files['weights']}")
             if not any(meaning.radius):
                 lines.append("The radius is 0, so all weights are 1.")
         above = self._above(meaning)
@@ -132,27 +131,27 @@ class Score(DiagnosisCommand):
             lines.append(f"Above {self.fail_on:g}: {', '.join(above)}")
         return "\n".join(lines)
 
-    def _exclusion(self, meaning: Meaning, worst: list[int], written: Json) -> Iterator[str]:
-        """What to paste to learn without the worst."""
+    def _exclusion(self, meaning: Meaning, worst: list[int], files: Json) -> Iterator[str]:
+        """Yield what to paste to train without the worst episodes."""
         if not worst:
-            yield "\nNone is left out of so few episodes; --exclude N says how many of the worst."
+            yield "\nToo few episodes to exclude any by default; use --exclude N."
             return
         names = ", ".join(meaning.demos.episodes[i].name for i in worst)
-        yield f"\nTo leave out the worst ({names}):"
-        if len(self.demos) == 1:  # else the numbers are of the merged data
+        yield f"\nTo exclude the worst ({names}):"
+        if len(self.demos) == 1:  # otherwise the numbers are those of the merged data
             yield f"  LeRobot    --dataset.exclude_episodes='{worst}'"
-        if written["mask"] is not None:
-            yield f'  robomimic  config.train.hdf5_filter_key = "{written["mask"]}"'
-            yield f"             in {written['out']}"
+        if files["mask"] is not None:
+            yield f'  robomimic  config.train.hdf5_filter_key = "{files["mask"]}"'
+            yield f"             in {files['out']}"
         elif self.formats(self.demos) == ("robomimic",):
-            yield f"  robomimic  {self._again(meaning, len(worst))}"
+            yield f"  robomimic  {self._mask_command(meaning, len(worst))}"
 
-    def _again(self, meaning: Meaning, exclude: int) -> str:
-        """This command, with the radius that was found, that writes the mask."""
+    def _mask_command(self, meaning: Meaning, exclude: int) -> str:
+        """Return the same command with the radius that was chosen, which writes the mask."""
         words = ["counterbc", "score", str(self.demos[0])]
         for radius in meaning.radius if len(set(meaning.radius)) > 1 else meaning.radius[:1]:
             words += ["--radius", f"{radius:g}"]
-        words += self.as_typed(*_REPEATED)
+        words += self.as_typed(*_DATA_OPTIONS)
         words += ["--exclude", f"{exclude}", "--write-mask", "good", "--out", "marked.hdf5"]
         return shlex.join(words)
 
@@ -160,27 +159,27 @@ class Score(DiagnosisCommand):
 def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableType]:
     from counterbc.acting.policies import radius_text
 
-    shown: list[RenderableType] = [
-        f"How far what was shown lies from what is believed (RMS over pairs; {UNITS};\n"
-        f"larger is worse; radius {radius_text(meaning.radius)}): noise changes with every step, "
-        "what lasts stays\n"
+    output: list[RenderableType] = [
+        "How far demonstrated actions are from what held-out policies predict (RMS over pairs;\n"
+        f"{UNITS}; larger is worse; radius {radius_text(meaning.radius)}).\n"
+        "noise changes at every step, lasting is the part that stays.\n"
     ]
     if meaning.operators:
-        columns = ("operator", "episodes", *_FAR, "bias", *_MOVES)
+        columns = ("operator", "episodes", *_DISTANCES, "bias", *_MOVES)
         rows = [
-            (s.name, f"{s.episodes}", *_far(s), _bias(s), *_moves(s))
+            (s.name, f"{s.episodes}", *_distances(s), _bias(s), *_moves(s))
             for s in sorted(meaning.operators, key=lambda s: -s.distance)
         ]
-        shown += [plain_table(columns, rows), ""]
-    columns = ("episode", "operator", "pairs", *_FAR, *_MOVES)
-    rows = [(s.name, s.operator or "", f"{s.pairs}", *_far(s), *_moves(s)) for s in episodes]
-    shown.append(plain_table(columns, rows))
+        output += [plain_table(columns, rows), ""]
+    columns = ("episode", "operator", "pairs", *_DISTANCES, *_MOVES)
+    rows = [(s.name, s.operator or "", f"{s.pairs}", *_distances(s), *_moves(s)) for s in episodes]
+    output.append(plain_table(columns, rows))
     if len(episodes) < len(meaning.episodes):
-        shown.append(f"… {len(meaning.episodes) - len(episodes)} more episodes with --json")
-    return shown
+        output.append(f"… {len(meaning.episodes) - len(episodes)} more episodes with --json")
+    return output
 
 
-def _far(score: scores.Score) -> list[str]:
+def _distances(score: scores.Score) -> list[str]:
     return [f"{score.distance:.3f}", score.interval, f"{score.noise:.3f}", f"{score.lasting:.3f}"]
 
 
@@ -189,6 +188,6 @@ def _moves(score: scores.Score) -> list[str]:
 
 
 def _bias(score: scores.Score) -> str:
-    """The largest ones of many dimensions."""
+    """Return the bias of each dimension, or the largest one of many."""
     text = [f"{b:+.2f}" for b in score.bias]
     return " ".join(text) if len(text) <= 4 else f"{max(text, key=lambda t: abs(float(t)))} at most"

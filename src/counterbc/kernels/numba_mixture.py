@@ -1,18 +1,17 @@
-"""Counter-BC's loss of a mixture and its gradient as one native loop over states, by numba.
+"""Counter-BC's loss of a mixture with its gradient as one native loop over states, by numba.
 
 With ℓ_k = log w_k + log N(a'; μ_k, σ_k²), ℓ = log Σ_k exp ℓ_k and p = softmax(ℓ) over C(s, a),
 eq. M4 and its gradient are
 
     L = −Σ p ℓ      ∂L/∂ℓ_k = −p (ℓ + L + 1) · exp(ℓ_k − ℓ)
 
-and from there each mode is one Gaussian, as in `policies/fused.py`. Importing this module needs
-numba.
+and from there each mode is a Gaussian of its own, as in `fused.py`. Importing needs numba.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -40,7 +39,7 @@ FAINT = f(-40.0)  # exp of less is 0: products of two such would be denormal, wh
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def logarithms(x: Any, bits: Any, mantissas: Any, out: Any) -> None:
-    """Write log of x ≥ 1 to about 1e-7, by arithmetic that vectorizes; `mantissas` views `bits`."""
+    """log of x ≥ 1 to about 1e-7, as arithmetic that vectorizes; `mantissas` views `bits`."""
     number = x.view(np.int32)
     for m in range(len(x)):
         power = i32((number[m] - ROOT_HALF) >> SHIFT)
@@ -55,30 +54,20 @@ def logarithms(x: Any, bits: Any, mantissas: Any, out: Any) -> None:
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def likelihoods(x: Any, bits: Any, powers: Any, out: Any) -> None:
-    """Write exp of x ≤ 0, and 0 where it is tiny; NaN stays."""
+    """exp of x ≤ 0, and 0 where it is faint; NaN stays."""
     exponentials(x, bits, powers, out)
     for m in range(len(x)):
         out[m] = ZERO if x[m] < FAINT else out[m]
 
 
-class Modes(NamedTuple):
-    """The Gaussians of one state."""
-
-    w: Any  # (K,)
-    constant: Any  # (K,): log w − Σ log σ − A log √2π
-    mean: Any  # (K, A)
-    inverse: Any  # (K, A): 1/σ
-
-
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def unpack(row: Any, gaussians: Modes) -> np.float32:
-    """Write the Gaussians of a head's row, which comes before softmax, tanh and clamp.
+def unpack(row: Any, w: Any, constant: Any, mean: Any, inverse: Any) -> np.float32:
+    """w and log w − Σ log σ (K,), μ and 1/σ (K, A) of a head before softmax, tanh and clamp.
 
-    Returns 0, or NaN where one of them is NaN: maxima do not always show it.
+    Returns 0, or NaN where one of them is: maxima do not always show it.
     """
-    w, constant, mean, inverse = gaussians
     modes, size = mean.shape
-    top, total, trace = row[0], ZERO, ZERO
+    top, total, shown = row[0], ZERO, ZERO
     for k in range(modes):
         top = max(top, row[k])
     for k in range(modes):
@@ -93,38 +82,37 @@ def unpack(row: Any, gaussians: Modes) -> np.float32:
             log_std = LOW if raw < LOW else HIGH if raw > HIGH else raw  # NaN stays
             inverse[k, d] = math.exp(-log_std)
             constant[k] -= log_std
-            trace += mean[k, d]
-        trace += constant[k]
-    return trace * ZERO
+            shown += mean[k, d]
+        shown += constant[k]
+    return shown * ZERO
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def log_modes(actions: Any, gaussians: Modes, log_pi_k: Any, peak: Any) -> None:
-    """Write ℓ_k less its largest over k, (K, M), and that, (M,), of actions (A, M)."""
-    _, constant, mean, inverse = gaussians
-    modes, count = log_pi_k.shape
+def log_modes(actions: Any, constant: Any, mean: Any, inverse: Any, each: Any, peak: Any) -> None:
+    """ℓ_k less its largest over k, (K, M), and that (M,), of actions (A, M)."""
+    modes, count = each.shape
     for k in range(modes):
         for m in range(count):
-            log_pi_k[k, m] = constant[k]
+            each[k, m] = constant[k]
         for d in range(len(actions)):
             mu, scale = mean[k, d], inverse[k, d]
             for m in range(count):
                 z = (actions[d, m] - mu) * scale
-                log_pi_k[k, m] -= HALF * z * z
+                each[k, m] -= HALF * z * z
     for m in range(count):
-        peak[m] = log_pi_k[0, m]
+        peak[m] = each[0, m]
     for k in range(1, modes):
         for m in range(count):
-            peak[m] = max(peak[m], log_pi_k[k, m])
+            peak[m] = max(peak[m], each[k, m])
     for k in range(modes):
         for m in range(count):
-            log_pi_k[k, m] -= peak[m]
+            each[k, m] -= peak[m]
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def slopes(log_pi: Any, bits: Any, powers: Any, p: Any) -> np.float32:
-    """Return L from ℓ (M,), and write ∂L/∂ℓ to p."""
-    top, total, moment = log_pi[0], ZERO, ZERO
+    """L from ℓ (M,), and ∂L/∂ℓ into p."""
+    top, total, weighted = log_pi[0], ZERO, ZERO
     for m in range(len(p)):
         top = max(top, log_pi[m])
     for m in range(len(p)):
@@ -132,8 +120,8 @@ def slopes(log_pi: Any, bits: Any, powers: Any, p: Any) -> np.float32:
     likelihoods(log_pi, bits, powers, p)
     for m in range(len(p)):
         total += p[m]
-        moment += p[m] * log_pi[m]
-    average = moment / total
+        weighted += p[m] * log_pi[m]
+    average = weighted / total
     for m in range(len(p)):
         p[m] *= (average - log_pi[m] - ONE) / total
     loss: np.float32 = -top - average
@@ -141,24 +129,25 @@ def slopes(log_pi: Any, bits: Any, powers: Any, p: Any) -> np.float32:
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def by_modes(row: Any, actions: Any, gaussians: Modes, slope: Any, grad: Any) -> None:
-    """Write the gradient by a head's row, given ∂L/∂ℓ_k (K, M)."""
-    w, _, mean, inverse = gaussians
+def by_modes(
+    row: Any, actions: Any, w: Any, mean: Any, inverse: Any, each: Any, grad: Any
+) -> None:  # fmt: skip
+    """The gradient by a head's row, given ∂L/∂ℓ_k (K, M)."""
     modes, size = mean.shape
     all_shares = ZERO
     for k in range(modes):
         share = ZERO
-        for m in range(slope.shape[1]):
-            share += slope[k, m]
+        for m in range(each.shape[1]):
+            share += each[k, m]
         grad[k] = share
         all_shares += share
         for d in range(size):
             mu, scale = mean[k, d], inverse[k, d]
             first, second = ZERO, ZERO
-            for m in range(slope.shape[1]):
+            for m in range(each.shape[1]):
                 z = (actions[d, m] - mu) * scale
-                first += slope[k, m] * z
-                second += slope[k, m] * z * z
+                first += each[k, m] * z
+                second += each[k, m] * z * z
             grad[modes + k * size + d] = first * scale * (ONE - mu * mu)
             at = modes + (modes + k) * size + d
             grad[at] = ZERO if row[at] < LOW or row[at] > HIGH else second - share
@@ -168,30 +157,25 @@ def by_modes(row: Any, actions: Any, gaussians: Modes, slope: Any, grad: Any) ->
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int) -> np.float32:
-    """Return Σ L over a block of states and write its gradient by the head.
+    """Σ L over a block of states; `head` (B, K + 2 K A) as the last layer gives it, `grad` by it.
 
-    `head` (B, K + 2 K A) is what the last layer returns. C(s, a) of each state is a row of actions
-    (N, A, M); samples come last, so that the loops over them vectorize.
+    C(s, a) of each state is a row of actions (N, A, M); samples come last, as loops over them
+    vectorize.
     """
     _, size, count = actions.shape
     w, constant = np.empty(modes, np.float32), np.empty(modes, np.float32)
     mean, inverse = np.empty((modes, size), np.float32), np.empty((modes, size), np.float32)
-    gaussians = Modes(w, constant, mean, inverse)
     flat, share = np.empty(modes * count, np.float32), np.empty(modes * count, np.float32)
     bits = np.empty(modes * count, np.int32)
-    powers, log_pi_k, shares = (
-        bits.view(np.float32),
-        flat.reshape(modes, -1),
-        share.reshape(modes, -1),
-    )
+    powers, each, shares = bits.view(np.float32), flat.reshape(modes, -1), share.reshape(modes, -1)
     peak, sums = np.empty(count, np.float32), np.empty(count, np.float32)
     log_pi, p = np.empty(count, np.float32), np.empty(count, np.float32)
     some_bits, some_powers = bits[:count], powers[:count]
     total = ZERO
     for b in range(len(head)):
-        offered = actions[rows[b]]
-        total += unpack(head[b], gaussians)
-        log_modes(offered, gaussians, log_pi_k, peak)
+        own = actions[rows[b]]
+        total += unpack(head[b], w, constant, mean, inverse)
+        log_modes(own, constant, mean, inverse, each, peak)
         likelihoods(flat, bits, powers, share)
         sums[:] = ZERO
         for k in range(modes):
@@ -206,5 +190,5 @@ def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int) ->
         for k in range(modes):
             for m in range(count):
                 shares[k, m] *= p[m]
-        by_modes(head[b], offered, gaussians, shares, grad[b])
+        by_modes(head[b], own, w, mean, inverse, shares, grad[b])
     return total

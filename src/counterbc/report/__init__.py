@@ -1,4 +1,4 @@
-"""One page about a dataset: what was found in it, in words and pictures."""
+"""One HTML page about a dataset, in words and figures."""
 
 from counterbc.report.findings import Findings, ReportOptions, find
 from counterbc.report.html_page import page

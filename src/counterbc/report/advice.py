@@ -1,23 +1,24 @@
-"""What to do next, as commands to paste."""
+"""The next steps, as commands to paste."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from counterbc.data.names import shorten
+from counterbc.formats import writable_formats
 from counterbc.report import words
 from counterbc.report.findings import Findings
 from counterbc.selection.held_out import HeldOut
 
-_WORTH = ("duplicate", "short", "idle", "constant action")  # problems that may be mistakes
+_MISTAKES = ("duplicate", "short", "idle", "constant action")  # problems that may be mistakes
 
 
 @dataclass(frozen=True)
-class Given:
-    """What was typed to read the demonstrations, which other commands need again."""
+class Inputs:
+    """The arguments that the demonstrations were read with; other commands repeat them."""
 
     paths: tuple[Path, ...]
     formats: tuple[str, ...]
@@ -25,12 +26,12 @@ class Given:
     obs: tuple[str, ...] = ()
 
     def command(self, name: str, *options: str) -> str:
-        """A line that runs a command on the same data."""
-        keys = [part for key in self.obs for part in ("--obs", key)]
+        """Return a line that runs a command on the same data."""
+        keys = [word for key in self.obs for word in ("--obs", key)]
         return shlex.join(["counterbc", name, *map(str, self.paths), *keys, *options])
 
     def beside(self, suffix: str) -> str:
-        """A new name in the current folder with the ending of the first path."""
+        """Return a new name in the current folder with the ending of the first path."""
         first = self.paths[0]
         return f"{first.stem}-{suffix}{first.suffix}"
 
@@ -44,140 +45,142 @@ class Step:
     commands: tuple[str, ...] = ()
 
 
-def advice(found: Findings, given: Given) -> list[Step]:
-    """The steps worth taking, what comes first first."""
+def advice(findings: Findings, inputs: Inputs) -> list[Step]:
+    """Return the steps worth taking, in order."""
+    one_goal = _goals(findings) == 1
     return [
-        *_look(found, given),
-        *_intents(found, given),
-        *_exclude(found, given),
-        *([] if _goals(found) > 1 else [*_train(found, given), *_clean(found, given)]),
+        *_check_problems(findings, inputs),
+        *_separate_goals(findings, inputs),
+        *_exclude_outliers(findings, inputs),
+        *(_train(findings, inputs) if one_goal else ()),
+        *(_clean(findings, inputs) if one_goal else ()),
     ]
 
 
-def _goals(found: Findings) -> int:
-    return 1 if found.intents is None else found.intents.groups
+def _goals(findings: Findings) -> int:
+    return 1 if findings.intents is None else findings.intents.groups
 
 
-def _look(found: Findings, given: Given) -> Iterator[Step]:
-    kinds = [p.kind for p in found.inspection.problems if p.kind in _WORTH]
+def _check_problems(findings: Findings, inputs: Inputs) -> Iterator[Step]:
+    kinds = [p.kind for p in findings.inspection.problems if p.kind in _MISTAKES]
     if kinds:
         yield Step(
             "Look at the problems",
-            f"Found: {', '.join(kinds)}. The page names the first places; this lists more.",
-            (given.command("inspect", "--json"),),
+            f"Found: {', '.join(kinds)}. This page names the first places; the command lists more.",
+            (inputs.command("inspect", "--json"),),
         )
 
 
-def _intents(found: Findings, given: Given) -> Iterator[Step]:
-    if _goals(found) < 2:
+def _separate_goals(findings: Findings, inputs: Inputs) -> Iterator[Step]:
+    if _goals(findings) < 2:
         return
-    again = "counterbc report told.hdf5 --out report-told.html"
-    angles = [part for name in found.options.angles for part in ("--angle", name)]
+    angles = [word for name in findings.options.angles for word in ("--angle", name)]
     yield Step(
         "Keep the goals apart",
-        f"One policy would average {_goals(found)} goals. This writes a copy whose "
-        "observations end with the goal of the episode, and trains on it. Scores are sharper with "
-        "the goals known, so make a report of the copy.",
+        f"One policy would average {_goals(findings)} goals. This writes a copy in which each "
+        "observation also holds the goal of its episode, and trains on it. Scores are more precise "
+        "if the goals are known, so make a report of the copy.",
         (
-            given.command("intents", *angles, "--condition", "--out", "told.hdf5"),
-            "counterbc train told.hdf5 --seeds 10 --out run-told",
-            again,
+            inputs.command("intents", *angles, "--condition", "--out", "goals.hdf5"),
+            "counterbc train goals.hdf5 --seeds 10 --out run-goals",
+            "counterbc report goals.hdf5 --out report-goals.html",
         ),
     )
 
 
-def _exclude(found: Findings, given: Given) -> Iterator[Step]:
-    worst = found.outstanding
-    if not worst:
+def _exclude_outliers(findings: Findings, inputs: Inputs) -> Iterator[Step]:
+    outliers = findings.outliers
+    if not outliers:
         return
     commands = []
-    if given.formats == ("robomimic",):
-        marked = given.beside("good")
+    if inputs.formats == ("robomimic",):
+        copy = inputs.beside("good")
         commands.append(
-            given.command("score", *_judged(found), "--exclude", str(len(worst)),
-                          "--write-mask", "good", "--out", marked)
+            inputs.command("score", *_score_options(findings), "--exclude", str(len(outliers)),
+                           "--write-mask", "good", "--out", copy)
         )  # fmt: skip
-        commands.append(f"counterbc train {shlex.quote(marked)} --mask good --out run-good")
+        commands.append(f"counterbc train {shlex.quote(copy)} --mask good --out run-good")
         commands.append('# robomimic: config.train.hdf5_filter_key = "good"')
-    commands += _lerobot(found, given)
+    commands += _lerobot(findings, inputs)
     yield Step(
-        "Leave out what stands out",
-        f"{words.some(len(worst), 'episode')} further from what is believed than the others' "
-        f"spread explains: {_named(found)}. Look before you do; a rare but right way "
-        "looks like this too.",
+        "Exclude outliers",
+        f"{words.plural(len(outliers), 'episode')} differ from what held-out policies predict by "
+        f"more than the spread of the others explains: {_outlier_names(findings)}. Look at them "
+        "first; a rare but correct way of doing the task looks like this, too.",
         tuple(commands),
     )
 
 
-def _own(found: Findings) -> list[list[int]]:
-    """The episodes that stand out, numbered as each dataset numbers its own."""
-    each, first = [], 0
-    for _, names in found.parts:
-        each.append([i - first for i in found.outstanding if first <= i < first + len(names)])
-        first += len(names)
-    return each
+def _outliers_by_source(findings: Findings) -> list[list[int]]:
+    """Return the outliers of each source, numbered within it."""
+    numbers, first = [], 0
+    for source in findings.sources:
+        end = first + len(source.episodes)
+        numbers.append([i - first for i in findings.outliers if first <= i < end])
+        first = end
+    return numbers
 
 
-def _named(found: Findings) -> str:
-    """The same by the names that they have in their files."""
-    several = len(found.parts) > 1
-    said = []
-    for (source, names), own in zip(found.parts, _own(found), strict=True):
-        if own:
-            listed = shorten([names[i] for i in own], 12)
-            said.append(f"{listed} of {Path(source).name}" if several else listed)
-    return "; ".join(said)
+def _outlier_names(findings: Findings) -> str:
+    """Return the outliers by the names that they have in their files."""
+    texts = []
+    for source, numbers in zip(findings.sources, _outliers_by_source(findings), strict=True):
+        if numbers:
+            episodes = shorten([source.episodes[i] for i in numbers], 12)
+            file = f" of {Path(source.path).name}" if len(findings.sources) > 1 else ""
+            texts.append(f"{episodes}{file}")
+    return "; ".join(texts)
 
 
-def _lerobot(found: Findings, given: Given) -> Iterator[str]:
-    for path, own in zip(given.paths, _own(found), strict=True):
-        if own:
-            where = f" for {path.name}" if len(given.paths) > 1 else ""
-            yield f"# LeRobot, an option of lerobot-train{where}:"
-            yield f"--dataset.exclude_episodes='{own}'"
+def _lerobot(findings: Findings, inputs: Inputs) -> Iterator[str]:
+    for path, numbers in zip(inputs.paths, _outliers_by_source(findings), strict=True):
+        if numbers:
+            suffix = f" for {path.name}" if len(inputs.paths) > 1 else ""
+            yield f"# LeRobot, an option of lerobot-train{suffix}:"
+            yield f"--dataset.exclude_episodes='{numbers}'"
 
 
-def _train(found: Findings, given: Given) -> Iterator[Step]:
-    if found.radius is None:
+def _train(findings: Findings, inputs: Inputs) -> Iterator[Step]:
+    if findings.radius is None:
         return
-    policy = () if found.peaks is None else ("--policy", "mixture")
-    if set(found.radius) == {0.0}:
+    policy = () if findings.several_modes is None else ("--policy", "mixture")
+    run = (*policy, "--seeds", "10", "--out", "run")
+    if set(findings.radius) == {0.0}:
         yield Step(
             "Train",
-            "The data do not ask for counterfactuals, so plain BC is as good.",
-            (given.command("train", "--method", "bc", *policy, "--seeds", "10", "--out", "run"),),
+            "Counterfactuals do not help with these data, so plain BC is as good.",
+            (inputs.command("train", "--method", "bc", *run),),
         )
         return
     yield Step(
         "Train",
-        "Ten Counter-BC policies at once, with the radius found here"
-        + (", and several modes." if policy else "."),
-        (given.command("train", *_radius(found), *policy, "--seeds", "10", "--out", "run"),),
+        "This trains ten Counter-BC policies at once with the radius of this page"
+        + (", as mixtures of several modes." if policy else "."),
+        (inputs.command("train", *_radius(findings), *run),),
     )
 
 
-def _clean(found: Findings, given: Given) -> Iterator[Step]:
-    if found.meaning is None or set(found.meaning.radius) == {0.0}:
+def _clean(findings: Findings, inputs: Inputs) -> Iterator[Step]:
+    if findings.meaning is None or set(findings.meaning.radius) == {0.0}:
         return
-    if len(given.paths) > 1 or given.formats[0] not in ("robomimic", "lerobot", "minari", "npz"):
+    if len(inputs.paths) > 1 or inputs.formats[0] not in writable_formats():
         return
     yield Step(
-        "Or train with a trainer of your own",
-        "This writes a copy in which every action is the meant one, within Δ of what was "
-        "shown where that was feasible.",
-        (given.command("clean", *_judged(found), "--out", given.beside("meant")),),
+        "Or use another trainer",
+        "This writes a copy in which every action is the one that was meant, within Δ of the "
+        "demonstrated action if that was feasible.",
+        (inputs.command("clean", *_score_options(findings), "--out", inputs.beside("meant")),),
     )
 
 
-def _radius(found: Findings) -> list[str]:
-    each = found.radius or ()
-    shown = each[:1] if len(set(each)) == 1 else each
-    return [part for r in shown for part in ("--radius", f"{r:g}")]
+def _radius(findings: Findings) -> list[str]:
+    radius = findings.radius or ()
+    numbers = radius[:1] if len(set(radius)) == 1 else radius
+    return [word for r in numbers for word in ("--radius", f"{r:g}")]
 
 
-def _judged(found: Findings) -> list[str]:
-    """What makes other commands judge as it was done here."""
-    usual, judges = HeldOut(), found.options.judges
-    own = {n: getattr(judges, n) for n in ("folds", "repeats", "rounds", "steps", "seed")}
-    changed = {n: v for n, v in own.items() if v != getattr(usual, n)}
-    return [*_radius(found), *(p for n, v in changed.items() for p in (f"--{n}", str(v)))]
+def _score_options(findings: Findings) -> list[str]:
+    """Return the options with which other commands compute the same scores."""
+    usual = asdict(HeldOut())
+    options = {n: v for n, v in asdict(findings.options.held_out).items() if v != usual[n]}
+    return [*_radius(findings), *(word for n, v in options.items() for word in (f"--{n}", str(v)))]

@@ -1,7 +1,7 @@
-"""Small drawings as SVG: a frame that maps numbers to places, and marks within it.
+"""Small figures as SVG: axes that map data to the figure, and marks within them.
 
-Colours and line widths are classes of page.css, so that a drawing is light or dark as the page is.
-A frame is 360 units wide: so wide is a phone, and letters keep their size there.
+Colours and line widths are classes of page.css, so that a figure is light or dark as the page is.
+A figure is 360 units wide, the width of a phone, so that letters keep their size there.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 from counterbc.data.demonstrations import Array
 from counterbc.report.markup import Markup, join, tag
 
-MOST = 400  # points of a line: more than a screen of this width can show
+POINTS = 400  # of a line: more than a screen of this width can show
 
 Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Data spans and the frame that shows them."""
+    """The spans of the data and the frame that shows them."""
 
     x: Span
     y: Span
@@ -46,8 +46,8 @@ class Axes:
         return tag("polyline", points=self._points(x, y), class_=f"line {role}")
 
     def band(self, x: Array, low: Array, high: Array, role: str) -> Markup:
-        there, back = self._points(x, high), self._points(x[::-1], low[::-1])
-        return tag("polygon", points=f"{there} {back}", class_=f"band {role}")
+        top, bottom = self._points(x, high), self._points(x[::-1], low[::-1])
+        return tag("polygon", points=f"{top} {bottom}", class_=f"band {role}")
 
     def dots(self, x: Array, y: Array, role: str, size: float = 2.5) -> Markup:
         places = zip(self.across(x), self.up(y), strict=True)
@@ -57,12 +57,12 @@ class Axes:
 
     def bar(self, x: Span, y: Span, role: str, title: str | None = None) -> Markup:
         (a, b), (low, high) = self.across(x), self.up(y)
-        named = None if title is None else tag("title", title)
-        return tag("rect", named, x=_n(a), y=_n(high), width=_n(max(b - a, 0.5)),
+        label = None if title is None else tag("title", title)
+        return tag("rect", label, x=_n(a), y=_n(high), width=_n(max(b - a, 0.5)),
                    height=_n(max(low - high, 0.0)), class_=f"bar {role}")  # fmt: skip
 
     def rule(self, role: str, *, x: float | None = None, y: float | None = None) -> Markup:
-        """A line across the frame at one x or one y."""
+        """Return a line across the frame at one x or one y."""
         if x is not None:
             a = _n(float(self.across(x)))
             return tag("line", x1=a, x2=a, y1=self.top, y2=self.height - self.bottom,
@@ -72,12 +72,12 @@ class Axes:
                    class_=f"line {role}")  # fmt: skip
 
     def label(self, x: float, y: float, text: str, role: str = "", anchor: str = "start") -> Markup:
-        """Words at a place in the data."""
+        """Return text at a point of the data."""
         at = {"x": _n(float(self.across(x))), "y": _n(float(self.up(y)))}
         return tag("text", text, **at, class_=role or None, text_anchor=anchor)
 
     def frame(self, x_label: str, y_label: str, whole_x: bool = False) -> Markup:
-        """Grid, numbers and the names of both axes; that of y stands above, to be read."""
+        """Return the grid, the numbers and the names of both axes; the name of y is on top."""
         parts, foot = [], self.height - self.bottom
         for v in ticks(self.y, 4):
             b = float(self.up(v))
@@ -94,8 +94,8 @@ class Axes:
         parts.append(tag("text", y_label, x=4, y=12, class_="name"))
         return join(parts)
 
-    def drawn(self, label: str, *parts: object) -> Markup:
-        """The whole drawing; `label` is what a screen reader says."""
+    def figure(self, label: str, *parts: object) -> Markup:
+        """Return the whole figure; a screen reader reads `label`."""
         return svg(self.width, self.height, label, *parts)
 
     def _points(self, x: Array, y: Array) -> str:
@@ -103,50 +103,51 @@ class Axes:
 
 
 def svg(width: float, height: float, label: str, *parts: object, class_: str = "plot") -> Markup:
+    """Return an SVG element with a label for screen readers."""
     return tag("svg", *parts, viewBox=f"0 0 {width:g} {height:g}", role="img", aria_label=label,
                class_=class_)  # fmt: skip
 
 
 def span(values: Any, around: float = 0.06) -> Span:
-    """From the least to the largest finite value, with some room around."""
-    known = np.asarray(values, float)
-    known = known[np.isfinite(known)]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    """Return the range of the finite values, with some room around it."""
+    numbers = np.asarray(values, float)
+    numbers = numbers[np.isfinite(numbers)]
+    low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
     room = around * (high - low) if high > low else 0.5 * max(abs(high), 1.0)
     return low - room, high + room
 
 
-def ticks(over: Span, most: int) -> list[float]:
-    """Round numbers within a span: steps of 1, 2 or 5 times a power of ten."""
-    low, high = over
-    rough = (high - low) / most
+def ticks(span: Span, count: int) -> list[float]:
+    """Return round numbers within a span: steps of 1, 2 or 5 times a power of ten."""
+    low, high = span
+    rough = (high - low) / count
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    found = [round(k * step, 12) for k in range(first, last + 1)]
-    return found if len(found) > 1 else ticks(over, 2 * most)
+    numbers = [round(k * step, 12) for k in range(first, last + 1)]
+    return numbers if len(numbers) > 1 else ticks(span, 2 * count)
 
 
 def number(value: float) -> str:
-    """A few digits, with a true minus."""
+    """Return a number with a few digits and a true minus sign."""
     return f"{value:.6g}".replace("-", "−")
 
 
-def thin(length: int, most: int = MOST) -> Array:
-    """Which of so many points to draw, evenly spread."""
-    if length <= most:
+def thin(length: int, points: int = POINTS) -> Array:
+    """Return the indices of at most `points` of `length` points, evenly spread."""
+    if length <= points:
         return np.arange(length)
-    return np.linspace(0, length - 1, most).round().astype(int)
+    return np.linspace(0, length - 1, points).round().astype(int)
 
 
-def runs(marked: Array) -> list[Span]:
-    """Begin and end of each stretch of True: (T,) → [(first, last + 1), …]."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
+def runs(mask: Array) -> list[Span]:
+    """Return begin and end of each run of True: (T,) → [(first, last + 1), …]."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
     return [(float(a), float(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> Markup:
-    """What the marks mean: (role, words) each; shared by several drawings."""
+    """Return what the marks mean, a (role, words) each."""
     keys = []
     for role, words in entries:
         colour = tag("rect", width=18, height=10, class_=f"key {role}")

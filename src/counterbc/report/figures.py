@@ -1,4 +1,4 @@
-"""The page's drawings, but for those of single episodes."""
+"""The figures of the page, except those of single episodes."""
 
 from __future__ import annotations
 
@@ -11,44 +11,46 @@ from counterbc.report.drawing import Axes, Span, number, span, svg
 from counterbc.report.findings import Findings
 from counterbc.report.markup import Markup, join, tag
 from counterbc.report.planes import last_states, principal_plane
-from counterbc.report.words import some
+from counterbc.report.words import plural
 from counterbc.selection.radius import RadiusChoice
 
 _BINS = 24
 
 
 def lengths_figure(demos: Demonstrations) -> Markup | None:
-    """How long the episodes are; None where all are equally long."""
-    each = np.array([len(e) for e in demos.episodes]) / (demos.rate or 1.0)
-    if each.min() == each.max():
+    """Return a histogram of the lengths of the episodes, or None if all are equal."""
+    lengths = np.array([len(e) for e in demos.episodes]) / (demos.rate or 1.0)
+    if lengths.min() == lengths.max():
         return None
-    counts, edges = np.histogram(each, bins=min(_BINS, len(np.unique(each))))
+    counts, edges = np.histogram(lengths, bins=min(_BINS, len(np.unique(lengths))))
     axes = Axes(span(edges, 0.02), (0, float(counts.max()) * 1.08))
     bars = [
-        axes.bar((a, b), (0, float(n)), "plain", f"{a:.4g} to {b:.4g}: {some(int(n), 'episode')}")
+        axes.bar((a, b), (0, float(n)), "plain", f"{a:.4g} to {b:.4g}: {plural(int(n), 'episode')}")
         for n, a, b in zip(counts, edges[:-1], edges[1:], strict=True)
         if n
     ]
     unit = "seconds" if demos.rate else "pairs"
     frame = axes.frame(f"length of an episode ({unit})", "episodes")
-    label = f"Histogram of episode lengths, {number(each.min())} to {number(each.max())} {unit}"
-    return axes.drawn(label, frame, *bars)
+    label = (
+        f"Histogram of episode lengths, {number(lengths.min())} to {number(lengths.max())} {unit}"
+    )
+    return axes.figure(label, frame, *bars)
 
 
 def radius_figure(choice: RadiusChoice) -> Markup:
-    """Held-out error in percent of that at Δ = 0, with one standard error of the difference."""
+    """Return the held-out error in percent of that at Δ = 0, ± one standard error."""
     radii, unit = np.array(choice.radii), choice.error[0] / 100
     part, se = np.array(choice.difference) / unit, np.array(choice.difference_se) / unit
-    known = np.isfinite(part)
-    radii, part, se = radii[known], part[known], se[known]
+    finite = np.isfinite(part)
+    radii, part, se = radii[finite], part[finite], se[finite]
     axes = Axes(span(radii, 0.03), span([part - se, part + se], 0.08), height=230)
-    alike = (choice.plateau[0] - 0.012, choice.plateau[-1] + 0.012)
+    plateau = (choice.plateau[0] - 0.012, choice.plateau[-1] + 0.012)
     right = choice.radius < 0.6 * radii[-1]
     shift = 0.015 * (1 if right else -1)
     top = axes.y[1] - 0.07 * (axes.y[1] - axes.y[0])
-    return axes.drawn(
-        f"Held-out error against the radius; least at {choice.radius:g}",
-        axes.bar(alike, axes.y, "plateau"),
+    return axes.figure(
+        f"Held-out error against the radius; chosen: {choice.radius:g}",
+        axes.bar(plateau, axes.y, "plateau"),
         axes.frame("radius Δ", "held-out error above Δ = 0 (%)"),
         axes.rule("zero", y=0),
         axes.band(radii, part - se, part + se, "curve"),
@@ -60,29 +62,29 @@ def radius_figure(choice: RadiusChoice) -> Markup:
     )  # fmt: skip
 
 
-def ranking_figure(found: Findings) -> Markup:
-    """The distance of every episode, the largest first."""
-    assert found.meaning is not None
-    scores = [found.meaning.episodes[i] for i in found.ranked]
+def ranking_figure(findings: Findings) -> Markup:
+    """Return the distance of every episode, the largest first."""
+    assert findings.meaning is not None
+    scores = [findings.meaning.episodes[i] for i in findings.ranking]
     distance = np.array([s.distance for s in scores])
     ends = np.array([[s.low, s.high] for s in scores])
     top = float(np.nanmax([*distance, *np.minimum(ends[:, 1], 1.6 * distance.max())]))
     axes = Axes((0, len(scores) + 1), (0, top * 1.05), height=230)
-    far = np.zeros(len(scores), bool) if found.fence is None else distance > found.fence
+    far = np.zeros(len(scores), bool) if findings.fence is None else distance > findings.fence
     rank = np.arange(1, len(scores) + 1)
     whiskers = [
         axes.bar((float(r), float(r)), (low, min(high, top)), "far" if out else "usual")
         for r, (low, high), out in zip(rank, ends, far, strict=True)
         if np.isfinite(low)
     ]
-    fence = [] if found.fence is None or found.fence > axes.y[1] else [
-        axes.rule("fence", y=found.fence),
-        axes.label(axes.x[1], found.fence + 0.02 * axes.y[1], "above: stands out", "", "end"),
+    fence = [] if findings.fence is None or findings.fence > axes.y[1] else [
+        axes.rule("fence", y=findings.fence),
+        axes.label(axes.x[1], findings.fence + 0.02 * axes.y[1], "above: stands out", "", "end"),
     ]  # fmt: skip
-    return axes.drawn(
+    return axes.figure(
         f"Distance of {len(scores)} episodes, from {number(round(distance[0], 3))} down to "
         f"{number(round(distance[-1], 3))}",
-        axes.frame("episodes, furthest first", "distance, 90 % interval", whole_x=True),
+        axes.frame("episodes, largest distance first", "distance, 90 % interval", whole_x=True),
         *whiskers,
         axes.dots(rank[~far], distance[~far], "usual", 2.2),
         axes.dots(rank[far], distance[far], "far", 2.8),
@@ -91,7 +93,7 @@ def ranking_figure(found: Findings) -> Markup:
 
 
 def interval_bar(score: Score, over: Span) -> Markup:
-    """A distance with its interval, for a row of a table."""
+    """Return a distance with its interval, for a row of a table."""
     axes = Axes(over, (0, 1), width=150, height=16, left=4, right=4, top=0, bottom=0)
     low, high = (score.distance if np.isnan(v) else v for v in (score.low, score.high))
     return svg(
@@ -104,7 +106,7 @@ def interval_bar(score: Score, over: Span) -> Markup:
 
 
 def bias_bars(score: Score, names: tuple[str, ...], most: float) -> Markup:
-    """The bias of each dimension, up or down from none."""
+    """Return the bias of each dimension as bars up and down from zero."""
     width = float(np.clip(7 * len(names), 40, 200))
     axes = Axes((0, len(names)), (-most, most), width=width, height=26, left=0, right=0, top=1,
                 bottom=1)  # fmt: skip
@@ -118,32 +120,32 @@ def bias_bars(score: Score, names: tuple[str, ...], most: float) -> Markup:
 
 
 def gain_figure(intents: Intents) -> Markup:
-    """How much likelier unseen episodes are with more groups than with one."""
-    tried = sorted(intents.held_out)
-    gains = [intents.held_out[k] - intents.held_out[1] for k in tried]
+    """Return how much likelier held-out episodes are with more groups than with one."""
+    counts = sorted(intents.held_out)
+    gains = [intents.held_out[k] - intents.held_out[1] for k in counts]
     mean = np.array([g.mean() for g in gains])
     se = np.array([g.std() / np.sqrt(len(g)) for g in gains])
-    axes = Axes((tried[0] - 0.4, tried[-1] + 0.4), span([mean - 2 * se, mean + 2 * se], 0.1),
+    axes = Axes((counts[0] - 0.4, counts[-1] + 0.4), span([mean - 2 * se, mean + 2 * se], 0.1),
                 left=50)  # fmt: skip
     bars = [
         axes.bar((k - 0.015, k + 0.015), (m - 2 * s, m + 2 * s), "interval")
-        for k, m, s in zip(tried, mean, se, strict=True)
+        for k, m, s in zip(counts, mean, se, strict=True)
     ]
-    own = np.array(tried) == intents.groups
-    return axes.drawn(
-        "Log-likelihood of unseen episodes above that of one group: "
-        + ", ".join(f"{k} groups {m:+.2f}" for k, m in zip(tried, mean, strict=True)),
+    best = np.array(counts) == intents.groups
+    return axes.figure(
+        "Log-likelihood of held-out episodes above that of one group: "
+        + ", ".join(f"{k} groups {m:+.2f}" for k, m in zip(counts, mean, strict=True)),
         axes.frame("groups tried", "gain over one group (nats per episode)", whole_x=True),
         axes.rule("zero", y=0),
         *bars,
-        axes.dots(np.array(tried)[~own], mean[~own], "curve", 4),
-        axes.dots(np.array(tried)[own], mean[own], "best", 5),
+        axes.dots(np.array(counts)[~best], mean[~best], "curve", 4),
+        axes.dots(np.array(counts)[best], mean[best], "best", 5),
     )
 
 
-def groups_figure(found: Findings, intents: Intents) -> Markup:
-    """Where the episodes of each group end."""
-    last = last_states(found.demos, found.options.angles)
+def groups_figure(findings: Findings, intents: Intents) -> Markup:
+    """Return where the episodes of each group end."""
+    last = last_states(findings.demos, findings.options.angles)
     plane, _ = principal_plane(last)
     at = plane.of(last)  # (E, 2)
     axes = Axes(span(at[:, 0]), span(at[:, 1]), height=260)
@@ -152,17 +154,17 @@ def groups_figure(found: Findings, intents: Intents) -> Markup:
         for k in range(intents.groups)
     ]
     frame = axes.frame(plane.names[0], plane.names[1])
-    return axes.drawn("Last observations of the episodes, by group", frame, *marks)
+    return axes.figure("Last observations of the episodes, by group", frame, *marks)
 
 
 def _group(axes: Axes, x: np.ndarray, y: np.ndarray, k: int) -> Markup:
-    """Groups differ in colour and shape, for those who do not see the one."""
+    """Return the marks of a group; groups differ in colour and in shape."""
     role = f"group{k % 4}"
     if k % 2 == 0:
         return axes.dots(x, y, role, 3.2)
-    both = zip(axes.across(x), axes.up(y), strict=True)
+    centres = zip(axes.across(x), axes.up(y), strict=True)
     return join(
         tag("rect", x=f"{a - 2.8:.1f}", y=f"{b - 2.8:.1f}", width=5.6, height=5.6,
             class_=f"dot {role}")
-        for a, b in both
+        for a, b in centres
     )  # fmt: skip

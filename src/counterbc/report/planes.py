@@ -1,4 +1,4 @@
-"""Two numbers of an observation to draw a path with."""
+"""Two numbers of an observation that a path is drawn with."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ _ENOUGH = 0.7  # of the variance, for two principal components to stand for a pa
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """What is drawn to the right and upwards."""
+    """A map from observations to the two axes of a figure."""
 
     names: tuple[str, str]
     turn: Array
-    """(S, 2): from observations, less their centre, to the plane."""
+    """(S, 2): the map, after the centre is subtracted."""
     centre: Array
     """(S,)"""
     holds_actions: bool = False
-    """Whether actions are places in it, too."""
+    """Whether actions are points of the plane, too."""
 
     def of(self, obs: Array) -> Array:
-        """(T, S) → (T, 2)."""
+        """Return the points of observations: (T, S) → (T, 2)."""
         return np.asarray((obs - self.centre) @ self.turn)
 
 
 def path_plane(demos: Demonstrations) -> Plane | None:
-    """Where paths are drawn: positions that the actions set, else x and y, else the directions
-    in which most of the data varies. None where no two numbers tell enough."""
+    """Return the plane to draw paths in: positions that the actions set, or else x and y, or else
+    the first two principal components; None if two numbers do not describe the path."""
     if len(demos.obs_shape) != 1 or demos.obs_shape[0] < 2:
         return None
-    followed = _followed(demos)
-    if followed is not None:
-        return _columns(demos, followed, holds_actions=True)
-    named = _named(demos.obs_names)
-    if named is not None:
-        return _columns(demos, named)
+    targets = _targets(demos)
+    if targets is not None:
+        return _columns(demos, targets, holds_actions=True)
+    x_and_y = _x_and_y(demos.obs_names)
+    if x_and_y is not None:
+        return _columns(demos, x_and_y)
     plane, share = principal_plane(demos.obs)
     return plane if share >= _ENOUGH else None
 
 
 def principal_plane(obs: Array) -> tuple[Plane, float]:
-    """The first two principal components of standardized rows, and the variance they hold."""
+    """Return the first two principal components of standardized rows, and their variance share."""
     centre, scale = obs.mean(0, dtype=float), obs.std(0, dtype=float)
     scale = np.where(scale > 1e-9, scale, 1.0)
     _, size, directions = np.linalg.svd((obs - centre) / scale, full_matrices=False)
@@ -58,7 +58,7 @@ def principal_plane(obs: Array) -> tuple[Plane, float]:
 
 
 def last_states(demos: Demonstrations, angles: Sequence[str] = ()) -> Array:
-    """Where each episode ends, angles as cosine and sine: (E, S)."""
+    """Return the last observation of each episode, angles as cosine and sine: (E, S)."""
     last = np.array([e.obs[-1] for e in demos.episodes], float)
     is_angle = np.isin(demos.obs_names, list(angles))
     turns = last[:, is_angle]
@@ -72,28 +72,29 @@ def _columns(demos: Demonstrations, pair: tuple[int, int], holds_actions: bool =
     return Plane(names, turn, np.zeros(width), holds_actions)
 
 
-def _followed(demos: Demonstrations) -> tuple[int, int] | None:
-    """The observations that two actions name as targets, in the same units."""
+def _targets(demos: Demonstrations) -> tuple[int, int] | None:
+    """Return the observations that the two actions are targets for, in the same units."""
     if demos.action_size != 2:
         return None
     obs, action = demos.obs.astype(float), demos.action.astype(float)
-    found = []
+    columns = []
     for a in action.T:
-        spread, own = obs.std(0), a.std()
-        shared = ((obs - obs.mean(0)) * (a - a.mean())[:, None]).mean(0)  # (S,)
-        near = shared / np.maximum(spread * own, 1e-12)
-        best = int(near.argmax())
-        if near[best] < _FOLLOWS or not 0.5 < own / max(spread[best], 1e-12) < 2:
+        obs_std, action_std = obs.std(0), a.std()
+        covariance = ((obs - obs.mean(0)) * (a - a.mean())[:, None]).mean(0)  # (S,)
+        correlation = covariance / np.maximum(obs_std * action_std, 1e-12)
+        best = int(correlation.argmax())
+        ratio = action_std / max(obs_std[best], 1e-12)
+        if correlation[best] < _FOLLOWS or not 0.5 < ratio < 2:
             return None
-        found.append(best)
-    return (found[0], found[1]) if found[0] != found[1] else None
+        columns.append(best)
+    return (columns[0], columns[1]) if columns[0] != columns[1] else None
 
 
-def _named(names: tuple[str, ...]) -> tuple[int, int] | None:
-    """The first name that ends in x and has its counterpart in y."""
+def _x_and_y(names: tuple[str, ...]) -> tuple[int, int] | None:
+    """Return the first name that ends in x and its counterpart in y."""
     for i, name in enumerate(names):
         if name[-1:] in ("x", "X"):
-            other = name[:-1] + ("y" if name[-1] == "x" else "Y")
-            if other in names:
-                return i, names.index(other)
+            partner = name[:-1] + ("y" if name[-1] == "x" else "Y")
+            if partner in names:
+                return i, names.index(partner)
     return None

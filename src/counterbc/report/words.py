@@ -10,71 +10,71 @@ from counterbc.report.findings import Findings
 SCALE = "on a scale where each action dimension runs from −1 to 1"
 
 
-def some(count: int, noun: str) -> str:
-    """A number with its noun."""
+def plural(count: int, noun: str) -> str:
+    """Return a number with its noun."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def headline(found: Findings) -> list[str]:
-    """What a reader in a hurry should know, a sentence each."""
-    said = [_counts(found)]
-    if found.distance is not None:
-        said.append(
-            f"What was shown lies {found.distance:.2f} from what policies believe that did "
-            f"not see it, {SCALE} (root mean square)."
+def headline(findings: Findings) -> list[str]:
+    """Return what a reader in a hurry should know, one sentence each."""
+    sentences = [_counts(findings)]
+    if findings.distance is not None:
+        sentences.append(
+            f"Demonstrated actions differ by {findings.distance:.2f} (root mean square) from what "
+            f"held-out policies predict, {SCALE}."
         )
-    if found.radius is not None:
-        said.append(_radius(found))
-    if found.fence is not None:
-        count = len(found.outstanding)
-        who = some(count, "episode") if count else "No episode"
-        said.append(f"{who} {'stands' if count < 2 else 'stand'} out.")
-    if found.intents is not None and found.intents.groups > 1:
-        said.append(f"The episodes pursue {found.intents.groups} different goals.")
-    if found.peaks is not None:
-        said.append("At some states different actions may be meant.")
-    return said
+    if findings.radius is not None:
+        sentences.append(_radius(findings))
+    if findings.fence is not None:
+        count = len(findings.outliers)
+        episodes = plural(count, "episode") if count else "No episode"
+        sentences.append(f"{episodes} {'stands' if count < 2 else 'stand'} out.")
+    if findings.intents is not None and findings.intents.groups > 1:
+        sentences.append(f"The episodes pursue {findings.intents.groups} different goals.")
+    if findings.several_modes is not None:
+        sentences.append("Demonstrators may mean different actions at the same state.")
+    return sentences
 
 
-def _counts(found: Findings) -> str:
-    demos, report = found.demos, found.inspection
+def _counts(findings: Findings) -> str:
+    demos, rate = findings.demos, findings.inspection.rate
     people = len(demos.operators)
-    by = f" by {some(people, 'operator')}" if people else ""
-    rate = f" at {report.rate:g} Hz" if report.rate else ""
-    return f"{some(len(demos), 'episode')}{by}, {some(demos.pairs, 'pair')}{rate}."
+    by = f" by {plural(people, 'operator')}" if people else ""
+    at = f" at {rate:g} Hz" if rate else ""
+    return f"{plural(len(demos), 'episode')}{by}, {plural(demos.pairs, 'pair')}{at}."
 
 
-def _radius(found: Findings) -> str:
-    choice = found.choice
+def _radius(findings: Findings) -> str:
+    choice = findings.choice
     if choice is None:
-        return f"Δ = {radius_text(found.radius or ())} was given."
+        return f"Δ = {radius_text(findings.radius or ())} was given."
     if choice.radius == 0:
         return "Δ = 0: no counterfactuals predict held-out actions better than plain BC."
     least = choice.radii[choice.error.index(min(choice.error))]
-    alike = ", ".join(f"{r:g}" for r in choice.plateau)
+    plateau = ", ".join(f"{r:g}" for r in choice.plateau)
     return (
         f"Δ = {choice.radius:g} was chosen: held-out actions are predicted best at {least:g}, and "
-        f"within one standard error of that at {alike}."
+        f"within one standard error of that at {plateau}."
     )
 
 
-def names(found: Findings, episodes: list[int], most: int = 12) -> str:
-    """Some episodes by name."""
-    shown = [found.demos.episodes[i].name for i in episodes]
-    more = f" and {len(shown) - most} more" if len(shown) > most else ""
-    return ", ".join(shown[:most]) + more
+def names(findings: Findings, episodes: list[int], count: int = 12) -> str:
+    """Return some episodes by name."""
+    texts = [findings.demos.episodes[i].name for i in episodes]
+    rest = f" and {len(texts) - count} more" if len(texts) > count else ""
+    return ", ".join(texts[:count]) + rest
 
 
-def length(found: Findings, pairs: float) -> str:
-    """So many pairs, in seconds too where the rate is known."""
-    rate = found.inspection.rate
-    return some(round(pairs), "pair") + (f" ({pairs / rate:.3g} s)" if rate else "")
+def length(findings: Findings, pairs: float) -> str:
+    """Return a number of pairs, and the seconds if the rate is known."""
+    rate = findings.inspection.rate
+    return plural(round(pairs), "pair") + (f" ({pairs / rate:.3g} s)" if rate else "")
 
 
-def lengths(found: Findings) -> str:
-    """From the shortest to the longest episode."""
-    each = [len(e) for e in found.demos.episodes]
-    if min(each) == max(each):
-        return f"{length(found, each[0])} each"
-    low, middle, high = (length(found, float(f(each))) for f in (min, np.median, max))
+def lengths(findings: Findings) -> str:
+    """Return the lengths of the episodes, from the shortest to the longest."""
+    pairs = [len(e) for e in findings.demos.episodes]
+    if min(pairs) == max(pairs):
+        return f"{length(findings, pairs[0])} each"
+    low, middle, high = (length(findings, float(f(pairs))) for f in (min, np.median, max))
     return f"{low} to {high}, median {middle}"

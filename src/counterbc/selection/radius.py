@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -24,11 +24,19 @@ from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import Method, find_method
 from counterbc.policies import Mixture
+from counterbc.selection.doubts import (
+    LEAST_STEPS,
+    Doubt,
+    few_steps,
+    largest_is_best,
+    several_modes,
+    zero_is_best,
+)
 from counterbc.selection.error_curve import best_radius, least_radius, mean_and_error, plateau
 from counterbc.selection.folds import Folds, split_folds
 from counterbc.selection.held_out import HeldOutErrors, Training, held_out_errors
 from counterbc.selection.radius_figure import radius_figure
-from counterbc.selection.unimodality import FALSE_ALARMS, two_peaks
+from counterbc.selection.unimodality import two_peaks
 from counterbc.settings import settings_for
 from counterbc.supports import Demonstrated
 from counterbc.training.checks import check_reads, warn_infeasible
@@ -37,8 +45,6 @@ from counterbc.training.progress import Bar, Progress, Quiet
 RULE_OF_THUMB = "The paper's rule of thumb is 0.2 for experts to 0.5 for novices."
 
 _STEPS, _USUAL_PAIRS = 3600, 400  # of a search, with so many pairs
-LEAST_STEPS = 500
-"""What policies younger than this miss says nothing about the demonstrators."""
 
 
 class DoubtfulRadius(UserWarning):
@@ -110,7 +116,7 @@ class RadiusChoice:
     steps: int
     pairs: int
     pairs_used: int
-    warnings: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
 
     @property
     def explanation(self) -> str:
@@ -141,8 +147,16 @@ class RadiusChoice:
         again = f", {self.repeats} repeats" if self.repeats > 1 else ""
         return f"{self.folds} folds of {kind}{again}, {used}, {self.steps} steps"
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The doubts as texts."""
+        return tuple(doubt.text for doubt in self.doubts)
+
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"explanation": self.explanation}
+        """Return the choice as JSON has it."""
+        values = asdict(self)
+        del values["doubts"]
+        return values | {"warnings": self.warnings, "explanation": self.explanation}
 
     def __repr__(self) -> str:
         return self.explanation
@@ -251,7 +265,7 @@ def _choice(
         steps=steps,
         pairs=demos.pairs,
         pairs_used=sample.pairs,
-        warnings=tuple(_doubts(demos, errors, least_radius(search.radii, total), search, steps)),
+        doubts=tuple(_doubts(demos, errors, least_radius(search.radii, total), search, steps)),
     )
 
 
@@ -261,26 +275,14 @@ def _numbers(values: Array) -> tuple[float, ...]:
 
 def _doubts(
     demos: Demonstrations, errors: HeldOutErrors, least: float, search: RadiusSearch, steps: int
-) -> list[str]:
+) -> Iterator[Doubt]:
     if steps < LEAST_STEPS:
-        return [
-            f"policies of {steps} steps are too young to look for several modes, or for a Δ of 0; "
-            f"search with {LEAST_STEPS} steps or more"
-        ]
-    doubts = []
+        yield few_steps(steps)
+        return
     peaks = two_peaks(errors.residual[:, 0].mean(0))  # (n, A) of Δ = 0
     if peaks:
-        names = ", ".join(demos.action_names[d] for d in peaks)
-        doubts.append(
-            f"the errors of {names} have more than one peak (at most {FALSE_ALARMS:.0%} of data "
-            "with one look so): demonstrators may mean different actions at the same state, which "
-            "one Gaussian averages; look at operators and goals apart, or use a mixture policy"
-        )
+        yield several_modes([demos.action_names[d] for d in peaks])
     if least == 0:
-        doubts.append(
-            "Δ = 0 predicts best: the demonstrators err too little for counterfactuals to help, "
-            "or all to one side; plain bc may do as well"
-        )
+        yield zero_is_best()
     if least == search.radii[-1]:
-        doubts.append(f"Δ {least:g} predicts best, the largest radius tried; try larger ones")
-    return doubts
+        yield largest_is_best(least)

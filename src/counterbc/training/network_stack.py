@@ -1,4 +1,4 @@
-"""N networks in training as one stack of parameters, and the pairs they learn from."""
+"""N networks as one: stacked parameters, one step for all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from counterbc.training.store import Store
 from counterbc.weightings import Batch, Pairs
 
 _POLICY, _WEIGHTING = "policy.", "weighting."
-_IMAGES = 2048  # states in memory at once, because their patches are large
+_IMAGES = 2048  # states in memory at once, as large as their patches are
 
 
 def initial(
@@ -27,45 +27,44 @@ def initial(
     action_size: int,
     operators: int = 0,
 ) -> Params:
-    """Return initial stacked parameters; a network's depend only on its seed and the round."""
+    """Fresh stacked parameters; each network's depend on its own seed and the round alone."""
     stacks: dict[str, list[Tensor]] = {}
     for seed in nets.seeds.tolist():
-        generator = draws.generator(seed, f"policy {round_}")
-        theta = method.policy.init(generator, obs_size, action_size)
-        generator = draws.generator(seed, f"weighting {round_}")
-        phi = method.weighting.init(generator, obs_size, operators)
-        for prefix, params in ((_POLICY, theta), (_WEIGHTING, phi)):
+        own = method.policy.init(draws.generator(seed, f"policy {round_}"), obs_size, action_size)
+        rho_generator = draws.generator(seed, f"weighting {round_}")
+        rho = method.weighting.init(rho_generator, obs_size, operators)
+        for prefix, params in ((_POLICY, own), (_WEIGHTING, rho)):
             for name, value in params.items():
                 stacks.setdefault(prefix + name, []).append(value)
     return {name: torch.stack(values) for name, values in stacks.items()}
 
 
 def split(params: Params, prefix: str) -> Params:
-    """Return the parameters whose names have a prefix, without the prefix."""
+    """The parameters under a prefix, without it."""
     return {k[len(prefix) :]: v for k, v in params.items() if k.startswith(prefix)}
 
 
 def policy_params(params: Params) -> Params:
-    """Return the parameters of the policies among stacked parameters."""
+    """The part of stacked parameters that acting needs."""
     return split(params, _POLICY)
 
 
 def weighting_params(params: Params) -> Params:
-    """Return the parameters of the weightings among stacked parameters."""
+    """The part of stacked parameters that the weighting learned."""
     return split(params, _WEIGHTING)
 
 
-def chunk_size(store: Store, networks: int) -> int:
-    """Return how many pairs of each network to evaluate at once: fewer if they are images."""
+def at_once(store: Store, networks: int) -> int:
+    """How many pairs of each network to judge at once: fewer where they are images."""
     return 4096 if store.obs.is_floating_point() else max(1, _IMAGES // networks)
 
 
-def _stack(networks: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-    return {name: torch.stack([n[name] for n in networks]) for name in networks[0]}
+def _stack(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {name: torch.stack([e[name] for e in each]) for name in each[0]}
 
 
 class View:
-    """The pairs of each network, for training or held out, from which batches are gathered."""
+    """The pairs of each network, ready to be cut into batches: for training, or held out."""
 
     def __init__(
         self,
@@ -88,7 +87,7 @@ class View:
             obs_size=self.store.obs.shape[1],
             action_size=self.store.action.shape[1],
             samples=1 + self.method.support.count,
-            in_memory=self.counterfactuals.table is not None,
+            kept=self.counterfactuals.kept is not None,
             networks=len(self.nets.pairs),
             batch=batch,
             device=self.store.action.device.type,
@@ -96,7 +95,7 @@ class View:
         )
 
     def batch(self, position: Tensor, epoch: Tensor) -> Batch:
-        """Return the batch at positions (N, B) of each list, stacked over networks."""
+        """The batch at positions (N, B) of each list, stacked over networks."""
         pairs = self.nets.pairs.gather(1, position)
         history = self.method.policy.history
         obs = self.store.windows(pairs, history)
@@ -108,7 +107,7 @@ class View:
         )
 
     def fit(self) -> None:
-        """Fit the weighting to the pairs of each network before training."""
+        """What the weighting learns from each network's pairs before training."""
         pairs, weighting = self._pairs(None), self.method.weighting
         if weighting.stacks:
             self.fitted = weighting.fit(pairs)
@@ -116,10 +115,7 @@ class View:
             self.fitted = _stack([weighting.fit(pairs.network(i)) for i in range(len(self.rows))])
 
     def update_columns(self, params: Params | None, shards: int) -> None:
-        """Compute the weighting's constants of every pair from the previous round's parameters.
-
-        In the first round they are None.
-        """
+        """The weighting's constants of every pair, given the round before (None: the first)."""
         pairs = self._pairs(None if params is None else self._previous(params, shards))
         weighting = self.method.weighting
         if weighting.stacks:
@@ -133,30 +129,30 @@ class View:
         self.columns = {k: v.to(dtype) if v.is_floating_point() else v for k, v in columns.items()}
 
     def _pairs(self, previous: Tensor | None) -> Pairs:
-        """Return the pairs as a weighting sees them, stacked over networks."""
+        """What the weighting may know, stacked over networks."""
         table = {"state": self.store.obs, "action": self.store.action, **self.store.facts}
         return Pairs(table, self.nets.pairs, self.nets.lengths, self.nets.seeds, previous)
 
     @torch.no_grad()
     def _previous(self, params: Params, shards: int) -> Tensor:
-        """Return log π(a|s) of each network's pairs by its member's networks: (N, n, shards)."""
-        policy, theta = self.method.policy, policy_params(params)
+        """log π(a|s) of each network's pairs under every network of the same member."""
+        policy, own = self.method.policy, policy_params(params)
         count, width = self.nets.pairs.shape
         out = self.store.action.new_empty(count, width, shards)
 
         def log_prob(params: Params, obs: Tensor, action: Tensor) -> Tensor:
             return policy.log_prob(policy.head(params, obs), action.unsqueeze(-2)).squeeze(-1)
 
-        stacked_log_prob = log_prob if policy.stacks else torch.func.vmap(log_prob)
-        chunk = chunk_size(self.store, count)
+        judge_all = log_prob if policy.stacks else torch.func.vmap(log_prob)
+        chunk = at_once(self.store, count)
         for begin in range(0, width, chunk):
             pairs = self.nets.pairs[:, begin : begin + chunk]
             obs = self.store.windows(pairs, policy.history)
             action = self.store.action[pairs]
             for k in range(shards):
-                network = self.nets.members * shards + k
-                params_k = {name: value[network] for name, value in theta.items()}
-                out[:, begin : begin + chunk, k] = stacked_log_prob(params_k, obs, action)
+                judge = self.nets.members * shards + k
+                chosen = {name: value[judge] for name, value in own.items()}
+                out[:, begin : begin + chunk, k] = judge_all(chosen, obs, action)
         return out
 
 
@@ -183,7 +179,7 @@ class NetworkStack:
             pairs=view.nets.pairs,
             obs=view.store.obs,
             action=view.store.action,
-            counterfactuals=view.counterfactuals.table,
+            counterfactuals=view.counterfactuals.kept,
             gather=view.batch,
         )
         self.kernel = kernel(case, tensors)
@@ -193,17 +189,17 @@ class NetworkStack:
         self.kernel.run(position, epoch)
 
     @torch.no_grad()
-    def held_out(self, view: View, limit: int = 2048) -> Tensor:
-        """Return the loss of every network on up to `limit` held-out pairs: (N,)."""
-        limit = min(limit, chunk_size(view.store, len(self.loss)))
-        width = min(limit, int(view.nets.lengths.min()))
+    def held_out(self, view: View, most: int = 2048) -> Tensor:
+        """The loss of every network on pairs it does not learn from: (N,)."""
+        most = min(most, at_once(view.store, len(self.loss)))
+        width = min(most, int(view.nets.lengths.min()))
         position = torch.arange(width, device=self.loss.device).expand(len(self.loss), width)
         return self.kernel.losses(view.batch(position, torch.zeros_like(position)))
 
-    # Everything that a stopped training needs to resume
+    # Everything a stopped training needs to go on
 
     def state(self) -> dict[str, Tensor]:
-        """Return parameters, Adam's averages and columns by name, without copies."""
+        """Views of it, by name."""
         state = {"adam/count": self.adam.count}
         for i, (name, value) in enumerate(self.params.items()):
             state[f"params/{name}"] = value.detach()
@@ -213,7 +209,7 @@ class NetworkStack:
 
     @torch.no_grad()
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Restore a state in place."""
+        """Put a state back, in place."""
         for name, value in state.items():
             column = name.removeprefix("columns/")
             if column != name and column not in self.view.columns:

@@ -1,4 +1,4 @@
-"""The weightings R(s, a), one file each."""
+"""R(s, a), one file each."""
 
 from counterbc.weightings.advantage import Advantage
 from counterbc.weightings.discriminator import Discriminator

@@ -1,4 +1,4 @@
-"""Counter-BC: the actions of C(s, a) count by how likely the policy finds them."""
+"""Counter-BC: what was meant is what the policy itself finds likely within C(s, a)."""
 
 from __future__ import annotations
 

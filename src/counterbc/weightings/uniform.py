@@ -1,4 +1,4 @@
-"""Behavior cloning: all actions of C(s, a) count alike."""
+"""Behavior cloning: everything shown was meant."""
 
 from __future__ import annotations
 

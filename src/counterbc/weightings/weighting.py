@@ -1,4 +1,4 @@
-"""The base class of weightings: how much each action of C(s, a) counts."""
+"""What a weighting owes: how much each action of C(s, a) counts as what was meant."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from counterbc.weightings.pairs import Pairs
 
 
 class Batch(NamedTuple):
-    """The pairs of one step of one network."""
+    """What one step of one member sees."""
 
     obs: Tensor  # what the policy reads: (B, S), or (B, history, S)
     state: Tensor  # (B, S)
@@ -26,23 +26,20 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Weighting(ABC):
-    """R(s, a') of eq. M1, written for one network; `stacks` as in `Policy`.
+    """R(s, a') of eq. M1, written for one member; `stacks` as in `Policy`.
 
-    Calls come in this order: `fit` once before training, `columns` before each round, `init` at the
-    start of each round, `weights` and `auxiliary` at every step. Only `weights` has no default.
+    In order: `fit` once before training, `columns` before each round, `init` at the start of each
+    round, then `weights` and `auxiliary` at every step. Only `weights` has no default.
     """
 
     stacks: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
-    """What the data must have: 'operators', 'rewards', 'expert'; see `Pairs`."""
+    """What the data must have: 'operators', 'rewards', 'expert'; `Pairs` says what each brings."""
 
     def for_images(
         self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
     ) -> Weighting:
-        """Return the same for states that are frames (H, W, C).
-
-        The default suits weightings that do not read the state.
-        """
+        """The same where states are the last frames (H, W, C); here for those that see no state."""
         return self
 
     def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
@@ -50,26 +47,26 @@ class Weighting(ABC):
         return self
 
     def fit(self, pairs: Pairs) -> Params:
-        """Return what is learned from the pairs once before training, e.g. a discriminator."""
+        """What is learned from the pairs once before training, e.g. a discriminator."""
         return {}
 
-    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
-        """Return constants of every pair, (n, …) each, computed before each round.
+    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
+        """Constants of every pair, (n, …) each, computed before each round.
 
-        `model` is what `fit` returned for the training pairs, also if these are held out.
+        `fitted` is what `fit` gave, from the pairs learned from also where these are held out.
         """
         return {}
 
     def init(self, generator: torch.Generator, obs_size: int, operators: int = 0) -> Params:
-        """Return the initial parameters of the weighting, trained together with the policy."""
+        """Trainable parameters of its own."""
         return {}
 
     @abstractmethod
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
-        """Return R of every action in the batch, given log π of each: (B, M)."""
+        """R of every action in the batch, given log π of each: (B, M)."""
 
     def auxiliary(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor | None:
-        """Return a loss that is added to eq. M1, if there is one."""
+        """A loss of its own, added to eq. M1; None for none."""
         return None
 
     def closed_form(self, actions: int) -> bool:
@@ -107,8 +104,8 @@ class Weighting(ABC):
 
 
 def reads_vectors(method: str) -> OptionError:
-    """Return the error of a weighting that cannot read images."""
+    """The error of a weighting that cannot look at images."""
     return OptionError(
-        f"{method} reads states that are vectors, but the observations are images; choose bc, "
+        f"{method} looks at states that are vectors, but the observations are images; choose bc, "
         "counter-bc, weighted-bc, bc-rnn or bcnd"
     )

@@ -1,4 +1,4 @@
-"""Pictures of one episode: what was shown against what was meant."""
+"""Figures of one episode: its demonstrated, predicted and meant actions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from counterbc.report.drawing import Axes, legend, runs, span, thin
 from counterbc.report.markup import Markup
 from counterbc.report.planes import Plane
 
-_DIMENSIONS = 4  # drawn of each episode
-_OTHERS = 24  # episodes behind a path
+_DIMENSIONS = 4  # figures per episode
+_PATHS = 24  # episodes behind a path
 _COARSE = 60  # points of their paths
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """One episode of what was judged, cut out."""
+class EpisodeView:
+    """The part of the scores that belongs to one episode."""
 
     meaning: Meaning
     number: int
@@ -33,57 +33,61 @@ class Shown:
 
     @property
     def lines(self) -> list[tuple[str, Array]]:
-        """What is drawn, the hindmost first: (T, A) each. Δ = 0 leaves no room for a meant one."""
-        m, own = self.meaning, self.rows
-        drawn = [("shown", m.shown[own]), ("believed", m.believed[own])]
-        return [("meant", m.meant[own]), *drawn] if any(m.radius) else drawn
+        """The lines by role, (T, A) each, in drawing order; with Δ = 0 there is no meant one."""
+        m, rows = self.meaning, self.rows
+        lines = [("shown", m.shown[rows]), ("believed", m.believed[rows])]
+        return [("meant", m.meant[rows]), *lines] if any(m.radius) else lines
 
     @property
     def beyond(self) -> Array:
-        """Whether what is believed lies further off than Δ: (T,)."""
+        """Whether the predicted action is further away than Δ: (T,)."""
         weight = self.meaning.weight[self.rows]  # ½ at Δ, and 1 everywhere for Δ = 0
         return np.asarray(weight < 0.5)
 
     @property
     def dimensions(self) -> list[int]:
-        """Those furthest off, in their order."""
-        off = np.array(self.meaning.episodes[self.number].per_dimension)
-        return sorted(np.argsort(-off, kind="stable")[:_DIMENSIONS].tolist())
+        """The dimensions with the largest distances, in their order."""
+        distance = np.array(self.meaning.episodes[self.number].per_dimension)
+        return sorted(np.argsort(-distance, kind="stable")[:_DIMENSIONS].tolist())
 
 
 def key(meaning: Meaning) -> Markup:
-    """The legend of all episodes' drawings."""
-    believed = ("believed", "believed by policies that did not see these pairs")
+    """Return the legend of the figures of all episodes."""
+    action, prediction = ("shown", "demonstrated"), ("believed", "predicted, held out")
     if not any(meaning.radius):
-        return legend([("shown", "shown"), believed])
-    near = ("within", "within Δ of what was shown")
-    meant = ("meant", "meant: believed where judges agree, within Δ")
-    return legend([("shown", "shown"), meant, believed, near, ("beyond", "further off than Δ")])
+        return legend([action, prediction])
+    near = ("within", "within Δ of the demonstrated action")
+    estimate = ("meant", "meant: the prediction as far as held-out policies agree, within Δ")
+    far = ("beyond", "prediction further away than Δ")
+    return legend([action, estimate, prediction, near, far])
 
 
-def dimension_figures(shown: Shown) -> list[Markup]:
-    """Each drawn action dimension over time."""
-    m, own = shown.meaning, shown.rows
+_LABELS = {"shown": "demonstrated", "believed": "predicted", "meant": "meant"}
+
+
+def dimension_figures(view: EpisodeView) -> list[Markup]:
+    """Return a figure over time of each dimension that is shown."""
+    m, rows = view.meaning, view.rows
     scales = Scaling.fit(m.demos, scale_obs=True, scale_actions=True)
     half = (scales.action_high - scales.action_low)[0].numpy() / 2 * np.array(m.radius)  # (A,)
     rate = m.demos.rate
-    at = thin(own.stop - own.start)
+    at = thin(rows.stop - rows.start)
     time = at / (rate or 1.0)
     figures = []
-    for d in shown.dimensions:
-        a = m.shown[own, d][at]
-        lines = [(role, values[at, d]) for role, values in shown.lines]
+    for d in view.dimensions:
+        a = m.shown[rows, d][at]
+        lines = [(role, values[at, d]) for role, values in view.lines]
         edges = [a - half[d], a + half[d]]
         axes = Axes(span(time, 0.01), span([*edges, *(v for _, v in lines)]), height=150)
         foot = axes.y[0], axes.y[0] + 0.035 * (axes.y[1] - axes.y[0])
         marks = [
             axes.bar((i / (rate or 1.0), min(j / (rate or 1.0), axes.x[1])), foot, "beyond")
-            for i, j in runs(shown.beyond)
+            for i, j in runs(view.beyond)
         ]
         name = m.demos.action_names[d]
         figures.append(
-            axes.drawn(
-                f"{name} over time: {', '.join(role for role, _ in lines)}",
+            axes.figure(
+                f"{name} over time: {', '.join(_LABELS[role] for role, _ in lines)}",
                 axes.frame("seconds" if rate else "step", name),
                 axes.band(time, edges[0], edges[1], "within") if half[d] else None,
                 *marks,
@@ -93,17 +97,17 @@ def dimension_figures(shown: Shown) -> list[Markup]:
     return figures
 
 
-def path_figure(shown: Shown, plane: Plane) -> Markup:
-    """The way of the episode in two dimensions, others behind it."""
-    demos = shown.meaning.demos
-    every = thin(len(demos), _OTHERS)
-    others = [plane.of(demos.episodes[i].obs)[thin(len(demos.episodes[i]), _COARSE)] for i in every]
-    way = plane.of(demos.episodes[shown.number].obs)  # (T, 2)
-    drawn, at = np.concatenate([*others, way]), thin(len(way))
-    targets = shown.lines if plane.holds_actions else []
-    axes = _square(np.concatenate([drawn, *(values for _, values in targets)]))
-    far = shown.beyond[at]
-    marks = [axes.line(o[:, 0], o[:, 1], "others") for o in others]
+def path_figure(view: EpisodeView, plane: Plane) -> Markup:
+    """Return the path of the episode in two dimensions, with paths of others behind it."""
+    demos = view.meaning.demos
+    behind = [demos.episodes[i] for i in thin(len(demos), _PATHS)]
+    paths = [plane.of(e.obs)[thin(len(e), _COARSE)] for e in behind]
+    way = plane.of(demos.episodes[view.number].obs)  # (T, 2)
+    points, at = np.concatenate([*paths, way]), thin(len(way))
+    targets = view.lines if plane.holds_actions else []
+    axes = _square(np.concatenate([points, *(values for _, values in targets)]))
+    far = view.beyond[at]
+    marks = [axes.line(p[:, 0], p[:, 1], "others") for p in paths]
     if targets:
         marks += [axes.line(values[at, 0], values[at, 1], role) for role, values in targets]
     else:
@@ -114,11 +118,11 @@ def path_figure(shown: Shown, plane: Plane) -> Markup:
         axes.dots(way[-1:, 0], way[-1:, 1], "end", 4),
     ]
     frame = axes.frame(plane.names[0], plane.names[1])
-    return axes.drawn("Path of the episode from ○ to ●", frame, *marks, *ends)
+    return axes.figure("Path of the episode from ○ to ●", frame, *marks, *ends)
 
 
 def _square(places: Array) -> Axes:
-    """One unit is as long to the right as upwards, where the spans are alike."""
+    """Return axes with the same scale in both directions, if the spans are similar."""
     x, y = span(places[:, 0]), span(places[:, 1])
     axes = Axes(x, y, height=300)
     wide = (axes.width - axes.left - axes.right) / (axes.height - axes.top - axes.bottom)

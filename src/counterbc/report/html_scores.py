@@ -1,0 +1,130 @@
+"""Sections on operators and episodes: how far they are from what held-out policies predict."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterbc.report import episode_figures, figures, words
+from counterbc.report.drawing import legend
+from counterbc.report.findings import Findings
+from counterbc.report.html_helpers import MOVES, absent, digits, section, signed
+from counterbc.report.markup import Markup, join, table, tag
+from counterbc.report.planes import Plane, path_plane
+
+_ROWS = 12  # episodes in the ranking's table
+_WORST, _BEST = 3, 2  # episodes with pictures
+
+
+def operators(findings: Findings) -> Markup:
+    """Return the table of operators."""
+    title = "Operators"
+    if findings.meaning is None:
+        return section(title, absent(findings, "scores"))
+    scores, names = findings.meaning.operators, findings.demos.action_names
+    if not scores:
+        return section(title, tag("p", "The files do not say who demonstrated.", class_="missing"))
+    top = max(s.distance if np.isnan(s.high) else s.high for s in scores) * 1.03
+    most = max(max(map(abs, s.bias)) for s in scores) or 1.0
+    rows = []
+    for s in sorted(scores, key=lambda s: s.distance):
+        largest = sorted(zip(s.bias, names, strict=True), key=lambda p: -abs(p[0]))[:2]
+        bias = ", ".join(f"{n} {signed(b)}" for b, n in largest)
+        rows.append((
+            s.name, s.episodes, f"{s.distance:.3f}",
+            join([figures.interval_bar(s, (0, top)), tag("span", s.interval, class_="small")], " "),
+            join([figures.bias_bars(s, names, most), tag("span", bias, class_="small")], " "),
+            *(digits(s.kinematics[m], 2) for m in MOVES),
+        ))  # fmt: skip
+    columns = ("operator", "episodes", "distance", f"90 % interval (0 … {top:.2f})",
+               f"bias per dimension (±{most:.2f})", *MOVES)  # fmt: skip
+    return section(
+        title,
+        tag("p", "The smallest distance first. Bias is the mean of demonstrated minus predicted "
+            "actions: a constant error to one side. If the intervals of two operators overlap, "
+            "the data do not tell which one is better."),
+        table(columns, rows, "Operators, smallest distance first"),
+    )  # fmt: skip
+
+
+def ranking(findings: Findings) -> Markup:
+    """Return the episodes by distance, largest first."""
+    title = "Episodes"
+    if findings.meaning is None:
+        return section(title, absent(findings, "scores"))
+    scores, outliers = findings.meaning.episodes, findings.outliers
+    first = findings.ranking[: max(_ROWS, len(outliers))]
+    has_operators = bool(findings.demos.operators)
+    columns = ("episode", *["operator"] * has_operators, "pairs", "distance", "90 %", *MOVES)
+    rows = [
+        (scores[i].name, *[scores[i].operator or ""] * has_operators, f"{scores[i].pairs:,}",
+         f"{scores[i].distance:.3f}", scores[i].interval,
+         *(digits(scores[i].kinematics[m], 2) for m in MOVES))
+        for i in first
+    ]  # fmt: skip
+    if findings.fence is None:
+        text = "There are too few episodes to detect outliers."
+    else:
+        count = words.plural(len(outliers), "episode") if outliers else "no episode"
+        text = (
+            f"Above {findings.fence:.3f}, one and a half interquartile ranges over the upper "
+            f"quartile: {count}" + (f" ({words.names(findings, outliers)})." if outliers else ".")
+        )
+    figure = tag("figure", figures.ranking_figure(findings),
+                 legend([("far", "stands out"), ("usual", "others")]))  # fmt: skip
+    return section(
+        title,
+        tag("div", tag("div", tag("p", text), tag("p",
+            "The table also has measures of the movement itself, which do not depend on the "
+            "held-out policies. Smoothness nearer to 0 is smoother; idle, efficiency and "
+            "saturation are shares from 0 to 1."), tag("p",
+            "If an interval reaches far down, a few moments of the episode make the difference.")),
+            figure, class_="beside"),
+        tag("h3", f"The {len(first)} largest distances"),
+        table(columns, rows, "Episodes, largest distance first"),
+    )  # fmt: skip
+
+
+def pictures(findings: Findings) -> Markup:
+    """Return the actions of the first and the last episodes of the ranking."""
+    title = "Demonstrated and meant actions"
+    if findings.meaning is None:
+        return section(title, absent(findings, "scores"))
+    worst = findings.ranking[:_WORST]
+    best = [i for i in findings.ranking[::-1][:_BEST] if i not in worst]
+    plane = path_plane(findings.demos)
+    cards = [_card(findings, i, "furthest", plane) for i in worst]
+    cards += [_card(findings, i, "nearest", plane) for i in best]
+    return section(
+        title,
+        tag("p", "The episodes with the largest distances, and below them those with the smallest "
+            "for comparison. Actions are in the units of the file." + (
+                "" if any(findings.meaning.radius) else
+                " With Δ = 0, the meant actions are the demonstrated ones.")),
+        episode_figures.key(findings.meaning), *cards,
+    )  # fmt: skip
+
+
+def _card(findings: Findings, number: int, role: str, plane: Plane | None) -> Markup:
+    assert findings.meaning is not None
+    score, episode = findings.meaning.episodes[number], findings.demos.episodes[number]
+    view = episode_figures.EpisodeView(findings.meaning, number)
+    facts = [
+        f"distance {score.distance:.3f} {score.interval}".rstrip(),
+        words.length(findings, score.pairs),
+        None if episode.operator is None else f"by {episode.operator}",
+        None if episode.success is None else ("success" if episode.success else "no success"),
+        None if episode.reward is None else f"return {episode.reward.sum():.4g}",
+    ]
+    count, size, note = len(view.dimensions), findings.demos.action_size, None
+    if count < size:
+        note = tag("p", f"The {count} of {size} action dimensions with the largest distances.",
+                   class_="small")  # fmt: skip
+    plots = [tag("figure", p) for p in episode_figures.dimension_figures(view)]
+    if plane is not None:
+        plots.append(tag("figure", episode_figures.path_figure(view, plane), class_="path"))
+    return tag(
+        "article",
+        tag("h3", episode.name, " ", tag("span", role, class_=f"badge {role}")),
+        tag("p", " · ".join(t for t in facts if t is not None), class_="small"), note,
+        tag("div", *plots, class_="pair"),
+    )  # fmt: skip

@@ -1,0 +1,57 @@
+"""Reasons to doubt a radius that was chosen from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from counterbc.selection.unimodality import FALSE_ALARMS
+
+LEAST_STEPS = 500
+"""With fewer gradient steps, errors of the policies say nothing about the demonstrators."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A reason to doubt the radius, and what to do about it."""
+
+    kind: Literal["few steps", "several modes", "zero is best", "largest is best"]
+    text: str
+
+
+def few_steps(steps: int) -> Doubt:
+    """Return the doubt about policies that were trained too briefly."""
+    return Doubt(
+        "few steps",
+        f"policies of {steps} steps are too young to look for several modes, or for a Δ of 0; "
+        f"search with {LEAST_STEPS} steps or more",
+    )
+
+
+def several_modes(dimensions: Sequence[str]) -> Doubt:
+    """Return the doubt about action dimensions whose errors have more than one peak."""
+    return Doubt(
+        "several modes",
+        f"the errors of {', '.join(dimensions)} have more than one peak (at most "
+        f"{FALSE_ALARMS:.0%} of data with one look so): demonstrators may mean different actions at "
+        "the same state, which one Gaussian averages; look at operators and goals apart, or use a "
+        "mixture policy",
+    )
+
+
+def zero_is_best() -> Doubt:
+    """Return the doubt about counterfactuals as such."""
+    return Doubt(
+        "zero is best",
+        "Δ = 0 predicts best: the demonstrators err too little for counterfactuals to help, or all "
+        "to one side; plain bc may do as well",
+    )
+
+
+def largest_is_best(radius: float) -> Doubt:
+    """Return the doubt about a search that ended at its last radius."""
+    return Doubt(
+        "largest is best",
+        f"Δ {radius:g} predicts best, the largest radius tried; try larger ones",
+    )

@@ -1,0 +1,132 @@
+"""Options that are made from dataclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+import pytest
+import tyro
+from rich.console import RenderableType
+
+from counterbc.commands.command import Command, Json
+from counterbc.commands.options import Group, as_typed, field_docs
+from counterbc.commands.train import Train
+from counterbc.errors import OptionError
+from counterbc.settings import Settings
+
+COLOURS = {"red": 1, "green": 2}
+
+
+@dataclass(frozen=True)
+class Paint:
+    """How to paint.
+
+    Nobody reads on.
+    """
+
+    coats: int = 2
+    """Number of coats;
+    see `stop_early`."""
+    stop_early: bool = False
+    """Stop early."""
+    colour: str | None = field(default=None, metadata={"choices": COLOURS})
+    """The colour."""
+    width: float | tuple[float, ...] | Literal["auto"] = "auto"
+    """Width of a line."""
+    layers: tuple[int, ...] | None = None
+    """Sizes."""
+    hidden: int = 0
+
+
+@dataclass(frozen=True)
+class PaintCommand(Command):
+    """Paint."""
+
+    wall: str = "north"
+    """The wall."""
+
+    @classmethod
+    def option_groups(cls) -> Mapping[str, Group]:
+        thick = Paint(coats=9, stop_early=True)
+        presets = {"default": Paint(), "thick": thick}
+        return {"paint": Group(kind=Paint, without=("hidden",), presets=presets)}
+
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        return {}, []
+
+
+def given(*words: str) -> dict[str, Any]:
+    return tyro.cli(PaintCommand.complete(), args=words).given_options("paint")
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        ((), {}),
+        (("--coats", "2"), {"coats": 2}),
+        (("--stop-early",), {"stop_early": True}),
+        (("--no-stop-early",), {"stop_early": False}),
+        (("--colour", "blue"), {"colour": "blue"}),
+        (("--width", "auto"), {"width": "auto"}),
+        (("--width", "0.5"), {"width": 0.5}),
+        (("--width", "0.5", "--width", "1"), {"width": (0.5, 1.0)}),
+        (("--layers", "8"), {"layers": (8,)}),
+        (("--layers", "8", "--layers", "4"), {"layers": (8, 4)}),
+    ],
+)
+def test_only_options_that_were_typed_are_given(
+    words: tuple[str, ...], values: dict[str, Any]
+) -> None:
+    assert given(*words) == values
+
+
+@pytest.mark.parametrize("words", [("--hidden", "1"), ("--coats", "many"), ("--coats", "None")])
+def test_what_is_no_option_or_no_value_is_refused(words: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit):
+        given(*words)
+
+
+def test_a_word_and_a_number_are_refused_together() -> None:
+    with pytest.raises(OptionError, match=r"width is auto and 0\.5; give auto alone, or numbers"):
+        given("--width", "auto", "--width", "0.5")
+
+
+def test_the_help_has_docstrings_choices_and_defaults(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        given("--help")
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    for words in (
+        "How to paint.",
+        "--coats INT Number of coats; see --stop-early. (default: 2; thick: 9)",
+        "--stop-early, --no-stop-early Stop early. (default: off; thick: on)",
+        "--colour {red,green} The colour. ",
+        "Width of a line. (default: auto)",
+        "--wall STR The wall. (default: north)",
+    ):
+        assert words in text
+    assert "Nobody" not in text
+
+
+def test_every_setting_is_an_option_of_train() -> None:
+    command = tyro.cli(Train.complete(), args=("demos.hdf5",))
+    names = [f.name for f in fields(getattr(command, "settings"))]  # noqa: B009 - made by complete
+    assert names == [f.name for f in fields(Settings)]
+    assert all(field_docs(Settings).values()), "a setting without a docstring has no help"
+
+
+def test_values_are_repeated_as_they_are_typed() -> None:
+    values = {"obs": ("a", "b"), "learning_rate": 0.5, "limited": False, "resample": True}
+    assert as_typed(values) == [
+        "--obs", "a", "--obs", "b", "--learning-rate", "0.5", "--no-limited", "--resample",
+    ]  # fmt: skip
+
+
+def test_a_command_repeats_its_fields_and_groups_without_defaults() -> None:
+    words = ("--wall", "south", "--layers", "3", "--stop-early")
+    command = tyro.cli(PaintCommand.complete(), args=words)
+    assert command.as_typed("paint", "wall") == [
+        "--wall", "south", "--stop-early", "--layers", "3",
+    ]  # fmt: skip
+    assert tyro.cli(PaintCommand.complete(), args=()).as_typed("paint", "wall") == []

@@ -1,0 +1,101 @@
+"""What is registered through the Python API is on the command line without further edits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = '''
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import counterbc as cb
+from counterbc.cli import main
+from counterbc.formats import Format
+from counterbc.formats.stream import Header, RawEpisode, Stream
+
+
+@dataclass(frozen=True)
+class HalfWeight(cb.Uniform):
+    """Every pair counts half."""
+
+    def weights(self, params, batch, log_pi):
+        return 0.5 * super().weights(params, batch, log_pi)
+
+
+@dataclass(frozen=True)
+class SmallMLP(cb.GaussianMLP):
+    """A small network."""
+
+    hidden: tuple[int, ...] = (4,)
+
+
+@dataclass(frozen=True)
+class Pill(cb.Box):
+    """A box by another name."""
+
+
+class Lines:
+    """A text file whose lines are one number for the state and one for the action."""
+
+    def recognizes(self, path):
+        return path.is_file() and path.read_text().startswith("lines")
+
+    def stream(self, path, obs):
+        rows = np.loadtxt(path, skiprows=1, dtype=np.float32)
+        episodes = [RawEpisode(rows[i::2, :1], rows[i::2, 1:], name=f"e{i}") for i in range(2)]
+        return Stream(Header(source=str(path)), iter(episodes))
+
+
+cb.METHODS["half-bc"] = cb.Method(support=cb.Ball(), weighting=HalfWeight())
+cb.POLICIES["small-mlp"] = SmallMLP
+cb.SUPPORTS["pill"] = Pill
+cb.FORMATS["lines"] = Format(Lines(), content="a text file that begins with lines")
+sys.exit(main(sys.argv[1:]))
+'''
+
+
+def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-c", PROGRAM, *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True)
+
+
+@pytest.fixture
+def demos(tmp_path: Path) -> Path:
+    path = tmp_path / "demos.txt"
+    rows = [f"{x / 20:.3f} {(x * 7 % 20) / 20 - 0.5:.3f}" for x in range(20)]
+    path.write_text("\n".join(["lines", *rows]) + "\n")
+    return path
+
+
+def test_a_new_method_policy_support_and_format_train_from_the_command_line(
+    demos: Path, tmp_path: Path
+) -> None:
+    result = command(
+        "train", demos, "--method", "half-bc", "--policy", "small-mlp", "--shape", "pill",
+        "--radius", "0.1", "--steps", "5", "--out", tmp_path / "run", "--json",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    payload = json.loads(result.stdout)
+    assert payload["method"] == "half-bc"
+    assert (payload["settings"]["policy"], payload["settings"]["shape"]) == ("small-mlp", "pill")
+
+
+def test_the_help_lists_the_new_names() -> None:
+    result = command("train", "--help")
+    for name in ("half-bc", "small-mlp", "pill", "lines"):
+        assert name in result.stdout
+    assert "lines" in command("inspect", "--help").stdout
+
+
+def test_the_new_format_is_detected_and_can_be_named(demos: Path) -> None:
+    for options in ((), ("--format", "lines")):
+        result = command("inspect", demos, "--json", *options)
+        assert json.loads(result.stdout)["pairs"] == 20
