@@ -70,9 +70,9 @@ def test_an_unsupported_file_is_refused_with_the_list_of_formats(
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_forced_format_that_does_not_fit_is_one_sentence(kind: str, tmp_path: Path) -> None:
-    other = write("npz" if kind == "csv" else "csv", tmp_path / "demos")
+    other_format = write("npz" if kind == "csv" else "csv", tmp_path / "demos")
     with pytest.raises(FormatError, match=str(tmp_path)):
-        load(other, format=kind)
+        load(other_format, format=kind)
 
 
 def test_unknown_formats_are_refused_by_name(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_unknown_formats_are_refused_by_name(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["demos.csv"]
 
 
-class Repeated:
+class OneValueFormat:
     """A format of three lines: a word and two numbers, the length and the only value."""
 
     def recognizes(self, path: Path) -> bool:
@@ -106,19 +106,19 @@ class Repeated:
 def test_a_registered_object_is_detected_read_and_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine = Format(Repeated(), content="a word", writable=True, suffixes=(".rep",))
-    monkeypatch.setitem(FORMATS, "mine", mine)
+    new_format = Format(OneValueFormat(), content="a word", writable=True, suffixes=(".rep",))
+    monkeypatch.setitem(FORMATS, "mine", new_format)
     path = tmp_path / "demos.rep"
-    lost = save(Demonstrations((Episode(np.full((4, 1), 2.5), np.ones((4, 1))),)), path)
-    assert lost == ["all values but the first"]
+    notes = save(Demonstrations((Episode(np.full((4, 1), 2.5), np.ones((4, 1))),)), path)
+    assert notes == ["all values but the first"]
     assert detect(path) == "mine"
     assert load(path).action.tolist() == [[2.5]] * 4
     assert "mine" in writable_formats()
 
 
 def test_every_real_dataset_is_recognized(data: Path) -> None:
-    found = [*data.rglob("*.hdf5"), data / "fixtures/lerobot_v21_g1"]
-    kinds = {p.name: detect(p) for p in found}
+    paths = [*data.rglob("*.hdf5"), data / "fixtures/lerobot_v21_g1"]
+    kinds = {p.name: detect(p) for p in paths}
     assert len(kinds) == 7
     assert {n for n, kind in kinds.items() if kind == "robomimic"} == {
         n for n in kinds if n.endswith(".hdf5")
@@ -157,19 +157,19 @@ def planted_lerobot(root: Path) -> tuple[Path, set[str]]:
         about["features"][name] = {"dtype": "float32", "shape": [1], "names": None}
     (path / "meta/info.json").write_text(json.dumps(about))
     data = path / "data/chunk-000/file-000.parquet"
-    held = pq.read_table(data)
+    columns = pq.read_table(data)
     for name in ("forces", "next.done"):
-        held = held.append_column(name, pa.array(np.zeros(5, np.float32)))
-    pq.write_table(held, data)
+        columns = columns.append_column(name, pa.array(np.zeros(5, np.float32)))
+    pq.write_table(columns, data)
     return path, {"forces (float32)", "next.done (float32)"}
 
 
 def planted_minari(root: Path) -> tuple[Path, set[str]]:
     minari.write(demos(), path := root / "demos")
-    where = path / "data/metadata.json"
-    about = json.loads(where.read_text()) | {"author": ["ann"]}
+    path_of_metadata = path / "data/metadata.json"
+    about = json.loads(path_of_metadata.read_text()) | {"author": ["ann"]}
     del about["counterbc"]
-    where.write_text(json.dumps(about))
+    path_of_metadata.write_text(json.dumps(about))
     with h5py.File(path / "data/main_data.hdf5", "a") as file:
         file["episode_1/infos/forces"] = np.zeros(3)
         file["episode_1/forces"] = np.zeros(2)

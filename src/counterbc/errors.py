@@ -1,4 +1,4 @@
-"""What the library says when it cannot go on: one sentence each, and the next step in it."""
+"""Errors and warnings: one sentence each, which ends with the next step."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ class CounterBCError(Exception):
 
 
 class DataError(CounterBCError):
-    """Demonstrations that are not what they claim to be: lengths, shapes, values."""
+    """Demonstrations with wrong lengths, shapes or values."""
 
 
 class FormatError(CounterBCError):
-    """A file or folder that cannot be read as what it should be."""
+    """A file or folder that cannot be read or written."""
 
 
 class OptionError(CounterBCError):
@@ -32,21 +32,21 @@ class MissingExtra(CounterBCError):
 
 
 class InfeasibleActions(UserWarning):
-    """Recorded actions lie outside the declared bounds; training goes on."""
+    """Recorded actions that lie outside the declared bounds; training continues."""
 
 
 class AbsentEpisodes(UserWarning):
-    """Masks of a file name episodes that it does not hold; they are passed over."""
+    """Masks that name episodes which are not in the file; these are ignored."""
 
 
 class SlowSimulator(UserWarning):
-    """A world runs in the slower one of its simulators."""
+    """A world that runs in the slower of its simulators."""
 
 
 class Diverged(UserWarning):
     """Members of a population whose loss is no longer finite."""
 
 
-def unknown(what: str, got: object, allowed: Iterable[str]) -> OptionError:
-    """The error for a name that is not in a list of names."""
-    return OptionError(f"unknown {what} {str(got)!r}; allowed: {', '.join(allowed)}")
+def unknown(kind: str, name: object, names: Iterable[str]) -> OptionError:
+    """Return the error for a name that is not one of `names`."""
+    return OptionError(f"unknown {kind} {str(name)!r}; allowed: {', '.join(names)}")

@@ -9,7 +9,7 @@ from counterbc.errors import DataError, FormatError
 from counterbc.formats import load, open_stream
 
 
-def written(path: Path, text: str) -> Path:
+def write_csv(path: Path, text: str) -> Path:
     path.write_text(text, "utf-8")
     return path
 
@@ -24,7 +24,7 @@ episode,x,action_0,y,reward,action_1,operator
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_columns_are_distinguished_by_name(delimiter: str, tmp_path: Path) -> None:
-    demos = load(written(tmp_path / "demos.csv", FULL.replace(",", delimiter)))
+    demos = load(write_csv(tmp_path / "demos.csv", FULL.replace(",", delimiter)))
     assert demos.obs_names == ("x", "y")
     assert demos.action_names == ("action_0", "action_1")
     assert [(e.name, e.operator, len(e)) for e in demos.episodes] == [
@@ -37,7 +37,7 @@ def test_columns_are_distinguished_by_name(delimiter: str, tmp_path: Path) -> No
 
 
 def test_observations_can_be_chosen_column_by_column(tmp_path: Path) -> None:
-    demos = load(written(tmp_path / "demos.csv", FULL), obs=["y"])
+    demos = load(write_csv(tmp_path / "demos.csv", FULL), obs=["y"])
     assert demos.obs[:, 0].tolist() == [2, 4, 6]
     with pytest.raises(FormatError, match="no observation column 'z'; allowed: x, y"):
         load(tmp_path / "demos.csv", obs=["z"])
@@ -58,21 +58,21 @@ def test_observations_can_be_chosen_column_by_column(tmp_path: Path) -> None:
     ],
 )
 def test_the_rule_of_action_columns(name: str, is_action: bool, tmp_path: Path) -> None:
-    demos = load(written(tmp_path / "demos.csv", f"x,action_z,{name}\n1,2,3\n"))
+    demos = load(write_csv(tmp_path / "demos.csv", f"x,action_z,{name}\n1,2,3\n"))
     assert (name in demos.action_names) is is_action
     assert (name in demos.obs_names) is not is_action
 
 
 def test_a_byte_order_mark_quotes_and_unicode_are_read(tmp_path: Path) -> None:
     text = '\ufeff"größe, cm",action,episode\n1,2,"früh"\n'
-    demos = load(written(tmp_path / "demos.csv", text))
+    demos = load(write_csv(tmp_path / "demos.csv", text))
     assert demos.obs_names == ("größe, cm",)
     assert demos.episodes[0].name == "früh"
 
 
 def test_an_episode_continues_across_the_blocks_of_reading(tmp_path: Path) -> None:
     rows = "\n".join(f"{i // 70_000},{i},{i % 7}" for i in range(150_000))  # over a megabyte
-    demos = load(written(tmp_path / "long.csv", f"episode,x,action\n{rows}\n"))
+    demos = load(write_csv(tmp_path / "long.csv", f"episode,x,action\n{rows}\n"))
     assert [len(e) for e in demos.episodes] == [70_000, 70_000, 10_000]
     assert np.array_equal(demos.obs[:, 0], np.arange(150_000))
 
@@ -96,7 +96,7 @@ def test_an_episode_continues_across_the_blocks_of_reading(tmp_path: Path) -> No
 )
 def test_a_bad_table_is_refused_in_words(text: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises((FormatError, DataError), match=sentence):
-        load(written(tmp_path / "bad.csv", text), format="csv")
+        load(write_csv(tmp_path / "bad.csv", text), format="csv")
 
 
 def test_a_table_with_the_index_column_of_pandas_is_read(tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_a_table_with_the_index_column_of_pandas_is_read(tmp_path: Path) -> None
     assert [len(e) for e in demos.episodes] == [2, 1]
     assert demos.obs_names == ("x",)
     assert demos.obs[:, 0].tolist() == [1.5, 2.5, 3.5]
-    left = open_stream(path).header.left_out
-    assert left == ("column ''", "column 'timestamp'", "column 'done'")
+    left_out = open_stream(path).header.left_out
+    assert left_out == ("column ''", "column 'timestamp'", "column 'done'")
     assert load(path, ["timestamp"]).obs_names == ("timestamp",)  # unless it is asked for
 
 

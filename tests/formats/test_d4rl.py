@@ -12,14 +12,14 @@ from counterbc.formats import d4rl as flat
 from counterbc.formats import load
 
 
-def written(path: Path, **arrays: Any) -> Path:
+def write_flat(path: Path, **arrays: Any) -> Path:
     with h5py.File(path, "w") as file:
         for key, values in arrays.items():
             file[key] = np.asarray(values)
     return path
 
 
-def six(**others: Any) -> dict[str, Any]:
+def six(**arrays: Any) -> dict[str, Any]:
     """Six pairs; the second ends an episode, the fifth runs out of time."""
     arrays = {
         "observations": np.arange(12.0).reshape(6, 2),
@@ -27,12 +27,12 @@ def six(**others: Any) -> dict[str, Any]:
         "rewards": np.arange(6.0),
         "terminals": [0, 1, 0, 0, 0, 0],
         "timeouts": [0, 0, 0, 0, 1, 0],
-    } | others
+    } | arrays
     return {k: v for k, v in arrays.items() if v is not None}
 
 
 def test_episodes_end_at_terminals_and_timeouts_and_the_rest_is_one_too(tmp_path: Path) -> None:
-    demos = load(written(tmp_path / "flat.hdf5", **six()))
+    demos = load(write_flat(tmp_path / "flat.hdf5", **six()))
     assert [len(e) for e in demos.episodes] == [2, 3, 1]
     assert [e.name for e in demos.episodes] == ["demo_0", "demo_1", "demo_2"]
     assert demos.action[:, 0].tolist() == list(range(6))
@@ -43,11 +43,11 @@ def test_episodes_end_at_terminals_and_timeouts_and_the_rest_is_one_too(tmp_path
 
 def test_a_file_whose_last_row_is_an_end_has_nothing_after_it(tmp_path: Path) -> None:
     ends = six(terminals=[0, 0, 1, 0, 0, 1], timeouts=None)
-    assert [len(e) for e in load(written(tmp_path / "flat.hdf5", **ends)).episodes] == [3, 3]
+    assert [len(e) for e in load(write_flat(tmp_path / "flat.hdf5", **ends)).episodes] == [3, 3]
 
 
 def test_other_arrays_are_named_as_left_out(tmp_path: Path) -> None:
-    path = written(tmp_path / "flat.hdf5", **six(next_observations=np.zeros((6, 2))))
+    path = write_flat(tmp_path / "flat.hdf5", **six(next_observations=np.zeros((6, 2))))
     assert flat.stream(path).header.left_out == (
         "next_observations",
         "whether terminals or timeouts ended an episode",
@@ -64,7 +64,7 @@ def test_many_short_episodes_are_cut_right_across_the_blocks_of_reading(
         observations=rng.normal(size=(50, 2)), actions=rng.normal(size=(50, 1)),
         rewards=rng.normal(size=50), terminals=rng.uniform(size=50) < 0.3, timeouts=np.zeros(50),
     )  # fmt: skip
-    demos = load(written(tmp_path / "flat.hdf5", **arrays))
+    demos = load(write_flat(tmp_path / "flat.hdf5", **arrays))
     assert len(demos) == arrays["terminals"][:-1].sum() + 1
     assert np.array_equal(demos.obs, arrays["observations"].astype(np.float32))
     assert np.array_equal(demos.action, arrays["actions"].astype(np.float32))
@@ -83,4 +83,4 @@ def test_a_bad_flat_file_is_refused_in_words(
     arrays: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
     with pytest.raises(FormatError, match=sentence):
-        load(written(tmp_path / "flat.hdf5", **arrays))
+        load(write_flat(tmp_path / "flat.hdf5", **arrays))

@@ -39,9 +39,9 @@ def test_an_error_of_a_library_becomes_one_sentence(error: Exception) -> None:
 
 @pytest.mark.parametrize("error", [DataError("mine"), FormatError("mine"), KeyboardInterrupt()])
 def test_our_errors_and_interrupts_pass_unchanged(error: BaseException) -> None:
-    with pytest.raises(type(error)) as caught, Guard(Path("a")):
+    with pytest.raises(type(error)) as error_info, Guard(Path("a")):
         raise error
-    assert caught.value is error
+    assert error_info.value is error
 
 
 def test_missing_permission_is_named_as_such() -> None:
@@ -65,10 +65,10 @@ def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 def test_a_bug_is_not_reported_as_damage(
     tiny: Demonstrations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr("counterbc.formats.robomimic.reader._read_obs", broken)
+    monkeypatch.setattr("counterbc.formats.robomimic.reader._read_obs", fail)
     tiny.save(tmp_path / "demos.hdf5")
     with pytest.raises(KeyError, match="a bug"):
         load(tmp_path / "demos.hdf5")
@@ -159,7 +159,7 @@ def originals(folder: Path, tiny: Demonstrations) -> list[Path]:
     """Small files: ours, and real ones where there are any."""
     tiny.save(folder / "ours.hdf5")
     save(tiny, folder / "ours.npz")
-    found = [folder / "ours.hdf5", folder / "ours.npz"]
+    paths = [folder / "ours.hdf5", folder / "ours.npz"]
     if DATA:
         whole = h5py.File(Path(DATA) / "pusht_human_206.hdf5")
         with whole, h5py.File(folder / "push_t.hdf5", "w") as part:
@@ -168,27 +168,27 @@ def originals(folder: Path, tiny: Demonstrations) -> list[Path]:
             for i in range(3):
                 whole.copy(f"data/demo_{i}", group)
         fixtures = Path(DATA) / "fixtures"
-        found += [folder / "push_t.hdf5", *sorted(fixtures.glob("robomimic_*_low_dim_*.hdf5"))]
-    return found
+        paths += [folder / "push_t.hdf5", *sorted(fixtures.glob("robomimic_*_low_dim_*.hdf5"))]
+    return paths
 
 
-def cut(content: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def truncate(content: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return content[: rng.integers(len(content))]
 
 
-def flipped(content: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def flip_bits(content: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """One bit in each of eight bytes."""
     content[rng.integers(len(content), size=8)] ^= np.uint8(1) << rng.integers(8, dtype=np.uint8)
     return content
 
 
-def flipped_in_front(content: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def flip_bits_in_front(content: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """In the first part, where HDF5 keeps its own tables."""
-    flipped(content[:8192], rng)
+    flip_bits(content[:8192], rng)
     return content
 
 
-def overwritten(content: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def overwrite(content: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     start = rng.integers(max(len(content) - 300, 1))
     content[start : start + 300] = rng.integers(256, size=len(content[start : start + 300]))
     return content
@@ -196,7 +196,7 @@ def overwritten(content: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 WAYS: list[Callable[[np.ndarray, np.random.Generator], np.ndarray]]
 
-WAYS = [cut, flipped, flipped_in_front, overwritten]
+WAYS = [truncate, flip_bits, flip_bits_in_front, overwrite]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits and alarms are POSIX's")
@@ -212,11 +212,11 @@ def test_damaged_files_are_read_or_refused_and_never_crash(
             path.write_bytes(WAYS[i % 4](content, rng).tobytes())
             damaged.append(str(path))
     assert len(damaged) >= (60 if DATA else 40)
-    done = subprocess.run(  # a crash of the HDF5 library would take the tests with it
+    process = subprocess.run(  # a crash of the HDF5 library would take the tests with it
         [sys.executable, "-c", WORKER, *damaged], capture_output=True, text=True, timeout=120
     )
-    results = dict(json.loads(line) for line in done.stdout.splitlines())
-    assert done.returncode == 0, damaged[len(results)]
+    results = dict(json.loads(line) for line in process.stdout.splitlines())
+    assert process.returncode == 0, damaged[len(results)]
     assert list(results) == damaged
     assert {r for r in results.values() if r not in ("read", "refused")} == set()
     assert {"read", "refused"} == set(results.values())

@@ -21,7 +21,7 @@ def demos(tiny: Demonstrations, tmp_path: Path) -> Path:
     return tmp_path / "demos.hdf5"
 
 
-def moved(file: h5py.File, key: str) -> str:
+def move_away(file: h5py.File, key: str) -> str:
     """Takes what lies under `key` away; where it is now."""
     file.move(key, "/elsewhere")
     return "/elsewhere"
@@ -34,15 +34,15 @@ def moved(file: h5py.File, key: str) -> str:
 @pytest.mark.parametrize("kind", ["soft", "external"])
 def test_links_are_refused(kind: str, key: str, demos: Path, tmp_path: Path) -> None:
     with h5py.File(demos, "a") as file:
-        place = moved(file, key)
+        place = move_away(file, key)
         if kind == "soft":
             file[key] = h5py.SoftLink(place)
     if kind == "external":
         os.rename(demos, tmp_path / "other.hdf5")
-        with h5py.File(tmp_path / "other.hdf5") as other, h5py.File(demos, "w") as file:
+        with h5py.File(tmp_path / "other.hdf5") as other_file, h5py.File(demos, "w") as file:
             for name in ("data", "mask"):
-                if name in other:
-                    other.copy(name, file)
+                if name in other_file:
+                    other_file.copy(name, file)
             file[key] = h5py.ExternalLink(tmp_path / "other.hdf5", "/elsewhere")
     with pytest.raises(FormatError, match="is a link, and links are not followed"):
         load(demos)
@@ -60,8 +60,8 @@ def test_values_kept_in_another_file_are_refused(demos: Path, tmp_path: Path) ->
 
 
 def test_virtual_datasets_are_refused(demos: Path, tmp_path: Path) -> None:
-    with h5py.File(tmp_path / "other.hdf5", "w") as other:
-        other["secret"] = np.zeros((10, 2))
+    with h5py.File(tmp_path / "other.hdf5", "w") as other_file:
+        other_file["secret"] = np.zeros((10, 2))
     layout = h5py.VirtualLayout((10, 2), np.float64)
     layout[:] = h5py.VirtualSource(tmp_path / "other.hdf5", "secret", (10, 2))
     with h5py.File(demos, "a") as file:

@@ -29,35 +29,38 @@ def stream(*lengths: int, **fields: Any) -> Stream:
 def test_a_stream_of_a_dataset_gives_it_back(tiny: Demonstrations) -> None:
     back = Stream.of(tiny).demonstrations()
     assert back.fingerprint() == tiny.fingerprint()
-    same = Stream.of(tiny)
-    assert Stream.of(same) is same
+    unchanged = Stream.of(tiny)
+    assert Stream.of(unchanged) is unchanged
 
 
 def test_checked_fills_in_names_and_keeps_what_only_the_header_knows() -> None:
-    checked = stream(2, 1, operators=("ann",), left_out=("forces",)).checked()
-    assert checked.header.obs_names == ("a[0]", "b[0]", "b[1]")
-    assert (checked.header.operators, checked.header.left_out) == (("ann",), ("forces",))
-    episodes = list(checked.raw_episodes)
+    result = stream(2, 1, operators=("ann",), left_out=("forces",)).checked()
+    assert result.header.obs_names == ("a[0]", "b[0]", "b[1]")
+    assert (result.header.operators, result.header.left_out) == (
+        ("ann",),
+        ("forces",),
+    )
+    episodes = list(result.raw_episodes)
     assert [raw.name for raw in episodes] == ["demo_0", "demo_1"]
     assert episodes[0].obs.dtype == np.float32
 
 
 def test_an_episode_is_checked_when_it_is_read() -> None:
     good, bad = stream(2), np.full((1, 3), np.nan)
-    checked = Stream(
+    result = Stream(
         good.header, chain(good.raw_episodes, [RawEpisode(bad, np.zeros((1, 1)))])
     ).checked()  # fmt: skip
-    next(checked.raw_episodes)
+    next(result.raw_episodes)
     with pytest.raises(DataError, match=r"^a file: obs of episode 'demo_1' has 3 values"):
-        next(checked.raw_episodes)
+        next(result.raw_episodes)
 
 
 def test_two_episodes_of_one_name_are_refused() -> None:
     (raw,) = stream(2).raw_episodes
-    named = [replace(raw, name=name) for name in ("x", "y", "y")]
-    checked = Stream(stream().header, iter(named)).checked()
+    episodes = [replace(raw, name=name) for name in ("x", "y", "y")]
+    result = Stream(stream().header, iter(episodes)).checked()
     with pytest.raises(DataError, match="a file: two episodes are named 'y'; rename one"):
-        list(checked.raw_episodes)
+        list(result.raw_episodes)
 
 
 def test_a_stream_without_episodes_is_refused() -> None:
@@ -123,10 +126,10 @@ def test_a_large_file_passes_through_little_memory(
 ) -> None:
     out = [tmp_path / "out"] if command[0] == "convert" else []
     arguments = map(str, [command[0], large, *out, *command[1:]])
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", PEAK, *arguments], capture_output=True, text=True, check=True
     )
-    assert int(done.stderr) / 1000 < 120  # megabytes, most of them Python and its libraries
+    assert int(process.stderr) / 1000 < 120  # megabytes, most of them Python and its libraries
 
 
 def test_masks_of_a_subset_name_only_what_is_in_it(tiny: Demonstrations, tmp_path: Path) -> None:

@@ -65,9 +65,9 @@ def test_images_read_back_unchanged(format: str, shape: tuple[int, ...], tmp_pat
 def test_a_stream_is_written_like_the_dataset_and_keeps_the_order_of_episodes(
     format: str, tmp_path: Path
 ) -> None:
-    turned = replace(small(selected=None), episodes=small().episodes[::-1])
-    assert [e.name for e in turned.episodes] == ["demo_1", "demo_0"]
-    for name, data in (("first", small()), ("turned", turned)):
+    reversed_order = replace(small(selected=None), episodes=small().episodes[::-1])
+    assert [e.name for e in reversed_order.episodes] == ["demo_1", "demo_0"]
+    for name, data in (("first", small()), ("turned", reversed_order)):
         save(Stream.of(data), tmp_path / name, format=format)
         assert_same(data, load(tmp_path / name))
 
@@ -106,12 +106,12 @@ floats = st.floats(-1e6, 1e6, width=32)
 def episodes(
     draw: st.DrawFn, names: list[str], width: int, size: int, text: st.SearchStrategy[str]
 ) -> tuple[Episode, ...]:
-    drawn = []
+    result = []
     for name in names:
         length = draw(st.integers(1, 4))
         row = st.lists(floats, min_size=width, max_size=width)
         rewards = st.lists(floats, min_size=length, max_size=length)
-        drawn.append(
+        result.append(
             Episode(
                 obs=np.array(draw(st.lists(row, min_size=length, max_size=length))),
                 action=np.full((length, size), draw(floats)),
@@ -121,7 +121,7 @@ def episodes(
                 name=name,
             )
         )
-    return tuple(drawn)
+    return tuple(result)
 
 
 @st.composite

@@ -39,7 +39,7 @@ _FIRST_LINE = 2**20  # bytes; a longer first line is not a header row
 
 
 def recognizes(path: Path) -> bool:
-    """Return whether it is a text file whose first line names an action."""
+    """Return whether a path is a text file whose first line names an action."""
     if not path.is_file():
         return False
     try:

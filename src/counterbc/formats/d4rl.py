@@ -27,7 +27,7 @@ _READ = ("observations", "actions", "rewards", "terminals", "timeouts")
 
 
 def recognizes(path: Path) -> bool:
-    """Return whether it is an HDF5 file with `observations` and `actions` at its root."""
+    """Return whether a path is an HDF5 file with `observations` and `actions` at its root."""
     if not path.is_file() or not h5py.is_hdf5(path):
         return False
     with hdf5.open_file(path) as file:

@@ -27,7 +27,7 @@ from counterbc.formats.stream import Header, RawEpisode
 
 @dataclass(frozen=True)
 class Extras:
-    """The checked content of the object."""
+    """The JSON object of a dataset, with the types of its values checked."""
 
     header: dict[str, Any]
     """Fields of a `Header`, except for observations, of which a reader may choose some."""
@@ -70,7 +70,7 @@ class Extras:
 
 
 def extras_json(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the object for a dataset; `episodes` come from `describe`."""
+    """Return the JSON object for a dataset; `episodes` come from `describe`."""
     low, high = header.action_low, header.action_high
     return {
         "written_by": f"counterbc {__version__}",
@@ -101,7 +101,7 @@ def describe(
 
 
 def read_extras(values: Mapping[str, Any], label: str) -> Extras:
-    """Check the object, which may have been edited by hand, and return its content."""
+    """Read and check the JSON object, which may have been edited by hand."""
     pairs = json_files.entry(values, "obs_keys", list, label)
     if not all(isinstance(p, list) and [type(x) for x in p] == [str, int] for p in pairs):
         raise FormatError(

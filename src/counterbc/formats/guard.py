@@ -36,7 +36,7 @@ class Guard:
 
 
 def check_there(path: Path) -> None:
-    """Raise a `FormatError` if a path does not exist or must not be read."""
+    """Raise a `FormatError` if a path does not exist or cannot be read."""
     with Guard(path):
         if not path.exists():
             raise FormatError(f"{path} does not exist; give the path of a file or folder")

@@ -42,8 +42,8 @@ def without_column(root: Path, file: str, name: str) -> None:
     pq.write_table(pq.read_table(root / file).drop_columns([name]), root / file)
 
 
-def refused(root: Path, sentence: str) -> None:
-    with pytest.raises((FormatError, DataError), match=sentence) as caught:
+def assert_refused(root: Path, sentence: str) -> None:
+    with pytest.raises((FormatError, DataError), match=sentence) as error_info:
         load(root, format="lerobot")
-    assert str(root) in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert str(root) in str(error_info.value)
+    assert "\n" not in str(error_info.value)

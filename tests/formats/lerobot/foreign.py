@@ -58,16 +58,16 @@ def foreign(
     root: Path,
     features: dict[str, dict[str, Any]] = FEATURES,
     extra: Sequence[dict[str, pa.Array]] = ({}, {}, {}),
-    placed: Sequence[dict[str, Any]] = ({}, {}, {}),
+    video_rows: Sequence[dict[str, Any]] = ({}, {}, {}),
     fps: float = 10,
     **info: Any,
 ) -> Path:
     """A version 3.0 folder as LeRobot makes it, with three episodes in two files."""
     parts: dict[tuple[int, int], list[pa.Table]] = {}
     for i, (length, end) in enumerate(zip(LENGTHS, ENDS, strict=True)):
-        held = columns(i, end - length, length) | extra[i]
-        stored = [n for n in features if features[n]["dtype"] != "video"]
-        parts.setdefault(FILES[i], []).append(pa.table({n: held[n] for n in stored}))
+        cells = columns(i, end - length, length) | extra[i]
+        names_in_file = [n for n in features if features[n]["dtype"] != "video"]
+        parts.setdefault(FILES[i], []).append(pa.table({n: cells[n] for n in names_in_file}))
     for (chunk, file), tables in parts.items():
         path = root / f"data/chunk-{chunk:03d}/file-{file:03d}.parquet"
         path.parent.mkdir(parents=True)
@@ -81,7 +81,7 @@ def foreign(
             "data/file_index": FILES[i][1],
             "dataset_from_index": ENDS[i] - LENGTHS[i],
             "dataset_to_index": ENDS[i],
-            **placed[i],
+            **video_rows[i],
         }
         for i in (2, 0, 1)  # a table need not be sorted
     ]
@@ -107,12 +107,12 @@ def foreign(
 
 def images(kind: str) -> list[bytes]:
     """Nine flat images of 6×8 pixels, each a little brighter than the one before."""
-    made = []
+    encoded_images = []
     for i in range(9):
         buffer = io.BytesIO()
         Image.fromarray(np.full((6, 8, 3), 20 * i, np.uint8)).save(buffer, kind)
-        made.append(buffer.getvalue())
-    return made
+        encoded_images.append(buffer.getvalue())
+    return encoded_images
 
 
 CAMERA = "observation.images.front"
@@ -122,6 +122,6 @@ IMAGE = {"dtype": "image", "shape": [6, 8, 3], "names": ["height", "width", "cha
 
 
 def with_images(root: Path, kind: str = "PNG", about: dict[str, Any] = IMAGE) -> Path:
-    held = [{"bytes": b, "path": None} for b in images(kind)]
-    extra = [{CAMERA: pa.array(held[end - n : end])} for n, end in zip(LENGTHS, ENDS, strict=True)]
+    cells = [{"bytes": b, "path": None} for b in images(kind)]
+    extra = [{CAMERA: pa.array(cells[end - n : end])} for n, end in zip(LENGTHS, ENDS, strict=True)]
     return foreign(root, FEATURES | {CAMERA: about}, extra)

@@ -23,7 +23,7 @@ def demos(**fields: Any) -> Demonstrations:
         )
         for n in (4, 2, 3)
     )
-    known: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "obs_keys": (("position", 2), ("object", 1), ("speed", 1)),
         "obs_names": ("x", "y", "angle", "v"),
         "rate": 20.0,
@@ -34,7 +34,7 @@ def demos(**fields: Any) -> Demonstrations:
         },
         "env_args": {"env_name": "Lift", "robot_type": "arm"},
     }
-    return Demonstrations(episodes, **(known | fields))
+    return Demonstrations(episodes, **(defaults | fields))
 
 
 def info(root: Path) -> dict[str, Any]:

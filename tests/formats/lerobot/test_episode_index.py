@@ -13,8 +13,8 @@ from counterbc.formats.lerobot.episode_index import EpisodeEntry, split_by_file
 from tests.formats.lerobot.editing import (
     FILE,
     INDEX,
+    assert_refused,
     edit_column,
-    refused,
 )
 from tests.formats.lerobot.foreign import (
     LENGTHS,
@@ -65,7 +65,7 @@ def test_an_episodes_table_that_lies_is_refused(
     root: Path, column: str, values: Any, sentence: str
 ) -> None:
     edit_column(root, INDEX, column, values)
-    refused(root, sentence)
+    assert_refused(root, sentence)
 
 
 def test_an_episode_of_no_frames_is_refused(root: Path) -> None:
@@ -73,13 +73,13 @@ def test_an_episode_of_no_frames_is_refused(root: Path) -> None:
     edit_column(root, INDEX, "dataset_to_index", [5, 5])
     edit_column(root, INDEX, "dataset_from_index", [0, 5])
     edit_column(root, FILE, "episode_index", [0] * 5)
-    refused(root, "episode 'demo_1' is empty")
+    assert_refused(root, "episode 'demo_1' is empty")
 
 
 @pytest.mark.parametrize("name", [FILE, INDEX, "meta/info.json"])
 def test_a_missing_file_is_named(root: Path, name: str) -> None:
     (root / name).unlink()
-    refused(root, r"is missing; copy or download|has no Parquet tables")
+    assert_refused(root, r"is missing; copy or download|has no Parquet tables")
 
 
 def entry(index: int, file: str, start: int, length: int) -> EpisodeEntry:

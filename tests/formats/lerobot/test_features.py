@@ -39,9 +39,9 @@ def test_the_columns_are_those_of_info_in_order_and_type(tmp_path: Path) -> None
 
 
 def test_images_with_too_many_channels_are_refused(tmp_path: Path) -> None:
-    stacked = Demonstrations((Episode(np.zeros((2, 8, 8, 12), np.uint8), np.zeros((2, 1))),))
+    many_channels = Demonstrations((Episode(np.zeros((2, 8, 8, 12), np.uint8), np.zeros((2, 1))),))
     with pytest.raises(FormatError, match=r"cannot store images of shape \(8, 8, 12\)"):
-        lerobot.write(stacked, tmp_path / "demos")
+        lerobot.write(many_channels, tmp_path / "demos")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,9 +9,9 @@ from counterbc.formats import (
     load,
 )
 from tests.formats.lerobot.editing import (
+    assert_refused,
     edit_feature,
     edit_info,
-    refused,
 )
 from tests.formats.lerobot.foreign import foreign
 
@@ -29,9 +29,9 @@ from tests.formats.lerobot.foreign import foreign
 def test_info_that_is_not_a_json_object_is_refused(
     root: Path, content: str | bytes, sentence: str
 ) -> None:
-    written = content.encode() if isinstance(content, str) else content
-    (root / "meta/info.json").write_bytes(written)
-    refused(root, sentence)
+    content_bytes = content.encode() if isinstance(content, str) else content
+    (root / "meta/info.json").write_bytes(content_bytes)
+    assert_refused(root, sentence)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_info_that_is_not_a_json_object_is_refused(
 )
 def test_info_that_is_wrong_is_refused(root: Path, changes: dict[str, Any], sentence: str) -> None:
     edit_info(root, **changes)
-    refused(root, sentence)
+    assert_refused(root, sentence)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_templates_of_paths_outside_the_folder_or_with_other_fields_are_refused(
     root: Path, template: str
 ) -> None:
     edit_info(root, data_path=template)
-    refused(
+    assert_refused(
         root,
         "is not inside the folder of the dataset or has unknown fields; allowed fields: chunk",
     )
@@ -107,7 +107,7 @@ def test_a_feature_that_is_not_what_info_says_is_refused(
     root: Path, changes: dict[str, Any], sentence: str
 ) -> None:
     edit_feature(root, "observation.state", **changes)
-    refused(root, sentence)
+    assert_refused(root, sentence)
 
 
 def test_names_are_read_in_each_of_lerobots_spellings(tmp_path: Path) -> None:

@@ -41,9 +41,9 @@ def test_numeric_observations_are_joined_with_the_state_and_the_environment_firs
 
 def test_observations_are_chosen_by_their_full_or_short_names(tmp_path: Path) -> None:
     root = foreign(tmp_path)
-    chosen = load(root, obs=["speed", "observation.state"])
-    assert chosen.obs_keys == (("observation.speed", 1), ("observation.state", 2))
-    assert chosen.obs[4].tolist() == [4.25, 4, 4.5]
+    subset = load(root, obs=["speed", "observation.state"])
+    assert subset.obs_keys == (("observation.speed", 1), ("observation.state", 2))
+    assert subset.obs[4].tolist() == [4.25, 4, 4.5]
     with pytest.raises(FormatError, match=r"no observation 'image'; allowed: observation\.state"):
         load(root, obs=["image"])
     with pytest.raises(FormatError, match="cannot join nothing"):
@@ -70,10 +70,10 @@ def test_images_are_left_out_beside_vectors_and_read_alone(tmp_path: Path) -> No
     with pytest.raises(FormatError, match="choose one camera or only vectors"):
         load(root, obs=["front", "state"])
     only = {k: v for k, v in FEATURES.items() if not k.startswith("observation.")}
-    held = [{"bytes": b, "path": None} for b in images("PNG")]
-    extra = [{CAMERA: pa.array(held[end - n : end])} for n, end in zip(LENGTHS, ENDS, strict=True)]
-    alone = foreign(tmp_path / "alone", only | {CAMERA: IMAGE}, extra)
-    assert load(alone).obs_shape == (6, 8, 3)
+    cells = [{"bytes": b, "path": None} for b in images("PNG")]
+    extra = [{CAMERA: pa.array(cells[end - n : end])} for n, end in zip(LENGTHS, ENDS, strict=True)]
+    single_image = foreign(tmp_path / "alone", only | {CAMERA: IMAGE}, extra)
+    assert load(single_image).obs_shape == (6, 8, 3)
 
 
 @pytest.mark.parametrize(

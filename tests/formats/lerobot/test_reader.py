@@ -17,9 +17,9 @@ from counterbc.formats import (
 )
 from tests.formats.lerobot.editing import (
     FILE,
+    assert_refused,
     edit_column,
     edit_feature,
-    refused,
     without_column,
 )
 from tests.formats.lerobot.foreign import (
@@ -81,15 +81,15 @@ def in_one_row_group(root: Path, episodes: int, length: int = 1000, width: int =
     numbers = pa.array(np.repeat(np.arange(episodes), length))
     table = pa.table({"observation.state": values, "action": values, "episode_index": numbers})
     pq.write_table(table, root / "data/chunk-001/file-007.parquet", row_group_size=rows)
-    listed = root / "meta/episodes/chunk-000"
-    (listed / "file-001.parquet").unlink()
+    index_folder = root / "meta/episodes/chunk-000"
+    (index_folder / "file-001.parquet").unlink()
     places = [
         {"episode_index": i, "tasks": [], "length": length, "data/chunk_index": 1,
          "data/file_index": 7, "dataset_from_index": i * length,
          "dataset_to_index": (i + 1) * length}
         for i in range(episodes)
     ]  # fmt: skip
-    pq.write_table(pa.Table.from_pylist(places), listed / "file-000.parquet")
+    pq.write_table(pa.Table.from_pylist(places), index_folder / "file-000.parquet")
     return root
 
 
@@ -97,12 +97,12 @@ def test_four_times_the_episodes_in_a_row_group_take_no_more_memory(tmp_path: Pa
     peaks = []
     for episodes in (100, 400):
         root = in_one_row_group(tmp_path / str(episodes), episodes)
-        before, most, seen = pa.total_allocated_bytes(), 0, 0
+        before, peak, pairs = pa.total_allocated_bytes(), 0, 0
         for recording in lerobot.stream(root).raw_episodes:
-            seen += len(recording.action)
-            most = max(most, pa.total_allocated_bytes() - before)
-        assert seen == episodes * 1000
-        peaks.append(most)
+            pairs += len(recording.action)
+            peak = max(peak, pa.total_allocated_bytes() - before)
+        assert pairs == episodes * 1000
+        peaks.append(peak)
     assert peaks[1] < 1.2 * peaks[0]
 
 
@@ -123,12 +123,12 @@ BEGINS = (0.0, 0.3, 0.0)
 
 def with_videos(root: Path, av: Any) -> Path:
     """Episodes 0 and 1 one after the other in one film, episode 2 in another."""
-    placed = [
+    video_rows = [
         {f"videos/{CAMERA}/chunk_index": 0, f"videos/{CAMERA}/file_index": file,
          f"videos/{CAMERA}/from_timestamp": begin, f"videos/{CAMERA}/to_timestamp": begin + n / 10}
         for file, begin, n in zip((0, 0, 5), BEGINS, LENGTHS, strict=True)
     ]  # fmt: skip
-    foreign(root, FEATURES | {CAMERA: VIDEO}, placed=placed)
+    foreign(root, FEATURES | {CAMERA: VIDEO}, video_rows=video_rows)
     folder = root / "videos" / CAMERA / "chunk-000"
     folder.mkdir(parents=True)
     for file, shades in ((0, range(5)), (5, range(5, 9))):
@@ -178,14 +178,16 @@ def test_recognized_is_a_folder_with_info(tmp_path: Path) -> None:
 
 def test_a_dataset_without_a_numeric_action_is_refused(root: Path) -> None:
     edit_feature(root, "action", dtype="string")
-    refused(root, "there is no numeric feature named action; it has observation.state, action")
+    assert_refused(
+        root, "there is no numeric feature named action; it has observation.state, action"
+    )
 
 
 @pytest.mark.parametrize("left", [0, 4, 100, -1, -4, -300])
 def test_a_data_file_that_is_cut_short_is_refused(root: Path, left: int) -> None:
     content = (root / FILE).read_bytes()
     (root / FILE).write_bytes(content[:left])
-    refused(root, r"file-000\.parquet cannot be read; it may be incomplete or damaged")
+    assert_refused(root, r"file-000\.parquet cannot be read; it may be incomplete or damaged")
 
 
 @pytest.mark.parametrize(
@@ -207,21 +209,21 @@ def test_a_data_file_that_is_cut_short_is_refused(root: Path, left: int) -> None
 )
 def test_bad_columns_are_refused(root: Path, column: str, values: Any, sentence: str) -> None:
     edit_column(root, FILE, column, values)
-    refused(root, sentence)
+    assert_refused(root, sentence)
 
 
 def test_a_missing_column_is_named(root: Path) -> None:
     without_column(root, FILE, "action")
-    refused(root, "has no column action; it has observation.state, timestamp")
+    assert_refused(root, "has no column action; it has observation.state, timestamp")
 
 
 def test_a_folder_in_the_place_of_a_file_is_refused(root: Path) -> None:
     (root / FILE).unlink()
     (root / FILE).mkdir()
-    refused(root, r"file-000\.parquet cannot be read")
+    assert_refused(root, r"file-000\.parquet cannot be read")
 
 
 @pytest.mark.parametrize("content", ['{"masks": [1]}', '{"masks": {"a": ["x"]}}', "[]", "{"])
 def test_masks_that_are_no_lists_of_episodes_are_refused(root: Path, content: str) -> None:
     (root / "meta/robomimic_masks.json").write_text(content)
-    refused(root, r"robomimic_masks\.json")
+    assert_refused(root, r"robomimic_masks\.json")

@@ -29,8 +29,8 @@ def episodes(root: Path) -> list[dict[str, Any]]:
 def test_the_layout_is_lerobots(tmp_path: Path) -> None:
     root = tmp_path / "demos"
     assert lerobot.write(demos(), root) == []
-    found = sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
-    assert found == [
+    file_names = sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
+    assert file_names == [
         "data/chunk-000/file-000.parquet",
         "meta/counterbc.json",
         "meta/episodes/chunk-000/file-000.parquet",
@@ -97,8 +97,8 @@ def test_a_new_file_begins_when_one_has_grown_large(
     names = ["chunk-000/file-000", "chunk-000/file-001", "chunk-001/file-000"]
     for folder in ("data", "meta/episodes"):
         root = tmp_path / "demos" / folder
-        found = sorted(str(p.relative_to(root)) for p in root.rglob("*.parquet"))
-        assert found == [f"{n}.parquet" for n in names]
+        file_names = sorted(str(p.relative_to(root)) for p in root.rglob("*.parquet"))
+        assert file_names == [f"{n}.parquet" for n in names]
     back = load(tmp_path / "demos")
     assert back.fingerprint() == demos().fingerprint()
     last = pq.read_table(tmp_path / "demos/meta/episodes/chunk-001/file-000.parquet").to_pylist()[0]
@@ -108,8 +108,8 @@ def test_a_new_file_begins_when_one_has_grown_large(
 
 def test_masks_are_written_as_converters_from_robomimic_do(tmp_path: Path) -> None:
     lerobot.write(demos(), tmp_path / "demos")
-    written = json.loads((tmp_path / "demos/meta/robomimic_masks.json").read_text())
-    assert written == {"masks": {"best": [1]}}
+    content_bytes = json.loads((tmp_path / "demos/meta/robomimic_masks.json").read_text())
+    assert content_bytes == {"masks": {"best": [1]}}
 
 
 def test_a_foreign_reading_finds_all_that_lerobot_has_a_place_for(tmp_path: Path) -> None:
@@ -141,8 +141,8 @@ def test_invented_values_are_reported(
 
 def test_missing_rewards_and_successes_are_reported(tmp_path: Path) -> None:
     first, second, third = demos().episodes
-    mixed = replace(demos(), episodes=(replace(first, reward=None, success=None), second, third))
-    assert lerobot.write(mixed, tmp_path / "demos") == [
+    gaps = replace(demos(), episodes=(replace(first, reward=None, success=None), second, third))
+    assert lerobot.write(gaps, tmp_path / "demos") == [
         "1 episodes have no reward; next.reward is written as 0 there",
         "1 episodes have no success; next.success is written as false there",
     ]

@@ -103,10 +103,10 @@ def nested(values: dict[str, Any], steps: int) -> pa.Array:
 def _column(value: Any, steps: int) -> pa.Array:
     if isinstance(value, list):
         return pa.array(value)
-    padded = np.concatenate([value, np.zeros((1, *value.shape[1:]), value.dtype)])[: steps + 1]
-    if padded.ndim == 1:
-        return pa.array(padded)
-    flat = padded.reshape(steps + 1, -1)
+    rows = np.concatenate([value, np.zeros((1, *value.shape[1:]), value.dtype)])[: steps + 1]
+    if rows.ndim == 1:
+        return pa.array(rows)
+    flat = rows.reshape(steps + 1, -1)
     return pa.FixedSizeListArray.from_arrays(pa.array(flat.ravel()), flat.shape[1])
 
 
@@ -124,7 +124,7 @@ def write_arrow(folder: Path, episodes: list[dict[str, Any]], store: str) -> Non
                 writer.write(batch)
 
 
-def made(
+def foreign(
     root: Path,
     store: str = "hdf5",
     change: Callable[[dict[str, Any]], Any] = lambda values: None,
@@ -153,5 +153,5 @@ def made(
     return root
 
 
-def replaced(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+def set_values(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
     return lambda values: values.update({key: value})

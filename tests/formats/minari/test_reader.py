@@ -17,7 +17,7 @@ from tests.formats.minari.foreign import (
     STEPS,
     STORES,
     box,
-    made,
+    foreign,
 )
 
 
@@ -25,7 +25,7 @@ from tests.formats.minari.foreign import (
 def test_the_parts_of_a_dict_are_joined_and_the_last_observation_is_dropped(
     tmp_path: Path, store: str
 ) -> None:
-    demos = load(made(tmp_path, store))
+    demos = load(foreign(tmp_path, store))
     assert [len(e) for e in demos.episodes] == list(STEPS)
     assert demos.obs_keys == (("b.deep", 2), ("b.pair.0", 1), ("b.pair.1", 2), ("a", 2))
     assert demos.obs.tolist() == [
@@ -39,7 +39,7 @@ def test_the_parts_of_a_dict_are_joined_and_the_last_observation_is_dropped(
 
 @pytest.mark.parametrize("store", STORES)
 def test_jpeg_images_are_read_when_they_are_chosen(tmp_path: Path, store: str) -> None:
-    root = made(tmp_path, store)
+    root = foreign(tmp_path, store)
     demos = load(root, obs=["camera"])
     assert demos.obs_shape == (32, 40, 3)
     assert demos.obs[:, 0, 0, 0].tolist() == [0, 1, 2, 3, 4]
@@ -50,7 +50,7 @@ def test_jpeg_images_are_read_when_they_are_chosen(tmp_path: Path, store: str) -
 
 
 def test_bounds_environment_and_source_come_from_the_metadata(tmp_path: Path) -> None:
-    demos = load(made(tmp_path))
+    demos = load(foreign(tmp_path))
     assert demos.action_low is not None
     assert demos.action_high is not None
     assert (demos.action_low.tolist(), demos.action_high.tolist()) == ([-1, -2], [1, 2])
@@ -63,7 +63,7 @@ def test_bounds_environment_and_source_come_from_the_metadata(tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", ["", "data", "data/main_data.hdf5"])
 def test_a_path_may_be_the_folder_its_data_or_their_file(tmp_path: Path, name: str) -> None:
-    made(tmp_path)
+    foreign(tmp_path)
     assert minari.recognizes(tmp_path / name)
     assert load(tmp_path / name).pairs == 5
 
@@ -73,11 +73,11 @@ def test_recognized_is_what_minari_made(tmp_path: Path, store: str) -> None:
     (tmp_path / "metadata.json").write_text("[]")
     assert not minari.recognizes(tmp_path)
     assert not minari.recognizes(tmp_path / "metadata.json")
-    assert minari.recognizes(made(tmp_path / "demos", store))
+    assert minari.recognizes(foreign(tmp_path / "demos", store))
 
 
 def test_parts_are_chosen_by_name_and_not_joined_with_images(tmp_path: Path) -> None:
-    root = made(tmp_path)
+    root = foreign(tmp_path)
     assert load(root, obs=["a", "b.pair.0"]).obs[3].tolist() == [3.25, 3.75, 3]
     with pytest.raises(FormatError, match=r"no observation 'c'; allowed: b.deep, b.pair.0"):
         load(root, obs=["c"])
@@ -91,7 +91,7 @@ def test_discrete_actions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         FormatError, match=r"the action space is Discrete; only continuous actions \(Box\)"
     ):
-        load(made(tmp_path, action_space=space))
+        load(foreign(tmp_path, action_space=space))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_discrete_actions_are_refused(tmp_path: Path) -> None:
 def test_metadata_that_are_wrong_are_refused(
     tmp_path: Path, metadata: dict[str, Any], sentence: str
 ) -> None:
-    root = made(tmp_path, **metadata)
+    root = foreign(tmp_path, **metadata)
     with pytest.raises(FormatError, match=sentence):
         load(root)
 

@@ -14,13 +14,13 @@ from counterbc.formats import (
 from counterbc.formats.minari import spaces
 from tests.formats.minari.foreign import (
     box,
-    made,
+    foreign,
 )
 
 
 def test_open_bounds_are_unknown_bounds(tmp_path: Path) -> None:
     half = box(2, low=[-1.0, -np.inf], high=[1.0, 1.0])
-    assert load(made(tmp_path, action_space=json.dumps(half))).action_low is None
+    assert load(foreign(tmp_path, action_space=json.dumps(half))).action_low is None
 
 
 def test_spaces_within_spaces_without_end_are_refused(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_spaces_within_spaces_without_end_are_refused(tmp_path: Path) -> None:
     for _ in range(100):
         space = {"type": "Tuple", "subspaces": [space]}
     with pytest.raises(FormatError, match="expected a space"):
-        load(made(tmp_path, observation_space=json.dumps(space)))
+        load(foreign(tmp_path, observation_space=json.dumps(space)))
 
 
 def test_a_space_is_flattened_to_its_leaves_in_order() -> None:
@@ -59,7 +59,10 @@ def test_bounds_are_known_only_if_every_side_is_finite_and_ordered() -> None:
     def bounds(low: list[float], high: list[float]) -> dict[str, Any]:
         return spaces.action_bounds(spaces.leaves(spaces.box([2], low, high), "a space"))
 
-    known = bounds([-1, -2], [1, 2])
-    assert (known["action_low"].tolist(), known["action_high"].tolist()) == ([-1, -2], [1, 2])
+    limits = bounds([-1, -2], [1, 2])
+    assert (limits["action_low"].tolist(), limits["action_high"].tolist()) == (
+        [-1, -2],
+        [1, 2],
+    )
     assert bounds([-1, -np.inf], [1, 1]) == {}
     assert bounds([1, 0], [1, 1]) == {}

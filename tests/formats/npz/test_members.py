@@ -14,7 +14,7 @@ from counterbc.errors import FormatError
 from counterbc.formats import (
     load,
 )
-from tests.formats.npz.arrays import four, written
+from tests.formats.npz.arrays import four, write_npz
 
 
 class Harm:
@@ -38,8 +38,8 @@ def test_python_objects_are_refused_and_not_unpickled(
 
 def header(shape: tuple[int, ...], dtype: str = "<f4") -> bytes:
     file = io.BytesIO()
-    told = {"descr": dtype, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, told)
+    npy_header = {"descr": dtype, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, npy_header)
     return file.getvalue()
 
 
@@ -63,7 +63,7 @@ def test_an_array_that_is_shorter_than_it_says_is_refused(tmp_path: Path) -> Non
 
 
 def test_names_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
-    written(tmp_path / "a.npz", **four())
+    write_npz(tmp_path / "a.npz", **four())
     with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive:
         archive.writestr("../evil.npy", header((0,)))
     with pytest.raises(FormatError, match=r"'\.\./evil' is not a valid name"):

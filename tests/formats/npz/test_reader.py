@@ -11,11 +11,11 @@ from counterbc.errors import DataError, FormatError
 from counterbc.formats import (
     load,
 )
-from tests.formats.npz.arrays import four, written
+from tests.formats.npz.arrays import four, write_npz
 
 
 def test_without_episodes_the_file_is_one(tmp_path: Path) -> None:
-    demos = load(written(tmp_path / "a.npz", **four()))
+    demos = load(write_npz(tmp_path / "a.npz", **four()))
     assert (len(demos), demos.pairs, demos.obs_keys) == (1, 4, (("state", 2),))
 
 
@@ -31,7 +31,7 @@ def test_without_episodes_the_file_is_one(tmp_path: Path) -> None:
 def test_episodes_are_separated_by_ids_or_by_ends(
     how: dict[str, Any], names: list[str], tmp_path: Path
 ) -> None:
-    demos = load(written(tmp_path / "a.npz", **four(**how)))
+    demos = load(write_npz(tmp_path / "a.npz", **four(**how)))
     assert [(e.name, e.action[:, 0].tolist()) for e in demos.episodes] == [
         (names[0], [0, 1]),
         (names[1], [2, 3]),
@@ -41,13 +41,13 @@ def test_episodes_are_separated_by_ids_or_by_ends(
 @pytest.mark.parametrize("operators", [["ann", ""], ["ann", "ann", "", ""], [b"ann", b""]])
 def test_operators_come_per_pair_or_per_episode(operators: list[Any], tmp_path: Path) -> None:
     arrays = four(episode_ends=[2, 4], operator=operators)
-    demos = load(written(tmp_path / "a.npz", **arrays))
+    demos = load(write_npz(tmp_path / "a.npz", **arrays))
     assert [e.operator for e in demos.episodes] == ["ann", None]
 
 
 def test_rows_may_be_numbers_and_arrays_may_lie_column_by_column(tmp_path: Path) -> None:
     obs = np.asfortranarray(four()["obs"])
-    path = written(tmp_path / "a.npz", obs=obs, action=np.arange(4), episode_ends=[1, 4])
+    path = write_npz(tmp_path / "a.npz", obs=obs, action=np.arange(4), episode_ends=[1, 4])
     demos = load(path)
     assert np.array_equal(demos.obs, obs)
     assert demos.action.tolist() == [[0], [1], [2], [3]]
@@ -76,4 +76,4 @@ def test_a_bad_npz_file_is_refused_in_words(
     arrays: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
     with pytest.raises((FormatError, DataError), match=sentence):
-        load(written(tmp_path / "a.npz", **arrays))
+        load(write_npz(tmp_path / "a.npz", **arrays))

@@ -14,8 +14,8 @@ from counterbc.formats import (
 
 def test_numpy_reads_what_we_write(tmp_path: Path) -> None:
     episodes = [
-        Episode(np.full((2, 3), i), np.full((2, 1), i), operator=who)
-        for i, who in enumerate(("ann", None, "bob"))
+        Episode(np.full((2, 3), i), np.full((2, 1), i), operator=operator)
+        for i, operator in enumerate(("ann", None, "bob"))
     ]
     save(Demonstrations(tuple(episodes)), tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
@@ -27,8 +27,8 @@ def test_numpy_reads_what_we_write(tmp_path: Path) -> None:
 
 
 def test_rewards_of_some_episodes_alone_are_kept_apart(tmp_path: Path) -> None:
-    given: list[Any] = [None, [1.0, 2.0], None]
-    episodes = [Episode(np.zeros((2, 1)), np.zeros((2, 1)), reward=r) for r in given]
+    rewards: list[Any] = [None, [1.0, 2.0], None]
+    episodes = [Episode(np.zeros((2, 1)), np.zeros((2, 1)), reward=r) for r in rewards]
     save(Demonstrations(tuple(episodes)), tmp_path / "a.npz")
     back = [e.reward for e in load(tmp_path / "a.npz").episodes]
-    assert [None if r is None else r.tolist() for r in back] == given
+    assert [None if r is None else r.tolist() for r in back] == rewards

@@ -26,14 +26,14 @@ def test_demos_are_read_in_numeric_order_and_other_names_after_them(tmp_path: Pa
 
 
 def test_vectors_are_joined_in_sorted_order_and_images_left_out(tmp_path: Path) -> None:
-    one = {
+    datasets = {
         "actions": np.zeros((2, 1)),
         "obs/b_matrix": np.arange(8.0).reshape(2, 2, 2),
         "obs/a_scalar": np.array([10, 20]),
         "obs/front_image": np.zeros((2, 4, 4, 3), np.uint8),
         "obs/front_depth": np.zeros((2, 4, 4, 1), np.float32),
     }
-    demos = load(foreign(tmp_path / "keys.hdf5", {"demo_0": one}))
+    demos = load(foreign(tmp_path / "keys.hdf5", {"demo_0": datasets}))
     assert demos.obs_keys == (("a_scalar", 1), ("b_matrix", 4))
     assert demos.obs.tolist() == [[10, 0, 1, 2, 3], [20, 4, 5, 6, 7]]
     assert demos.obs_names[:2] == ("a_scalar[0]", "b_matrix[0]")
@@ -41,9 +41,9 @@ def test_vectors_are_joined_in_sorted_order_and_images_left_out(tmp_path: Path) 
 
 def test_chosen_keys_come_in_the_chosen_order_with_their_names(tmp_path: Path) -> None:
     small().save(tmp_path / "demos.hdf5")
-    chosen = load(tmp_path / "demos.hdf5", obs=["angle", "position"])
-    assert chosen.obs_names == ("angle", "x", "y")
-    assert np.array_equal(chosen.obs, small().obs[:, [2, 0, 1]])
+    subset = load(tmp_path / "demos.hdf5", obs=["angle", "position"])
+    assert subset.obs_names == ("angle", "x", "y")
+    assert np.array_equal(subset.obs, small().obs[:, [2, 0, 1]])
     assert load(tmp_path / "demos.hdf5", obs=["angle"]).obs_names == ("angle",)
     with pytest.raises(FormatError, match="no obs/speed; allowed: angle, position"):
         load(tmp_path / "demos.hdf5", obs=["speed"])
@@ -51,9 +51,9 @@ def test_chosen_keys_come_in_the_chosen_order_with_their_names(tmp_path: Path) -
 
 def test_one_image_key_alone_is_read_as_images_and_two_need_a_choice(tmp_path: Path) -> None:
     frames = np.zeros((2, 4, 4, 3), np.uint8)
-    one = {"actions": np.zeros((2, 1)), "obs/left_image": frames}
-    two = one | {"obs/right_image": frames + 1}
-    assert load(foreign(tmp_path / "one.hdf5", {"demo_0": one})).obs_shape == (4, 4, 3)
+    datasets = {"actions": np.zeros((2, 1)), "obs/left_image": frames}
+    two = datasets | {"obs/right_image": frames + 1}
+    assert load(foreign(tmp_path / "one.hdf5", {"demo_0": datasets})).obs_shape == (4, 4, 3)
     path = foreign(tmp_path / "two.hdf5", {"demo_0": two})
     with pytest.raises(FormatError, match="left_image, right_image"):
         load(path)
@@ -104,16 +104,18 @@ def test_absent_demos_in_masks_are_one_warning(tmp_path: Path) -> None:
     with h5py.File(path, "a") as file:
         file["mask/a"] = np.array([b"demo_0", b"demo_8", b"demo_9"])
         file["mask/b"] = np.array([b"demo_9"])
-    with pytest.warns(AbsentEpisodes, match="name 2 episodes that are not in the file") as caught:
+    with pytest.warns(
+        AbsentEpisodes, match="name 2 episodes that are not in the file"
+    ) as warning_list:
         load(path)
-    assert len(caught) == 1
+    assert len(warning_list) == 1
 
 
 def test_what_is_not_read_is_named(tmp_path: Path) -> None:
-    one = demo(states=np.zeros((2, 9)), dones=np.zeros(2)) | {
+    datasets = demo(states=np.zeros((2, 9)), dones=np.zeros(2)) | {
         "obs/front_image": np.zeros((2, 4, 4, 3), np.uint8)
     }
-    path = foreign(tmp_path / "more.hdf5", {"demo_0": one}, note="of others")
+    path = foreign(tmp_path / "more.hdf5", {"demo_0": datasets}, note="of others")
     assert robomimic.stream(path).header.left_out == (
         "obs/front_image", "dones", "states", "attribute note", "digits beyond 32 bits",
     )  # fmt: skip

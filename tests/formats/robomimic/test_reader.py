@@ -104,9 +104,9 @@ def test_a_bad_demo_is_refused_in_words(
     tmp_path: Path, datasets: dict[str, Any], sentence: str
 ) -> None:
     path = foreign(tmp_path / "bad.hdf5", {"demo_0": demo(), "demo_1": datasets})
-    with pytest.raises((FormatError, DataError), match=sentence) as caught:
+    with pytest.raises((FormatError, DataError), match=sentence) as error_info:
         load(path)
-    assert str(path) in str(caught.value)
+    assert str(path) in str(error_info.value)
 
 
 def test_python_objects_are_refused_and_not_unpickled(tmp_path: Path) -> None:

@@ -99,9 +99,9 @@ def test_masks_of_any_name_read_back(mask: str, tmp_path: Path, tiny: Demonstrat
 def test_names_and_order_survive_names_that_robomimic_cannot_read(
     tmp_path: Path,
 ) -> None:
-    named = [replace(e, name=n) for e, n in zip(small().episodes, ("b/ü", "a"), strict=True)]
+    episodes = [replace(e, name=n) for e, n in zip(small().episodes, ("b/ü", "a"), strict=True)]
     masks = {"first": ("b/ü",), "absent": ("demo_0", "demo_1")}
-    demos = replace(small(), episodes=tuple(named), masks=masks)
+    demos = replace(small(), episodes=tuple(episodes), masks=masks)
     demos.save(tmp_path / "names.hdf5")
     assert_same(demos, load(tmp_path / "names.hdf5"))
     with h5py.File(tmp_path / "names.hdf5") as file:

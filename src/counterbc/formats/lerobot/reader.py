@@ -32,7 +32,7 @@ _INDICES = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 
 
 def recognizes(path: Path) -> bool:
-    """Return whether it is a folder with meta/info.json."""
+    """Return whether a path is a folder with meta/info.json."""
     return isfile(path / "meta" / "info.json")
 
 

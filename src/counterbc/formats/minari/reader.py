@@ -28,7 +28,7 @@ _METADATA = {
 
 
 def recognizes(path: Path) -> bool:
-    """Return whether a folder has main_data.hdf5, or metadata.json with data format and spaces."""
+    """Return whether a path has main_data.hdf5, or metadata.json with data format and spaces."""
     folder = _folder(path)
     if isfile(folder / MAIN):
         return True
@@ -40,7 +40,7 @@ def recognizes(path: Path) -> bool:
 
 
 def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
-    """Open a dataset by its folder, or the folder `data` in it; `obs` names parts of the state."""
+    """Open a dataset by its folder, or the folder `data` in it; `obs` names observation keys."""
     root = _folder(Path(path))
     file = root / "metadata.json"
     metadata = json_files.load(file, dict)

@@ -21,7 +21,7 @@ _READ = {"obs", "action", "reward", "episode", "episode_ends", "operator", "sele
 
 
 def recognizes(path: Path) -> bool:
-    """Return whether it is a zip archive, as every .npz file is."""
+    """Return whether a path is a zip archive, as every .npz file is."""
     if not path.is_file():
         return False
     with Guard(path), path.open("rb") as file:

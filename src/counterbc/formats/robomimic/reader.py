@@ -18,7 +18,7 @@ from counterbc.formats.stream import RawEpisode, Stream
 
 
 def recognizes(path: Path) -> bool:
-    """Return whether it is an HDF5 file with a group `data`."""
+    """Return whether a path is an HDF5 file with a group `data`."""
     if not path.is_file() or not h5py.is_hdf5(path):
         return False
     with hdf5.open_file(path) as file:
