@@ -35,7 +35,7 @@ def seconds(method: str, members: int, steps: int, pairs: int = 400) -> float:
     """Of a whole training."""
     demos = demonstrate("intersection", UniformNoise(0.5), pairs, 0)
     began = time.perf_counter()
-    train(demos, method, seeds=members, steps=steps, device="cuda", progress=False)
+    train(demos, method, seeds=members, steps=steps, device="cuda", radius=0.4, progress=False)
     return time.perf_counter() - began
 
 

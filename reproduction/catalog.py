@@ -18,7 +18,7 @@ from counterbc.experiments.cell import Cell
 from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.methods import find_method
 from counterbc.settings import settings_for
-from reproduction.grid import PaperGrid
+from reproduction.grid import PaperGrid, study_radius
 from reproduction.recovery import RecoveryCell
 from reproduction.sizes import Sizes, usual_sizes
 
@@ -104,7 +104,7 @@ class FigureOptions:
         from counterbc.experiments.file_cell import FileCell
         from counterbc.experiments.file_data import Subset
 
-        sizes, radius = self.sizes(world), settings_for(self.preset).radius
+        sizes, radius = self.sizes(world), study_radius(self.preset)
         return [
             FileCell(
                 world, self.data, method, radius if method == "counter-bc" else None,

@@ -16,6 +16,14 @@ from counterbc.supports import Demonstrated
 POOLS = {"air-hockey": 48_000, "car-racing": 8_000}
 """Pairs; elsewhere 20,000. Frames of 20,000 would not fit in memory for every run."""
 
+PAPER_RADIUS = 0.4
+
+
+def study_radius(preset: str) -> float | tuple[float, ...]:
+    """Return the preset's Δ; the paper's where the preset would choose it from the data."""
+    radius = settings_for(preset).radius
+    return PAPER_RADIUS if isinstance(radius, str) else radius
+
 
 @dataclass(frozen=True, kw_only=True)
 class PaperGrid:
@@ -27,7 +35,7 @@ class PaperGrid:
     methods: Sequence[str]
     sigmas: Sequence[float] = (0.5,)
     radii: Sequence[float] = ()
-    """By default the preset's."""
+    """By default the preset's, or the paper's where the preset would choose it from the data."""
     seeds: int = 50
     episodes: int = 100
     preset: str = "default"
@@ -59,11 +67,10 @@ class PaperGrid:
             for radius in self._radii(method)
         ]  # fmt: skip
 
-    def _radii(self, method: str) -> Sequence[float | None]:
+    def _radii(self, method: str) -> Sequence[float | tuple[float, ...] | None]:
         if isinstance(find_method(method)[1].support, Demonstrated):
             return (None,)
-        preset = settings_for(self.preset).radius
-        return self.radii or (preset if isinstance(preset, float) else None,)
+        return self.radii or (study_radius(self.preset),)
 
     def _pool(self, world: str, teacher: str) -> int:
         """Return the pairs that the paper's participants recorded; 0 where k pairs are whole

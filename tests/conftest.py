@@ -93,10 +93,12 @@ def tiny() -> Demonstrations:
 
 @pytest.fixture(scope="session")
 def quick() -> Train:
-    """`train` with a small network, few steps and no progress bar."""
+    """`train` with a small network, few steps, a fixed radius and no progress bar."""
 
     def run(demos: Any, method: Any = "bc", **options: Any) -> Policies:
         small: dict[str, Any] = {"progress": False, "hidden": (8, 8), "steps": 20}
+        if not {"preset", "start"} & set(options):
+            small["radius"] = 0.4  # choosing it would take longer than the training
         return train(demos, method, **(small | options))
 
     return run

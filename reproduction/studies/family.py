@@ -107,7 +107,7 @@ def main() -> None:
             data = [d.subset(operator=OPERATORS[0]) for d in datasets]
         policies = train(
             data, method, seeds=options.seeds, steps=options.steps, device=options.device,
-            progress=False,
+            radius=0.4, progress=False,
         )  # fmt: skip
         rows.append(row(case, policies, data))
         options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -53,6 +53,8 @@ def main() -> None:
     datasets = demonstrations(Comparison(seeds=options.seeds))
     for case in options.cases:
         preset, methods, changes = CASES[case]
+        if preset == "default":
+            changes = {"radius": 0.4} | changes
         if options.steps is not None:
             changes = {**changes, "steps": options.steps}
         comparison = Comparison(

@@ -20,7 +20,7 @@ KernelName = Literal["auto", "torch", "numba", "triton"]
 class Settings:
     """How to train; None means that the method or the policy decides."""
 
-    radius: float | tuple[float, ...] | Literal["auto"] = 0.4
+    radius: float | tuple[float, ...] | Literal["auto"] = "auto"
     """Δ of eq. M2, in units in which each action dimension spans [-1, 1]: a number, or one per
     action dimension, or auto, which chooses it by cross-validation on each dataset."""
     shape: str | None = field(default=None, metadata={"choices": SUPPORTS})

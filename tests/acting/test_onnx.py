@@ -236,7 +236,7 @@ def test_export_from_the_command_line(
     assert Session(file, 1).act(obs)[0] == pytest.approx(policies[1].actor().act(obs), abs=1e-6)
     assert main(["export", str(run), str(tmp_path / "q.onnx")]) == 0
     assert re.search(
-        r"Largest difference to torch: \S+ in the action's units, on \d+ inputs",
+        r"Largest difference to torch: \S+ in the units of the action, on \d+ inputs",
         capsys.readouterr().out,
     )
     for arguments, words in (

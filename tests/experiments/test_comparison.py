@@ -36,7 +36,8 @@ def test_the_difference_to_the_expert_is_paired_by_run() -> None:
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 def test_methods_see_the_same_demonstrations_and_starts() -> None:
-    comparison = Comparison(pairs=20, seeds=2, episodes=2, changes={"steps": 2}, device="cpu")
+    changes = {"steps": 2, "radius": 0.4}
+    comparison = Comparison(pairs=20, seeds=2, episodes=2, changes=changes, device="cpu")
     datasets = demonstrations(comparison)
     results = [
         train_and_evaluate(comparison, method, datasets, progress=False)[0]

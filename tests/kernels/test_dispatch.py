@@ -144,7 +144,7 @@ def test_a_kernel_that_does_not_fit_is_refused_by_its_reason(
     with pytest.raises(
         OptionError, match=f"kernel is '{kernel}', but .*{reason}.*; use the kernel"
     ):
-        train(tiny, method, kernel=kernel, steps=2, device="cpu", **changes)
+        train(tiny, method, kernel=kernel, radius=0.4, steps=2, device="cpu", **changes)
 
 
 def test_without_numba_auto_is_torch_and_numba_is_refused(

@@ -27,7 +27,12 @@ def make(support: Support, feasible: Feasible, size: int = 2, **options: Any) ->
     action = 2 * torch.rand(PAIRS, size, generator=generator) - 1
     action[0] = 1  # a corner
     return Counterfactuals(
-        support, feasible, nets, action, torch.full((NETS, size), 0.4), **options
+        support,
+        feasible,
+        nets,
+        action,
+        torch.full((NETS, size), 0.4),
+        **({"memory": 1.0} | options),
     )
 
 

@@ -42,6 +42,7 @@ def pictures(seed: int = 0, episodes: int = 4, length: int = 12) -> Demonstratio
 
 def quick(demos: Any, method: str = "bc", **options: Any) -> Policies:
     usual: dict[str, Any] = {"steps": 3, "progress": False, "hidden": (16,), "batch": 8}
+    usual["radius"] = 0.4
     usual |= {"hidden": (16, 8, 8)} if method == "bc-rnn" else {}
     return train(demos, method, **(usual | options))
 

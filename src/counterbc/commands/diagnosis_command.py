@@ -28,9 +28,7 @@ class DiagnosisCommand(DataCommand):
         from counterbc.diagnosis import HeldOut
         from counterbc.settings import Settings
 
-        radius = Group(
-            kind=Settings, only=("radius",), presets={"default": Settings(radius="auto")}
-        )
+        radius = Group(kind=Settings, only=("radius",), presets={"default": Settings()})
         return {"held_out": Group(kind=HeldOut), "support": radius}
 
     def diagnose(self, paths: tuple[Path, ...]) -> Meaning:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
@@ -66,8 +66,7 @@ class Train(DataCommand):
     def option_groups(cls) -> Mapping[str, Group]:
         from counterbc.settings import PRESETS, Settings
 
-        presets = PRESETS | {"default": replace(PRESETS["default"], radius="auto")}
-        return {"settings": Group(kind=Settings, presets=presets, text=SETTINGS)}
+        return {"settings": Group(kind=Settings, presets=PRESETS, text=SETTINGS)}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.policies import Policies
@@ -77,7 +76,7 @@ class Train(DataCommand):
         if not self.resume:
             check_free(self.out)
         demos = self._demonstrations()
-        settings = self._settings()
+        settings = self.given_options("settings")
         policies = train(
             demos, self.method, seeds=self.seeds, preset=self.preset, device=self.device,
             out=self.out, resume=self.resume,
@@ -110,12 +109,6 @@ class Train(DataCommand):
             names = tuple(e.name for e in demos.subset(operator=self.expert).episodes)
             demos = replace(demos, masks={**demos.masks, "expert": names})
         return demos if self.pairs is None else demos.sample_pairs(self.pairs, self.pairs_seed)
-
-    def _settings(self) -> dict[str, Any]:
-        """Return the settings that were typed; Δ is chosen from the data unless the preset or
-        the policies of --start have one."""
-        automatic = self.preset == "default" and self.start is None
-        return ({"radius": "auto"} if automatic else {}) | self.given_options("settings")
 
 
 def _final(policies: Policies, name: str) -> list[float] | None:

@@ -123,7 +123,7 @@ def meaning(
     (demos,) = as_datasets(demos)
     where, settings = find_device(device), settings_for(preset, **changes)
     if radius is None:
-        radius = "auto" if preset == "default" else settings.radius
+        radius = settings.radius
     warn_infeasible([demos], settings)
     name, method = find_method("counter-bc")
     method = settings.apply(method)

@@ -25,8 +25,9 @@ class Counterfactuals:
         nets: Networks,
         action: Tensor,
         radius: Tensor,
+        *,
+        memory: float,
         resample: bool = False,
-        memory: float = 2.0,
     ) -> None:
         """`action` (T, A) of all pairs and `radius` (N, A) are in the policy's units."""
         self.support, self.feasible, self.nets = support, feasible, nets
