@@ -64,11 +64,11 @@ def kept(at: dict[str, int]) -> bool:
 class Clock:
     """Notes when each block of steps ends."""
 
-    def start(self, done: int, total: int, kernel: str) -> None:
-        self.at = [(done, time.perf_counter())]
+    def start(self, step: int, total: int, kernel: str) -> None:
+        self.at = [(step, time.perf_counter())]
 
-    def update(self, done: int, loss: Tensor) -> None:
-        self.at.append((done, time.perf_counter()))
+    def update(self, step: int, loss: Tensor) -> None:
+        self.at.append((step, time.perf_counter()))
 
     def stop(self) -> None: ...
 

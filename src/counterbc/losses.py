@@ -48,10 +48,10 @@ def counter_bc_loss(
     support: Support = Ball(),  # noqa: B008 - a frozen value
     feasible: Feasible = Everywhere(),  # noqa: B008 - a frozen value
 ) -> Tensor:
-    """Counter-BC (Algorithm 1) for a training loop of one's own: the mean loss of a batch.
+    """Counter-BC (Algorithm 1) as a loss for any training loop: the mean over a batch.
 
     `log_prob(obs, actions)` maps (B, …) and (B, M, A) to (B, M); `radius` is Δ in the units of
-    `action`, a number or one per dimension. Counterfactuals are drawn anew at every call.
+    `action`, a number or one per dimension. Every call draws new counterfactuals.
     """
     if action.ndim != 2 or len(obs) != len(action):
         raise DataError(

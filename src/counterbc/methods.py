@@ -21,15 +21,15 @@ from counterbc.weightings import (
 
 @dataclass(frozen=True)
 class Method:
-    """What to plug into the generalized loss."""
+    """The choices that make the generalized loss a method."""
 
     support: Support = Demonstrated()
     weighting: Weighting = Uniform()
     policy: Policy = GaussianMLP()
     shards: int = 1
-    """Disjoint shards of the pairs, one network each; a member acts by their average."""
+    """Disjoint parts of the pairs, one network each; a member acts by their average."""
     rounds: int = 1
-    """How often all networks are trained from scratch, each time knowing the round before."""
+    """How often all networks are trained from scratch, each round using the previous one."""
 
     def __post_init__(self) -> None:
         if self.shards < 1 or self.rounds < 1:
@@ -51,9 +51,9 @@ METHODS: dict[str, Method] = {
 
 
 def find_method(method: str | Method) -> tuple[str, Method]:
-    """A method and what to call it, from its name or itself."""
+    """Return the name and the method, given either of them."""
     if isinstance(method, Method):
-        names = [name for name, known in METHODS.items() if known == method]
+        names = [name for name, value in METHODS.items() if value == method]
         return (names[0] if names else "custom"), method
     if method not in METHODS:
         raise unknown("method", method, METHODS)

@@ -75,5 +75,5 @@ def test_parts_deal_out_all_pairs_and_differ_by_one_at_most(n: int) -> None:
 
 
 def test_more_parts_than_pairs_are_refused_with_both_numbers() -> None:
-    with pytest.raises(DataError, match="deals the pairs to 4 networks, but there are 3"):
+    with pytest.raises(DataError, match="divides its pairs among 4 networks, but there are 3"):
         networks([Member(0, (0.0,))], [torch.arange(3)], shards=4)

@@ -54,8 +54,8 @@ def test_kept_equals_computed_again_bit_for_bit(
     support: Support, feasible: Feasible, size: int
 ) -> None:
     kept, again = make(support, feasible, size), make(support, feasible, size, memory=0.0)
-    assert kept.kept is not None
-    assert again.kept is None
+    assert kept.table is not None
+    assert again.table is None
     first = at(kept, 5, 0, 8, 3)
     assert first.shape == (NETS, 4, 51, size)
     assert torch.equal(first[:, :, 0], shown(kept, 5, 0, 8, 3))
@@ -69,14 +69,14 @@ def test_the_chunks_in_which_memory_is_filled_do_not_matter(
     whole = make(Ball(), UnitBox())
     monkeypatch.setattr(module, "_NUMBERS", 2000)
     pieces = make(Ball(), UnitBox())
-    assert whole.kept is not None
-    assert pieces.kept is not None
-    assert torch.equal(whole.kept, pieces.kept)
+    assert whole.table is not None
+    assert pieces.table is not None
+    assert torch.equal(whole.table, pieces.table)
 
 
 def test_resampling_changes_with_the_epoch_and_not_within_it() -> None:
     drawn = make(Ball(), UnitBox(), resample=True)
-    assert drawn.kept is None
+    assert drawn.table is None
     first = at(drawn, 2, 4)
     assert torch.equal(first, at(drawn, 2, 4))
     assert torch.equal(first[:, 1:], at(drawn, 4))
@@ -106,5 +106,5 @@ def test_without_counterfactuals_only_what_was_shown_comes_back() -> None:
 
 def test_the_memory_limit_is_in_gib_and_counts_every_number() -> None:
     size = NETS * PAIRS * 51 * 2 * 4 / 2**30
-    assert make(Ball(), UnitBox(), memory=size * 1.001).kept is not None
-    assert make(Ball(), UnitBox(), memory=size * 0.999).kept is None
+    assert make(Ball(), UnitBox(), memory=size * 1.001).table is not None
+    assert make(Ball(), UnitBox(), memory=size * 0.999).table is None

@@ -137,7 +137,7 @@ def test_a_radius_is_chosen_on_images_too() -> None:
 def test_methods_that_look_at_vectors_refuse_images(method: str) -> None:
     demos = pictures()
     demos = replace(demos, masks={"expert": (demos.episodes[0].name,)})
-    with pytest.raises(OptionError, match=f"{method} looks at states that are vectors"):
+    with pytest.raises(OptionError, match=f"{method} reads states that are vectors"):
         quick(demos, method)
 
 

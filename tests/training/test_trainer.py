@@ -397,7 +397,9 @@ def test_a_single_pair_is_enough(method: str, quick: Train) -> None:
 
 
 def test_bcnd_refuses_fewer_pairs_than_parts(make_demos: Make, quick: Train) -> None:
-    with pytest.raises(DataError, match="deals the pairs to 4 networks, but there are 3; give"):
+    with pytest.raises(
+        DataError, match="divides its pairs among 4 networks, but there are 3; give"
+    ):
         quick(make_demos(episodes=1, length=3), "bcnd")
     assert not quick(make_demos(episodes=1, length=4), "bcnd").diverged.any()
 

@@ -29,7 +29,7 @@ def test_a_regression_finds_a_line() -> None:
         return (value.squeeze(-1) - batch["to_go"]).square()
 
     params = network.fit(pairs, "value", state, squared)
-    error = network.judge(params, pairs, state).squeeze(-1) - pairs["to_go"]
+    error = network.predict(params, pairs, state).squeeze(-1) - pairs["to_go"]
     assert float(error.abs().max()) < 0.2
     assert float(error.abs().mean()) < 0.05
     assert {value.dtype for value in params.values()} == {torch.float64}

@@ -34,14 +34,14 @@ class WorkerProgress:
     def __init__(self, name: str) -> None:
         self.name, self.total = name, 0
 
-    def start(self, done: int, total: int, kernel: str) -> None:
-        """Send that the training starts at step `done`."""
+    def start(self, step: int, total: int, kernel: str) -> None:
+        """Send that the training starts at step `step`."""
         self.total = total
-        _messages.put((self.name, done, total, "…"))
+        _messages.put((self.name, step, total, "…"))
 
-    def update(self, done: int, loss: Tensor) -> None:
+    def update(self, step: int, loss: Tensor) -> None:
         """Send the current step and loss."""
-        _messages.put((self.name, done, self.total, loss_text(loss)))
+        _messages.put((self.name, step, self.total, loss_text(loss)))
 
     def stop(self) -> None:
         """Do nothing: the parent removes the bar."""

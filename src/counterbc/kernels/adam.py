@@ -50,7 +50,7 @@ class Adam:
 
     def of(self, params: list[Tensor]) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
         """Return some of the parameters, and the first and second averages of their gradients."""
-        order = [next(k for k, p in enumerate(self.params) if p is wanted) for wanted in params]
+        order = [next(k for k, p in enumerate(self.params) if p is param) for param in params]
         return params, [self.first[k] for k in order], [self.second[k] for k in order]
 
     def state(self) -> list[Tensor]:

@@ -30,7 +30,7 @@ def step_misfit(case: StepCase) -> str | None:
         )
     if case.weighting.init(torch.Generator(), case.obs_size):
         return f"the weighting {type(case.weighting).__name__} has parameters"
-    if case.samples > 1 and not case.kept:
+    if case.samples > 1 and not case.in_memory:
         return "the counterfactuals are not kept in memory (see the settings resample and memory)"
     return None
 

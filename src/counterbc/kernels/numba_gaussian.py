@@ -20,7 +20,7 @@ f, i32 = np.float32, np.int32
 ZERO, ONE, HALF, HALF_LOG_2PI = f(0), f(1), f(0.5), f(0.5 * math.log(2 * math.pi))
 LOG2E, LN2_HIGH, LN2_LOW = f(1.44269504), f(0.693359375), f(-2.12194440e-4)
 C3, C4, C5, C6 = f(0.16666667), f(0.041666485), f(0.0083333), f(0.0013998)
-LEAST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
+LOWEST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
 # Functions are inlined; otherwise a process that compiles them would run other machine code than
 # one that loads them. No "nnan" or "ninf": a member that diverged must show it.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
@@ -30,9 +30,9 @@ FAST = {"reassoc", "contract", "arcp", "nsz"}
 def exponentials(x: Any, bits: Any, powers: Any, out: Any) -> None:
     """Write exp of x ≤ 0 to about 1e-7, by arithmetic that vectorizes; `powers` views `bits`."""
     for m in range(len(x)):
-        clipped = max(x[m], LEAST)
-        k = np.floor(clipped * LOG2E + HALF)
-        r = clipped - k * LN2_HIGH - k * LN2_LOW
+        value = max(x[m], LOWEST)
+        k = np.floor(value * LOG2E + HALF)
+        r = value - k * LN2_HIGH - k * LN2_LOW
         bits[m] = (i32(k) + BIAS) << SHIFT  # 2ᵏ
         out[m] = ONE + r + r * r * (HALF + r * (C3 + r * (C4 + r * (C5 + r * C6))))
     for m in range(len(x)):
@@ -76,11 +76,11 @@ def states(block: Gaussians, actions: Any, rows: Any, loss: Any) -> None:
         for m in range(count):
             log_pi[m] -= top
         exponentials(log_pi, bits, powers, p)
-        total, weighted = ZERO, ZERO
+        total, moment = ZERO, ZERO
         for m in range(count):
             total += p[m]
-            weighted += p[m] * log_pi[m]
-        average = weighted / total
+            moment += p[m] * log_pi[m]
+        average = moment / total
         loss[i] = offset - top - average
         slopes = ZERO
         for m in range(count):
@@ -100,9 +100,9 @@ def states(block: Gaussians, actions: Any, rows: Any, loss: Any) -> None:
 @contextmanager
 def threads() -> Iterator[int]:
     """Give numba as many threads as torch has, and leave torch's number unchanged."""
-    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at import
+    limit: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at import
     before = torch.get_num_threads()
-    count = min(before, most)
+    count = min(before, limit)
     numba.set_num_threads(count)
     yield count
     if torch.get_num_threads() != before:  # numba's OpenMP pool sets the count of the process

@@ -34,11 +34,13 @@ _FEWEST = 8  # rows per product; wider layers are left to torch, which is good a
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def matrix(memory: Any, begin: int, rows: int, width: int) -> Any:
+    """Return a part of flat memory as a matrix."""
     return memory[begin : begin + rows * width].reshape(rows, width)
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def forward(x: Any, weight: Any, bias: Any, out: Any, relu: bool) -> None:
+    """Write x W + b to out, with ReLU if asked for."""
     np.dot(x, weight, out)
     for b in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -73,7 +75,7 @@ def losses(head: Any, grad: Any, actions: Any, rows: Any) -> np.float32:
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def add_product(x: Any, grad: Any, by_weight: Any, by_bias: Any, spare: Any, first: bool) -> None:
-    """Add xᵀ grad and the sum of grad's rows; the first block overwrites what was there."""
+    """Add xᵀ grad and the sum of grad's rows; the first block overwrites."""
     if first:
         by_bias[:] = ZERO
         np.dot(x.T, grad, by_weight)
@@ -87,7 +89,7 @@ def add_product(x: Any, grad: Any, by_weight: Any, by_bias: Any, spare: Any, fir
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def update(p: Any, grad: Any, first: Any, second: Any, size: Any, root: Any) -> None:
-    """torch's fused Adam; `size` is lr / (1 − β₁ᵗ), `root` is √(1 − β₂ᵗ)."""
+    """Update as torch's fused Adam does; `size` is lr / (1 − β₁ᵗ), `root` is √(1 − β₂ᵗ)."""
     for i in range(len(p)):
         g = grad[i]
         first[i] += NEW_1 * (g - first[i])
@@ -102,7 +104,8 @@ class Data(NamedTuple):
     pairs: Any  # (N, n): rows of `obs`
     obs: Any  # (T, S)
     actions: Any  # (N · n, A, M) where counterfactuals are kept, else (T, A, 1)
-    kept: bool
+    stored: bool
+    """Whether counterfactuals are kept in memory."""
 
 
 class Options(NamedTuple):
@@ -110,8 +113,8 @@ class Options(NamedTuple):
 
     rate: float
     """Of Adam."""
-    taken: int
-    """Steps taken before."""
+    first_step: int
+    """The number of the first step, from 1."""
     block: int
     """States per product."""
     modes: int
@@ -124,14 +127,14 @@ def gather(n: int, places: Any, data: Data, rows: Any, x: Any) -> None:
     pairs, obs = data.pairs, data.obs
     for b in range(len(places)):
         pair = pairs[n, places[b]]
-        rows[b] = n * pairs.shape[1] + places[b] if data.kept else pair
+        rows[b] = n * pairs.shape[1] + places[b] if data.stored else pair
         for j in range(x.shape[1]):
             x[b, j] = obs[pair, j]
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def where_active(x: Any, grad: Any) -> None:
-    """Of a layer's gradient, the part that ReLU let through."""
+    """Set the gradient to 0 where ReLU was 0."""
     for b in range(x.shape[0]):
         for j in range(x.shape[1]):
             grad[b, j] = ZERO if x[b, j] <= ZERO else grad[b, j]
@@ -194,8 +197,8 @@ def train_one(
                     where_active(x, below)
                     grad = below
         grads /= f(batch)
-        done = options.taken + t + 1
-        size_step, root = f(options.rate / (1 - BETA_1**done)), f(math.sqrt(1 - BETA_2**done))
+        step = options.first_step + t
+        size_step, root = f(options.rate / (1 - BETA_1**step)), f(math.sqrt(1 - BETA_2**step))
         for k in range(len(params)):
             update(
                 params[k][n].reshape(-1), grads[begins[k] : begins[k + 1]],
@@ -226,14 +229,14 @@ class NumbaKernel(NumbaLossKernel):
 
     def __init__(self, case: StepCase, tensors: StepTensors) -> None:
         super().__init__(case, tensors)
-        kept = tensors.counterfactuals
-        actions = tensors.action.unsqueeze(-1) if kept is None else kept
+        stored = tensors.counterfactuals
+        actions = tensors.action.unsqueeze(-1) if stored is None else stored
         self.data = [x.contiguous().numpy() for x in (tensors.pairs, tensors.obs, actions)]
-        self.kept = kept is not None
+        self.stored = stored is not None
         params = [tensors.policy_params[name] for name in layers(case)]
-        self.learned = [
-            tuple(x.detach().view(len(x), -1, x.shape[-1]).numpy() for x in each)
-            for each in tensors.adam.of(params)
+        self.state = [
+            tuple(x.detach().view(len(x), -1, x.shape[-1]).numpy() for x in part)
+            for part in tensors.adam.of(params)
         ]
         self.rows = most_rows(layer_shapes(case))
 
@@ -241,13 +244,13 @@ class NumbaKernel(NumbaLossKernel):
         batch, optimizer, policy = position.shape[2], self.tensors.adam, self.case.policy
         options = Options(
             rate=optimizer.learning_rate,
-            taken=int(optimizer.count),
+            first_step=int(optimizer.count) + 1,
             block=math.ceil(batch / math.ceil(batch / self.rows)),  # equal ones
             modes=policy.modes if isinstance(policy, Mixture) else 0,
         )
         pairs, obs, actions = self.data
-        data = Data(position.numpy(), pairs, obs, actions, self.kept)
-        params, firsts, seconds = self.learned
+        data = Data(position.numpy(), pairs, obs, actions, self.stored)
+        params, firsts, seconds = self.state
         with threads():
             train_all(data, params, firsts, seconds, options, self.tensors.loss.numpy())
         optimizer.count.add_(len(position))

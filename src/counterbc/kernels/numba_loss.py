@@ -23,6 +23,7 @@ from counterbc.weightings.weighting import Batch
 
 @njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
 def all_states(block: Gaussians, actions: Any, loss: Any, chunks: int) -> None:
+    """Evaluate all states, in chunks that threads share."""
     for chunk in prange(chunks):
         a, b = len(loss) * chunk // chunks, len(loss) * (chunk + 1) // chunks
         part = Gaussians(

@@ -1,17 +1,18 @@
-"""Counter-BC's loss of a mixture with its gradient as one native loop over states, by numba.
+"""Counter-BC's loss of a mixture and its gradient as one native loop over states, by numba.
 
 With ℓ_k = log w_k + log N(a'; μ_k, σ_k²), ℓ = log Σ_k exp ℓ_k and p = softmax(ℓ) over C(s, a),
 eq. M4 and its gradient are
 
     L = −Σ p ℓ      ∂L/∂ℓ_k = −p (ℓ + L + 1) · exp(ℓ_k − ℓ)
 
-and from there each mode is a Gaussian of its own, as in `fused.py`. Importing needs numba.
+and from there each mode is one Gaussian, as in `policies/fused.py`. Importing this module needs
+numba.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -39,7 +40,7 @@ FAINT = f(-40.0)  # exp of less is 0: products of two such would be denormal, wh
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def logarithms(x: Any, bits: Any, mantissas: Any, out: Any) -> None:
-    """log of x ≥ 1 to about 1e-7, as arithmetic that vectorizes; `mantissas` views `bits`."""
+    """Write log of x ≥ 1 to about 1e-7, by arithmetic that vectorizes; `mantissas` views `bits`."""
     number = x.view(np.int32)
     for m in range(len(x)):
         power = i32((number[m] - ROOT_HALF) >> SHIFT)
@@ -54,20 +55,30 @@ def logarithms(x: Any, bits: Any, mantissas: Any, out: Any) -> None:
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def likelihoods(x: Any, bits: Any, powers: Any, out: Any) -> None:
-    """exp of x ≤ 0, and 0 where it is faint; NaN stays."""
+    """Write exp of x ≤ 0, and 0 where it is tiny; NaN stays."""
     exponentials(x, bits, powers, out)
     for m in range(len(x)):
         out[m] = ZERO if x[m] < FAINT else out[m]
 
 
-@njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def unpack(row: Any, w: Any, constant: Any, mean: Any, inverse: Any) -> np.float32:
-    """w and log w − Σ log σ (K,), μ and 1/σ (K, A) of a head before softmax, tanh and clamp.
+class Modes(NamedTuple):
+    """The Gaussians of one state."""
 
-    Returns 0, or NaN where one of them is: maxima do not always show it.
+    w: Any  # (K,)
+    constant: Any  # (K,): log w − Σ log σ − A log √2π
+    mean: Any  # (K, A)
+    inverse: Any  # (K, A): 1/σ
+
+
+@njit(fastmath=FAST, forceinline=True, error_model="numpy")
+def unpack(row: Any, gaussians: Modes) -> np.float32:
+    """Write the Gaussians of a head's row, which comes before softmax, tanh and clamp.
+
+    Returns 0, or NaN where one of them is NaN: maxima do not always show it.
     """
+    w, constant, mean, inverse = gaussians
     modes, size = mean.shape
-    top, total, shown = row[0], ZERO, ZERO
+    top, total, trace = row[0], ZERO, ZERO
     for k in range(modes):
         top = max(top, row[k])
     for k in range(modes):
@@ -82,37 +93,38 @@ def unpack(row: Any, w: Any, constant: Any, mean: Any, inverse: Any) -> np.float
             log_std = LOW if raw < LOW else HIGH if raw > HIGH else raw  # NaN stays
             inverse[k, d] = math.exp(-log_std)
             constant[k] -= log_std
-            shown += mean[k, d]
-        shown += constant[k]
-    return shown * ZERO
+            trace += mean[k, d]
+        trace += constant[k]
+    return trace * ZERO
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def log_modes(actions: Any, constant: Any, mean: Any, inverse: Any, each: Any, peak: Any) -> None:
-    """ℓ_k less its largest over k, (K, M), and that (M,), of actions (A, M)."""
-    modes, count = each.shape
+def log_modes(actions: Any, gaussians: Modes, log_pi_k: Any, peak: Any) -> None:
+    """Write ℓ_k less its largest over k, (K, M), and that, (M,), of actions (A, M)."""
+    _, constant, mean, inverse = gaussians
+    modes, count = log_pi_k.shape
     for k in range(modes):
         for m in range(count):
-            each[k, m] = constant[k]
+            log_pi_k[k, m] = constant[k]
         for d in range(len(actions)):
             mu, scale = mean[k, d], inverse[k, d]
             for m in range(count):
                 z = (actions[d, m] - mu) * scale
-                each[k, m] -= HALF * z * z
+                log_pi_k[k, m] -= HALF * z * z
     for m in range(count):
-        peak[m] = each[0, m]
+        peak[m] = log_pi_k[0, m]
     for k in range(1, modes):
         for m in range(count):
-            peak[m] = max(peak[m], each[k, m])
+            peak[m] = max(peak[m], log_pi_k[k, m])
     for k in range(modes):
         for m in range(count):
-            each[k, m] -= peak[m]
+            log_pi_k[k, m] -= peak[m]
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def slopes(log_pi: Any, bits: Any, powers: Any, p: Any) -> np.float32:
-    """L from ℓ (M,), and ∂L/∂ℓ into p."""
-    top, total, weighted = log_pi[0], ZERO, ZERO
+    """Return L from ℓ (M,), and write ∂L/∂ℓ to p."""
+    top, total, moment = log_pi[0], ZERO, ZERO
     for m in range(len(p)):
         top = max(top, log_pi[m])
     for m in range(len(p)):
@@ -120,8 +132,8 @@ def slopes(log_pi: Any, bits: Any, powers: Any, p: Any) -> np.float32:
     likelihoods(log_pi, bits, powers, p)
     for m in range(len(p)):
         total += p[m]
-        weighted += p[m] * log_pi[m]
-    average = weighted / total
+        moment += p[m] * log_pi[m]
+    average = moment / total
     for m in range(len(p)):
         p[m] *= (average - log_pi[m] - ONE) / total
     loss: np.float32 = -top - average
@@ -129,25 +141,24 @@ def slopes(log_pi: Any, bits: Any, powers: Any, p: Any) -> np.float32:
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def by_modes(
-    row: Any, actions: Any, w: Any, mean: Any, inverse: Any, each: Any, grad: Any
-) -> None:  # fmt: skip
-    """The gradient by a head's row, given ∂L/∂ℓ_k (K, M)."""
+def by_modes(row: Any, actions: Any, gaussians: Modes, slope: Any, grad: Any) -> None:
+    """Write the gradient by a head's row, given ∂L/∂ℓ_k (K, M)."""
+    w, _, mean, inverse = gaussians
     modes, size = mean.shape
     all_shares = ZERO
     for k in range(modes):
         share = ZERO
-        for m in range(each.shape[1]):
-            share += each[k, m]
+        for m in range(slope.shape[1]):
+            share += slope[k, m]
         grad[k] = share
         all_shares += share
         for d in range(size):
             mu, scale = mean[k, d], inverse[k, d]
             first, second = ZERO, ZERO
-            for m in range(each.shape[1]):
+            for m in range(slope.shape[1]):
                 z = (actions[d, m] - mu) * scale
-                first += each[k, m] * z
-                second += each[k, m] * z * z
+                first += slope[k, m] * z
+                second += slope[k, m] * z * z
             grad[modes + k * size + d] = first * scale * (ONE - mu * mu)
             at = modes + (modes + k) * size + d
             grad[at] = ZERO if row[at] < LOW or row[at] > HIGH else second - share
@@ -157,25 +168,30 @@ def by_modes(
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int) -> np.float32:
-    """Σ L over a block of states; `head` (B, K + 2 K A) as the last layer gives it, `grad` by it.
+    """Return Σ L over a block of states and write its gradient by the head.
 
-    C(s, a) of each state is a row of actions (N, A, M); samples come last, as loops over them
-    vectorize.
+    `head` (B, K + 2 K A) is what the last layer returns. C(s, a) of each state is a row of actions
+    (N, A, M); samples come last, so that the loops over them vectorize.
     """
     _, size, count = actions.shape
     w, constant = np.empty(modes, np.float32), np.empty(modes, np.float32)
     mean, inverse = np.empty((modes, size), np.float32), np.empty((modes, size), np.float32)
+    gaussians = Modes(w, constant, mean, inverse)
     flat, share = np.empty(modes * count, np.float32), np.empty(modes * count, np.float32)
     bits = np.empty(modes * count, np.int32)
-    powers, each, shares = bits.view(np.float32), flat.reshape(modes, -1), share.reshape(modes, -1)
+    powers, log_pi_k, shares = (
+        bits.view(np.float32),
+        flat.reshape(modes, -1),
+        share.reshape(modes, -1),
+    )
     peak, sums = np.empty(count, np.float32), np.empty(count, np.float32)
     log_pi, p = np.empty(count, np.float32), np.empty(count, np.float32)
     some_bits, some_powers = bits[:count], powers[:count]
     total = ZERO
     for b in range(len(head)):
-        own = actions[rows[b]]
-        total += unpack(head[b], w, constant, mean, inverse)
-        log_modes(own, constant, mean, inverse, each, peak)
+        offered = actions[rows[b]]
+        total += unpack(head[b], gaussians)
+        log_modes(offered, gaussians, log_pi_k, peak)
         likelihoods(flat, bits, powers, share)
         sums[:] = ZERO
         for k in range(modes):
@@ -190,5 +206,5 @@ def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int) ->
         for k in range(modes):
             for m in range(count):
                 shares[k, m] *= p[m]
-        by_modes(head[b], own, w, mean, inverse, shares, grad[b])
+        by_modes(head[b], offered, gaussians, shares, grad[b])
     return total

@@ -24,7 +24,7 @@ class StepCase:
     action_size: int
     samples: int
     """M, the actions of C(s, a), the demonstrated one included."""
-    kept: bool
+    in_memory: bool
     """Whether the counterfactuals of all pairs lie in memory."""
     networks: int
     batch: int

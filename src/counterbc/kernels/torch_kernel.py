@@ -23,8 +23,8 @@ def stacked_losses(
     def loss(theta: Params, phi: Params, batch: Batch) -> Tensor:
         return weighting.loss(phi, batch, policy, policy.head(theta, batch.obs))
 
-    each = loss if policy.stacks and weighting.stacks else torch.func.vmap(loss)
-    result: Tensor = each(theta, phi, batch)
+    mapped = loss if policy.stacks and weighting.stacks else torch.func.vmap(loss)
+    result: Tensor = mapped(theta, phi, batch)
     return result
 
 

@@ -27,8 +27,8 @@ from counterbc.policies.gaussian import LOG_STD_RANGE, Gaussian
 # products by tensor cores (three TF32 ones for a float32 one) were slower and with 8 warps wrong.
 _ROWS = 16
 _WARPS = 4
-_LEAST = 16  # the smallest side of a product
-_WIDEST, _MOST = 64, 32  # units of a layer and of the head; more do not stay on the chip
+_SIDE = 16  # the smallest side of a product
+_WIDEST, _OUTPUTS = 64, 32  # units of a layer and of the head; more do not stay on the chip
 _SAMPLES = 512  # nor do more counterfactuals
 _BATCH, _MANY = 128, 64  # a program walks through its batch: a large one needs many programs
 
@@ -50,14 +50,14 @@ def layer(x, weight, bias):
 
 
 @triton.jit
-def pick(table, columns, chosen):
-    """One column of a table: (B, O) → (B,)."""
-    return tl.sum(tl.where(columns[None, :] == chosen, table, 0.0), 1)
+def pick(table, columns, number):
+    """Return one column of a table: (B, O) → (B,)."""
+    return tl.sum(tl.where(columns[None, :] == number, table, 0.0), 1)
 
 
 @triton.jit
 def gaussian(head, column, d: tl.constexpr, A: tl.constexpr):
-    """μ, log σ before its clamp, log σ and 1/σ of dimension d: (B,) each."""
+    """Return μ, log σ before its clamp, log σ and 1/σ of dimension d: (B,) each."""
     mean = 1 - 2 / (tl.exp(2 * pick(head, column, d)) + 1)  # tanh
     raw = pick(head, column, A + d)
     log_std = tl.where(raw < LOW, LOW, tl.where(raw > HIGH, HIGH, raw))  # NaN stays
@@ -69,10 +69,10 @@ def losses(
     head, actions, column, real,
     A: tl.constexpr, M: tl.constexpr, B: tl.constexpr, SAMPLES: tl.constexpr,
 ):  # fmt: skip
-    """L (B,) and its gradient by the head (B, O), as `policies/fused.py` derives them.
+    """Return L (B,) and its gradient by the head (B, O), as `policies/fused.py` derives them.
 
     `actions` are pointers to the first dimension of C(s, a): (B, M). Dimensions are read twice
-    rather than kept.
+    rather than held.
     """
     log_pi = tl.zeros((B, SAMPLES), tl.float32) + tl.where(real, 0.0, float("-inf"))
     constant = tl.zeros((B,), tl.float32) + A * HALF_LOG_2PI
@@ -103,7 +103,7 @@ def losses(
 
 @triton.jit
 def update(memory, spread, at, live, grad, size, root):
-    """torch's fused Adam; `size` is lr / (1 − β₁ᵗ), `root` is √(1 − β₂ᵗ)."""
+    """Update as torch's fused Adam does; `size` is lr / (1 − β₁ᵗ), `root` is √(1 − β₂ᵗ)."""
     m = tl.load(memory + spread + at, live, 0.0)
     v = tl.load(memory + 2 * spread + at, live, 0.0)
     m = m + NEW_1 * (grad - m)
@@ -114,14 +114,32 @@ def update(memory, spread, at, live, grad, size, root):
     tl.store(memory + 2 * spread + at, v, live)
 
 
+@triton.jit
+def first_places(unit_0, unit_1, unit_2, S: tl.constexpr, H1: tl.constexpr, H2: tl.constexpr):
+    """Return where the first layer and the weights of the second lie in a network's memory."""
+    at_w1 = unit_0[:, None] * H1 + unit_1[None, :]
+    at_w2 = (S + 1) * H1 + unit_1[:, None] * H2 + unit_2[None, :]
+    return at_w1, S * H1 + unit_1, at_w2
+
+
+@triton.jit
+def last_places(
+    unit_2, column, S: tl.constexpr, A: tl.constexpr, H1: tl.constexpr, H2: tl.constexpr
+):
+    """Return where the bias of the second layer and the head lie in a network's memory."""
+    at_b2 = (S + 1 + H2) * H1 + unit_2
+    at_w3 = (S + 1 + H2) * H1 + H2 + unit_2[:, None] * (2 * A) + column[None, :]
+    return at_b2, at_w3, (S + 1 + H2) * H1 + H2 + H2 * 2 * A + column
+
+
 @triton.jit(do_not_specialize=["steps", "networks", "width", "batch"])
 def train_all(
     position, pairs, obs, actions, memory, sizes, roots, loss, steps, networks, width, batch,
-    KEPT: tl.constexpr, S: tl.constexpr, A: tl.constexpr, M: tl.constexpr,
-    H1: tl.constexpr, H2: tl.constexpr,
-    B: tl.constexpr, INPUTS: tl.constexpr, OUTPUTS: tl.constexpr, SAMPLES: tl.constexpr,
+    STORED: tl.constexpr, S: tl.constexpr, A: tl.constexpr, M: tl.constexpr, H1: tl.constexpr,
+    H2: tl.constexpr, B: tl.constexpr, INPUTS: tl.constexpr, OUTPUTS: tl.constexpr,
+    SAMPLES: tl.constexpr,
 ):  # fmt: skip
-    """All steps of one network; INPUTS, OUTPUTS and SAMPLES are S, 2 A and M rounded up.
+    """Take all steps of one network; INPUTS, OUTPUTS and SAMPLES are S, 2 A and M rounded up.
 
     `memory` holds weights (I, O) and bias of each layer in turn, then Adam's two averages of them.
     """
@@ -130,17 +148,13 @@ def train_all(
     unit_2, column, sample = tl.arange(0, H2), tl.arange(0, OUTPUTS), tl.arange(0, SAMPLES)
     live_0, live_1, live_2 = unit_0 < S, unit_1 < H1, unit_2 < H2
     live_3, real = column < 2 * A, (sample < M)[None, :]
-    at_w1 = unit_0[:, None] * H1 + unit_1[None, :]
-    at_b1 = S * H1 + unit_1
-    at_w2 = (S + 1) * H1 + unit_1[:, None] * H2 + unit_2[None, :]
-    at_b2 = (S + 1 + H2) * H1 + unit_2
-    at_w3 = (S + 1 + H2) * H1 + H2 + unit_2[:, None] * (2 * A) + column[None, :]
-    at_b3 = (S + 1 + H2) * H1 + H2 + H2 * 2 * A + column
-    every = (S + 1 + H2) * H1 + H2 + (H2 + 1) * 2 * A
-    spread = networks * every
-    memory += n * every
+    at_w1, at_b1, at_w2 = first_places(unit_0, unit_1, unit_2, S=S, H1=H1, H2=H2)
+    at_b2, at_w3, at_b3 = last_places(unit_2, column, S=S, A=A, H1=H1, H2=H2)
+    size_of_one = (S + 1 + H2) * H1 + H2 + (H2 + 1) * 2 * A
+    spread = networks * size_of_one
+    memory += n * size_of_one
     pairs += n * width
-    if KEPT:
+    if STORED:
         actions += n * width * (A * M)
     for t in range(steps):
         by_w1, by_b1 = tl.zeros((INPUTS, H1), tl.float32), tl.zeros((H1,), tl.float32)
@@ -152,15 +166,15 @@ def train_all(
             place = tl.load(position + (t * networks + n) * batch + begin + row, live, 0)
             pair = tl.load(pairs + place)
             x = tl.load(obs + pair[:, None] * S + unit_0[None, :], live_0[None, :], 0.0)  # (B, I)
-            shown = actions + (place if KEPT else pair)[:, None] * (A * M) + sample[None, :]
+            offered = actions + (place if STORED else pair)[:, None] * (A * M) + sample[None, :]
             weight_1 = tl.load(memory + at_w1, live_0[:, None], 0.0)
             h1 = layer(x, weight_1, tl.load(memory + at_b1))  # (B, H1)
             weight_2 = tl.load(memory + at_w2)
             h2 = layer(h1, weight_2, tl.load(memory + at_b2))  # (B, H2)
             weight_3 = tl.load(memory + at_w3, live_3[None, :], 0.0)
             head = product(h2, weight_3) + tl.load(memory + at_b3, live_3, 0.0)[None, :]  # (B, O)
-            each, grad = losses(head, shown, column, real, A=A, M=M, B=B, SAMPLES=SAMPLES)
-            total += tl.sum(tl.where(live, each, 0.0), 0)
+            loss_of, grad = losses(head, offered, column, real, A=A, M=M, B=B, SAMPLES=SAMPLES)
+            total += tl.sum(tl.where(live, loss_of, 0.0), 0)
             grad = tl.where(live[:, None], grad / batch, 0.0)
             by_w3 += product(tl.trans(h2), grad)
             by_b3 += tl.sum(grad, 0)
@@ -194,13 +208,13 @@ class TritonKernel(TorchKernel):
         hidden, outputs = case.policy.hidden, 2 * case.action_size
         if not isinstance(case.policy, Gaussian) or len(hidden) != 2:
             return "it knows a Gaussian policy with two hidden layers"
-        if max(case.obs_size, *hidden) > _WIDEST or outputs > _MOST or case.samples > _SAMPLES:
+        if max(case.obs_size, *hidden) > _WIDEST or outputs > _OUTPUTS or case.samples > _SAMPLES:
             return (
-                f"it holds at most {_WIDEST} observed numbers and units, {_MOST // 2} action "
+                f"it holds at most {_WIDEST} observed numbers and units, {_OUTPUTS // 2} action "
                 f"dimensions and {_SAMPLES} actions a pair"
             )
-        if any(width != _rounded(width) for width in hidden):
-            return f"its layers have {_LEAST}, 32 or {_WIDEST} units, not {hidden}"
+        if any(width != _round_up(width) for width in hidden):
+            return f"its layers have {_SIDE}, 32 or {_WIDEST} units, not {hidden}"
         return None
 
     @classmethod
@@ -210,18 +224,18 @@ class TritonKernel(TorchKernel):
 
     def __init__(self, case: StepCase, tensors: StepTensors) -> None:
         super().__init__(case, tensors)
-        kept = tensors.counterfactuals
-        actions = tensors.action.unsqueeze(-1) if kept is None else kept  # (rows, A, M)
+        stored = tensors.counterfactuals
+        actions = tensors.action.unsqueeze(-1) if stored is None else stored  # (rows, A, M)
         self.data = [x.contiguous() for x in (tensors.pairs, tensors.obs, actions)]
         params = [tensors.policy_params[name] for name in layers(case)]
-        self.learned = [
-            [x.detach().view(len(x), -1) for x in each] for each in tensors.adam.of(params)
+        self.state = [
+            [x.detach().view(len(x), -1) for x in part] for part in tensors.adam.of(params)
         ]
         size, count = actions.shape[1:]
         self.sizes: dict[str, Any] = {
-            "KEPT": kept is not None, "S": case.obs_size, "A": size, "M": count,
+            "STORED": stored is not None, "S": case.obs_size, "A": size, "M": count,
             "H1": case.policy.hidden[0], "H2": case.policy.hidden[1], "B": _ROWS,
-            "INPUTS": _rounded(case.obs_size), "OUTPUTS": _rounded(2 * size),
+            "INPUTS": _round_up(case.obs_size), "OUTPUTS": _round_up(2 * size),
             "SAMPLES": triton.next_power_of_2(count),
         }  # fmt: skip
 
@@ -229,21 +243,21 @@ class TritonKernel(TorchKernel):
         steps, networks, batch = position.shape
         pairs, obs, actions = self.data
         optimizer = self.tensors.adam
-        done = optimizer.count.double() + torch.arange(1, steps + 1, device=obs.device)
-        memory = torch.stack([torch.cat(each, 1) for each in self.learned])  # (3, N, all)
+        steps_taken = optimizer.count.double() + torch.arange(1, steps + 1, device=obs.device)
+        memory = torch.stack([torch.cat(part, 1) for part in self.state])  # (3, N, all)
         train_all[(networks,)](
             position=position, pairs=pairs, obs=obs, actions=actions, memory=memory,
-            sizes=(optimizer.learning_rate / (1 - adam.BETA_1**done)).float(),
-            roots=(1 - adam.BETA_2**done).sqrt().float(),
+            sizes=(optimizer.learning_rate / (1 - adam.BETA_1**steps_taken)).float(),
+            roots=(1 - adam.BETA_2**steps_taken).sqrt().float(),
             loss=self.tensors.loss,
             steps=steps, networks=networks, width=pairs.shape[1], batch=batch,
             **self.sizes, num_warps=_WARPS,
         )  # fmt: skip
-        for each, after in zip(self.learned, memory, strict=True):
-            for value, new in zip(each, after.split([v.shape[1] for v in each], 1), strict=True):
+        for part, after in zip(self.state, memory, strict=True):
+            for value, new in zip(part, after.split([v.shape[1] for v in part], 1), strict=True):
                 value.copy_(new)
         optimizer.count.add_(steps)
 
 
-def _rounded(size: int) -> int:
-    return max(_LEAST, int(triton.next_power_of_2(size)))
+def _round_up(size: int) -> int:
+    return max(_SIDE, int(triton.next_power_of_2(size)))

@@ -1,4 +1,4 @@
-"""π_θ(a|s), one file each."""
+"""The policies π_θ(a|s), one file each."""
 
 from counterbc.policies.gaussian_cnn import GaussianCNN, GaussianCNNGRU
 from counterbc.policies.gaussian_gru import GaussianGRU
@@ -20,7 +20,7 @@ FOR_IMAGES: dict[type[Policy], type[GaussianCNN] | type[GaussianCNNGRU]] = {
     GaussianCNN: GaussianCNN,
     GaussianCNNGRU: GaussianCNNGRU,
 }
-"""What stands for a policy, by the exact class, where observations are images."""
+"""The policy that replaces another, by its exact class, where observations are images."""
 
 __all__ = [
     "FOR_IMAGES",

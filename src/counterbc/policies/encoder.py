@@ -1,8 +1,8 @@
-"""From frames to features: three convolutions with ReLU, then dense layers.
+"""The encoder of frames: three convolutions with ReLU, then dense layers.
 
 A convolution is the product of an image's patches with a matrix. So N stacked networks are one
-batched product, as in every other layer here, and unlike cuDNN's its gradient is the same to the
-bit each time. Where a CPU needs no gradient, to act, torch's own convolutions are quicker.
+batched product, as in every other layer here, and its gradient repeats to the bit, which cuDNN's
+does not. To act on a CPU, which needs no gradient, torch's convolutions are faster.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from counterbc.policies.layers import dense, linear, relu_chain, xavier
 from counterbc.policies.policy import Params
 
 CONVOLUTIONS = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
-"""Channels, width and stride of each."""
+"""Channels, width and stride of each convolution."""
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """Some frames, side by side as channels → ReLU convolutions → ReLU layers → features."""
+    """Frames, stacked as channels → ReLU convolutions → ReLU layers → features."""
 
     image: tuple[int, int, int]
     """H, W, C of one frame."""
     frames: int
     hidden: tuple[int, ...]
-    """Units of each dense layer; the last are the features."""
+    """Units of each dense layer; those of the last are the features."""
 
     def __post_init__(self) -> None:
         for _, height, width, _ in self._sizes():
@@ -41,7 +41,7 @@ class Encoder:
                 )
 
     def _sizes(self) -> Iterator[tuple[int, int, int, int]]:
-        """Numbers in a patch, and the height, width and channels that come of it."""
+        """Yield patch size, height, width and channels of each convolution's output."""
         height, width, channels = *self.image[:2], self.image[2] * self.frames
         for outputs, side, stride in CONVOLUTIONS:
             patch = side * side * channels
@@ -50,7 +50,7 @@ class Encoder:
             yield patch, height, width, channels
 
     def init(self, generator: torch.Generator, name: str) -> Params:
-        """Fresh parameters of one network: name.conv0.weight, …, name.layer0.weight, …"""
+        """Return initial parameters of one network: name.conv0.weight, …, name.layer0.weight, …"""
         params = {}
         for i, (patch, *_, channels) in enumerate(self._sizes()):
             params[f"{name}.conv{i}.weight"] = xavier(generator, patch, channels)
@@ -60,7 +60,7 @@ class Encoder:
         return params | dense(generator, sizes, f"{name}.layer")
 
     def __call__(self, params: Params, obs: Tensor, name: str) -> Tensor:
-        """Features (B, F) of frames (B, frames, S), or (B, S) of one, as bytes."""
+        """Return features (B, F) of frames (B, frames, S), or (B, S) of one frame, as bytes."""
         obs = obs.unsqueeze(-2) if self.frames == 1 else obs
         images = obs.unflatten(-1, self.image)  # (B, frames, H, W, C)
         weights, biases = (
@@ -71,34 +71,34 @@ class Encoder:
         if torch.is_grad_enabled() or obs.device.type != "cpu":
             x = images.movedim(-4, -2).flatten(-2)  # (B, H, W, frames · C)
             for weight, bias, (_, side, stride) in zip(weights, biases, CONVOLUTIONS, strict=True):
-                x = _convolved(x, weight, bias, side, stride)
+                x = _convolve(x, weight, bias, side, stride)
         elif weights[0].ndim == 3:  # N networks, one after the other
             x = torch.stack(
                 [
-                    _acted(images[n], [w[n] for w in weights], [b[n] for b in biases])
+                    _convolve_to_act(images[n], [w[n] for w in weights], [b[n] for b in biases])
                     for n in range(len(images))
                 ]
             )
         else:
-            x = _acted(images, weights, biases)
+            x = _convolve_to_act(images, weights, biases)
         return relu_chain(params, x.flatten(-3), f"{name}.layer", len(self.hidden))
 
 
-def _convolved(x: Tensor, weight: Tensor, bias: Tensor, side: int, stride: int) -> Tensor:
-    """One convolution with ReLU: (B, H, W, C) → (B, h, w, O)."""
+def _convolve(x: Tensor, weight: Tensor, bias: Tensor, side: int, stride: int) -> Tensor:
+    """Apply one convolution with ReLU: (B, H, W, C) → (B, h, w, O)."""
     patches = x.unfold(-3, side, stride).unfold(-3, side, stride)  # (B, h, w, C, side, side)
-    # Channels last, as they lie in memory: whole lines of a patch are copied at once.
+    # Channels last, as in memory: whole lines of a patch are copied at once.
     rows = patches.movedim(-3, -1).flatten(-3).to(weight.dtype)  # (B, h, w, K)
     y = linear(rows.flatten(-4, -2), weight, bias).relu()  # (B · h · w, O)
     out: Tensor = y.unflatten(-2, rows.shape[-4:-1])
     return out
 
 
-def _acted(images: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
-    """All convolutions of one network: (B, frames, H, W, C) → (B, h, w, O).
+def _convolve_to_act(images: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
+    """Apply all convolutions of one network by torch's: (B, frames, H, W, C) → (B, h, w, O).
 
-    With frames as a third dimension, of which one is left after the first, pixels are read as they
-    lie in memory.
+    Frames are a third dimension of the first convolution, so that pixels are read in the order of
+    memory.
     """
     x = images.to(biases[0].dtype).movedim(-1, 1)  # (B, C, frames, H, W)
     for weight, bias, (outputs, side, stride) in zip(weights, biases, CONVOLUTIONS, strict=True):

@@ -1,4 +1,4 @@
-"""Counter-BC's loss of a Gaussian policy with its gradient in one pass over the counterfactuals.
+"""Counter-BC's loss of a Gaussian policy and its gradient in one pass over the counterfactuals.
 
 With z = (a' − μ)/σ, ℓ = log π(a'|s) and p = softmax(ℓ) over C(s, a), eq. M4 and its gradient are
 
@@ -24,13 +24,13 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def closed_form(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """L (N,), ∂L/∂μ (N, A), ∂L/∂log σ (N, A) from μ, log σ (N, A) and actions (N, M, A)."""
+    """Return L (N,), ∂L/∂μ and ∂L/∂log σ (N, A) from μ, log σ (N, A) and actions (N, M, A)."""
     inverse = (-log_std).exp()
     z = (actions - mean.unsqueeze(1)).transpose(1, 2) * inverse.unsqueeze(2)  # (N, A, M)
     square = z.square()
     log_pi = -0.5 * square.sum(1)  # (N, M), without its constant
     top = log_pi.amax(1, keepdim=True)
-    log_pi = log_pi - top  # else the 1 in ∂L/∂ℓ drowns where |ℓ| is large
+    log_pi = log_pi - top  # otherwise rounding loses the 1 in ∂L/∂ℓ where |ℓ| is large
     p = log_pi.softmax(1)
     average = (p * log_pi).sum(1, keepdim=True)
     constant = log_std.sum(1) + mean.shape[1] * _HALF_LOG_2PI
@@ -57,7 +57,7 @@ def evaluated_by(evaluate: Evaluate) -> Iterator[None]:
 
 
 class _CrossEntropy(torch.autograd.Function):
-    """Saves the gradient that the forward pass already knows; rows are independent states."""
+    """The loss of independent states; the forward pass also computes the gradient."""
 
     @staticmethod
     def forward(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -80,7 +80,7 @@ class _CrossEntropy(torch.autograd.Function):
     def vmap(
         info: Any, in_dims: tuple[int | None, ...], *inputs: Tensor
     ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-        """Rows being independent, P batches of B rows are one batch of P · B rows."""
+        """Treat P batches of B rows as one batch of P · B rows, since rows are independent."""
         rows = [
             (x.expand(info.batch_size, *x.shape) if d is None else x.movedim(d, 0)).flatten(0, 1)
             for x, d in zip(inputs, in_dims, strict=True)
@@ -90,7 +90,10 @@ class _CrossEntropy(torch.autograd.Function):
 
 
 def gaussian_cross_entropy(mean: Tensor, log_std: Tensor, actions: Tensor) -> Tensor:
-    """−Σ π̂ · log π of a Gaussian, eq. M4: μ, log σ (…, B, A), actions (…, B, M, A) → (…, B)."""
+    """Return −Σ π̂ · log π of a Gaussian, eq. M4: (…, B).
+
+    μ and log σ are (…, B, A), actions (…, B, M, A).
+    """
     rows: Tensor = _CrossEntropy.apply(  # type: ignore[no-untyped-call]  # torch's
         mean.flatten(0, -2), log_std.flatten(0, -2), actions.flatten(0, -3)
     )[0]

@@ -1,4 +1,4 @@
-"""The Gaussian head that the paper's policies share."""
+"""The Gaussian head of the paper's policies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Gaussian(Policy):
 
     def _head(self, params: Params, x: Tensor) -> tuple[Tensor, Tensor]:
         mean, log_std = linear(x, params["head.weight"], params["head.bias"]).chunk(2, dim=-1)
-        # Contiguous, because torch's tanh does not vectorize over every other column.
+        # Contiguous, because torch's tanh does not vectorize over parts of rows.
         return mean.contiguous().tanh(), log_std.contiguous().clamp(*LOG_STD_RANGE)  # (B, A) each
 
     def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
@@ -57,5 +57,5 @@ class Gaussian(Policy):
     @classmethod
     def is_fused(cls) -> bool:
         """Return whether eq. M4 is computed in closed form: not where a subclass changes log π."""
-        ours = Gaussian.log_prob, Gaussian.cross_entropy
-        return (cls.log_prob, cls.cross_entropy) == ours
+        methods = Gaussian.log_prob, Gaussian.cross_entropy
+        return (cls.log_prob, cls.cross_entropy) == methods

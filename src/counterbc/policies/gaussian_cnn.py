@@ -16,15 +16,15 @@ from counterbc.policies.policy import Params
 
 _NAME = "frames"
 LEARNING_RATE = 1e-4
-"""Smaller than of vectors: pixels are never negative, so that the many weights of a unit move the
-same way at once."""
+"""Smaller than for vectors: pixels are never negative, so the many weights of a unit all move the
+same way."""
 
 
 @dataclass(frozen=True)
 class GaussianCNN(Gaussian):
     """The last frames as channels → convolutions → ReLU layers → (μ, log σ).
 
-    Frames come as bytes and are scaled to [0, 1]; before an episode's start they are black.
+    Frames are bytes and are scaled to [0, 1]; before the start of an episode they are black.
     """
 
     learning_rate: ClassVar[float] = LEARNING_RATE

@@ -20,7 +20,7 @@ class GaussianGRU(Gaussian):
 
     r = σ(W_r s_t + U_r h_{t−1}), z = σ(W_z s_t + U_z h_{t−1}), n = tanh(W_n s_t + r (U_n h_{t−1})).
 
-    `hidden` holds the GRU's units first, then ReLU layers between it and the head.
+    `hidden` holds the units of the GRU first, then those of ReLU layers between GRU and head.
     """
 
     history: int = 5

@@ -14,7 +14,7 @@ from counterbc.policies.policy import Params
 
 @dataclass(frozen=True)
 class GaussianMLP(Gaussian):
-    """s → ReLU layers → (μ, log σ); a history is read as one long vector."""
+    """s → ReLU layers → (μ, log σ); a history is read as one vector."""
 
     def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
         sizes = (obs_size * self.history, *self.hidden)
@@ -27,6 +27,6 @@ class GaussianMLP(Gaussian):
         return self._head(params, x)
 
     def chain(self) -> tuple[str, ...]:
-        if type(self) is not GaussianMLP or self.history > 1:  # a subclass may compute otherwise
+        if type(self) is not GaussianMLP or self.history > 1:  # a subclass may differ
             return ()
         return (*(f"layer{i}" for i in range(len(self.hidden))), "head")

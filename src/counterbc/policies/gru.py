@@ -2,8 +2,9 @@
 
     r = σ(x_r + U_r h)   z = σ(x_z + U_z h)   n = tanh(x_n + r (U_n h + b_n))   h' = (1 − z) n + z h
 
-where x = W s + b comes in, for all steps at once. For N stacked networks the gradient is written
-out, with x (N, T, B, 3H), weight (N, H, 3H), bias (N, 1, 3H); one network is left to autograd.
+where the input x = W s + b is computed for all steps at once. For N stacked networks the gradient
+is written out, with x (N, T, B, 3H), weight (N, H, 3H), bias (N, 1, 3H); for one network autograd
+computes it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from torch.autograd.function import once_differentiable
 
 
 def _forward(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, ...]:
-    """Of every step: h (with the first, zero), (r, z), n and U_n h + b_n: (N, T, B, …) each."""
+    """Return h (the first is zero), (r, z), n and U_n h + b_n of every step: (N, T, B, …) each."""
     nets, steps, batch, _ = x.shape
     units = weight.shape[1]
     h = x.new_zeros(nets, steps + 1, batch, units)
@@ -35,7 +36,7 @@ def _forward(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, ...]:
 def _backward(
     grad: Tensor, h: Tensor, gates: Tensor, n: Tensor, last: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Gradients of x, weight and bias from that of the last h."""
+    """Return the gradients by x, weight and bias from that by the last h."""
     nets, steps, batch, units = n.shape
     r, z = gates.chunk(2, dim=-1)
     slope = torch.addcmul(gates, gates, gates, value=-1)  # of σ: (N, T, B, 2H)
@@ -59,7 +60,7 @@ def _backward(
 
 
 class _GRU(torch.autograd.Function):
-    """N networks at once."""
+    """A GRU of N networks at once."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -74,7 +75,10 @@ class _GRU(torch.autograd.Function):
 
 
 def gru(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """The last state: x (T, B, 3H), weight (H, 3H), bias (3H,) → (B, H); or N of each in front."""
+    """Return the last state: x (T, B, 3H), weight (H, 3H), bias (3H,) → (B, H).
+
+    With N networks, all have N in front.
+    """
     if x.ndim == 4:
         stacked: Tensor = _GRU.apply(x, weight, bias.unsqueeze(1))  # type: ignore[no-untyped-call]
         return stacked

@@ -1,4 +1,4 @@
-"""The layers that policies are made of, and how their weights begin.
+"""The layers of policies and their initial weights.
 
 Every function takes one network, x (B, I), or N stacked ones, x (N, B, I) with W (N, I, O).
 """
@@ -15,14 +15,14 @@ from torch.autograd.function import once_differentiable
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """x W + b: (B, O)."""
+    """Return x W + b: (B, O)."""
     if weight.ndim == 3:
         return torch.baddbmm(bias.unsqueeze(1), x, weight)
     return torch.addmm(bias, x, weight)
 
 
 def relu_chain(params: dict[str, Tensor], x: Tensor, name: str, layers: int) -> Tensor:
-    """x through `layers` layers with ReLU after each."""
+    """Apply `layers` layers to x, with ReLU after each."""
     chain = [params[f"{name}{i}.{part}"] for i in range(layers) for part in ("weight", "bias")]
     if chain and chain[0].ndim == 3:
         stacked: Tensor = _Chain.apply(x, *chain)  # type: ignore[no-untyped-call]  # torch's
@@ -37,29 +37,29 @@ class _Chain(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *chain: Tensor) -> Tensor:
-        kept = [x]
+        outputs = [x]
         for weight, bias in zip(chain[::2], chain[1::2], strict=True):
-            kept.append(torch.baddbmm(bias.unsqueeze(1), kept[-1], weight).relu_())
-        ctx.save_for_backward(*kept, *chain[::2])
-        return kept[-1]
+            outputs.append(torch.baddbmm(bias.unsqueeze(1), outputs[-1], weight).relu_())
+        ctx.save_for_backward(*outputs, *chain[::2])
+        return outputs[-1]
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         layers = len(ctx.saved_tensors) // 2
-        kept, weights = ctx.saved_tensors[: layers + 1], ctx.saved_tensors[layers + 1 :]
+        outputs, weights = ctx.saved_tensors[: layers + 1], ctx.saved_tensors[layers + 1 :]
         grads: list[Tensor | None] = []
         below: Tensor | None = grad
         for i in reversed(range(layers)):
             assert below is not None
-            through = torch.ops.aten.threshold_backward(below, kept[i + 1], 0)
-            grads = [kept[i].mT @ through, through.sum(1), *grads]
+            through = torch.ops.aten.threshold_backward(below, outputs[i + 1], 0)
+            grads = [outputs[i].mT @ through, through.sum(1), *grads]
             below = through @ weights[i].mT if i or ctx.needs_input_grad[0] else None
         return below, *grads
 
 
 def xavier(generator: torch.Generator, inputs: int, *outputs: int) -> Tensor:
-    """Glorot-uniform weights (inputs, Σ outputs), each block by its own fan-out."""
+    """Return Glorot-uniform weights (inputs, Σ outputs), with the fan-out of each block."""
     blocks = []
     for width in outputs:
         bound = math.sqrt(6 / (inputs + width))
@@ -68,7 +68,7 @@ def xavier(generator: torch.Generator, inputs: int, *outputs: int) -> Tensor:
 
 
 def dense(generator: torch.Generator, sizes: tuple[int, ...], name: str) -> dict[str, Tensor]:
-    """Weights and zero biases of a chain of layers: name0.weight, name0.bias, name1.weight, …"""
+    """Return weights and zero biases of a chain: name0.weight, name0.bias, name1.weight, …"""
     params = {}
     for i, (inputs, outputs) in enumerate(pairwise(sizes)):
         params[f"{name}{i}.weight"] = xavier(generator, inputs, outputs)

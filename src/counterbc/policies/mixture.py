@@ -15,7 +15,7 @@ from counterbc.policies.layers import dense, linear, relu_chain, xavier
 from counterbc.policies.policy import Params, Policy
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-_REACH = 0.8  # of the first means; they can still be moved both ways through tanh
+_REACH = 0.8  # of the initial means; through tanh they can still move both ways
 _TINY = 2.0**-24  # half the smallest uniform number
 
 
@@ -23,13 +23,13 @@ _TINY = 2.0**-24  # half the smallest uniform number
 class Mixture(Policy):
     """π(a|s) = Σ_k w_k(s) N(a; μ_k(s), diag σ_k(s)²) with w = softmax(…), μ and σ as in a Gaussian.
 
-    One mode is the Gaussian MLP. Several begin apart, spread over the actions and narrow enough
-    that each takes its own share of the data; begun alike they would stay alike.
+    One mode is the Gaussian MLP. Several modes start spread over the actions, and narrow enough
+    that each takes a share of the data; if they started equal they would stay equal.
     """
 
     stacks: ClassVar[bool] = True
     modes: int = 5
-    """K, how many Gaussians are mixed."""
+    """K, the number of Gaussians."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,7 +46,7 @@ class Mixture(Policy):
         return params
 
     def _apart(self, generator: torch.Generator, action_size: int) -> Tensor:
-        """First means: K even steps through each dimension, in an order of its own: (K, A)."""
+        """Return initial means: K even steps in each dimension, each in a random order: (K, A)."""
         if self.modes == 1:
             return torch.zeros(1, action_size)
         steps = torch.linspace(-_REACH, _REACH, self.modes)
@@ -54,7 +54,7 @@ class Mixture(Policy):
         return torch.stack([steps[order] for order in orders], dim=1)
 
     def head(self, params: Params, obs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """log w (B, K), μ and log σ (B, K, A)."""
+        """Return log w (B, K), μ and log σ (B, K, A)."""
         flat = obs if self.history == 1 else obs.flatten(-2)
         x = relu_chain(params, flat, "layer", len(self.hidden))
         x = linear(x, params["head.weight"], params["head.bias"])
@@ -64,7 +64,7 @@ class Mixture(Policy):
         return logits.log_softmax(-1), mean.tanh(), log_std.clamp(*LOG_STD_RANGE)
 
     def chain(self) -> tuple[str, ...]:
-        if type(self) is not Mixture or self.history > 1:  # a subclass may compute otherwise
+        if type(self) is not Mixture or self.history > 1:  # a subclass may differ
             return ()
         return (*(f"layer{i}" for i in range(len(self.hidden))), "head")
 
@@ -74,28 +74,28 @@ class Mixture(Policy):
         # Modes before actions: sums over the last dimension of a few numbers are slow.
         z = (actions.unsqueeze(-3) - mean.unsqueeze(-2)) * inverse.unsqueeze(-2)  # (B, K, M, A)
         constant = log_w - log_std.sum(-1) - actions.shape[-1] * _HALF_LOG_2PI  # (B, K)
-        each = constant.unsqueeze(-1) - 0.5 * z.square().sum(-1)  # (B, K, M)
-        return each.logsumexp(-2)
+        log_pi_k = constant.unsqueeze(-1) - 0.5 * z.square().sum(-1)  # (B, K, M)
+        return log_pi_k.logsumexp(-2)
 
     def mean(self, head: tuple[Tensor, ...]) -> Tensor:
-        """The mean of the heaviest mode; the mean of all of them may be what nobody meant."""
+        """Return the mean of the heaviest mode; the mean of all modes may be what nobody meant."""
         log_w, mean, _ = head
         return _of_mode(mean, log_w.argmax(-1))
 
     def sample(self, head: tuple[Tensor, ...], u: Tensor) -> Tensor:
-        """The first uniform number chooses the mode; what is left of it is uniform again."""
+        """Sample an action; the first uniform number chooses the mode; its rest is uniform."""
         log_w, mean, log_std = head
         ends = log_w.detach().exp().cumsum(-1)  # (B, K)
         first = u[..., :1] * ends[..., -1:]  # within the sum, which rounding leaves near 1
         mode = (first >= ends).sum(-1).clamp(max=self.modes - 1)  # (B,)
         end = ends.gather(-1, mode.unsqueeze(-1))  # (B, 1)
         width = log_w.detach().exp().gather(-1, mode.unsqueeze(-1))
-        left = (1 - (end - first) / width).clamp(_TINY, 1 - _TINY)
-        noise: Tensor = torch.special.ndtri(torch.cat([left, u[..., 1:]], dim=-1))  # (B, A)
+        rest = (1 - (end - first) / width).clamp(_TINY, 1 - _TINY)
+        noise: Tensor = torch.special.ndtri(torch.cat([rest, u[..., 1:]], dim=-1))  # (B, A)
         return _of_mode(mean, mode) + _of_mode(log_std, mode).exp() * noise
 
 
 def _of_mode(values: Tensor, mode: Tensor) -> Tensor:
-    """The rows of one mode each: (B, K, A), (B,) → (B, A)."""
+    """Return the rows of one mode each: (B, K, A), (B,) → (B, A)."""
     index = mode.unsqueeze(-1).unsqueeze(-1).expand(*mode.shape, 1, values.shape[-1])
     return values.gather(-2, index).squeeze(-2)

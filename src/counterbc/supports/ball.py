@@ -25,10 +25,10 @@ class Ball(Convex):
         return radius * normal / length * u[..., -1:] ** (1 / dimensions)
 
     def _reach(self, offset: Tensor, radius: Tensor, dimension: int) -> Tensor:
-        scaled = torch.where(radius > 0, offset / radius.clamp(min=1e-12), 0)
-        others = scaled.square().sum(-1) - scaled[..., dimension].square()
-        return radius[..., dimension] * (1 - others).clamp(min=0).sqrt()
+        ratio = torch.where(radius > 0, offset / radius.clamp(min=1e-12), 0)
+        rest = ratio.square().sum(-1) - ratio[..., dimension].square()
+        return radius[..., dimension] * (1 - rest).clamp(min=0).sqrt()
 
     def _inside(self, offset: Tensor, radius: Tensor) -> Tensor:
-        scaled = offset / radius.clamp(min=1e-12)
-        return (scaled.square().sum(-1) <= 1) | (offset == 0).all(-1)
+        ratio = offset / radius.clamp(min=1e-12)
+        return (ratio.square().sum(-1) <= 1) | (offset == 0).all(-1)

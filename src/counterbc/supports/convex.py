@@ -55,8 +55,8 @@ class Convex(Support):
         for k in reversed(range(tries)):
             offset = self._propose(radius, u[..., k * numbers : (k + 1) * numbers])
             proposal = action + offset
-            accepted = feasible.contains(proposal).unsqueeze(-1)
-            point = proposal if point is None else torch.where(accepted, proposal, point)
+            allowed = feasible.contains(proposal).unsqueeze(-1)
+            point = proposal if point is None else torch.where(allowed, proposal, point)
         assert point is not None
         return point
 
@@ -66,29 +66,25 @@ class Convex(Support):
         It is a draw whose dimensions outside [-1, 1] are mirrored, which is exact in a corner;
         otherwise the projection of a on A.
         """
-        projected = feasible.project(action).expand(*u.shape[:-1], action.shape[-1])
+        nearest = feasible.project(action).expand(*u.shape[:-1], action.shape[-1])
         if not self._plan(feasible)[0]:
-            return projected
+            return nearest
         offset = self._propose(radius, u[..., : self._numbers(action.shape[-1])])
-        mirrored = action + torch.where((action + offset).abs() > 1, -offset, offset)
-        return torch.where(feasible.contains(mirrored).unsqueeze(-1), mirrored, projected)
+        mirror = action + torch.where((action + offset).abs() > 1, -offset, offset)
+        return torch.where(feasible.contains(mirror).unsqueeze(-1), mirror, nearest)
 
     def _walk(
         self, action: Tensor, radius: Tensor, point: Tensor, u: Tensor, feasible: Feasible
     ) -> Tensor:
-        inside = self._inside(point - action, radius).unsqueeze(
-            -1
-        )  # else C and A may not intersect
+        inside = self._inside(point - action, radius).unsqueeze(-1)  # else C ∩ A may be empty
         for sweep in range(u.shape[-2]):
             for d in range(u.shape[-1]):
                 low, high = feasible.interval(point, d)
                 reach = self._reach(point - action, radius, d)
                 low = torch.maximum(low, action[..., d] - reach)
                 high = torch.minimum(high, action[..., d] + reach)
-                moved = low + u[..., sweep, d] * (high - low).clamp(min=0)
-                point = torch.cat(
-                    [point[..., :d], moved.unsqueeze(-1), point[..., d + 1 :]], dim=-1
-                )
+                new = low + u[..., sweep, d] * (high - low).clamp(min=0)
+                point = torch.cat([point[..., :d], new.unsqueeze(-1), point[..., d + 1 :]], dim=-1)
         return torch.where(inside, point, action)
 
     def _inside(self, offset: Tensor, radius: Tensor) -> Tensor:

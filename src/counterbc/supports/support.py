@@ -43,5 +43,5 @@ class Support(ABC):
         action, radius = action.unsqueeze(-2), radius.unsqueeze(-2)  # (B, 1, A)
         if self.count == 0:
             return action
-        placed = self.counterfactuals(action, radius, u, feasible)  # (B, M, A)
-        return torch.cat([action, placed], dim=-2)
+        points = self.counterfactuals(action, radius, u, feasible)  # (B, M, A)
+        return torch.cat([action, points], dim=-2)

@@ -1,4 +1,4 @@
-"""Which pairs each network sees at which step: epochs of shuffled pairs, cut into batches."""
+"""The pairs of each network at each step: epochs of shuffled pairs, cut into batches."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from counterbc.training.networks import Networks
 
 
 class Batches:
-    """Position (in its own list) and epoch of every pair of every step.
+    """The position in its network's list and the epoch of every pair of every step.
 
-    Network i runs through its list again and again, shuffled anew each epoch; step t takes the next
-    `batch` of that stream. It is a function of t alone, so a stopped training continues exactly.
+    A network goes through its list once per epoch, in a new order each time; step t takes the next
+    `batch` pairs of that stream. This is a function of t alone, so a stopped training resumes
+    exactly.
     """
 
     def __init__(self, nets: Networks, batch: int) -> None:
@@ -22,7 +23,7 @@ class Batches:
         self._last: tuple[Tensor, Tensor] | None = None  # epochs and their orders
 
     def block(self, first: int, steps: int) -> tuple[Tensor, Tensor]:
-        """Positions and epochs for `steps` steps from step `first`: (steps, N, B) each."""
+        """Return positions and epochs of `steps` steps from step `first`: (steps, N, B) each."""
         n = self.nets.lengths[:, None]  # (N, 1)
         index = torch.arange(first * self.batch, (first + steps) * self.batch, device=self.device)
         epoch, offset = index // n, index % n  # (N, steps · B)
@@ -33,15 +34,15 @@ class Batches:
         return self._steps(position), self._steps(epoch)
 
     def _steps(self, stream: Tensor) -> Tensor:
-        """(N, steps · B) → (steps, N, B)."""
+        """Reshape (N, steps · B) to (steps, N, B)."""
         return stream.view(len(stream), -1, self.batch).transpose(0, 1).contiguous()
 
     def _orders(self, start: Tensor, epochs: int) -> Tensor:
-        """The shuffled positions of `epochs` epochs from each network's `start`: (N, E, n)."""
+        """Return the orders of `epochs` epochs from each network's `start`: (N, E, n)."""
         width = self.nets.pairs.shape[1]
         epoch = start + torch.arange(epochs, device=self.device)  # (N, E)
         if self._last is not None and torch.equal(self._last[0], epoch):
-            return self._last[1]  # large data take many blocks to see an epoch
+            return self._last[1]  # an epoch of large data takes many blocks
         self._last = None
         keys = draws.bits(self.nets.seeds[:, None], "order", epoch, width)  # (N, E, n)
         beyond = torch.arange(width, device=self.device) >= self.nets.lengths[:, None, None]

@@ -1,4 +1,4 @@
-"""The actions of C(s, a) for each batch: kept in memory where they fit, else computed again."""
+"""The actions of C(s, a) for each batch: kept in memory if they fit, else computed at each step."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from counterbc.data.feasible import Feasible
 from counterbc.supports import Support
 from counterbc.training.networks import Networks
 
-_NUMBERS = 1 << 22  # uniform numbers per chunk while filling the memory
-_CACHED = 1 << 18  # and while computing them again for a step
+_NUMBERS = 1 << 22  # uniform numbers per chunk while the table is filled
+_CACHED = 1 << 18  # and while they are computed for a step
 _EPOCH = 1 << 40  # above any position in a list
 
 
 class Counterfactuals:
-    """C(s, a) of every pair of every network, as a function of (network's seed, position)."""
+    """C(s, a) of every pair of every network, as a function of the network's seed and position."""
 
     def __init__(
         self,
@@ -37,20 +37,20 @@ class Counterfactuals:
         numbers = nets.pairs.numel() * action.shape[1] * (1 + support.count)
         fits = numbers * action.element_size() <= memory * 2**30
         keep = support.count > 0 and not resample and fits
-        self.kept = self._keep() if keep else None  # (N · n, A, M): samples last is faster
+        self.table = self._fill() if keep else None  # (N · n, A, M): samples last is faster
 
     def at(self, pairs: Tensor, position: Tensor, epoch: Tensor) -> Tensor:
-        """The actions of C(s, a) at pairs (N, B), which stand at `position` of each list."""
-        if self.kept is None:
-            return self._again(pairs, position, epoch)
+        """Return the actions of C(s, a) at pairs (N, B) and their positions: (N, B, M, A)."""
+        if self.table is None:
+            return self._compute(pairs, position, epoch)
         flat = self.rows * self.nets.pairs.shape[1] + position
-        kept = self.kept.index_select(0, flat.flatten())
-        return kept.view(*position.shape, *kept.shape[1:]).transpose(-1, -2)
+        actions = self.table.index_select(0, flat.flatten())
+        return actions.view(*position.shape, *actions.shape[1:]).transpose(-1, -2)
 
-    def _again(self, pairs: Tensor, position: Tensor, epoch: Tensor) -> Tensor:
-        """(N, B, M, A); on a CPU some networks at a time, since its caches are small."""
-        each = pairs.shape[1] * self.support.count * self.numbers
-        chunk = max(1, _CACHED // max(each, 1)) if pairs.device.type == "cpu" else len(pairs)
+    def _compute(self, pairs: Tensor, position: Tensor, epoch: Tensor) -> Tensor:
+        """Compute (N, B, M, A); on a CPU some networks at a time, since its caches are small."""
+        numbers = pairs.shape[1] * self.support.count * self.numbers  # of one network
+        chunk = max(1, _CACHED // max(numbers, 1)) if pairs.device.type == "cpu" else len(pairs)
         parts = [
             self._place(*(x[i : i + chunk] for x in (self.rows, pairs, position, epoch)))
             for i in range(0, len(pairs), chunk)
@@ -65,21 +65,21 @@ class Counterfactuals:
         count = self.support.count * self.numbers
         u = draws.uniform(self.nets.seeds[rows], "counterfactuals", index, count)
         u = u.unflatten(-1, (self.support.count, self.numbers)).to(action.dtype)  # (N, B, M, D)
-        placed = self.support.place(
+        points = self.support.place(
             action.flatten(0, 1), self.radius[rows].expand_as(action).flatten(0, 1),
             u.flatten(0, 1), self.feasible,
         )  # fmt: skip
-        return placed.view(*action.shape[:2], *placed.shape[1:])
+        return points.view(*action.shape[:2], *points.shape[1:])
 
-    def _keep(self) -> Tensor:
+    def _fill(self) -> Tensor:
         nets, pairs = self.nets.pairs.shape
         size = self.action.shape[1]
-        kept = self.action.new_empty(nets * pairs, size, 1 + self.support.count)
+        table = self.action.new_empty(nets * pairs, size, 1 + self.support.count)
         chunk = max(1, _NUMBERS // (self.support.count * self.numbers))
         for begin in range(0, nets * pairs, chunk):
-            flat = torch.arange(begin, min(begin + chunk, nets * pairs), device=kept.device)
+            flat = torch.arange(begin, min(begin + chunk, nets * pairs), device=table.device)
             row, position = (flat // pairs).unsqueeze(1), (flat % pairs).unsqueeze(1)
-            chosen = self.nets.pairs[row, position]
-            placed = self._place(row, chosen, position, torch.zeros_like(position))
-            kept[begin : begin + chunk] = placed.squeeze(1).transpose(-1, -2)
-        return kept
+            pair = self.nets.pairs[row, position]
+            points = self._place(row, pair, position, torch.zeros_like(position))
+            table[begin : begin + chunk] = points.squeeze(1).transpose(-1, -2)
+        return table

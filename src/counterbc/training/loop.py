@@ -27,17 +27,17 @@ _BLOCK = 1 << 22  # pairs whose order is computed at once
 
 
 class Interrupt:
-    """Turns Ctrl-C into a wish to stop between steps; a second one stops at once."""
+    """Lets the first Ctrl-C stop a training between steps; a second one stops it at once."""
 
     def __enter__(self) -> Interrupt:
-        self.wished = False
+        self.stop = False
         self.main = threading.current_thread() is threading.main_thread()
         if self.main:
-            self.before = signal.signal(signal.SIGINT, self._wish)
+            self.before = signal.signal(signal.SIGINT, self._request)
         return self
 
-    def _wish(self, number: int, frame: FrameType | None) -> None:
-        self.wished = True
+    def _request(self, number: int, frame: FrameType | None) -> None:
+        self.stop = True
         signal.signal(signal.SIGINT, self.before)
 
     def __exit__(self, *_: object) -> None:
@@ -46,7 +46,7 @@ class Interrupt:
 
 
 class Loop:
-    """Rounds of steps over a view of the pairs."""
+    """Rounds of training steps on the pairs of a view."""
 
     def __init__(
         self,
@@ -63,30 +63,30 @@ class Loop:
         self.batches = Batches(view.nets, batch)
         self.case = view.case(batch)
         self.kernel = choose_kernel(settings.kernel, self.case)
-        self.every = max(1, settings.steps // _POINTS)
-        self.block = min(self.every, max(1, _BLOCK // (len(view.nets.pairs) * batch)))
+        self.interval = max(1, settings.steps // _POINTS)
+        self.block = min(self.interval, max(1, _BLOCK // (len(view.nets.pairs) * batch)))
         self.points: dict[int, tuple[Tensor, Tensor]] = {}
         self.bad_since: dict[int, int] = {}
         self.saved_at = time.monotonic()
 
     def run(self, state: dict[str, Tensor] | None) -> tuple[Params, Curve]:
-        """All rounds, from the beginning or from a stopped training's state."""
+        """Train all rounds, from the beginning or from the state of a stopped training."""
         steps, rounds = self.settings.steps, self.method.rounds
-        done = 0 if state is None else int(state["done"])
+        total_step = 0 if state is None else int(state["done"])
         params: Params | None = None
-        self.progress.start(done, steps * rounds, self.kernel.name)
+        self.progress.start(total_step, steps * rounds, self.kernel.name)
         try:
             with Interrupt() as interrupt:
-                for round_ in range(done // steps, rounds):
-                    population = self._population(round_, params, state)
-                    self._round(population, round_, max(done - round_ * steps, 0), interrupt)
-                    params, state = {k: v.detach() for k, v in population.params.items()}, None
+                for round_ in range(total_step // steps, rounds):
+                    networks = self._start_round(round_, params, state)
+                    self._round(networks, round_, max(total_step - round_ * steps, 0), interrupt)
+                    params, state = {k: v.detach() for k, v in networks.params.items()}, None
         finally:
             self.progress.stop()
         assert params is not None
         return params, self._curve()
 
-    def _population(
+    def _start_round(
         self, round_: int, before: Params | None, state: dict[str, Tensor] | None
     ) -> NetworkStack:
         for view in (self.view, self.held_out):
@@ -94,46 +94,45 @@ class Loop:
                 view.update_columns(before, self.method.shards)
         fresh = self.fresh(self.view, round_)
         rate = self.settings.rate(self.method.policy)
-        population = NetworkStack(self.view, fresh, rate, self.case, self.kernel)
+        networks = NetworkStack(self.view, fresh, rate, self.case, self.kernel)
         if state is not None:
-            self._restore(population, state)
-        return population
+            self._restore(networks, state)
+        return networks
 
-    def _round(
-        self, population: NetworkStack, round_: int, step: int, interrupt: Interrupt
-    ) -> None:
+    def _round(self, networks: NetworkStack, round_: int, step: int, interrupt: Interrupt) -> None:
         steps = self.settings.steps
         while step < steps:
-            count = min(self.block, self.every - step % self.every, steps - step)
-            population.steps(*self.batches.block(step, count))
+            count = min(self.block, self.interval - step % self.interval, steps - step)
+            networks.steps(*self.batches.block(step, count))
             step += count
-            done = round_ * steps + step
-            self._record(population, done, step)
+            total_step = round_ * steps + step
+            self._record(networks, total_step, step)
             if step == steps:
                 continue
-            if interrupt.wished or time.monotonic() - self.saved_at > _SAVE_EVERY:
-                self._save(population, done)
-            if interrupt.wished:
-                raise KeyboardInterrupt(self._stopped(done))
+            if interrupt.stop or time.monotonic() - self.saved_at > _SAVE_EVERY:
+                self._save(networks, total_step)
+            if interrupt.stop:
+                raise KeyboardInterrupt(self._stop_message(total_step))
 
-    def _stopped(self, done: int) -> str:
-        again = "" if self.out is None else "; go on with the same options and --resume"
-        return f"stopped at step {done} of {self.settings.steps * self.method.rounds}{again}"
+    def _stop_message(self, total_step: int) -> str:
+        total = self.settings.steps * self.method.rounds
+        hint = "" if self.out is None else "; to resume, give the same options and --resume"
+        return f"stopped at step {total_step} of {total}{hint}"
 
-    def _record(self, population: NetworkStack, done: int, step: int) -> None:
-        """The bar, members that went wrong, and now and then a point of the curve."""
-        self.progress.update(done, population.loss)
-        for net in torch.nonzero(~population.loss.isfinite()).flatten().tolist():
-            self.bad_since.setdefault(net, done)
-        if step % self.every == 0 or step == self.settings.steps:
-            loss = population.loss.detach().cpu().clone()
+    def _record(self, networks: NetworkStack, total_step: int, step: int) -> None:
+        """Update progress, diverged members and, at some steps, the loss curve."""
+        self.progress.update(total_step, networks.loss)
+        for net in torch.nonzero(~networks.loss.isfinite()).flatten().tolist():
+            self.bad_since.setdefault(net, total_step)
+        if step % self.interval == 0 or step == self.settings.steps:
+            loss = networks.loss.detach().cpu().clone()
             held_out = loss.new_empty(0)
             if self.held_out is not None:
-                held_out = population.held_out(self.held_out).cpu()
-            self.points[done] = (loss, held_out)
+                held_out = networks.held_out(self.held_out).cpu()
+            self.points[total_step] = (loss, held_out)
 
     def _curve(self) -> Curve:
-        """The points so far, averaged over the shards of each member."""
+        """Return the points of the loss curve, averaged over the shards of each member."""
         shape = (len(self.points), -1, self.method.shards)
         loss, held_out = (
             torch.stack(part).view(shape).mean(-1) if part[0].numel() else None
@@ -142,21 +141,21 @@ class Loop:
         assert loss is not None
         return Curve(torch.tensor(list(self.points)), loss, held_out)
 
-    def _save(self, population: NetworkStack, done: int) -> None:
+    def _save(self, networks: NetworkStack, total_step: int) -> None:
         self.saved_at = time.monotonic()
         if self.out is None:
             return
-        state = population.state() | {"done": torch.tensor(done)}
+        state = networks.state() | {"done": torch.tensor(total_step)}
         if self.held_out is not None:
             state |= {f"held_out/{k}": v for k, v in self.held_out.columns.items()}
         for step, (loss, held_out) in self.points.items():
             state |= {f"loss/{step}": loss, f"held_out_loss/{step}": held_out}
         checkpoints.save_state(self.out, state)
 
-    def _restore(self, population: NetworkStack, state: dict[str, Tensor]) -> None:
-        population.restore(state)
+    def _restore(self, networks: NetworkStack, state: dict[str, Tensor]) -> None:
+        networks.restore(state)
         if self.held_out is not None:
-            device = population.loss.device
+            device = networks.loss.device
             self.held_out.columns = {
                 k.removeprefix("held_out/"): v.to(device)
                 for k, v in state.items()

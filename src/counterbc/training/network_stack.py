@@ -1,4 +1,4 @@
-"""N networks as one: stacked parameters, one step for all of them."""
+"""N networks in training as one stack of parameters, and the pairs they learn from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from counterbc.training.store import Store
 from counterbc.weightings import Batch, Pairs
 
 _POLICY, _WEIGHTING = "policy.", "weighting."
-_IMAGES = 2048  # states in memory at once, as large as their patches are
+_IMAGES = 2048  # states in memory at once, because their patches are large
 
 
 def initial(
@@ -27,44 +27,45 @@ def initial(
     action_size: int,
     operators: int = 0,
 ) -> Params:
-    """Fresh stacked parameters; each network's depend on its own seed and the round alone."""
+    """Return initial stacked parameters; a network's depend only on its seed and the round."""
     stacks: dict[str, list[Tensor]] = {}
     for seed in nets.seeds.tolist():
-        own = method.policy.init(draws.generator(seed, f"policy {round_}"), obs_size, action_size)
-        rho_generator = draws.generator(seed, f"weighting {round_}")
-        rho = method.weighting.init(rho_generator, obs_size, operators)
-        for prefix, params in ((_POLICY, own), (_WEIGHTING, rho)):
+        generator = draws.generator(seed, f"policy {round_}")
+        theta = method.policy.init(generator, obs_size, action_size)
+        generator = draws.generator(seed, f"weighting {round_}")
+        phi = method.weighting.init(generator, obs_size, operators)
+        for prefix, params in ((_POLICY, theta), (_WEIGHTING, phi)):
             for name, value in params.items():
                 stacks.setdefault(prefix + name, []).append(value)
     return {name: torch.stack(values) for name, values in stacks.items()}
 
 
 def split(params: Params, prefix: str) -> Params:
-    """The parameters under a prefix, without it."""
+    """Return the parameters whose names have a prefix, without the prefix."""
     return {k[len(prefix) :]: v for k, v in params.items() if k.startswith(prefix)}
 
 
 def policy_params(params: Params) -> Params:
-    """The part of stacked parameters that acting needs."""
+    """Return the parameters of the policies among stacked parameters."""
     return split(params, _POLICY)
 
 
 def weighting_params(params: Params) -> Params:
-    """The part of stacked parameters that the weighting learned."""
+    """Return the parameters of the weightings among stacked parameters."""
     return split(params, _WEIGHTING)
 
 
-def at_once(store: Store, networks: int) -> int:
-    """How many pairs of each network to judge at once: fewer where they are images."""
+def chunk_size(store: Store, networks: int) -> int:
+    """Return how many pairs of each network to evaluate at once: fewer if they are images."""
     return 4096 if store.obs.is_floating_point() else max(1, _IMAGES // networks)
 
 
-def _stack(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-    return {name: torch.stack([e[name] for e in each]) for name in each[0]}
+def _stack(networks: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {name: torch.stack([n[name] for n in networks]) for name in networks[0]}
 
 
 class View:
-    """The pairs of each network, ready to be cut into batches: for training, or held out."""
+    """The pairs of each network, for training or held out, from which batches are gathered."""
 
     def __init__(
         self,
@@ -87,7 +88,7 @@ class View:
             obs_size=self.store.obs.shape[1],
             action_size=self.store.action.shape[1],
             samples=1 + self.method.support.count,
-            kept=self.counterfactuals.kept is not None,
+            in_memory=self.counterfactuals.table is not None,
             networks=len(self.nets.pairs),
             batch=batch,
             device=self.store.action.device.type,
@@ -95,7 +96,7 @@ class View:
         )
 
     def batch(self, position: Tensor, epoch: Tensor) -> Batch:
-        """The batch at positions (N, B) of each list, stacked over networks."""
+        """Return the batch at positions (N, B) of each list, stacked over networks."""
         pairs = self.nets.pairs.gather(1, position)
         history = self.method.policy.history
         obs = self.store.windows(pairs, history)
@@ -107,7 +108,7 @@ class View:
         )
 
     def fit(self) -> None:
-        """What the weighting learns from each network's pairs before training."""
+        """Fit the weighting to the pairs of each network before training."""
         pairs, weighting = self._pairs(None), self.method.weighting
         if weighting.stacks:
             self.fitted = weighting.fit(pairs)
@@ -115,7 +116,10 @@ class View:
             self.fitted = _stack([weighting.fit(pairs.network(i)) for i in range(len(self.rows))])
 
     def update_columns(self, params: Params | None, shards: int) -> None:
-        """The weighting's constants of every pair, given the round before (None: the first)."""
+        """Compute the weighting's constants of every pair from the previous round's parameters.
+
+        In the first round they are None.
+        """
         pairs = self._pairs(None if params is None else self._previous(params, shards))
         weighting = self.method.weighting
         if weighting.stacks:
@@ -129,30 +133,30 @@ class View:
         self.columns = {k: v.to(dtype) if v.is_floating_point() else v for k, v in columns.items()}
 
     def _pairs(self, previous: Tensor | None) -> Pairs:
-        """What the weighting may know, stacked over networks."""
+        """Return the pairs as a weighting sees them, stacked over networks."""
         table = {"state": self.store.obs, "action": self.store.action, **self.store.facts}
         return Pairs(table, self.nets.pairs, self.nets.lengths, self.nets.seeds, previous)
 
     @torch.no_grad()
     def _previous(self, params: Params, shards: int) -> Tensor:
-        """log π(a|s) of each network's pairs under every network of the same member."""
-        policy, own = self.method.policy, policy_params(params)
+        """Return log π(a|s) of each network's pairs by its member's networks: (N, n, shards)."""
+        policy, theta = self.method.policy, policy_params(params)
         count, width = self.nets.pairs.shape
         out = self.store.action.new_empty(count, width, shards)
 
         def log_prob(params: Params, obs: Tensor, action: Tensor) -> Tensor:
             return policy.log_prob(policy.head(params, obs), action.unsqueeze(-2)).squeeze(-1)
 
-        judge_all = log_prob if policy.stacks else torch.func.vmap(log_prob)
-        chunk = at_once(self.store, count)
+        stacked_log_prob = log_prob if policy.stacks else torch.func.vmap(log_prob)
+        chunk = chunk_size(self.store, count)
         for begin in range(0, width, chunk):
             pairs = self.nets.pairs[:, begin : begin + chunk]
             obs = self.store.windows(pairs, policy.history)
             action = self.store.action[pairs]
             for k in range(shards):
-                judge = self.nets.members * shards + k
-                chosen = {name: value[judge] for name, value in own.items()}
-                out[:, begin : begin + chunk, k] = judge_all(chosen, obs, action)
+                network = self.nets.members * shards + k
+                params_k = {name: value[network] for name, value in theta.items()}
+                out[:, begin : begin + chunk, k] = stacked_log_prob(params_k, obs, action)
         return out
 
 
@@ -179,7 +183,7 @@ class NetworkStack:
             pairs=view.nets.pairs,
             obs=view.store.obs,
             action=view.store.action,
-            counterfactuals=view.counterfactuals.kept,
+            counterfactuals=view.counterfactuals.table,
             gather=view.batch,
         )
         self.kernel = kernel(case, tensors)
@@ -189,17 +193,17 @@ class NetworkStack:
         self.kernel.run(position, epoch)
 
     @torch.no_grad()
-    def held_out(self, view: View, most: int = 2048) -> Tensor:
-        """The loss of every network on pairs it does not learn from: (N,)."""
-        most = min(most, at_once(view.store, len(self.loss)))
-        width = min(most, int(view.nets.lengths.min()))
+    def held_out(self, view: View, limit: int = 2048) -> Tensor:
+        """Return the loss of every network on up to `limit` held-out pairs: (N,)."""
+        limit = min(limit, chunk_size(view.store, len(self.loss)))
+        width = min(limit, int(view.nets.lengths.min()))
         position = torch.arange(width, device=self.loss.device).expand(len(self.loss), width)
         return self.kernel.losses(view.batch(position, torch.zeros_like(position)))
 
-    # Everything a stopped training needs to go on
+    # Everything that a stopped training needs to resume
 
     def state(self) -> dict[str, Tensor]:
-        """Views of it, by name."""
+        """Return parameters, Adam's averages and columns by name, without copies."""
         state = {"adam/count": self.adam.count}
         for i, (name, value) in enumerate(self.params.items()):
             state[f"params/{name}"] = value.detach()
@@ -209,7 +213,7 @@ class NetworkStack:
 
     @torch.no_grad()
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Put a state back, in place."""
+        """Restore a state in place."""
         for name, value in state.items():
             column = name.removeprefix("columns/")
             if column != name and column not in self.view.columns:

@@ -1,4 +1,4 @@
-"""The networks behind the members of a population: index lists and seeds."""
+"""The networks of the members in training: index lists and seeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from counterbc.errors import DataError
 
 @dataclass(frozen=True)
 class Networks:
-    """Index lists and seeds of N = members × shards networks, part after part of each member."""
+    """Index lists and seeds of N = members × shards networks, the shards of a member in a row."""
 
     pairs: Tensor  # (N, n): indices into the store; only the first lengths[i] of row i count
     lengths: Tensor  # (N,)
@@ -28,14 +28,14 @@ class Networks:
 
 
 def networks(members: list[Member], lists: list[Tensor], shards: int) -> Networks:
-    """Each member's pairs, shuffled and dealt to its shards; list lengths differ by one at most."""
+    """Return the networks; each member's pairs are shuffled and dealt to its shards."""
     rows: list[Tensor] = []
     seeds: list[Tensor] = []
     for member, pairs in zip(members, lists, strict=True):
         if len(pairs) < shards:
             raise DataError(
-                f"this method deals the pairs to {shards} networks, but there are {len(pairs)}; "
-                "give more pairs or another method"
+                f"this method divides its pairs among {shards} networks, but there are "
+                f"{len(pairs)}; give more pairs, or choose another method"
             )
         seed = torch.tensor(member.seed)
         if shards > 1:
@@ -44,6 +44,6 @@ def networks(members: list[Member], lists: list[Tensor], shards: int) -> Network
         rows += [pairs[k::shards] for k in range(shards)]
         seeds.append(draws.bits(seed, "network", torch.arange(shards), 1).squeeze(-1))
     lengths = torch.tensor([len(r) for r in rows])
-    padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    matrix = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     owners = torch.arange(len(members)).repeat_interleave(shards)
-    return Networks(padded, lengths, torch.cat(seeds), owners)
+    return Networks(matrix, lengths, torch.cat(seeds), owners)

@@ -1,4 +1,4 @@
-"""How a training shows that it goes on."""
+"""Progress bars of a training."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torch import Tensor
 
 
 class Progress(Protocol):
-    """Told how far a training is."""
+    """Shows how far a training is."""
 
-    def start(self, done: int, total: int, kernel: str) -> None: ...
+    def start(self, step: int, total: int, kernel: str) -> None: ...
 
-    def update(self, done: int, loss: Tensor) -> None:
+    def update(self, step: int, loss: Tensor) -> None:
         """`loss` (N,) is that of the last step."""
 
     def stop(self) -> None: ...
@@ -24,15 +24,15 @@ class Progress(Protocol):
 class Quiet:
     """Shows nothing."""
 
-    def start(self, done: int, total: int, kernel: str) -> None: ...
+    def start(self, step: int, total: int, kernel: str) -> None: ...
 
-    def update(self, done: int, loss: Tensor) -> None: ...
+    def update(self, step: int, loss: Tensor) -> None: ...
 
     def stop(self) -> None: ...
 
 
 def bars() -> Bars:
-    """Bars on stderr, each with steps, loss and time left."""
+    """Return bars on stderr, each with steps, loss and time left."""
     columns: tuple[Any, ...] = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -44,24 +44,24 @@ def bars() -> Bars:
 
 
 def loss_text(loss: Tensor) -> str:
-    """The mean over the networks that have not diverged."""
+    """Return the mean loss of the networks that have not diverged."""
     finite = loss[loss.isfinite()]
     return f"{float(finite.mean()):.3f}" if len(finite) else "not finite"
 
 
 class Bar:
-    """One bar of its own."""
+    """One bar for one training."""
 
     def __init__(self, title: str) -> None:
         self.bars, self.title = bars(), title
 
-    def start(self, done: int, total: int, kernel: str) -> None:
+    def start(self, step: int, total: int, kernel: str) -> None:
         self.bars.start()
         title = f"{self.title} ({kernel})"
-        self.task = self.bars.add_task(title, total=total, completed=done, loss="…")
+        self.task = self.bars.add_task(title, total=total, completed=step, loss="…")
 
-    def update(self, done: int, loss: Tensor) -> None:
-        self.bars.update(self.task, completed=done, loss=loss_text(loss))
+    def update(self, step: int, loss: Tensor) -> None:
+        self.bars.update(self.task, completed=step, loss=loss_text(loss))
 
     def stop(self) -> None:
         self.bars.stop()

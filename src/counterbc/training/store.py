@@ -1,4 +1,4 @@
-"""The pairs of a run, once in memory and scaled, and what a step gathers from them by index."""
+"""The scaled pairs of a run, once in memory, from which steps gather by index."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from counterbc.data.scaling import Scaling
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """All pairs of all datasets, one after the other, in the policy's units."""
+    """All pairs of all datasets in a row, in the policy's units."""
 
     obs: Tensor  # (T, S); bytes where they are images
     action: Tensor  # (T, A)
     starts: Tensor  # (T,): the first pair of each pair's episode
     facts: dict[str, Tensor] = field(default_factory=dict)
-    """(T,) each: what weightings know of a pair beside state and action."""
+    """(T,) each: what weightings use of a pair beside state and action."""
 
     @staticmethod
     def of(
@@ -32,24 +32,24 @@ class Store:
         needs: Sequence[str] = (),
         operators: Sequence[str] = (),
     ) -> tuple[Store, list[int]]:
-        """The store, and where each dataset begins in it; `project` brings actions into A.
+        """Return the store, and where each dataset begins in it; `project` projects actions to A.
 
-        `needs` are a weighting's, `operators` the names that stand for operators 0, 1, …
+        `needs` are those of a weighting, `operators` the names of operators 0, 1, …
         """
         obs, action, starts, begins, total = [], [], [], [], 0
         facts: dict[str, list[Tensor]] = {}
         for data, scales in datasets:
-            own = scales.map(lambda x: x.to(dtype))
+            scales = scales.map(lambda x: x.to(dtype))
             begins.append(total)
-            obs.append(own.obs(_tensor(data.obs, dtype)[None])[0])
-            shown = torch.tensor(data.action, dtype=dtype)[None]
-            action.append(own.action(own.project(shown) if project else shown)[0])
+            obs.append(scales.obs(_tensor(data.obs, dtype)[None])[0])
+            raw = torch.tensor(data.action, dtype=dtype)[None]
+            action.append(scales.action(scales.project(raw) if project else raw)[0])
             starts.append(torch.tensor(data.starts) + total)
-            for name, fact in _facts(data, own, needs, operators).items():
+            for name, fact in _facts(data, scales, needs, operators).items():
                 facts.setdefault(name, []).append(fact)
             total += len(starts[-1])
-        known = {name: torch.cat(each) for name, each in facts.items()}
-        return Store(torch.cat(obs), torch.cat(action), torch.cat(starts), known), begins
+        table = {name: torch.cat(values) for name, values in facts.items()}
+        return Store(torch.cat(obs), torch.cat(action), torch.cat(starts), table), begins
 
     def to(self, device: torch.device) -> Store:
         return replace(
@@ -61,9 +61,9 @@ class Store:
         )
 
     def windows(self, pairs: Tensor, history: int) -> Tensor:
-        """What a policy reads at pairs (N, B): (N, B, S), or (N, B, history, S).
+        """Return what a policy reads at pairs (N, B): (N, B, S), or (N, B, history, S).
 
-        A window never crosses its episode's start; before it, it holds zeros.
+        A window holds zeros before the start of its episode.
         """
         if history == 1:
             return self.obs[pairs]
@@ -74,14 +74,14 @@ class Store:
 
 
 def _tensor(obs: Array, dtype: torch.dtype) -> Tensor:
-    """(T, S) as numbers, or as bytes where they are images."""
+    """Return observations as (T, S) numbers, or bytes if they are images."""
     return torch.tensor(obs, dtype=torch.uint8 if obs.ndim > 2 else dtype).flatten(1)
 
 
 def _facts(
     data: Demonstrations, scales: Scaling, needs: Sequence[str], operators: Sequence[str]
 ) -> dict[str, Tensor]:
-    """The columns that `Pairs` promises beside state and action: (N,) each."""
+    """Return the columns that `Pairs` has beside state and action: (T,) each."""
     lengths = np.array([len(e) for e in data.episodes])
     like = scales.obs_mean
     facts = {"log_volume": like.new_full((int(lengths.sum()),), _log_volume(scales))}
@@ -101,7 +101,7 @@ def _facts(
 
 
 def _log_volume(scales: Scaling) -> float:
-    """log ∫_A da of one member's A in the units its policy works in."""
+    """Return log ∫_A da in the units of the policy."""
     size = scales.action_low.shape[-1]
     log_volume = size * math.log(2)
     if scales.action_set == "ball":

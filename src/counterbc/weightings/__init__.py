@@ -1,4 +1,4 @@
-"""R(s, a), one file each."""
+"""The weightings R(s, a), one file each."""
 
 from counterbc.weightings.advantage import Advantage
 from counterbc.weightings.discriminator import Discriminator

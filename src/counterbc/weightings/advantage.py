@@ -1,4 +1,4 @@
-"""Advantage-filtered BC: what was meant is what went better than usual."""
+"""Advantage-filtered BC: actions count that did better than usual."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def _inputs(pairs: Pairs) -> Tensor:
 class Advantage(Weighting):
     """R(s, a) = 1[A > 0], or min(exp(A / std A), 1), with A = G − V(s, t).
 
-    G is the reward from the pair to the end of its episode and V its regression on the state and
-    the time t, trained before the policy. Without t, the states of late steps would seem bad
-    merely because little reward is left.
+    G is the reward from the pair to the end of its episode, and V its regression on the state and
+    the time t, trained before the policy. Without t, late states would seem bad merely because
+    little reward is left.
     """
 
     stacks: ClassVar[bool] = True
@@ -61,16 +61,16 @@ class Advantage(Weighting):
         a = self._advantage(pairs, params)
         return params | {"scale": pairs.mean(a.square()).sqrt().clamp(min=1e-9)}
 
-    def _advantage(self, pairs: Pairs, fitted: Params) -> Tensor:
-        value = self.network.judge(fitted, pairs, _inputs).squeeze(-1)
-        value = fitted["mean"].unsqueeze(-1) + fitted["std"].unsqueeze(-1) * value
+    def _advantage(self, pairs: Pairs, model: Params) -> Tensor:
+        value = self.network.predict(model, pairs, _inputs).squeeze(-1)
+        value = model["mean"].unsqueeze(-1) + model["std"].unsqueeze(-1) * value
         return pairs["to_go"] - value  # (n,)
 
-    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
-        a = self._advantage(pairs, fitted)
+    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
+        a = self._advantage(pairs, model)
         if self.form == "binary":
             return {"weight": (a > 0).to(a)}
-        return {"weight": (a / fitted["scale"].unsqueeze(-1)).clamp(max=0).exp()}
+        return {"weight": (a / model["scale"].unsqueeze(-1)).clamp(max=0).exp()}
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return batch.columns["weight"].unsqueeze(-1).expand_as(log_pi)

@@ -1,4 +1,4 @@
-"""Discriminator-weighted BC: what was meant is what a labelled expert might have shown."""
+"""Discriminator-weighted BC: actions count that a labelled expert might have shown."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from counterbc.weightings.weighting import Batch, Weighting, reads_vectors
 
 @dataclass(frozen=True)
 class Discriminator(Weighting):
-    """R(s, a) = min(d(s, a) / c, 1), where d is the chance that the pair is labelled expert.
+    """R(s, a) = min(d(s, a) / c, 1), where d is the probability that the pair is labelled expert.
 
-    d is a classifier of labelled against all other pairs, trained before the policy. The others
-    are unlabelled, not bad: c, the mean of d over the labelled pairs, is the share of expert
-    pairs that bears a label, and d / c the chance of being expert (Elkan and Noto, 2008).
+    d is a classifier of labelled pairs against all others, trained before the policy. The others
+    are unlabelled, not bad: c, the mean of d over the labelled pairs, is the share of expert pairs
+    that have a label, and d / c the probability of being expert (Elkan and Noto, 2008).
 
-    d reads the error a − μ(s) against a regression μ of the labelled actions. Given (s, a) itself
-    it recognizes the episodes of the expert by their states, whatever was done there.
+    d reads the error a − μ(s) of a regression μ of the labelled actions. If it read (s, a), it
+    would recognize the expert's episodes by their states, whatever the actions.
     """
 
     stacks: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("expert",)
     network: Pretraining = Pretraining()
-    """Of μ and of d."""
+    """The networks μ and d."""
 
     def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
         return replace(self, network=replace(self.network, hidden=hidden))
@@ -53,31 +53,31 @@ class Discriminator(Weighting):
         d = self.network.fit(pairs, "discriminator", self._error(mu), surprise)
         chance, label = self._chance(mu, d, pairs), pairs["expert"]
         c = pairs.mean(chance * label) / pairs.mean(label).clamp(min=1e-9)
-        return _named("mu.", mu) | _named("d.", d) | {"c": c}
+        return _add_prefix("mu.", mu) | _add_prefix("d.", d) | {"c": c}
 
-    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
-        d = self._chance(_under("mu.", fitted), _under("d.", fitted), pairs)  # (n,)
-        return {"expert": (d / fitted["c"].unsqueeze(-1)).clamp(max=1)}
+    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
+        d = self._chance(_with_prefix("mu.", model), _with_prefix("d.", model), pairs)  # (n,)
+        return {"expert": (d / model["c"].unsqueeze(-1)).clamp(max=1)}
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return batch.columns["expert"].unsqueeze(-1).expand_as(log_pi)
 
     def _error(self, mu: Params) -> Callable[[Pairs], Tensor]:
-        """a − μ(s) of a batch: (B, A)."""
+        """Return a function that computes a − μ(s) of a batch: (B, A)."""
         return lambda pairs: pairs["action"] - self.network.output(mu, pairs["state"])
 
     def _chance(self, mu: Params, d: Params, pairs: Pairs) -> Tensor:
-        """d(s, a) of all pairs: (n,)."""
-        return self.network.judge(d, pairs, self._error(mu)).squeeze(-1).sigmoid()
+        """Return d(s, a) of all pairs: (n,)."""
+        return self.network.predict(d, pairs, self._error(mu)).squeeze(-1).sigmoid()
 
 
 def _state(pairs: Pairs) -> Tensor:
     return pairs["state"]
 
 
-def _named(prefix: str, params: Params) -> Params:
+def _add_prefix(prefix: str, params: Params) -> Params:
     return {prefix + k: v for k, v in params.items()}
 
 
-def _under(prefix: str, params: Params) -> Params:
+def _with_prefix(prefix: str, params: Params) -> Params:
     return {k.removeprefix(prefix): v for k, v in params.items() if k.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""ILEED: how expert each operator is at each state, learned together with the policy."""
+"""ILEED: the expertise of each operator at each state, learned together with the policy."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from counterbc.weightings.weighting import Batch, Weighting, reads_vectors
 class OperatorExpertise(Weighting):
     """R(s, a) = ρ π(a|s) / (ρ π(a|s) + (1 − ρ) u), with ρ(s, i) = sigmoid(e(s) · ω_i).
 
-    Operator i means the policy's action with chance ρ(s, i) and else acts uniformly on A, with
-    density u. R is the chance that a shown action was meant; no gradient flows through it. ρ
-    learns by −log(ρ π + (1 − ρ) u), π held, so that both together descend the likelihood.
+    Operator i follows the policy with probability ρ(s, i) and otherwise acts uniformly on A, with
+    density u. R is the probability that an action followed the policy; no gradient flows through
+    it. ρ minimizes −log(ρ π + (1 − ρ) u) with π fixed, so both together maximize the likelihood.
     """
 
     stacks: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("operators",)
     hidden: tuple[int, ...] = (64, 64)
     size: int = 8
-    """Of the embeddings e(s) and ω_i."""
+    """The size of the embeddings e(s) and ω_i."""
 
     def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
         return replace(self, hidden=hidden)
@@ -40,9 +40,9 @@ class OperatorExpertise(Weighting):
 
     def init(self, generator: torch.Generator, obs_size: int, operators: int = 0) -> Params:
         params = dense(generator, (obs_size, *self.hidden, self.size), "state")
-        return params | {"operator": torch.zeros(operators, self.size)}  # ρ = ½ to begin with
+        return params | {"operator": torch.zeros(operators, self.size)}  # ρ = ½ at first
 
-    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
+    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
         return {"operator": pairs["operator"], "log_uniform": -pairs["log_volume"]}
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
@@ -52,15 +52,15 @@ class OperatorExpertise(Weighting):
 
     def auxiliary(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         logit = rho_logit(params, batch.state, batch.columns["operator"]).squeeze(-1)
-        meant = logsigmoid(logit) + log_pi[..., 0].detach()  # (B,)
-        erred = logsigmoid(-logit) + batch.columns["log_uniform"]
-        return -torch.logaddexp(meant, erred).mean(-1)
+        follows = logsigmoid(logit) + log_pi[..., 0].detach()  # (B,)
+        errs = logsigmoid(-logit) + batch.columns["log_uniform"]
+        return -torch.logaddexp(follows, errs).mean(-1)
 
 
 def rho_logit(params: Params, state: Tensor, operator: Tensor) -> Tensor:
-    """e(s) · ω_i of states (B, S) and operators (B,): (B, 1)."""
+    """Return e(s) · ω_i of states (B, S) and operators (B,): (B, 1)."""
     last = sum(name.endswith(".weight") for name in params) - 1
     x = relu_chain(params, state, "state", last)
     x = linear(x, params[f"state{last}.weight"], params[f"state{last}.bias"])  # (B, E)
-    each = x @ params["operator"].mT  # (B, operators)
-    return each.gather(-1, operator.unsqueeze(-1))
+    logits = x @ params["operator"].mT  # (B, operators)
+    return logits.gather(-1, operator.unsqueeze(-1))

@@ -1,4 +1,4 @@
-"""Counter-BC: what was meant is what the policy itself finds likely within C(s, a)."""
+"""Counter-BC: the actions of C(s, a) count by how likely the policy finds them."""
 
 from __future__ import annotations
 

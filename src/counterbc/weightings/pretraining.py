@@ -1,4 +1,4 @@
-"""A small network that a weighting learns from the pairs before the policy is trained."""
+"""A small network that a weighting trains on the pairs before the policy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from counterbc.policies.layers import dense, linear, relu_chain
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
 
-_CHUNK = 4096  # pairs judged at once
+_CHUNK = 4096  # pairs evaluated at once
 
 
 @dataclass(frozen=True)
 class Pretraining:
-    """f(x): ReLU layers and then the outputs, trained by Adam for a fixed number of steps.
+    """f(x), ReLU layers and a linear output, trained by Adam for a fixed number of steps.
 
-    In float64, so that a member agrees with itself alone however long it takes.
+    It is trained in float64, so that a member trained alone agrees with the same member in a stack.
     """
 
     hidden: tuple[int, ...] = (64, 64)
@@ -46,7 +46,7 @@ class Pretraining:
         loss: Callable[[Tensor, Pairs], Tensor],
         outputs: int = 1,
     ) -> Params:
-        """Minimize the mean of the losses (B,) that `loss` gives for f(x) (B, O) and the batch."""
+        """Minimize the mean of `loss`, which maps f(x) (B, O) and the batch to losses (B,)."""
         first = inputs(pairs.at(torch.zeros_like(pairs.index[..., :1])))
         params = self._init(pairs.seed, purpose, first, outputs)
         leaves = [p.requires_grad_() for p in params.values()]
@@ -61,21 +61,21 @@ class Pretraining:
 
     def _init(self, seed: Tensor, purpose: str, like: Tensor, outputs: int) -> Params:
         sizes = (like.shape[-1], *self.hidden, outputs)
-        each = [dense(draws.generator(s, purpose), sizes, "f") for s in seed.flatten().tolist()]
-        params = {k: torch.stack([e[k] for e in each]) for k in each[0]}
+        networks = [dense(draws.generator(s, purpose), sizes, "f") for s in seed.flatten().tolist()]
+        params = {k: torch.stack([n[k] for n in networks]) for k in networks[0]}
         if seed.ndim == 0:
-            params = each[0]
+            params = networks[0]
         return {k: v.to(like.device, torch.float64) for k, v in params.items()}
 
     def output(self, params: Params, x: Tensor) -> Tensor:
-        """f(x) of inputs (B, I): (B, O)."""
+        """Return f(x) of inputs (B, I): (B, O)."""
         last = len(self.hidden)
         x = relu_chain(params, x.double(), "f", last)
         return linear(x, params[f"f{last}.weight"], params[f"f{last}.bias"])
 
     @torch.no_grad()
-    def judge(self, params: Params, pairs: Pairs, inputs: Callable[[Pairs], Tensor]) -> Tensor:
-        """f at all pairs: (n, O)."""
+    def predict(self, params: Params, pairs: Pairs, inputs: Callable[[Pairs], Tensor]) -> Tensor:
+        """Return f of all pairs: (n, O)."""
         positions = torch.arange(pairs.index.shape[-1], device=pairs.index.device)
         chunks = positions.expand_as(pairs.index).split(_CHUNK, -1)
         return torch.cat([self.output(params, inputs(pairs.at(p))) for p in chunks], -2)

@@ -1,4 +1,4 @@
-"""BCND: what was meant is what the policies of the round before found likely."""
+"""BCND: pairs count by how likely the policies of the previous round find them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from counterbc.weightings.weighting import Batch, Weighting
 
 @dataclass(frozen=True)
 class PreviousPolicy(Weighting):
-    """R(s, a) = π_prev(a|s): 1 in the first round, then, over the K policies of the round before,
+    """R(s, a) = π_prev(a|s): 1 in the first round, then, with the K policies of the previous round,
 
     R(s_i, a_i) = 1/K Σ_k  π_k(a_i|s_i) / Σ_j π_k(a_j|s_j),
 
@@ -23,7 +23,7 @@ class PreviousPolicy(Weighting):
 
     stacks: ClassVar[bool] = True
 
-    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
+    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
         return {} if pairs.previous is None else {"log_pi_prev": pairs.previous}
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Weighted-BC: a second network learns at which states the teachers are experts."""
+"""Weighted-BC: a second network learns at which states the demonstrators are experts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class StateExpertise(Weighting):
     """R(s, a) = ρ_φ(s), a network trained together with π_θ and normalized over the batch:
 
     ρ_φ(s_i) = exp f(s_i) / Σ_j exp f(s_j), as the authors' code does. The paper asks for "a
-    normalized score"; without one a free ρ ∈ [0, 1] would simply go to 0 wherever −log π > 0.
+    normalized score"; a free ρ ∈ [0, 1] would go to 0 wherever −log π > 0.
     """
 
     stacks: ClassVar[bool] = True
     hidden: tuple[int, ...] = (64, 64)
     encoder: Encoder | None = None
-    """What reads states that are frames, in place of hidden layers."""
+    """Reads states that are frames, in place of hidden layers."""
 
     def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
         return replace(self, hidden=hidden)

@@ -1,4 +1,4 @@
-"""Behavior cloning: everything shown was meant."""
+"""Behavior cloning: all actions of C(s, a) count alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a weighting owes: how much each action of C(s, a) counts as what was meant."""
+"""The base class of weightings: how much each action of C(s, a) counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from counterbc.weightings.pairs import Pairs
 
 
 class Batch(NamedTuple):
-    """What one step of one member sees."""
+    """The pairs of one step of one network."""
 
     obs: Tensor  # what the policy reads: (B, S), or (B, history, S)
     state: Tensor  # (B, S)
@@ -26,20 +26,23 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Weighting(ABC):
-    """R(s, a') of eq. M1, written for one member; `stacks` as in `Policy`.
+    """R(s, a') of eq. M1, written for one network; `stacks` as in `Policy`.
 
-    In order: `fit` once before training, `columns` before each round, `init` at the start of each
-    round, then `weights` and `auxiliary` at every step. Only `weights` has no default.
+    Calls come in this order: `fit` once before training, `columns` before each round, `init` at the
+    start of each round, `weights` and `auxiliary` at every step. Only `weights` has no default.
     """
 
     stacks: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
-    """What the data must have: 'operators', 'rewards', 'expert'; `Pairs` says what each brings."""
+    """What the data must have: 'operators', 'rewards', 'expert'; see `Pairs`."""
 
     def for_images(
         self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
     ) -> Weighting:
-        """The same where states are the last frames (H, W, C); here for those that see no state."""
+        """Return the same for states that are frames (H, W, C).
+
+        The default suits weightings that do not read the state.
+        """
         return self
 
     def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
@@ -47,26 +50,26 @@ class Weighting(ABC):
         return self
 
     def fit(self, pairs: Pairs) -> Params:
-        """What is learned from the pairs once before training, e.g. a discriminator."""
+        """Return what is learned from the pairs once before training, e.g. a discriminator."""
         return {}
 
-    def columns(self, pairs: Pairs, fitted: Params) -> dict[str, Tensor]:
-        """Constants of every pair, (n, …) each, computed before each round.
+    def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
+        """Return constants of every pair, (n, …) each, computed before each round.
 
-        `fitted` is what `fit` gave, from the pairs learned from also where these are held out.
+        `model` is what `fit` returned for the training pairs, also if these are held out.
         """
         return {}
 
     def init(self, generator: torch.Generator, obs_size: int, operators: int = 0) -> Params:
-        """Trainable parameters of its own."""
+        """Return the initial parameters of the weighting, trained together with the policy."""
         return {}
 
     @abstractmethod
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
-        """R of every action in the batch, given log π of each: (B, M)."""
+        """Return R of every action in the batch, given log π of each: (B, M)."""
 
     def auxiliary(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor | None:
-        """A loss of its own, added to eq. M1; None for none."""
+        """Return a loss that is added to eq. M1, if there is one."""
         return None
 
     def closed_form(self, actions: int) -> bool:
@@ -104,8 +107,8 @@ class Weighting(ABC):
 
 
 def reads_vectors(method: str) -> OptionError:
-    """The error of a weighting that cannot look at images."""
+    """Return the error of a weighting that cannot read images."""
     return OptionError(
-        f"{method} looks at states that are vectors, but the observations are images; choose bc, "
+        f"{method} reads states that are vectors, but the observations are images; choose bc, "
         "counter-bc, weighted-bc, bc-rnn or bcnd"
     )
