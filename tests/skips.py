@@ -3,7 +3,7 @@
 Two reasons are allowed everywhere: there is no GPU, or `COUNTERBC_DATA` does not name the folder of
 real demonstrations. With `--no-gaps` a run fails if a test was skipped for any other reason.
 
-    @pytest.mark.gpu                   skipped where there is no CUDA device
+    @pytest.mark.gpu                   skipped except by `make test-gpu`
     @pytest.mark.needs("gym_pusht")    skipped where the library cannot be imported
     @pytest.mark.extra("robosuite")    the same; only `make test-all` installs and runs it
     def test_…(data: Path)             skipped where COUNTERBC_DATA is not set
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-NO_GPU = "there is no CUDA device"
+NO_GPU = "needs a CUDA device, which only `make test-gpu` uses"
 NO_DATA = "COUNTERBC_DATA does not name the folder of real demonstrations"
 ALLOWED = (NO_GPU, NO_DATA)
 
@@ -31,6 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail if a test is skipped for another reason than a missing GPU or missing data",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hide a GPU unless GPU tests are selected: the others compare results of the CPU."""
+    if "gpu" not in config.getoption("markexpr", ""):
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 
 @pytest.hookimpl(tryfirst=True)
