@@ -53,8 +53,8 @@ def test_a_missing_library_fails_a_run_without_gaps_and_is_named(
     run.stdout.fnmatch_lines(
         [
             f"1 skipped: {NO_DATA}",
-            "2 skipped: no_such_library cannot be imported: No module named 'no_such_library'",
             f"1 skipped: {NO_GPU}",
+            "2 skipped: no_such_library cannot be imported: No module named 'no_such_library'",
             "  *::test_gap",
             "  *::test_another_gap",
         ]
