@@ -6,34 +6,16 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from counterbc.policies import GaussianGRU, Params
+from counterbc.policies import Params
 from counterbc.policies.gru import gru
-
-UNITS, STEPS, BATCH, INPUTS = 6, 5, 7, 3
-
-
-def normal(*shape: int, seed: int = 0) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+from tests.policies.numbers import normal
+from tests.policies.torch_gru import BATCH, INPUTS, STEPS, UNITS, torchs
 
 
 def leaf(*shape: int, seed: int) -> Tensor:
     return normal(*shape, seed=seed).requires_grad_()
-
-
-def torchs(params: Params, obs: Tensor) -> Tensor:
-    """The last state by torch.nn.GRU, from our parameters, with the graph kept."""
-    module = nn.GRU(INPUTS, UNITS, batch_first=True, dtype=torch.float64)
-    theirs = {
-        "weight_ih_l0": params["gru.input.weight"].T,
-        "weight_hh_l0": params["gru.state.weight"].T,
-        "bias_ih_l0": params["gru.input.bias"],
-        "bias_hh_l0": params["gru.state.bias"],
-    }
-    _, last = torch.func.functional_call(module, theirs, obs)
-    return last.squeeze(0)  # type: ignore[no-any-return]  # functional_call is untyped
 
 
 def parameters() -> Params:
@@ -94,47 +76,3 @@ def test_stacked_networks_equal_a_loop_in_value_and_gradient() -> None:
     torch.testing.assert_close(
         torch.autograd.grad((mapped * direction).sum(), given), gradients, rtol=1e-10, atol=1e-10
     )
-
-
-def double(policy: GaussianGRU, seed: int = 0) -> Params:
-    generator = torch.Generator().manual_seed(seed)
-    return {k: v.double() for k, v in policy.init(generator, INPUTS, 2).items()}
-
-
-def test_the_policy_is_torchs_gru_then_layers_then_the_head() -> None:
-    policy = GaussianGRU(hidden=(UNITS, 4))
-    params, obs = double(policy), normal(BATCH, 5, INPUTS)
-    x = (torchs(params, obs) @ params["layer0.weight"] + params["layer0.bias"]).relu()
-    raw = x @ params["head.weight"] + params["head.bias"]
-    mean, log_std = policy.head(params, obs)
-    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(log_std, raw[:, 2:], rtol=1e-12, atol=1e-12)
-
-
-def test_what_lies_before_the_start_is_zeros_and_not_nothing() -> None:
-    """A window of zeros then s differs from s alone, because biases move the state."""
-    policy = GaussianGRU(hidden=(UNITS,))
-    params, obs = double(policy), torch.zeros(1, 5, INPUTS, dtype=torch.float64)
-    obs[:, -1] = normal(1, INPUTS)
-    mean, _ = policy.head(params, obs)
-    raw = torchs(params, obs) @ params["head.weight"] + params["head.bias"]
-    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=1e-12, atol=1e-12)
-
-
-def test_every_observation_of_the_window_counts_and_in_its_order() -> None:
-    policy = GaussianGRU(hidden=(UNITS,))
-    params, window = double(policy), normal(1, 5, INPUTS)
-    before = policy.head(params, window)[0]
-    for t in range(5):
-        changed = window.clone()
-        changed[:, t] += 1
-        assert (policy.head(params, changed)[0] - before).abs().max().item() > 1e-6
-    assert (policy.head(params, window.flip(1))[0] - before).abs().max().item() > 1e-6
-
-
-def test_a_gru_that_reads_one_observation_takes_it_as_any_policy_does() -> None:
-    policy = GaussianGRU(hidden=(UNITS,), history=1)
-    params, obs = double(policy), normal(BATCH, INPUTS)
-    mean, _ = policy.head(params, obs)
-    raw = torchs(params, obs.unsqueeze(1)) @ params["head.weight"] + params["head.bias"]
-    torch.testing.assert_close(mean, raw[:, :2].tanh(), rtol=1e-12, atol=1e-12)

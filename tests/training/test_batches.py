@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from counterbc.acting.policies import Member
-from counterbc.errors import DataError
 from counterbc.training.batches import Batches
 from counterbc.training.networks import Networks, networks
 
@@ -59,21 +58,3 @@ def test_a_network_sees_the_same_alone_and_beside_a_longer_list() -> None:
 def test_seeds_shuffle_differently() -> None:
     batches = Batches(nets(30, 30), 30)
     assert stream(batches, 1, 0) != stream(batches, 1, 1)
-
-
-@pytest.mark.parametrize("n", [4, 11, 12])
-def test_parts_deal_out_all_pairs_and_differ_by_one_at_most(n: int) -> None:
-    dealt = networks([Member(0, (0.0,)), Member(1, (0.0,))], [torch.arange(n)] * 2, shards=4)
-    assert dealt.members.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
-    for member in range(2):
-        rows = range(4 * member, 4 * member + 4)
-        shards = [dealt.pairs[i, : dealt.lengths[i]].tolist() for i in rows]
-        assert sorted(pair for part in shards for pair in part) == list(range(n))
-        assert max(map(len, shards)) - min(map(len, shards)) <= 1
-    assert len(dealt.seeds.unique()) == 8
-    assert dealt.pairs[:4].tolist() != dealt.pairs[4:].tolist() or n == 4
-
-
-def test_more_parts_than_pairs_are_refused_with_both_numbers() -> None:
-    with pytest.raises(DataError, match="divides its pairs among 4 networks, but there are 3"):
-        networks([Member(0, (0.0,))], [torch.arange(3)], shards=4)

@@ -1,0 +1,62 @@
+"""What holds for every policy: seeds, stacked networks and checks of its fields."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from counterbc.errors import OptionError
+from counterbc.losses import cross_entropy
+from counterbc.policies import GaussianGRU, GaussianMLP, Mixture, Params, Policy
+from tests.policies.numbers import double, generator, normal
+
+
+@pytest.mark.parametrize("policy", [GaussianMLP(), GaussianGRU()])
+def test_weights_are_a_function_of_the_generator(policy: Policy) -> None:
+    first, again, other = (policy.init(generator(s), 3, 2) for s in (0, 0, 1))
+    assert all(torch.equal(first[k], again[k]) for k in first)
+    assert not torch.equal(first["head.weight"], other["head.weight"])
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [GaussianMLP(hidden=(8, 8)), GaussianMLP(hidden=(8,), history=3), GaussianGRU(hidden=(8, 8))],
+)
+def test_stacked_and_mapped_networks_equal_a_loop_in_value_and_gradient(policy: Policy) -> None:
+    each = [double(policy.init(generator(s), 3, 2)) for s in range(4)]
+    stacked = {k: torch.stack([p[k] for p in each]).requires_grad_() for k in each[0]}
+    shape = (5, 3) if policy.history == 1 else (5, policy.history, 3)
+    obs, actions = normal(4, *shape), normal(4, 5, 6, 2, seed=1)
+
+    def loss(params: Params, obs: Tensor, actions: Tensor) -> Tensor:
+        return policy.log_prob(policy.head(params, obs), actions).square().sum((-1, -2))
+
+    looped = torch.stack(
+        [loss({k: v[i] for k, v in stacked.items()}, obs[i], actions[i]) for i in range(4)]
+    )
+    wanted = torch.autograd.grad(looped.sum(), list(stacked.values()))
+    for all_at_once in (loss, torch.func.vmap(loss)):
+        got = all_at_once(stacked, obs, actions)
+        torch.testing.assert_close(got, looped, rtol=1e-12, atol=0)
+        gradient = torch.autograd.grad(got.sum(), list(stacked.values()))
+        torch.testing.assert_close(gradient, wanted, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("hidden", [(), (0,), (8, -1)])
+def test_layers_without_units_are_refused(hidden: tuple[int, ...]) -> None:
+    with pytest.raises(OptionError, match="give one positive width per layer"):
+        GaussianMLP(hidden=hidden)
+
+
+def test_a_policy_that_reads_nothing_is_refused() -> None:
+    with pytest.raises(OptionError, match="history is 0"):
+        GaussianMLP(history=0)
+
+
+@pytest.mark.parametrize("policy", [GaussianMLP(hidden=(8,)), Mixture(hidden=(8,), modes=3)])
+def test_the_cross_entropy_of_a_policy_is_that_of_its_log_probabilities(policy: Policy) -> None:
+    params = double(policy.init(generator(), 3, 2))
+    head, actions = policy.head(params, normal(5, 3)), normal(5, 4, 2, seed=1)
+    expected = cross_entropy(policy.log_prob(head, actions))
+    torch.testing.assert_close(policy.cross_entropy(head, actions), expected, rtol=1e-10, atol=0)
