@@ -28,7 +28,7 @@ def test_a_dataset_survives_the_way_through_its_header_and_raw_episodes() -> Non
     ]
     lengths = [len(r.action) for r in raw]
     chosen = selection(lengths, [r.selected for r in raw])
-    again = Header.of(demos).joined([r.episode() for r in raw], chosen)
+    again = Header.of(demos).with_episodes([r.episode() for r in raw], chosen)
     assert again.fingerprint() == demos.fingerprint()
     assert (again.masks, again.rate, again.source) == (demos.masks, demos.rate, demos.source)
 

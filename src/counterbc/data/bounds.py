@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from counterbc.data.episode import Array, frozen
+from counterbc.data.episode import Array, read_only
 from counterbc.errors import DataError, unknown
 
 ActionSet = Literal["box", "ball"]
@@ -24,8 +24,8 @@ def checked_bounds(
         if action_set == "ball":
             raise DataError("an action set 'ball' needs action_low and action_high")
         return None
-    low = frozen(low, np.float32, "action_low")
-    high = frozen(high, np.float32, "action_high")
+    low = read_only(low, np.float32, "action_low")
+    high = read_only(high, np.float32, "action_high")
     if low.shape != (size,) or high.shape != (size,):
         raise DataError(
             f"action bounds have shapes {low.shape} and {high.shape}; expected ({size},) each"

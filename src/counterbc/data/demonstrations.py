@@ -1,4 +1,4 @@
-"""Episodes of state-action pairs: what the demonstrators showed."""
+"""A dataset of demonstrations: episodes of state-action pairs, and the facts they share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from counterbc.data.affine import to_unit
 from counterbc.data.bounds import ActionSet, bounds_text, checked_bounds
-from counterbc.data.episode import Array, Episode, check_agree, frozen
+from counterbc.data.episode import Array, Episode, check_agree, read_only
 from counterbc.data.fingerprint import dataset_fingerprint
 from counterbc.data.names import shorten
 from counterbc.data.writer import write
@@ -24,8 +24,8 @@ __all__ = ["ActionSet", "Array", "Demonstrations", "Episode"]
 class Demonstrations:
     """A dataset D of state-action pairs, kept as episodes.
 
-    `selected` names the pairs that are learned from, as indices into all pairs in episode order
-    (None: all of them). The other pairs stay, as the history of the selected ones.
+    `selected` are the indices of the pairs to learn from, in episode order; None stands for all of
+    them. The other pairs stay in the dataset, as the history of the selected ones.
     """
 
     episodes: tuple[Episode, ...]
@@ -63,14 +63,14 @@ class Demonstrations:
             object.__setattr__(self, "selected", self._checked_selection(self.selected))
 
     def _checked_selection(self, selected: Array) -> Array:
-        chosen, total = np.asarray(selected), self._total
-        if chosen.ndim != 1 or not len(chosen):
+        pairs, total = np.asarray(selected), self._total
+        if pairs.ndim != 1 or not len(pairs):
             raise DataError("selected must be a non-empty list of pair indices, or None for all")
-        if chosen.dtype.kind not in "iu":
-            raise DataError(f"selected holds {chosen.dtype} values; expected whole pair indices")
-        if chosen.min() < 0 or chosen.max() >= total or len(np.unique(chosen)) != len(chosen):
+        if pairs.dtype.kind not in "iu":
+            raise DataError(f"selected holds {pairs.dtype} values; expected whole pair indices")
+        if pairs.min() < 0 or pairs.max() >= total or len(np.unique(pairs)) != len(pairs):
             raise DataError(f"selected pairs must be distinct indices in 0 … {total - 1}")
-        return frozen(np.sort(chosen), np.int64, "selected")
+        return read_only(np.sort(pairs), np.int64, "selected")
 
     def _fill_names(self) -> None:
         shape, width = self.obs_shape, self.action_size
@@ -112,7 +112,7 @@ class Demonstrations:
 
     @property
     def pairs(self) -> int:
-        """How many pairs are learned from."""
+        """Number of pairs to learn from."""
         return self._total if self.selected is None else len(self.selected)
 
     @property
@@ -121,18 +121,18 @@ class Demonstrations:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The operators in order of first appearance; empty where none is recorded."""
+        """The operators in order of first appearance; empty if none is recorded."""
         return tuple(dict.fromkeys(e.operator for e in self.episodes if e.operator is not None))
 
     @property
     def env(self) -> str | None:
-        """The gymnasium id or robosuite name of the environment, where recorded."""
+        """The gymnasium id or robosuite name of the environment, if recorded."""
         name = self.env_args.get("env_name")
         return None if name is None else str(name)
 
     @property
     def backend(self) -> str | None:
-        """Which simulator it was, where the environment has several."""
+        """The simulator, if the environment has several."""
         name = self.env_args.get("env_kwargs", {}).get("backend")
         return None if name is None else str(name)
 
@@ -154,7 +154,7 @@ class Demonstrations:
 
     @property
     def learned(self) -> Array:
-        """Indices of the pairs that are learned from: (pairs,)."""
+        """Indices of the pairs to learn from: (pairs,)."""
         return np.arange(self._total) if self.selected is None else self.selected
 
     @property
@@ -219,11 +219,11 @@ class Demonstrations:
         success: bool | None = None,
         mask: str | None = None,
     ) -> Demonstrations:
-        """The episodes that pass every given test, in their order; `episodes` by number or name."""
+        """Return the episodes that meet every condition; `episodes` are numbers or names."""
         keep = list(range(len(self)))
         if episodes is not None:
-            wanted = {self._number(e) for e in episodes}
-            keep = [i for i in keep if i in wanted]
+            numbers = {self._number(e) for e in episodes}
+            keep = [i for i in keep if i in numbers]
         if operator is not None:
             names = {operator} if isinstance(operator, str) else set(operator)
             for name in sorted(names - set(self.operators)):
@@ -256,23 +256,23 @@ class Demonstrations:
         if self.selected is not None:
             lengths = np.array([len(e) for e in self.episodes])
             first = np.cumsum(lengths) - lengths
-            kept = np.concatenate([np.arange(first[i], first[i] + lengths[i]) for i in keep])
-            selected = np.flatnonzero(np.isin(kept, self.selected))
+            pairs = np.concatenate([np.arange(first[i], first[i] + lengths[i]) for i in keep])
+            selected = np.flatnonzero(np.isin(pairs, self.selected))
             if not len(selected):
                 raise DataError("no selected pair is left in these episodes; loosen the conditions")
         return replace(self, episodes=tuple(self.episodes[i] for i in keep), selected=selected)
 
     def sample_pairs(self, count: int, seed: int) -> Demonstrations:
-        """A random subset of `count` pairs, as the paper trains on; each keeps its history."""
+        """Return a random subset of `count` pairs, each with its history."""
         if not 1 <= count <= self.pairs:
             raise OptionError(
                 f"cannot choose {count} of {self.pairs} pairs; ask for 1 … {self.pairs}"
             )
-        chosen = np.random.default_rng(seed).choice(self.learned, count, replace=False)
-        return replace(self, selected=np.sort(chosen))
+        pairs = np.random.default_rng(seed).choice(self.learned, count, replace=False)
+        return replace(self, selected=np.sort(pairs))
 
     def split(self, fraction: float, seed: int) -> tuple[Demonstrations, Demonstrations]:
-        """Two disjoint sets of whole episodes, the second with about `fraction` of them."""
+        """Return two disjoint sets of whole episodes, the second with about `fraction` of them."""
         if not 0 < fraction < 1:
             raise OptionError(f"cannot split off {fraction} of the episodes; give 0 < fraction < 1")
         if len(self) < 2:
@@ -282,7 +282,7 @@ class Demonstrations:
         return self._take(sorted(order[count:])), self._take(sorted(order[:count]))
 
     def map_actions(self, function: Callable[[Array], Array]) -> Demonstrations:
-        """A copy in which each episode's (T, A) actions went through `function`."""
+        """Return a copy with `function` applied to the (T, A) actions of each episode."""
         return replace(
             self, episodes=tuple(replace(e, action=function(e.action)) for e in self.episodes)
         )

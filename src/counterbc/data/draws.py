@@ -22,7 +22,7 @@ _IN_CACHE = 1 << 14  # numbers
 
 
 def _mix(x: Tensor) -> Tensor:
-    """A bijection of 64-bit integers in which every input bit moves every output bit."""
+    """Apply a bijection of 64-bit integers in which every input bit affects every output bit."""
     x = (x ^ ((x >> 30) & ((1 << 34) - 1))) * _FIRST
     x = (x ^ ((x >> 27) & ((1 << 37) - 1))) * _SECOND
     return x ^ ((x >> 31) & ((1 << 33) - 1))
@@ -38,23 +38,24 @@ def _row(seed: Tensor, purpose: str, index: Tensor) -> Tensor:
 
 
 def bits(seed: Tensor, purpose: str, index: Tensor, count: int) -> Tensor:
-    """Hashed 64-bit integers: (…, count), where … is the broadcast shape of seed and index."""
+    """Return hashed 64-bit integers: (…, count); … is the broadcast shape of seed and index."""
     row = _row(seed, purpose, index)
     counter = torch.arange(1, count + 1, device=row.device) * _GOLDEN
     return _mix(row.unsqueeze(-1) + counter)
 
 
 def uniform(seed: Tensor, purpose: str, index: Tensor, count: int) -> Tensor:
-    """Uniform numbers strictly between 0 and 1, float32 with 23 random bits: (…, count)."""
+    """Return uniform numbers strictly between 0 and 1, float32 with 23 random bits: (…, count)."""
     return ((bits(seed, purpose, index, count) >> 41 & ((1 << 23) - 1)) + 0.5) * 2.0**-23
 
 
 def uniform_rows(
     seed: NDArray[Any], purpose: str, index: NDArray[Any], count: int
 ) -> NDArray[np.float64]:
-    """The same numbers for N seeds and indices, in numpy: (N, count).
+    """Return the numbers of `uniform` for N seeds and indices, in numpy: (N, count).
 
-    Some at a time and in place, so that they stay in cache: ten times as fast on one core.
+    They are computed in portions and in place, so that they stay in the cache; this is ten times
+    as fast on one core.
     """
     rows = _row(torch.from_numpy(seed), purpose, torch.from_numpy(index)).numpy().view(np.uint64)
     counter = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(_GOLDEN + (1 << 64))
@@ -62,10 +63,10 @@ def uniform_rows(
     step = max(1, _IN_CACHE // max(1, count))
     for i in range(0, len(rows), step):
         x = rows[i : i + step, None] + counter
-        shifted = np.empty_like(x)
+        scratch = np.empty_like(x)
         for shift, factor in ((30, _FIRST), (27, _SECOND), (31, None)):
-            np.right_shift(x, np.uint64(shift), out=shifted)
-            np.bitwise_xor(x, shifted, out=x)
+            np.right_shift(x, np.uint64(shift), out=scratch)
+            np.bitwise_xor(x, scratch, out=x)
             if factor is not None:
                 np.multiply(x, np.uint64(factor + (1 << 64)), out=x)
         np.right_shift(x, np.uint64(41), out=x)
@@ -75,6 +76,6 @@ def uniform_rows(
 
 
 def generator(seed: int, purpose: str) -> torch.Generator:
-    """An ordinary CPU generator whose stream belongs to (seed, purpose)."""
+    """Return an ordinary CPU generator whose stream belongs to (seed, purpose)."""
     key = bits(torch.tensor(seed), purpose, torch.tensor(0), 1)
     return torch.Generator().manual_seed(int(key.item()) & ((1 << 63) - 1))

@@ -1,4 +1,4 @@
-"""One demonstration, and the checks that every array of a dataset goes through."""
+"""One demonstration, and the checks of its arrays."""
 
 from __future__ import annotations
 
@@ -16,32 +16,35 @@ from counterbc.errors import DataError
 Array = NDArray[Any]
 
 
-def frozen(array: Any, dtype: Any, what: str) -> Array:
-    """A read-only copy as `dtype` (None: its own): nobody changes a dataset behind its back.
+def read_only(array: Any, dtype: Any, label: str) -> Array:
+    """Return a read-only copy as `dtype`, or with its own type for None.
 
-    An array that owns its numbers and is read-only already is taken as it is.
+    An array that owns its numbers and is read-only already is returned as it is.
     """
-    own = type(array) is np.ndarray and array.base is None and not array.flags.writeable
-    if own and dtype in (None, array.dtype):
-        return array  # type: ignore[no-any-return]  # `own` says that it is an array
+    is_safe = type(array) is np.ndarray and array.base is None and not array.flags.writeable
+    if is_safe and dtype in (None, array.dtype):
+        return array  # type: ignore[no-any-return]  # it is an array
     try:
         with np.errstate(over="ignore"):  # float64 beyond float32 becomes infinite, refused later
             out = np.array(array, dtype=dtype)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{what} cannot be read as numbers: {error}") from None
+        raise DataError(f"{label} cannot be read as numbers: {error}") from None
     out.setflags(write=False)
     return out
 
 
-def check_finite(array: Array, what: str) -> None:
+def check_finite(array: Array, label: str) -> None:
+    """Refuse NaN and infinite values."""
     flat = array.ravel()
-    if math.isfinite(np.dot(flat, flat)):  # cheap: a NaN or infinite value makes this one so too
+    if math.isfinite(
+        np.dot(flat, flat)
+    ):  # cheap: one NaN or infinite value makes the product so, too
         return
     bad = ~np.isfinite(array)
     if bad.any():
         row = int(np.argwhere(bad)[0][0])
         raise DataError(
-            f"{what} has {int(bad.sum())} values that are NaN or infinite, the first in row {row}; "
+            f"{label} has {int(bad.sum())} values that are NaN or infinite, the first in row {row}; "
             "remove or repair those rows"
         )
 
@@ -51,52 +54,52 @@ class Episode:
     """One demonstration from start to end."""
 
     obs: Array
-    """The state at which each action was shown: (T, S) float32, or (T, H, W, C) uint8 images."""
+    """The state of each pair: (T, S) float32, or (T, H, W, C) uint8 images."""
     action: Array
     """(T, A) float32, in the units the environment takes."""
     reward: Array | None = None
-    """(T,) float32 where rewards were recorded."""
+    """(T,) float32, if rewards were recorded."""
     operator: str | None = None
-    """Who demonstrated, where that is known."""
+    """Who demonstrated, if that was recorded."""
     success: bool | None = None
-    """Whether the task was done, where that is known."""
+    """Whether the task was solved, if that was recorded."""
     name: str = ""
-    """Unique within a dataset; `Demonstrations` fills in demo_0, demo_1, … where it is empty."""
+    """Unique within a dataset; `Demonstrations` fills in demo_0, demo_1, … if it is empty."""
 
     def __post_init__(self) -> None:
-        where = f"episode {self.name!r}" if self.name else "an episode"
+        label = f"episode {self.name!r}" if self.name else "an episode"
         image = getattr(self.obs, "dtype", None) == np.uint8 and np.ndim(self.obs) == 4
-        obs = frozen(self.obs, np.uint8 if image else np.float32, f"obs of {where}")
-        action = frozen(self.action, np.float32, f"action of {where}")
+        obs = read_only(self.obs, np.uint8 if image else np.float32, f"obs of {label}")
+        action = read_only(self.action, np.float32, f"action of {label}")
         if not image and (obs.ndim != 2 or obs.shape[1] == 0):
             raise DataError(
-                f"obs of {where} has shape {obs.shape}; "
+                f"obs of {label} has shape {obs.shape}; "
                 "expected (T, S) with S > 0, or (T, H, W, C) in uint8"
             )
         if action.ndim != 2 or action.shape[1] == 0:
-            raise DataError(f"action of {where} has shape {action.shape}; expected (T, A), A > 0")
+            raise DataError(f"action of {label} has shape {action.shape}; expected (T, A), A > 0")
         if len(obs) != len(action):
             raise DataError(
-                f"{where} has {len(obs)} observations but {len(action)} actions; "
-                "each action needs the state at which it was shown"
+                f"{label} has {len(obs)} observations but {len(action)} actions; "
+                "each action needs its state"
             )
         if len(obs) == 0:
-            raise DataError(f"{where} is empty; remove it, or record at least one pair")
+            raise DataError(f"{label} is empty; remove it, or record at least one pair")
         if not image:
-            check_finite(obs, f"obs of {where}")
-        check_finite(action, f"action of {where}")
+            check_finite(obs, f"obs of {label}")
+        check_finite(action, f"action of {label}")
         object.__setattr__(self, "obs", obs)
         object.__setattr__(self, "action", action)
         if self.reward is not None:
-            object.__setattr__(self, "reward", self._checked_reward(self.reward, where))
+            object.__setattr__(self, "reward", self._checked_reward(self.reward, label))
         if self.success is not None:
             object.__setattr__(self, "success", bool(self.success))
 
-    def _checked_reward(self, reward: Array, where: str) -> Array:
-        reward = frozen(reward, np.float32, f"reward of {where}")
+    def _checked_reward(self, reward: Array, label: str) -> Array:
+        reward = read_only(reward, np.float32, f"reward of {label}")
         if reward.shape != (len(self),):
-            raise DataError(f"reward of {where} has shape {reward.shape}; expected ({len(self)},)")
-        check_finite(reward, f"reward of {where}")
+            raise DataError(f"reward of {label} has shape {reward.shape}; expected ({len(self)},)")
+        check_finite(reward, f"reward of {label}")
         return reward
 
     def digest(self) -> bytes:
@@ -114,7 +117,7 @@ class Episode:
 
 
 def check_agree(episodes: Sequence[Episode]) -> None:
-    """Episodes of one dataset have the same shapes and different names."""
+    """Refuse episodes of one dataset with different shapes or the same name."""
     if not episodes:
         raise DataError("a dataset needs at least one episode; this one has none")
     first, names = episodes[0], set()

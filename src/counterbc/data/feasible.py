@@ -15,18 +15,19 @@ class Feasible(Protocol):
     """A convex set of actions; the last dimension of every tensor is the action's."""
 
     def contains(self, action: Tensor) -> Tensor:
-        """Whether each action lies in A: (…)."""
+        """Return whether each action lies in A: (…)."""
 
     def project(self, action: Tensor) -> Tensor:
-        """The nearest action in A: (…, A)."""
+        """Return the nearest action in A: (…, A)."""
 
     def interval(self, action: Tensor, dimension: int) -> tuple[Tensor, Tensor]:
-        """How far one dimension may go with the others held: two (…) tensors."""
+        """Return the least and the largest feasible value of one dimension, with the other dimensions
+        fixed: two (…) tensors."""
 
 
 @dataclass(frozen=True)
 class Everywhere:
-    """No limit."""
+    """Every action is feasible."""
 
     def contains(self, action: Tensor) -> Tensor:
         return torch.ones_like(action[..., 0], dtype=torch.bool)
@@ -65,8 +66,8 @@ class UnitBall:
         return action / action.square().sum(-1, keepdim=True).sqrt().clamp(min=1)
 
     def interval(self, action: Tensor, dimension: int) -> tuple[Tensor, Tensor]:
-        others = action.square().sum(-1) - action[..., dimension].square()
-        edge = (1 - others).clamp(min=0).sqrt()
+        rest = action.square().sum(-1) - action[..., dimension].square()
+        edge = (1 - rest).clamp(min=0).sqrt()
         return -edge, edge
 
 

@@ -1,4 +1,7 @@
-"""What is in datasets and what is wrong with it, in one pass and flat memory."""
+"""Inspect datasets: what is in them, and what is wrong with them.
+
+Every episode is read once, so that memory does not grow with the data.
+"""
 
 from __future__ import annotations
 
@@ -20,45 +23,45 @@ from counterbc.data.inspection_report import (
     Lengths,
     Problem,
 )
-from counterbc.data.merge import check_alike, stand_ins
+from counterbc.data.merge import check_alike, file_operators
 from counterbc.data.moments import Moments
 from counterbc.data.raw_episode import Header, RawEpisode, selection
 from counterbc.errors import DataError
 
 
 def idle_after(rate: float | None) -> int:
-    """How many pairs of one action count as idle: a second where the rate is known, 10 at least."""
+    """Return how many pairs of the same action count as idle: one second, and at least 10."""
     return 10 if rate is None else max(10, round(rate))
 
 
 class Inspection:
-    """Streams are added one after the other; together they are looked at as one dataset."""
+    """Facts and problems of datasets that are added one after the other and inspected as one."""
 
     def __init__(self, idle: int | None = None) -> None:
         self._idle_after = idle
         self.headers: list[Header] = []
         self.lengths: list[int] = []
-        self.learned = 0
-        self._told: list[tuple[bytes, str | None, bool | None]] = []
-        self._ends: list[int] = []  # the number of episodes after each stream
-        self._selected: list[Array | None] = []
+        self._pairs = 0  # that are learned from
+        self._episodes: list[tuple[bytes, str | None, bool | None]] = []
+        self._ends: list[int] = []  # the number of episodes after each dataset
+        self._flags: list[Array | None] = []  # which pairs of an episode are learned from
         self._returns: list[float] = []
         self._unrewarded = False
 
     def add(self, header: Header, raw_episodes: Iterable[RawEpisode]) -> None:
-        """Inspect one more dataset; each episode is looked at once and forgotten."""
+        """Inspect one more dataset."""
         rows = 0
-        for recording in raw_episodes:
+        for raw_episode in raw_episodes:
             if not rows:
-                header = self._begin(header, recording)
+                header = self._begin(header, raw_episode)
             rows += 1
-            self._see(_float32(recording))
+            self._see(_float32(raw_episode))
         if not rows:
             raise DataError(f"{header.source}: a dataset needs at least one episode; it has none")
-        self._ends.append(len(self._told))
+        self._ends.append(len(self._episodes))
 
     def _begin(self, header: Header, first: RawEpisode) -> Header:
-        """Prepare for what the first recording looks like."""
+        """Prepare for episodes that look like the first one."""
         model = _model(header, first)
         if self.headers:
             check_alike(self.model, model)
@@ -79,14 +82,14 @@ class Inspection:
 
     def _see(self, r: RawEpisode) -> None:
         self.lengths.append(len(r.action))
-        self._selected.append(r.selected)
-        self.learned += len(r.action) if r.selected is None else int(np.count_nonzero(r.selected))
+        self._flags.append(r.selected)
+        self._pairs += len(r.action) if r.selected is None else int(np.count_nonzero(r.selected))
         if not self._shapes.fits(r):
-            self._told.append((b"", r.operator, r.success))
+            self._episodes.append((b"", r.operator, r.success))
             return
-        known = episode_digest(r.obs, r.action, r.reward)
-        self._told.append((known, r.operator, r.success))
-        self._duplicates.see(r, known)
+        digest = episode_digest(r.obs, r.action, r.reward)
+        self._episodes.append((digest, r.operator, r.success))
+        self._duplicates.see(r, digest)
         for check in (
             self._not_finite, self._outside, self._idle, self._short, self._saturated,
         ):  # fmt: skip
@@ -100,7 +103,7 @@ class Inspection:
             self._returns.append(float(r.reward.sum()))
 
     def problems(self) -> list[Problem]:
-        """The gravest first."""
+        """Return the problems, the most serious first."""
         return [
             *self._not_finite.problems(),
             *self._shapes.problems(),
@@ -115,33 +118,37 @@ class Inspection:
 
     @property
     def _operators(self) -> list[str | None]:
-        """Of each episode; among several files, one that names nobody stands for its operator."""
+        """The operator of each episode; of several files, one without operators is an operator."""
         begins = [0, *self._ends[:-1]]
-        parts = [
-            [o for _, o, _ in self._told[b:e]] for b, e in zip(begins, self._ends, strict=True)
+        by_source = [
+            [o for _, o, _ in self._episodes[b:e]] for b, e in zip(begins, self._ends, strict=True)
         ]
-        named = [any(o is not None for o in part) for part in parts]
-        whose = stand_ins([h.source for h in self.headers], named)
-        if len(parts) == 1:
-            return parts[0]
-        return [w if o is None else o for part, w in zip(parts, whose, strict=True) for o in part]
+        has_operators = [any(o is not None for o in operators) for operators in by_source]
+        names = file_operators([h.source for h in self.headers], has_operators)
+        if len(by_source) == 1:
+            return by_source[0]
+        return [
+            name if o is None else o
+            for operators, name in zip(by_source, names, strict=True)
+            for o in operators
+        ]
 
     def fingerprint(self) -> str | None:
-        """That of the dataset in memory; None where it has problems that keep it from there."""
+        """Return that of the same data as `Demonstrations`; None if problems prevent those."""
         if self._shapes.faulty or self._not_finite.faulty:
             return None
-        episodes = zip(self._told, self._operators, strict=True)
+        episodes = zip(self._episodes, self._operators, strict=True)
         return dataset_fingerprint(
             ((digest, operator, success) for (digest, _, success), operator in episodes),
             low=self.model.action_low,
             high=self.model.action_high,
-            selected=selection(self.lengths, self._selected),
+            selected=selection(self.lengths, self._flags),
             action_set=self.model.action_set,
         )
 
     def report(self) -> InspectionReport:
         """Return everything that was found."""
-        m, successes = self.model, [s for _, _, s in self._told if s is not None]
+        m, successes = self.model, [s for _, _, s in self._episodes if s is not None]
         bounds = None
         if m.action_low is not None and m.action_high is not None:
             bounds = Bounds(tuple(m.action_low.tolist()), tuple(m.action_high.tolist()))
@@ -149,7 +156,7 @@ class Inspection:
         return InspectionReport(
             source=" + ".join(h.source for h in self.headers),
             episodes=len(self.lengths),
-            pairs=self.learned,
+            pairs=self._pairs,
             episode_length=Lengths(min(self.lengths), max(self.lengths)),
             obs_shape=m.obs_shape,
             obs_keys=dict(m.obs_keys),
@@ -191,25 +198,25 @@ def _dimensions(
 
 
 def _model(header: Header, first: RawEpisode) -> Demonstrations:
-    """A dataset of one made-up pair, which checks the header and fills in its names."""
+    """Return a dataset of one pair of zeros, which checks the header and fills in its names."""
     image = first.obs.ndim == 4
     obs = np.zeros((1, *first.obs.shape[1:]), first.obs.dtype if image else np.float32)
     try:
-        return header.joined([Episode(obs, np.zeros((1, *first.action.shape[1:])))])
+        return header.with_episodes([Episode(obs, np.zeros((1, *first.action.shape[1:])))])
     except DataError as error:
         raise DataError(f"{header.source}: {error}") from None
 
 
 def _float32(r: RawEpisode) -> RawEpisode:
-    """As an `Episode` would hold it, but unchecked."""
+    """Return the arrays as an `Episode` stores them, unchecked."""
     with np.errstate(over="ignore"):
         return replace(
-            r, obs=_kept(r.obs), action=_kept(r.action),
-            reward=None if r.reward is None else _kept(r.reward),
+            r, obs=_as_float32(r.obs), action=_as_float32(r.action),
+            reward=None if r.reward is None else _as_float32(r.reward),
         )  # fmt: skip
 
 
-def _kept(values: Array) -> Array:
+def _as_float32(values: Array) -> Array:
     return (
         values
         if values.dtype == np.uint8 and values.ndim == 4

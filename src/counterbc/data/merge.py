@@ -1,4 +1,4 @@
-"""Several datasets as one."""
+"""Merge datasets into one."""
 
 from __future__ import annotations
 
@@ -13,36 +13,37 @@ from counterbc.errors import DataError
 
 
 def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
-    """One dataset of all episodes; where no operator is recorded the source's name stands for it.
+    """Return one dataset of all episodes; a dataset without operators becomes one operator.
 
-    Datasets must agree on shapes and bounds. Episodes are renamed demo_0, demo_1, … where names
-    collide, and masks follow them: a name that is absent from its own dataset is dropped, because
-    it could mean another dataset's episode here.
+    Datasets must agree on shapes and bounds. Episodes are renamed demo_0, demo_1, … if names
+    collide, also in masks. Names in a mask that its dataset does not contain are dropped, because
+    they could match an episode of another dataset.
     """
     if not datasets:
         raise DataError("nothing to merge; give at least one dataset")
     if len(datasets) == 1:
         return datasets[0]
     first = datasets[0]
-    for other in datasets[1:]:
-        check_alike(first, other)
+    for data in datasets[1:]:
+        check_alike(first, data)
     names = [e.name for d in datasets for e in d.episodes]
     rename = len(set(names)) < len(names)
     episodes: list[Episode] = []
     masks: dict[str, list[str]] = {}
-    selected: list[Array] = []
+    pairs: list[Array] = []
     offset = 0
-    whose = stand_ins([d.source for d in datasets], [bool(d.operators) for d in datasets])
-    for data, operator in zip(datasets, whose, strict=True):
-        renamed = {}
+    operators = file_operators([d.source for d in datasets], [bool(d.operators) for d in datasets])
+    for data, operator in zip(datasets, operators, strict=True):
+        new_names = {}
         for e in data.episodes:
             name = f"demo_{len(episodes)}" if rename else e.name
-            renamed[e.name] = name
-            who = operator if e.operator is None else e.operator
-            episodes.append(replace(e, name=name, operator=who))
+            new_names[e.name] = name
+            if e.operator is None:
+                e = replace(e, operator=operator)
+            episodes.append(replace(e, name=name))
         for mask, members in data.masks.items():
-            masks.setdefault(mask, []).extend(renamed[m] for m in members if m in renamed)
-        selected.append(data.learned + offset)
+            masks.setdefault(mask, []).extend(new_names[m] for m in members if m in new_names)
+        pairs.append(data.learned + offset)
         offset += sum(map(len, data.episodes))
     return replace(
         first,
@@ -50,32 +51,33 @@ def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
         masks={m: tuple(dict.fromkeys(v)) for m, v in masks.items()},
         rate=first.rate if len({d.rate for d in datasets}) == 1 else None,
         source=" + ".join(d.source or "memory" for d in datasets),
-        selected=None if all(d.selected is None for d in datasets) else np.concatenate(selected),
+        selected=None if all(d.selected is None for d in datasets) else np.concatenate(pairs),
     )
 
 
-def stand_ins(sources: Sequence[str], named: Sequence[bool]) -> list[str | None]:
-    """The file's name for each dataset without operators; its whole path where two share a name."""
+def file_operators(sources: Sequence[str], has_operators: Sequence[bool]) -> list[str | None]:
+    """Return an operator for each file that records none: the file's name, or its path if two
+    files have the same name."""
     stems = [Path(source).stem for source in set(sources)]
     names: list[str | None] = []
-    for source, known in zip(sources, named, strict=True):
+    for source, recorded in zip(sources, has_operators, strict=True):
         stem = Path(source).stem
-        own = stem if stems.count(stem) == 1 else source
-        names.append(own if source and not known else None)
+        name = stem if stems.count(stem) == 1 else source
+        names.append(name if source and not recorded else None)
     return names
 
 
 def check_alike(a: Demonstrations, b: Demonstrations) -> None:
-    """Refuse to merge what differs in shapes, keys or bounds."""
-    for what, left, right in (
+    """Refuse datasets that differ in shapes, keys or bounds."""
+    for label, value, expected in (
         ("observation shape", a.obs_shape, b.obs_shape),
         ("observation keys", a.obs_keys, b.obs_keys),
         ("action size", a.action_size, b.action_size),
         ("action set", a.action_set, b.action_set),
         ("action bounds", a.bounds, b.bounds),
     ):
-        if left != right:
+        if value != expected:
             raise DataError(
                 f"cannot merge {a.source or 'memory'} and {b.source or 'memory'}: "
-                f"{what} {left} against {right}"
+                f"{label} {value} and {expected}; merge datasets that agree"
             )

@@ -1,4 +1,4 @@
-"""Mean, spread and extremes of columns whose rows come a few at a time."""
+"""Mean, standard deviation and extremes of columns, from rows that arrive in portions."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from counterbc.data.episode import Array
 
 
 class Moments:
-    """Of each of `width` columns, over their finite values."""
+    """The moments of `width` columns over their finite values."""
 
     def __init__(self, width: int) -> None:
         self.rows = 0
         self.low, self.high = np.full(width, np.inf), np.full(width, -np.inf)
         self.at_low, self.at_high = np.zeros(width, int), np.zeros(width, int)
-        """How many values are the lowest, and the highest."""
+        """How many values equal the lowest and the highest one."""
         self.mean = np.zeros(width)
         self._count = np.zeros(width)
         self._squares = np.zeros(width)  # of distances from the mean
 
     def add(self, values: Array) -> None:
-        """More rows: (T, D)."""
+        """Add rows: (T, D)."""
         x = values.astype(np.float64)
         finite = np.isfinite(x)
         self.rows += len(x)
@@ -29,11 +29,11 @@ class Moments:
         x = np.where(finite, x, 0.0)
         mean = x.sum(axis=0) / np.maximum(count, 1)
         squares = (np.where(finite, x - mean, 0.0) ** 2).sum(axis=0)
-        # Two sets of rows as one: the spread of each, and that between their means.
-        both = np.maximum(self._count + count, 1)
-        apart = mean - self.mean
-        self._squares += squares + apart**2 * self._count * count / both
-        self.mean += apart * count / both
+        # The squares of both sets of rows, and those between their means.
+        total = np.maximum(self._count + count, 1)
+        difference = mean - self.mean
+        self._squares += squares + difference**2 * self._count * count / total
+        self.mean += difference * count / total
         self._count += count
 
     def _extremes(self, x: Array) -> None:
@@ -46,4 +46,5 @@ class Moments:
 
     @property
     def std(self) -> Array:
+        """The standard deviation of each column: (D,)."""
         return np.sqrt(self._squares / np.maximum(self._count, 1))

@@ -5,6 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def shorten(names: Sequence[str], most: int = 6) -> str:
+def shorten(names: Sequence[str], count: int = 6) -> str:
     """Return the first few names, and how many there are in all."""
-    return ", ".join(names[:most]) + (f", … {len(names)} in all" if len(names) > most else "")
+    return ", ".join(names[:count]) + (f", … {len(names)} in all" if len(names) > count else "")

@@ -20,7 +20,7 @@ from counterbc.data.raw_episode import RawEpisode
 
 SHORT = 0.2  # of the median length
 SATURATED = 0.05  # of the pairs
-LISTED = 20  # places that a problem lists; it counts all of them
+PLACES = 20  # places that a problem lists; it counts all of them
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Places:
 
     def add(self, count: int = 1, **place: Any) -> None:
         self.count += count
-        if len(self.examples) < LISTED:
+        if len(self.examples) < PLACES:
             self.examples.append(place)
 
     def problem(self, kind: str, noun: str, text: str) -> Iterator[Problem]:
@@ -131,7 +131,7 @@ class Outside:
         names = self._model.action_names
         places = tuple(
             {"dimension": names[i], "pairs": int(self._counts[i]), "episode": first}
-            for i, first in sorted(self._first.items())[:LISTED]
+            for i, first in sorted(self._first.items())[:PLACES]
         )
         if self.pairs:
             text = f"{_count(self.pairs, 'action')} outside the bounds"
@@ -201,7 +201,7 @@ def constant(kind: str, names: Sequence[str], moments: Moments) -> Iterator[Prob
     if moments.rows < 2:
         return
     still = np.flatnonzero(moments.low == moments.high).tolist()
-    places = tuple({"dimension": names[i], "value": float(moments.low[i])} for i in still[:LISTED])
+    places = tuple({"dimension": names[i], "value": float(moments.low[i])} for i in still[:PLACES])
     if still:
         text = f"{_count(len(still), 'dimension')} in which nothing changes"
         yield Problem(kind=f"constant {kind}", count=len(still), text=text, places=places)
@@ -225,16 +225,16 @@ class Saturated:
             self._high += (np.abs(r.action - high) <= near).sum(axis=0)
 
     def problems(self) -> Iterator[Problem]:
-        bounded, moments = self._model.action_low is not None, self._moments
-        low, high = (self._low, self._high) if bounded else (moments.at_low, moments.at_high)
+        has_bounds, moments = self._model.action_low is not None, self._moments
+        low, high = (self._low, self._high) if has_bounds else (moments.at_low, moments.at_high)
         often = np.maximum(low, high) >= max(SATURATED * moments.rows, 2)
         dimensions = np.flatnonzero(often & (low + high < moments.rows)).tolist()
         places = tuple(
             {"dimension": self._model.action_names[i], "low": int(low[i]), "high": int(high[i])}
-            for i in dimensions[:LISTED]
+            for i in dimensions[:PLACES]
         )
         if dimensions:
-            end = "a bound" if bounded else "its lowest or highest value"
+            end = "a bound" if has_bounds else "its lowest or highest value"
             text = f"{_count(len(dimensions), 'dimension')} at {end} in {SATURATED:.0%} of the pairs or more"
             yield Problem(kind="saturated", count=len(dimensions), text=text, places=places)
 

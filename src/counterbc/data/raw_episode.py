@@ -1,7 +1,7 @@
-"""Episodes as a file holds them, before they are checked, and what the file says of all of them.
+"""Episodes as they are in a file, before any check, and the facts that all of them share.
 
-Formats read these, and `Inspection` looks at them; `Episode` and `Demonstrations` are what they
-become once they are checked.
+Formats produce them and `Inspection` examines them. Checked, they become an `Episode` and
+`Demonstrations`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class RawEpisode:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Header:
-    """All that a dataset knows besides its episodes; fields are those of `Demonstrations`."""
+    """The facts that all episodes of a dataset share; the fields are those of `Demonstrations`."""
 
     action_low: Array | None = None
     action_high: Array | None = None
@@ -60,37 +60,44 @@ class Header:
     masks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     source: str = ""
     operators: tuple[str, ...] = ()
-    """Operators that the file names, also those of whom it holds no episode."""
+    """Operators that the file names, also those without an episode."""
     left_out: tuple[str, ...] = ()
-    """What the file holds and was not read, a few words each."""
+    """Contents of the file that were not read, a few words each."""
 
     @classmethod
-    def of(cls, demos: Demonstrations, **others: Any) -> Header:
-        shared = {f.name for f in fields(cls)} & {f.name for f in fields(demos)}
-        return cls(**{name: getattr(demos, name) for name in shared}, **others)
+    def of(cls, demos: Demonstrations, **additions: Any) -> Header:
+        """Return the header of a dataset; `additions` are fields that a dataset does not have."""
+        names = {f.name for f in fields(cls)} & {f.name for f in fields(demos)}
+        return cls(**{name: getattr(demos, name) for name in names}, **additions)
 
-    def joined(self, episodes: Iterable[Episode], selected: Array | None = None) -> Demonstrations:
-        """A dataset with these episodes."""
-        own = {f.name: getattr(self, f.name) for f in fields(self)}
-        del own["operators"], own["left_out"]
-        return Demonstrations(tuple(episodes), selected=selected, **own)
+    def with_episodes(
+        self, episodes: Iterable[Episode], pairs: Array | None = None
+    ) -> Demonstrations:
+        """Return a dataset with these episodes; `pairs` are those that are learned from."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        del values["operators"], values["left_out"]
+        return Demonstrations(tuple(episodes), selected=pairs, **values)
 
 
-def selection(lengths: Sequence[int], chosen: Sequence[Array | None]) -> Array | None:
-    """Indices of the pairs that are learned from; None where no recording says."""
-    if all(c is None for c in chosen):
+def selection(lengths: Sequence[int], flags: Sequence[Array | None]) -> Array | None:
+    """Return the indices of the pairs that are learned from, from one flag per pair of each
+    episode; None if no episode has flags."""
+    if all(f is None for f in flags):
         return None
-    both = zip(lengths, chosen, strict=True)
-    whole = [np.ones(n, bool) if c is None else c.astype(bool) for n, c in both]
-    return np.flatnonzero(np.concatenate(whole))
+    episodes = zip(lengths, flags, strict=True)
+    filled = [np.ones(n, bool) if f is None else f.astype(bool) for n, f in episodes]
+    return np.flatnonzero(np.concatenate(filled))
 
 
 def raw_episodes(demos: Demonstrations) -> Iterator[RawEpisode]:
-    """Yield the episodes of a dataset in memory, as a file of them would."""
+    """Yield the episodes of a dataset as if they came from a file."""
     total = sum(map(len, demos.episodes))
-    chosen = np.isin(np.arange(total), demos.learned) if demos.selected is not None else None
+    flags = np.isin(np.arange(total), demos.learned) if demos.selected is not None else None
     end = 0
     for e in demos.episodes:
-        part = None if chosen is None else chosen[end : end + len(e)]
+        selected = None if flags is None else flags[end : end + len(e)]
         end += len(e)
-        yield RawEpisode(e.obs, e.action, e.reward, e.operator, e.success, e.name, part)
+        yield RawEpisode(
+            e.obs, e.action, reward=e.reward, operator=e.operator, success=e.success, name=e.name,
+            selected=selected,
+        )  # fmt: skip

@@ -35,7 +35,7 @@ class Scaling:
 
     @staticmethod
     def fit(demos: Demonstrations, scale_obs: bool, scale_actions: bool) -> Scaling:
-        """The scales of one dataset, from the pairs that are learned from."""
+        """Return the scales of one dataset, from the pairs that are learned from."""
         action, image = demos.action[demos.learned], len(demos.obs_shape) > 1
         size = 1 if image else demos.obs_shape[0]
         mean: Any = np.zeros(size)
@@ -52,48 +52,48 @@ class Scaling:
         return Scaling(mean, scale, low, high, demos.action_set, scale_actions, bounds_from)
 
     @staticmethod
-    def stack(parts: list[Scaling]) -> Scaling:
-        """The members of several as one."""
-        stacked: dict[str, Any] = {n: torch.cat([getattr(p, n) for p in parts]) for n in TENSORS}
-        return replace(parts[0], **stacked)
+    def stack(scales: list[Scaling]) -> Scaling:
+        """Return the members of several as one."""
+        tensors: dict[str, Any] = {n: torch.cat([getattr(s, n) for s in scales]) for n in TENSORS}
+        return replace(scales[0], **tensors)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Scaling:
-        """The same with `function` applied to every tensor."""
-        mapped: dict[str, Any] = {n: function(getattr(self, n)) for n in TENSORS}
-        return replace(self, **mapped)
+        """Return a copy with `function` applied to every tensor."""
+        tensors: dict[str, Any] = {n: function(getattr(self, n)) for n in TENSORS}
+        return replace(self, **tensors)
 
     def __getitem__(self, members: int | list[int]) -> Scaling:
-        """The scales of some members."""
-        chosen = [members] if isinstance(members, int) else members
-        return self.map(lambda x: x[chosen])
+        """Return the scales of some members."""
+        indices = [members] if isinstance(members, int) else members
+        return self.map(lambda x: x[indices])
 
     def key(self) -> bytes:
-        """Equal for equal scales."""
+        """Return bytes that are equal for equal scales."""
         return b"".join(getattr(self, n).numpy().tobytes() for n in TENSORS)
 
     def obs(self, obs: Tensor) -> Tensor:
-        """Observations as the policy reads them."""
+        """Return observations as the policy reads them."""
         if obs.dtype == torch.uint8:
             return obs
         return (obs - _like(self.obs_mean, obs)) / _like(self.obs_scale, obs)
 
     def action(self, action: Tensor) -> Tensor:
-        """Actions as the policy gives them."""
+        """Return actions as the policy gives them."""
         return self._unit(action) if self.scale_actions else action
 
     def restore(self, action: Tensor) -> Tensor:
-        """The policy's actions in the user's units, brought into A."""
+        """Return the policy's actions in the user's units, projected to A."""
         return self._from_unit(action if self.scale_actions else self._unit(action))
 
     def project(self, action: Tensor) -> Tensor:
-        """Recorded actions, in the user's units, brought into A."""
+        """Return recorded actions, in the user's units, projected to A."""
         return self._from_unit(self._unit(action))
 
     def _from_unit(self, unit: Tensor) -> Tensor:
         unit = feasible_set(self.action_set).project(unit)
         low, high = _like(self.action_low, unit), _like(self.action_high, unit)
-        restored: Tensor = from_unit(unit, low, high)
-        return restored
+        action: Tensor = from_unit(unit, low, high)
+        return action
 
     def _unit(self, action: Tensor) -> Tensor:
         low, high = _like(self.action_low, action), _like(self.action_high, action)
@@ -126,7 +126,7 @@ TENSORS = tuple(f.name for f in fields(Scaling))[:4]
 
 
 def _like(scale: Tensor, x: Tensor) -> Tensor:
-    """(P, D) with ones put in so that it broadcasts against (P, …, D)."""
+    """Return (P, D) with dimensions of size 1 inserted, to broadcast against (P, …, D)."""
     return scale.reshape(scale.shape[0], *([1] * (x.ndim - 2)), scale.shape[-1])
 
 

@@ -12,7 +12,7 @@ import torch
 from counterbc.acting.device import find_device
 from counterbc.acting.policies import radius_text
 from counterbc.data.demonstrations import Array, Demonstrations
-from counterbc.data.episode import frozen
+from counterbc.data.episode import read_only
 from counterbc.data.names import shorten
 from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import feasible_units, unit_actions, user_actions
@@ -147,11 +147,11 @@ def meaning(
     kept = within(unit, wanted, np.array(delta), shape, feasible_units(demos))
     return Meaning(
         demos,
-        shown=frozen(shown, np.float64, "shown"),
-        believed=frozen(believed, np.float64, "believed"),
-        meant=frozen(user_actions(demos, kept), np.float64, "meant"),
-        off=frozen(unit - aim, np.float64, "off"),
-        limited=frozen(~np.isclose(kept, wanted, atol=1e-6).all(1), np.bool_, "limited"),
+        shown=read_only(shown, np.float64, "shown"),
+        believed=read_only(believed, np.float64, "believed"),
+        meant=read_only(user_actions(demos, kept), np.float64, "meant"),
+        off=read_only(unit - aim, np.float64, "off"),
+        limited=read_only(~np.isclose(kept, wanted, atol=1e-6).all(1), np.bool_, "limited"),
         radius=delta,
         shape=shape,
     )

@@ -47,7 +47,7 @@ class Stream:
             for raw in self.raw_episodes:
                 episodes.append(raw.episode())
                 flags.append(raw.selected)
-            return self.header.joined(episodes, selection([len(e) for e in episodes], flags))
+            return self.header.with_episodes(episodes, selection([len(e) for e in episodes], flags))
 
     def checked(self) -> Stream:
         """Return this stream with all names filled in; each episode is checked when it is read."""
@@ -56,7 +56,7 @@ class Stream:
             first = next(self.raw_episodes, None)
             if first is None:
                 raise DataError("a dataset needs at least one episode; this one has none")
-            sample = header.joined([first.episode()])
+            sample = header.with_episodes([first.episode()])
         full = Header.of(sample, operators=header.operators, left_out=header.left_out)
         return Stream(full, self._check(first, sample.episodes[0]))
 
