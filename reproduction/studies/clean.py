@@ -51,8 +51,8 @@ def expert_mean(world: str, demos: Demonstrations) -> Array:
 def cleaned(demos: Demonstrations, seed: int, changes: dict[str, Any]) -> dict[str, Demonstrations]:
     """What the learners of `ACTIONS` learn from."""
     judges = HeldOut(seed=seed)
-    many = meaning(demos, radius=RADIUS, judges=judges, **changes)
-    one = meaning(demos, radius=RADIUS, judges=replace(judges, repeats=1, rounds=1), **changes)
+    many = meaning(demos, radius=RADIUS, held_out=judges, **changes)
+    one = meaning(demos, radius=RADIUS, held_out=replace(judges, repeats=1, rounds=1), **changes)
     believed = [_replaced(demos, _limited(m)) for m in (many, one)]
     return dict(zip(ACTIONS, (many.cleaned, *believed), strict=True))
 
@@ -60,7 +60,7 @@ def cleaned(demos: Demonstrations, seed: int, changes: dict[str, Any]) -> dict[s
 def _limited(meant: Meaning) -> Array:
     """What is believed, within Δ and A; these worlds act in [−1, 1]."""
     A, delta = feasible_units(meant.demos), np.array(meant.radius)
-    return within(np.array(meant.shown), np.array(meant.believed), delta, meant.shape, A)
+    return within(np.array(meant.shown), np.array(meant.predicted), delta, meant.shape, A)
 
 
 def _replaced(demos: Demonstrations, action: Array) -> Demonstrations:

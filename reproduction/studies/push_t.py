@@ -149,7 +149,7 @@ def evidence(given: argparse.Namespace) -> None:
         "default": choose_radius(demos, **options),
         "fine": choose_radius(demos, search=fine, **options),
     }
-    off = meaning(demos, radius=choices["fine"].radius, **options).off  # (N, A)
+    off = meaning(demos, radius=choices["fine"].radius, **options).residual  # (N, A)
     low, high = np.percentile(demos.action, [1, 99], axis=0)  # as the normalization has them
     said = {
         "shown": shown(demos),

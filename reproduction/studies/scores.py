@@ -167,8 +167,8 @@ def cell(world: str, study: str, seed: int, device: str | None) -> dict[str, Any
     count = EACH * (len(SIGMAS) + 1) if study == "operators" else GOOD + BAD * len(KINDS)
     demos, truth = shown(world, teacher, count, seed)
     changes: dict[str, Any] = {"progress": False, "device": device}
-    meant = meaning(demos, radius=RADIUS, judges=HeldOut(seed=seed), **changes)
-    believed = ((meant.believed - truth.mean) ** 2).sum(1)
+    meant = meaning(demos, radius=RADIUS, held_out=HeldOut(seed=seed), **changes)
+    believed = ((meant.predicted - truth.mean) ** 2).sum(1)
     return {
         "world": world,
         "study": study,

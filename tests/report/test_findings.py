@@ -24,7 +24,7 @@ def test_it_says_what_the_other_functions_say(tiny: Demonstrations) -> None:
     found = find([tiny], ReportOptions(**QUICK))
     choice = choose_radius(tiny, search=RadiusSearch(steps=20), progress=False)
     judged = meaning(
-        tiny, radius=choice.radius, judges=HeldOut(repeats=1, steps=20), progress=False
+        tiny, radius=choice.radius, held_out=HeldOut(repeats=1, steps=20), progress=False
     )  # fmt: skip
     assert found.choice is not None
     assert found.meaning is not None

@@ -36,7 +36,7 @@ class DiagnosisCommand(DataCommand):
         from counterbc.diagnosis.meaning import meaning
 
         return meaning(
-            self.read(paths), radius=self.radius, judges=self.held_out_policies,
+            self.read(paths), radius=self.radius, held_out=self.held_out_policies,
             search=self.search, device=self.device,
         )  # fmt: skip
 

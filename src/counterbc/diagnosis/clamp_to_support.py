@@ -1,4 +1,4 @@
-"""Keep an action within C(s, a) ∩ A: near what was shown, and feasible."""
+"""Keep an action in C(s, a) ∩ A: near the demonstrated action, and feasible."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from counterbc.data.feasible import Feasible
 _HALVINGS = 40
 
 
-def within(shown: Array, wanted: Array, radius: Array, shape: str, feasible: Feasible) -> Array:
-    """The action of C(s, a) ∩ A that lies furthest on the way to the wanted one: (N, A).
+def within(shown: Array, target: Array, radius: Array, shape: str, feasible: Feasible) -> Array:
+    """Return the action of C(s, a) ∩ A that is furthest on the way to the target: (N, A).
 
-    The way leads from what was shown, brought into A; for a shown action in A and a ball this ends
-    at the point of C(s, a) nearest to the wanted action. A dimension with Δ = 0 does not move.
-    Where no feasible action is within Δ of what was shown, the nearest feasible action is given.
+    The way starts at the demonstrated action, projected to A. For a ball and a feasible action it
+    ends at the point of C(s, a) nearest to the target. A dimension with Δ = 0 does not move. If no
+    feasible action is within Δ of the demonstrated one, the nearest feasible action is returned.
     """
     begin = _project(shown, feasible)
-    end = np.where(radius > 0, _project(wanted, feasible), begin)
+    end = np.where(radius > 0, _project(target, feasible), begin)
     low, high = np.zeros((len(shown), 1)), np.ones((len(shown), 1))
     for i in range(_HALVINGS):
-        t = high if i == 0 else (low + high) / 2  # most need no limit: try the whole way first
+        t = high if i == 0 else (low + high) / 2  # most need no limit, so try the whole way first
         point = begin + t * (end - begin)
         ok = _inside(point - shown, radius, shape) & _contains(point, feasible)
         low, high = np.where(ok[:, None], t, low), np.where(ok[:, None], high, t)
     return np.asarray(begin + low * (end - begin))
 
 
-def trusted(off: Array, doubt: Array) -> Array:
-    """How far to go from what was shown to what is believed, 0 to 1: (N,).
+def trusted(residual: Array, disagreement: Array) -> Array:
+    """Return how far to go from the demonstrated to the predicted action, 0 to 1: (N,).
 
-        w = σ² / (σ² + v)        σ² the demonstrator's error, v the judges' at this pair
+        w = σ² / (σ² + v)        σ² the demonstrator's error, v the policies' at this pair
 
-    is the nearest to what was meant among the points between the two, for errors that know nothing
-    of each other. v is how much judges disagree, `doubt` (N,), and σ² what E|off|² leaves of it.
+    is the nearest to the meant action among the points between the two, if the errors are
+    independent. v is the `disagreement` of the policies (N,), and σ² what E|residual|² leaves of it.
     """
-    sigma = max(float((off**2).sum(1).mean() - doubt.mean()), 0.0)
-    return np.asarray(sigma / np.maximum(sigma + doubt, 1e-12))
+    sigma = max(float((residual**2).sum(1).mean() - disagreement.mean()), 0.0)
+    return np.asarray(sigma / np.maximum(sigma + disagreement, 1e-12))
 
 
 def relative(offset: Array, radius: Array, shape: str) -> Array:
-    """How far an offset (N, A) goes, with 1 at the edge of C(s, a): (N,).
+    """Return the length of an offset (N, A), with 1 at the edge of C(s, a): (N,).
 
     Only dimensions with Δ > 0 count.
     """

@@ -1,14 +1,14 @@
-"""One score per episode and per operator: how far what was shown lies from what is believed."""
+"""One score per episode and per operator: how far demonstrated actions are from predicted ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.demonstrations import Array, Demonstrations, Episode
 from counterbc.diagnosis import uncertainty
 from counterbc.diagnosis.components import Components, by_episode
 from counterbc.diagnosis.kinematics import MEASURES, kinematics
@@ -16,121 +16,128 @@ from counterbc.diagnosis.kinematics import MEASURES, kinematics
 
 @dataclass(frozen=True)
 class Score:
-    """An episode's or an operator's; distances where each action dimension spans [−1, 1]."""
+    """The score of an episode or an operator; each action dimension spans [−1, 1]."""
 
     name: str
     operator: str | None
     episodes: int
     pairs: int
     distance: float
-    """Root mean square over pairs of ‖shown − believed‖, without the judges' error; larger is
-    worse. Of an operator with several episodes √(noise² + lasting²)."""
+    """Root mean square over pairs of ‖demonstrated − predicted‖, without the model error; larger is
+    worse. √(noise² + lasting²) for an operator with several episodes."""
     low: float
-    """Of its 90 % interval; NaN where there is too little to tell."""
+    """The lower end of its 90 % interval; NaN if there are too few pairs or episodes."""
     high: float
     noise: float
     """The part of the distance that is new at every step."""
     lasting: float
-    """The part that stays from one step to the next; of an operator with several episodes 0 where
-    chance could make it."""
+    """The part that persists from one step to the next; for an operator with several episodes 0 if
+    sampling error can explain it."""
     odd: float
-    """How far the worse part is above the dataset's usual, in robust standard deviations; of an
+    """How far the worse part is above the dataset's usual, in robust standard deviations; for an
     operator the mean over episodes."""
     per_dimension: tuple[float, ...]
-    """Root mean square of each action dimension, with the judges' error."""
+    """Root mean square of each action dimension, including the model error."""
     bias: tuple[float, ...]
-    """Mean of shown − believed: a person who is always off to one side."""
+    """Mean of demonstrated − predicted: a demonstrator who always errs to one side."""
     kinematics: dict[str, float]
-    """`counterbc.diagnosis.kinematics`; of an operator the mean over episodes."""
+    """Measures of `counterbc.diagnosis.kinematics`; for an operator the mean over episodes."""
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the score as JSON values."""
         return asdict(self)
 
     @property
     def interval(self) -> str:
+        """The 90 % interval as text; empty if there is none."""
         return "" if np.isnan(self.low) else f"[{self.low:.3f}, {self.high:.3f}]"
 
 
-def episode_scores(demos: Demonstrations, off: Array, unit: Array) -> tuple[Score, ...]:
-    """From shown − believed and the shown actions, (N, A) each where dimensions span [−1, 1]."""
-    off_parts, unit_parts = by_episode(demos, off), by_episode(demos, unit)
-    parts, moves = Components.of(off_parts), _kinematics(demos, unit_parts)
+def episode_scores(demos: Demonstrations, residual: Array, unit: Array) -> tuple[Score, ...]:
+    """Return the score of each episode from residuals and demonstrated actions, (N, A) each."""
+    residuals = by_episode(demos, residual)
+    components = Components.of(residuals)
+    measures = _kinematics(demos, by_episode(demos, unit))
     return tuple(
-        _score(e.name, e.operator, [off_parts[i]], parts, [i], [moves[i]])
+        _score(e, [residuals[i]], components, [i], [measures[i]])
         for i, e in enumerate(demos.episodes)
     )
 
 
 def operator_scores(
-    demos: Demonstrations, off: Array, episodes: Sequence[Score]
+    demos: Demonstrations, residual: Array, episodes: Sequence[Score]
 ) -> tuple[Score, ...]:
-    """One per operator, in order of first appearance; none where none is recorded."""
-    off_parts, scores = by_episode(demos, off), []
-    parts = Components.of(off_parts)
-    people = {
+    """Return the score of each operator in order of first appearance; none if none is recorded."""
+    residuals, scores = by_episode(demos, residual), []
+    components = Components.of(residuals)
+    operators = {
         name: [i for i, e in enumerate(demos.episodes) if e.operator == name]
         for name in demos.operators
     }
-    between = parts.between(list(people.values()))
-    for name, own in people.items():
-        moves = [episodes[i].kinematics for i in own]
-        some = [off_parts[i] for i in own]
-        scores.append(_score(name, name, some, parts, own, moves, between))
+    between = components.between(list(operators.values()))
+    for name, indices in operators.items():
+        measures = [episodes[i].kinematics for i in indices]
+        some = [residuals[i] for i in indices]
+        score = _score(demos.episodes[indices[0]], some, components, indices, measures, between)
+        scores.append(replace(score, name=name))
     return tuple(scores)
 
 
 def _score(
-    name: str,
-    operator: str | None,
-    off_parts: list[Array],
-    parts: Components,
-    own: list[int],
-    moves: list[dict[str, float]],
+    episode: Episode,
+    residuals: list[Array],
+    components: Components,
+    indices: list[int],
+    measures: list[dict[str, float]],
     between: float = 0.0,
 ) -> Score:
-    off = np.concatenate(off_parts)  # (n, A)
-    total, noise = float((off**2).sum(1).mean()), _mean(parts.noise[own]) - parts.quick
-    square, lasting = total - parts.judges - parts.quick, _mean(parts.lasting[own]) - parts.judges
-    if len(own) > 1 and np.isfinite(noise):
-        lasting = parts.above(own)
+    """Return the score of the episodes at `indices`, with the names of one of them."""
+    residual = np.concatenate(residuals)  # (n, A)
+    c, total = components, float((residual**2).sum(1).mean())
+    noise = _mean(c.noise[indices]) - c.quick_model_error
+    square = total - c.model_error - c.quick_model_error
+    lasting = _mean(c.persistent[indices]) - c.model_error
+    if len(indices) > 1 and np.isfinite(noise):
+        lasting = c.excess(indices)
         square = max(noise, 0.0) + lasting
-    if len(own) > 1:
-        low, high = _over_episodes(parts, own, square, between if lasting > 0 else None)
+    if len(indices) > 1:
+        low, high = _over_episodes(c, indices, square, between if lasting > 0 else None)
     else:
-        low, high = uncertainty.of_series((off**2).sum(1), total - square, parts.spread)
+        low, high = uncertainty.of_series((residual**2).sum(1), total - square, c.spread)
     return Score(
-        name=name,
-        operator=operator,
-        episodes=len(off_parts),
-        pairs=len(off),
+        name=episode.name,
+        operator=episode.operator,
+        episodes=len(residuals),
+        pairs=len(residual),
         distance=_root(square),
         low=low,
         high=high,
         noise=_root(noise),
         lasting=_root(lasting),
-        odd=_mean(parts.odd[own]),
-        per_dimension=tuple(np.sqrt((off**2).mean(0)).tolist()),
-        bias=tuple(off.mean(0).tolist()),
-        kinematics={m: _mean([k[m] for k in moves]) for m in MEASURES},
+        odd=_mean(c.oddness[indices]),
+        per_dimension=tuple(np.sqrt((residual**2).mean(0)).tolist()),
+        bias=tuple(residual.mean(0).tolist()),
+        kinematics={m: _mean([k[m] for k in measures]) for m in MEASURES},
     )
 
 
 def _over_episodes(
-    parts: Components, own: list[int], square: float, between: float | None
+    components: Components, indices: list[int], square: float, between: float | None
 ) -> tuple[float, float]:
-    """The interval of a person's distance, over the episodes' numbers that it is the mean of.
+    """Return the interval of an operator's distance over the mean squares of its episodes.
 
-    What lasts is among them where it counts; `between` is then the deviation from person to person
-    of the judges' error in it, which all episodes of a person share.
+    They include the persistent part if `between` is given: the standard deviation of the model
+    error between operators, which all episodes of an operator share.
     """
-    each = parts.noise[own] if between is None else parts.noise[own] + parts.lasting[own]
+    noise, persistent = components.noise[indices], components.persistent[indices]
+    each = noise if between is None else noise + persistent
     each = each[np.isfinite(each)]
-    spread = np.hypot(parts.doubt(between is not None), between or 0.0)
+    spread = np.hypot(components.standard_error(between is not None), between or 0.0)
     return uncertainty.of_groups(each, _mean(each) - square, float(spread))
 
 
 def _root(square: float) -> float:
-    """NaN of NaN, and 0 of what is below it by chance."""
+    """Return the root; 0 for numbers below 0, NaN for NaN."""
     return float(np.sqrt(np.maximum(square, 0.0)))
 
 
@@ -143,5 +150,6 @@ def _kinematics(demos: Demonstrations, actions: Sequence[Array]) -> list[dict[st
 
 
 def _mean(values: Sequence[float] | Array) -> float:
-    known = [v for v in values if not np.isnan(v)]
-    return float(np.mean(known)) if known else np.nan
+    """Return the mean without NaN; NaN if nothing else is there."""
+    numbers = [v for v in values if not np.isnan(v)]
+    return float(np.mean(numbers)) if numbers else np.nan

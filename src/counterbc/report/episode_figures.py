@@ -35,7 +35,7 @@ class EpisodeView:
     def lines(self) -> list[tuple[str, Array]]:
         """The lines by role, (T, A) each, in drawing order; with Δ = 0 there is no meant one."""
         m, rows = self.meaning, self.rows
-        lines = [("shown", m.shown[rows]), ("believed", m.believed[rows])]
+        lines = [("shown", m.shown[rows]), ("believed", m.predicted[rows])]
         return [("meant", m.meant[rows]), *lines] if any(m.radius) else lines
 
     @property

@@ -199,5 +199,9 @@ def _score(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InfeasibleActions)
         return meaning(
-            demos, radius=radius, judges=options.held_out, device=options.device, progress=progress
+            demos,
+            radius=radius,
+            held_out=options.held_out,
+            device=options.device,
+            progress=progress,
         )

@@ -1,0 +1,34 @@
+"""How an episode moves, computed by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from counterbc.diagnosis.kinematics import kinematics, spectral_arc_length
+
+
+def test_a_straight_steady_path_is_efficient_and_never_idle() -> None:
+    path = np.stack([np.arange(20.0), np.zeros(20)], axis=1)
+    moves = kinematics(path, np.zeros((20, 1)), usual=1.0)
+    assert moves["efficiency"] == pytest.approx(1.0)
+    assert (moves["idle"], moves["jerk"], moves["saturation"]) == (0.0, 0.0, 0.0)
+
+
+def test_a_way_there_and_back_with_a_rest_is_neither() -> None:
+    path = np.array([0.0, 1, 2, 2, 2, 1, 0])[:, None]
+    action = np.array([1.0, 1, 0, 0, -1, -1, 0])[:, None]
+    moves = kinematics(path, action, usual=1.0)
+    assert moves["efficiency"] == 0.0
+    assert moves["idle"] == pytest.approx(2 / 6)
+    assert moves["saturation"] == pytest.approx(4 / 7)
+    # second differences: -1, 1, -1, 1, 1
+    assert moves["jerk"] == pytest.approx(1.0)
+
+
+def test_a_shaky_speed_is_less_smooth_than_a_bell() -> None:
+    t = np.linspace(0, 1, 50)
+    bell = np.sin(np.pi * t) ** 2
+    shaky = bell * (1 + 0.5 * np.sin(30 * np.pi * t))
+    assert spectral_arc_length(shaky) < spectral_arc_length(bell) < 0
+    assert spectral_arc_length(3 * bell) == pytest.approx(spectral_arc_length(bell))

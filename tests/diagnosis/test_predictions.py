@@ -1,0 +1,39 @@
+"""Held-out predictions do not learn from outliers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.diagnosis.meaning import Meaning, meaning
+from counterbc.selection.held_out import HeldOut
+
+Make = Callable[..., Demonstrations]
+
+
+SMALL: dict[str, Any] = {"progress": False, "hidden": (16,), "steps": 200}
+
+
+def _meaning(demos: Demonstrations, **options: Any) -> Meaning:
+    judges = HeldOut(folds=3, repeats=options.pop("repeats", 1), seed=options.pop("seed", 0))
+    return meaning(demos, **(SMALL | {"held_out": judges, "radius": 0.4} | options))
+
+
+def test_later_rounds_do_not_learn_from_outliers_of_earlier_rounds(make_demos: Make) -> None:
+    demos = make_demos(episodes=12, noise=0.05)
+    wild = [
+        replace(e, action=-e.action) if i in (2, 7) else e for i, e in enumerate(demos.episodes)
+    ]
+    mixed = replace(demos, episodes=tuple(wild))
+    once, again = (
+        _meaning(mixed, held_out=HeldOut(folds=3, repeats=1, rounds=r), steps=1000) for r in (1, 3)
+    )
+    others = np.setdiff1d(np.arange(120), [*range(20, 30), *range(70, 80)])
+    error = [np.abs(m.predicted - demos.action)[others].mean() for m in (once, again)]
+    assert error[1] < error[0]
+    far = [m.episodes[2].distance + m.episodes[7].distance for m in (once, again)]
+    assert far[1] > far[0]
