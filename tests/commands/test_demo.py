@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from counterbc.commands.demo import Demo, _next_free
@@ -16,7 +18,8 @@ def test_the_demonstrations_stand_beside_the_expert_from_the_same_starts(
     tmp_path: Path, call: Callable[..., tuple[int, str, str]]
 ) -> None:
     options = ("--seeds", 2, "--pairs", 40, "--steps", 2, "--episodes", 2, "--device", "cpu")
-    status, out, _ = call("demo", *options, "--out", tmp_path / "demo")
+    teacher = ("--teacher", "typical")
+    status, out, _ = call("demo", *options, *teacher, "--out", tmp_path / "demo")
     assert status == 0
     words = " ".join(out.split())
     demonstrated, expert, difference = map(
@@ -28,6 +31,8 @@ def test_the_demonstrations_stand_beside_the_expert_from_the_same_starts(
         ).groups(),  # type: ignore[union-attr]  # a missing sentence fails here as well
     )
     assert difference == pytest.approx(demonstrated - expert, abs=0.011)  # both are rounded
+    about = pq.read_table(tmp_path / "demo" / "rows.parquet").schema.metadata[b"counterbc"]
+    assert json.loads(about)["comparison"]["teacher"] == "typical"
 
 
 def test_the_radius_is_fixed_unless_a_preset_fixes_another() -> None:

@@ -58,6 +58,7 @@ def test_any_gymnasium_id_can_be_made_and_an_unknown_one_lists_the_worlds() -> N
 def test_a_world_is_found_by_its_name_and_its_id_also_by_aliases() -> None:
     assert find_world("push-t") is WORLDS["push-t"]
     assert find_id("push-t") == find_id("gym_pusht/PushT-v0") == "counterbc/PushT-v0"
+    assert find_id("PickPlaceCan") == find_id("can") == WORLDS["can"].id
     assert find_id("CartPole-v1") == "CartPole-v1"
     with pytest.raises(OptionError, match="unknown world 'pusht'"):
         find_world("pusht")

@@ -1,4 +1,4 @@
-"""Car Racing: tracks by seed, tiles from rewards, the expert, and both simulators."""
+"""Car Racing: tracks by seed, tiles from rewards, and both simulators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.envs import WORLDS, make_vec
 from counterbc.envs.car_racing import world as car_racing
-from counterbc.envs.car_racing.expert import expert, road, speed
 from counterbc.envs.car_racing.world import CarRacingVector, Tiles, find_backend
 from counterbc.errors import MissingExtra, OptionError, SlowSimulator
 from counterbc.trainer import train
@@ -108,55 +107,6 @@ def test_actions_beyond_their_bounds_are_cut_off_there(backend: str) -> None:
         env.close()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_the_expert_keeps_to_the_road_and_sees_its_speed(backend: str) -> None:
-    env: Any = make_vec("car-racing", 2, backend=backend)
-    obs, _ = env.reset(seed=[11, 12])
-    assert speed(obs).max() < 0.5
-    for t in range(200):
-        obs, *_, info = env.step(expert(obs, np.arange(2), t))
-    assert (info["lap"] > 0.12).all()  # a whole lap takes about 820 steps
-    assert (speed(obs) > 1).all()
-    assert (abs(road(obs)[:, 0]) < 0.6).all()
-    env.close()
-
-
-def frame(middle: int, bar: int = 1) -> Array:
-    """A straight road, 20 pixels wide, on grass, and a speed bar of this height."""
-    image = np.full((96, 96, 3), (102, 204, 102), np.uint8)
-    image[:84, middle - 10 : middle + 10] = 104
-    image[84:] = 0
-    image[94 - bar : 94, 12:14] = 255
-    return image
-
-
-def test_the_expert_steers_towards_the_middle_of_the_road() -> None:
-    left, ahead, right = expert(np.stack([frame(x) for x in (40, 48, 56)]), np.arange(3), 0)
-    assert left[0] < -0.1
-    assert right[0] > 0.1
-    assert abs(ahead[0]) < 0.05
-    assert ahead[1] == 0.6  # it is slow on a straight road
-    assert ahead[2] == 0
-    assert expert(frame(40, 0)[None], np.arange(1), 0)[0, 0] == 0  # straight on from the start
-
-
-def test_the_expert_brakes_before_a_bend_when_it_is_fast() -> None:
-    bend, straight = frame(48, 4), frame(48, 4)
-    bend[:50] = (102, 204, 102)
-    bend[36:56, 38:] = 104  # to the right
-    (steer, gas, brake), (_, _, slow) = expert(np.stack([bend, straight]), np.arange(2), 0)
-    assert steer > 0.1
-    assert gas < 0.2
-    assert brake > slow
-
-
-def test_the_expert_is_the_same_to_the_bit_in_a_batch_of_any_size() -> None:
-    frames = np.stack([frame(x) for x in range(30, 60)])
-    whole = expert(frames, np.arange(30), 0)
-    for n in (1, 2, 3, 7):
-        np.testing.assert_array_equal(expert(frames[5 : 5 + n], np.arange(n), 0), whole[5 : 5 + n])
-
-
 @needs_envpool
 def test_the_single_environment_is_a_slot_of_the_vector_one() -> None:
     one: Any = gymnasium.make(WORLDS["car-racing"].id, render_mode="rgb_array")
@@ -189,6 +139,7 @@ def test_demonstrations_name_their_simulator(demos: Demonstrations) -> None:
     assert demos.action_low.tolist() == [-1, 0, 0]
 
 
+@needs_envpool
 def test_policies_are_evaluated_in_their_own_simulator_alone(demos: Demonstrations) -> None:
     policies = train(demos, "bc", seeds=2, steps=1, batch=4, progress=False, device="cpu")
     options: dict[str, Any] = {"episodes": 2, "progress": False, "max_episode_steps": 8}

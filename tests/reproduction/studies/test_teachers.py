@@ -13,7 +13,7 @@ import pytest
 from counterbc.cli import main
 from counterbc.demonstrators import TEACHERS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "teachers.md").read_text()
 BENCHMARK: dict[str, Any] = vars(import_module("reproduction.studies.teachers"))
 ROWS = json.loads((ROOT / "reproduction" / "results" / "teachers" / "numbers.json").read_text())

@@ -1,0 +1,69 @@
+"""Acting late, and lapses of attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterbc.demonstrators import (
+    Delay,
+    Lapses,
+    Teacher,
+)
+from counterbc.errors import OptionError
+from tests.demonstrators.playback import (
+    play,
+    play_one,
+)
+
+
+@pytest.mark.parametrize(
+    ("teacher", "intention", "expected"),
+    [
+        (Delay(0), (1.0, 0.5, 0.0), (1.0, 0.5, 0.0)),
+        (Delay(1), (1.0, 0.5, 0.0, -0.5), (0.0, 1.0, 0.5, 0.0)),
+        (Delay(2), (1.0, 0.5, 0.0, -0.5), (0.0, 0.0, 1.0, 0.5)),
+        (Delay(1.5), (1.0, 0.5, 0.0, -0.5), (0.0, 0.5, 0.75, 0.25)),
+        (Lapses(1.0), (0.3, -0.2), (0.0, 0.0)),
+    ],
+)
+def test_what_a_late_or_absent_hand_shows_computed_by_hand(
+    teacher: Teacher, intention: tuple[float, ...], expected: tuple[float, ...]
+) -> None:
+    np.testing.assert_allclose(play_one(teacher, *intention), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_lapse_holds_the_last_action_or_drops_it(holds: bool) -> None:
+    intention = np.broadcast_to(np.arange(1, 401)[:, None, None] / 500, (400, 300, 1))
+    seen = play(Lapses(0.2, longest=3, holds=holds), intention)
+    lost = seen != intention
+    last = np.concatenate([np.zeros((1, 300, 1)), seen[:-1]])
+    np.testing.assert_array_equal(seen[lost], last[lost] if holds else 0.0)
+    # Four attentive steps on average, then a lapse of two.
+    assert lost[50:].mean() == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_a_lapse_lasts_one_to_its_longest_number_of_steps() -> None:
+    # So rare that two lapses in a row are not among these.
+    intention = np.broadcast_to(np.arange(1, 101)[:, None, None] / 100, (100, 4000, 1))
+    lost = (play(Lapses(0.0005, longest=3), intention) != intention)[:, :, 0]
+    lengths = lost.sum(axis=0)[lost[:-3].any(axis=0) & ~lost[-3:].any(axis=0)]
+    share = np.bincount(lengths, minlength=4)[:4] / len(lengths)
+    np.testing.assert_allclose(share, [0, 1 / 3, 1 / 3, 1 / 3], atol=0.12)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Delay(-1), "steps of Delay is -1; allowed: 0 or more"),
+        (lambda: Delay(float("nan")), "steps of Delay is nan; allowed: 0 or more"),
+        (lambda: Lapses(1.5), "probability of Lapses is 1.5; allowed: 0 to 1"),
+        (lambda: Lapses(0.5, longest=0), "longest of Lapses is 0; allowed: 1 or more"),
+    ],
+)
+def test_impossible_parameters_are_refused(make: Any, words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        make()
