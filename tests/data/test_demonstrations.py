@@ -375,7 +375,7 @@ def test_one_dataset_merges_to_itself_and_none_is_refused() -> None:
     ("other", "sentence"),
     [
         ({"obs_keys": (("x", 1), ("y", 1))}, "observation keys"),
-        ({"action_low": [-1], "action_high": [1]}, r"action bounds unknown .* against \[-1, 1\]"),
+        ({"action_low": [-1], "action_high": [1]}, r"action bounds unknown .* and \[-1, 1\]"),
     ],
 )
 def test_datasets_that_differ_are_not_merged(other: dict[str, Any], sentence: str) -> None:
