@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -29,27 +28,6 @@ def demos(tmp_path: Path, call_json: CallJson) -> Path:
     path = tmp_path / "shown.hdf5"
     call_json("demonstrate", "intersection", "--pairs", 60, "--out", path)
     return path
-
-
-def test_from_demonstrations_to_a_paired_comparison(
-    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
-) -> None:
-    common = ("--steps", 30, "--seeds", 2)
-    bc, counter = tmp_path / "bc", tmp_path / "counter"
-    said = call_json("train", demos, "--method", "bc", "--out", bc, *common)
-    assert len(said["members"]) == 2
-    said = call_json("train", demos, "--radius", 0.3, "--out", counter, *common)
-    assert said["settings"]["radius"] == 0.3
-    film = tmp_path / "film.gif"
-    said = call_json("evaluate", bc, counter, "--episodes", 5, "--video", film)
-    first, second = said["runs"]
-    assert np.shape(first["returns"]) == np.shape(second["returns"]) == (2, 5)
-    difference = np.mean(second["returns"]) - np.mean(first["returns"])
-    assert second["above_first"]["mean"] == pytest.approx(difference)
-    assert film.read_bytes().startswith(b"GIF8")
-    status, out, _ = call("evaluate", bc, "--episodes", 5, "--act", "sample")
-    assert status == 0
-    assert "act=sample" in out
 
 
 def test_demonstrate_reports_the_demonstrations_beside_the_expert(
@@ -74,41 +52,6 @@ def test_inspect_shows_what_is_in_a_file(demos: Path, call: Call, call_json: Cal
     status, out, _ = call("inspect", demos)
     assert status == 0
     assert "ego_x" in out
-
-
-def test_several_files_are_merged_and_name_the_operators(
-    tmp_path: Path, call_json: CallJson
-) -> None:
-    for name in ("ann", "bob"):
-        call_json("demonstrate", "intersection", "--pairs", 40, "--out", tmp_path / name)
-    said = call_json("inspect", tmp_path / "ann", tmp_path / "bob")
-    assert said["operators"] == {"ann": 2, "bob": 2}
-    out = tmp_path / "run"
-    said = call_json(
-        "train", tmp_path / "ann", tmp_path / "bob", "--operator", "bob", "--method", "bc",
-        "--steps", 3, "--out", out,
-    )  # fmt: skip
-    assert said["data"][0]["pairs"] == 40
-
-
-def test_held_out_training_draws_the_loss_curve(
-    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
-) -> None:
-    run = tmp_path / "run"
-    said = call_json("train", demos, "--steps", 20, "--held-out", 0.34, "--out", run)
-    assert len(said["held_out_loss"]) == 1
-    assert (run / "loss.png").stat().st_size > 1000
-    assert call("evaluate", run, "--episodes", 2)[0] == 0
-
-
-def test_a_random_subset_of_pairs_can_be_learned_from(
-    demos: Path, tmp_path: Path, call_json: CallJson
-) -> None:
-    run = tmp_path / "run"
-    said = call_json(
-        "train", demos, "--pairs", 25, "--method", "bc-rnn", "--steps", 3, "--out", run
-    )
-    assert said["data"][0]["pairs"] == 25
 
 
 @pytest.mark.parametrize(
@@ -181,35 +124,6 @@ def test_json_has_null_where_there_is_no_number(
     assert call("evaluate", *runs, "--episodes", 1)[1].rstrip().endswith("–")
 
 
-def test_evaluate_shows_and_writes_what_a_world_measures(
-    tmp_path: Path, call: Call, call_json: CallJson
-) -> None:
-    shown, run = tmp_path / "shown.hdf5", tmp_path / "run"
-    call_json("demonstrate", "air-hockey", "--pairs", 60, "--out", shown)
-    call_json("train", shown, "--method", "bc", "--steps", 2, "--seeds", 2, "--out", run)
-    (entry,) = call_json("evaluate", run, "--episodes", 3)["runs"]
-    assert list(entry["measures"]) == ["hits", "distance_per_hit", "time_per_hit"]
-    assert entry["measures"]["hits"]["values"] == entry["returns"]
-    times = entry["measures"]["time_per_hit"]
-    np.testing.assert_allclose(
-        np.array(times["values"]) * np.maximum(entry["returns"], 1), np.array(entry["lengths"]) / 20
-    )
-    assert times["interval"]["mean"] == pytest.approx(np.mean(times["values"]))
-    header, row = call("evaluate", run, "--episodes", 3)[1].splitlines()[1:3]
-    assert header.split("return [95 %]")[1].split("  ")[-1].strip() == "time per hit"
-    assert f"{times['interval']['mean']:.2f} [" in row
-
-
-def test_runs_with_other_seeds_are_not_compared(
-    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
-) -> None:
-    for seeds in (1, 2):
-        call_json("train", demos, "--steps", 2, "--seeds", seeds, "--out", tmp_path / f"{seeds}")
-    status, _, err = call("evaluate", tmp_path / "1", tmp_path / "2")
-    assert status == 1
-    assert "same seeds" in err
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
 @pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["alone", "as a terminal does"])
 def test_ctrl_c_stops_the_demo_and_its_workers(
@@ -250,19 +164,6 @@ def _alive(group: int) -> int:
     return count
 
 
-def test_an_unknown_environment_is_refused(
-    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
-) -> None:
-    run = tmp_path / "run"
-    call_json("train", demos, "--method", "bc", "--steps", 2, "--out", run)
-    status, _, err = call("evaluate", run, "--env", "mars")
-    assert status == 1
-    assert "unknown environment 'mars'" in err
-    status, _, err = call("evaluate", run, "--env", "Pendulum-v1")
-    assert status == 1
-    assert "4 numbers" in err
-
-
 def test_warnings_and_bars_stay_off_stdout(demos: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "counterbc", "train", demos, "--steps", "5", "--json"]
     done = subprocess.run(
@@ -271,23 +172,6 @@ def test_warnings_and_bars_stay_off_stdout(demos: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert json.loads(done.stdout)["diverged"] == []
     assert "actions lie outside the declared bounds" in done.stderr
-
-
-def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    command = [sys.executable, "-m", "counterbc", "train", str(demos), "--method", "bc"]
-    command += ["--steps", "1000000", "--out", str(run)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
-    while not run.exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    time.sleep(2.0)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in err
-    assert re.search(r"stopped at step \d+ of 1000000; .*--resume", err)
-    assert sorted(os.listdir(run)) == ["config.json", "training.safetensors"]
 
 
 def test_demo_writes_table_figure_and_rows(

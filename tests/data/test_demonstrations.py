@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Array, Demonstrations, Episode
-from counterbc.data.merge import merge
 from counterbc.errors import DataError, OptionError
 
 
@@ -31,65 +30,6 @@ def three() -> Demonstrations:
 
 
 # One episode
-
-
-def test_an_episode_is_float32_and_cannot_be_changed() -> None:
-    obs = np.zeros((2, 3))
-    e = Episode(obs=obs, action=[[1], [2]])  # type: ignore[arg-type]  # lists are read too
-    obs[0, 0] = 9
-    assert e.obs.dtype == e.action.dtype == np.float32
-    assert e.obs[0, 0] == 0
-    with pytest.raises(ValueError, match="read-only"):
-        e.obs[0, 0] = 1
-    with pytest.raises(FrozenInstanceError):
-        e.operator = "ann"  # type: ignore[misc]  # that it is refused is the point
-
-
-def test_images_stay_uint8_and_vectors_of_uint8_become_float32() -> None:
-    image = Episode(obs=np.zeros((2, 4, 4, 3), np.uint8), action=np.zeros((2, 1)))
-    vector = Episode(obs=np.zeros((2, 4), np.uint8), action=np.zeros((2, 1)))
-    assert image.obs.dtype == np.uint8
-    assert vector.obs.dtype == np.float32
-
-
-def test_success_from_numpy_is_a_plain_bool() -> None:
-    assert episode(success=np.True_).success is True
-
-
-@pytest.mark.parametrize(
-    ("fields", "sentence"),
-    [
-        ({"obs": [[0.0], [np.nan]]}, "obs of an episode has 1 values that are NaN .* row 1"),
-        ({"action": [[np.inf], [0.0]]}, "action of an episode has 1 values that are NaN or infin"),
-        ({"obs": [[1e300], [0.0]]}, "NaN or infinite"),
-        ({"obs": np.zeros((3, 1))}, "3 observations but 2 actions"),
-        ({"obs": np.zeros((0, 1)), "action": np.zeros((0, 1))}, "is empty"),
-        ({"obs": np.zeros(2)}, r"obs of an episode has shape \(2,\)"),
-        ({"obs": np.zeros((2, 0))}, r"shape \(2, 0\)"),
-        ({"obs": np.zeros((2, 4, 4, 3))}, "uint8"),
-        ({"obs": np.zeros((2, 4, 4), np.uint8)}, r"shape \(2, 4, 4\)"),
-        ({"action": np.zeros(2)}, r"action of an episode has shape \(2,\)"),
-        ({"action": np.zeros((2, 0))}, "A > 0"),
-        ({"obs": [[1.0], [1.0, 2.0]]}, "cannot be read as numbers"),
-        ({"obs": [["left"], ["right"]]}, "cannot be read as numbers"),
-        ({"reward": np.zeros(3)}, r"reward of an episode has shape \(3,\); expected \(2,\)"),
-        ({"reward": [0.0, np.nan]}, "reward of an episode has 1 values that are NaN"),
-    ],
-)
-def test_a_bad_episode_is_refused_in_words(fields: dict[str, Any], sentence: str) -> None:
-    good = {"obs": np.zeros((2, 1)), "action": np.zeros((2, 1))}
-    with pytest.raises(DataError, match=sentence):
-        Episode(**(good | fields))
-
-
-def test_a_bad_episode_is_called_by_its_name() -> None:
-    with pytest.raises(DataError, match="episode 'monday'"):
-        Episode(obs=np.zeros((2, 1)), action=np.zeros((1, 1)), name="monday")
-
-
-def test_an_episode_shows_its_operator_success_and_return() -> None:
-    shown = repr(episode(3, operator="ann", success=True, reward=[1, 1, 0.5], name="demo_4"))
-    assert shown == "Episode(demo_4, 3 pairs, operator 'ann', success True, return 2.5)"
 
 
 # A dataset
@@ -323,61 +263,3 @@ def test_no_global_generator_is_touched() -> None:
 
 
 # Several datasets
-
-
-def plain(source: str, **others: Any) -> Demonstrations:
-    return Demonstrations((episode(2), episode(3)), source=source, **others)
-
-
-def test_merged_episodes_are_renamed_where_names_collide_and_masks_follow() -> None:
-    both = merge([three(), plain("mia.hdf5", masks={"train": ("demo_1",)})])
-    assert [e.name for e in both.episodes] == [f"demo_{i}" for i in range(5)]
-    assert both.masks == {"train": ("demo_0", "demo_1", "demo_4"), "valid": ("demo_2",)}
-    assert both.source == "three.hdf5 + mia.hdf5"
-
-
-def test_a_mask_does_not_reach_into_another_dataset_after_a_merge() -> None:
-    absent = plain("a.hdf5", masks={"train": ("demo_1", "demo_3")})
-    assert merge([absent, plain("b.hdf5")]).masks == {"train": ("demo_1",)}
-
-
-def test_the_file_names_the_operator_where_none_is_recorded() -> None:
-    both = merge([three(), plain("day/mia.hdf5"), plain("")])
-    assert [e.operator for e in both.episodes] == ["ann", "bob", "ann", "mia", "mia", None, None]
-
-
-def test_files_of_one_name_in_two_folders_are_two_operators() -> None:
-    assert merge([plain("ann/demos.hdf5"), plain("bob/demos.hdf5")]).operators == (
-        "ann/demos.hdf5",
-        "bob/demos.hdf5",
-    )
-
-
-def test_selections_are_merged_pair_by_pair() -> None:
-    both = merge([three().sample_pairs(1, seed=0), plain("b.hdf5")])
-    assert both.learned.tolist() == [*three().sample_pairs(1, seed=0).learned, *range(9, 14)]
-    assert merge([three(), plain("b.hdf5")]).selected is None
-
-
-def test_a_merge_of_different_rates_has_no_rate() -> None:
-    assert merge([plain("a", rate=10.0), plain("b", rate=10.0)]).rate == 10
-    assert merge([plain("a", rate=10.0), plain("b", rate=20.0)]).rate is None
-
-
-def test_one_dataset_merges_to_itself_and_none_is_refused() -> None:
-    demos = three()
-    assert merge([demos]) is demos
-    with pytest.raises(DataError, match="nothing to merge"):
-        merge([])
-
-
-@pytest.mark.parametrize(
-    ("other", "sentence"),
-    [
-        ({"obs_keys": (("x", 1), ("y", 1))}, "observation keys"),
-        ({"action_low": [-1], "action_high": [1]}, r"action bounds unknown .* and \[-1, 1\]"),
-    ],
-)
-def test_datasets_that_differ_are_not_merged(other: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(DataError, match=f"cannot merge a and b: {sentence}"):
-        merge([plain("a"), plain("b", **other)])

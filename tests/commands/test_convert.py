@@ -1,0 +1,121 @@
+"""counterbc convert, as people type it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.formats import load
+
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
+
+
+@pytest.fixture
+def demos(tiny: Demonstrations, tmp_path: Path) -> Path:
+    tiny.save(tmp_path / "demos.hdf5")
+    return tmp_path / "demos.hdf5"
+
+
+@pytest.fixture
+def multi_human(data: Path) -> Path:
+    return data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
+
+
+@pytest.fixture
+def faulty(demos: Path) -> Path:
+    with h5py.File(demos, "a") as file:
+        file["data/demo_1/actions"][3, 0] = np.nan
+    return demos
+
+
+def test_operators_masks_and_environment_survive_the_way_over_lerobot(
+    multi_human: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    said = call_json("convert", multi_human, tmp_path / "folder", "--to", "lerobot")
+    assert (said["format"], said["episodes"], said["pairs"]) == ("lerobot", 1, 48)
+    assert {"states", "next_obs", "digits beyond 32 bits"} <= set(said["not_carried_over"])
+    call_json("convert", tmp_path / "folder", tmp_path / "back.hdf5")
+    there, back = load(multi_human), load(tmp_path / "back.hdf5")
+    assert back.fingerprint() == there.fingerprint()
+    assert (back.masks, back.operators) == (there.masks, there.operators)
+    assert back.env_args == there.env_args
+
+
+@pytest.mark.parametrize("to", ["robomimic", "lerobot", "minari", "npz"])
+def test_every_format_gives_back_what_it_was_given(
+    to: str, demos: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    call_json("convert", demos, tmp_path / "there", "--to", to)
+    call_json("convert", tmp_path / "there", tmp_path / "back.hdf5")
+    first, back = load(demos), load(tmp_path / "back.hdf5")
+    assert back.fingerprint() == first.fingerprint()
+    assert (back.masks, back.obs_names) == (first.masks, first.obs_names)
+    assert sorted(os.listdir(tmp_path)) == ["back.hdf5", "demos.hdf5", "there"]
+
+
+def test_a_mask_and_keys_choose_what_is_converted(
+    demos: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    out = tmp_path / "some.npz"
+    said = call_json("convert", demos, out, "--mask", "expert", "--obs", "state")
+    assert (said["episodes"], said["pairs"], said["not_carried_over"]) == (2, 20, [])
+    assert [e.name for e in load(out).episodes] == ["demo_0", "demo_2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("{demos}", "{tmp}/demos.hdf5"), "already exists"),
+        (("{demos}", "{tmp}/no/out.hdf5"), "does not exist; create it"),
+        (("{demos}", "{tmp}/out"), "does not stand for a format.*--to"),
+        (("{demos}", "{tmp}/out", "--to", "csv"), "unknown format to write 'csv'"),
+        (("{demos}", "{tmp}/out.npz", "--mask", "no"), "unknown mask 'no'; allowed: expert"),
+        (("{demos}", "{tmp}/out.npz", "--obs", "no"), "no obs/no; allowed: state"),
+        (("{demos}", "{tmp}/out.npz", "--format", "csv"), "column names"),
+        (("{tmp}/none", "{tmp}/out.npz"), "none does not exist"),
+    ],
+)
+def test_bad_conversions_are_one_sentence_and_leave_nothing(
+    arguments: tuple[str, ...], words: str, demos: Path, tmp_path: Path,
+    call: Call,
+) -> None:  # fmt: skip
+    filled = [a.format(demos=demos, tmp=tmp_path) for a in arguments]
+    status, out, err = call("convert", *filled)
+    assert (status, out) == (1, "")
+    assert err.startswith("error: ")
+    assert re.search(words, err)
+    assert os.listdir(tmp_path) == ["demos.hdf5"]
+
+
+@pytest.mark.parametrize("to", ["robomimic", "lerobot", "minari", "npz"])
+def test_a_conversion_that_fails_on_the_way_leaves_nothing(
+    to: str, faulty: Path, tmp_path: Path, call: Call
+) -> None:
+    status, _, err = call("convert", faulty, tmp_path / "out", "--to", to)
+    assert status == 1
+    assert "'demo_1' has 1 values that are NaN" in err
+    assert os.listdir(tmp_path) == ["demos.hdf5"]
+
+
+def test_images_are_inspected_converted_and_learned_from(
+    multi_human: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    chosen = (multi_human, "--obs", "agentview_image")
+    said = call_json("inspect", *chosen)
+    assert (said["obs_shape"], said["obs_keys"]) == ([84, 84, 3], {})
+    call_json("convert", multi_human, tmp_path / "a.npz", "--obs", "agentview_image")
+    assert load(tmp_path / "a.npz").obs_shape == (84, 84, 3)
+    run = tmp_path / "run"
+    call_json("train", *chosen, "--radius", 0.4, "--steps", 1, "--out", run)
+    assert Policies.load(run).obs_shape == (84, 84, 3)

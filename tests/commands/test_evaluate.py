@@ -1,0 +1,84 @@
+"""counterbc evaluate, as people type it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+
+
+@pytest.fixture
+def demos(tmp_path: Path, call_json: CallJson) -> Path:
+    path = tmp_path / "shown.hdf5"
+    call_json("demonstrate", "intersection", "--pairs", 60, "--out", path)
+    return path
+
+
+def test_from_demonstrations_to_a_paired_comparison(
+    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    common = ("--steps", 30, "--seeds", 2)
+    bc, counter = tmp_path / "bc", tmp_path / "counter"
+    said = call_json("train", demos, "--method", "bc", "--out", bc, *common)
+    assert len(said["members"]) == 2
+    said = call_json("train", demos, "--radius", 0.3, "--out", counter, *common)
+    assert said["settings"]["radius"] == 0.3
+    film = tmp_path / "film.gif"
+    said = call_json("evaluate", bc, counter, "--episodes", 5, "--video", film)
+    first, second = said["runs"]
+    assert np.shape(first["returns"]) == np.shape(second["returns"]) == (2, 5)
+    difference = np.mean(second["returns"]) - np.mean(first["returns"])
+    assert second["above_first"]["mean"] == pytest.approx(difference)
+    assert film.read_bytes().startswith(b"GIF8")
+    status, out, _ = call("evaluate", bc, "--episodes", 5, "--act", "sample")
+    assert status == 0
+    assert "act=sample" in out
+
+
+def test_evaluate_shows_and_writes_what_a_world_measures(
+    tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    shown, run = tmp_path / "shown.hdf5", tmp_path / "run"
+    call_json("demonstrate", "air-hockey", "--pairs", 60, "--out", shown)
+    call_json("train", shown, "--method", "bc", "--steps", 2, "--seeds", 2, "--out", run)
+    (entry,) = call_json("evaluate", run, "--episodes", 3)["runs"]
+    assert list(entry["measures"]) == ["hits", "distance_per_hit", "time_per_hit"]
+    assert entry["measures"]["hits"]["values"] == entry["returns"]
+    times = entry["measures"]["time_per_hit"]
+    np.testing.assert_allclose(
+        np.array(times["values"]) * np.maximum(entry["returns"], 1), np.array(entry["lengths"]) / 20
+    )
+    assert times["interval"]["mean"] == pytest.approx(np.mean(times["values"]))
+    header, row = call("evaluate", run, "--episodes", 3)[1].splitlines()[1:3]
+    assert header.split("return [95 %]")[1].split("  ")[-1].strip() == "time per hit"
+    assert f"{times['interval']['mean']:.2f} [" in row
+
+
+def test_runs_with_other_seeds_are_not_compared(
+    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    for seeds in (1, 2):
+        call_json("train", demos, "--steps", 2, "--seeds", seeds, "--out", tmp_path / f"{seeds}")
+    status, _, err = call("evaluate", tmp_path / "1", tmp_path / "2")
+    assert status == 1
+    assert "same seeds" in err
+
+
+def test_an_unknown_environment_is_refused(
+    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    run = tmp_path / "run"
+    call_json("train", demos, "--method", "bc", "--steps", 2, "--out", run)
+    status, _, err = call("evaluate", run, "--env", "mars")
+    assert status == 1
+    assert "unknown environment 'mars'" in err
+    status, _, err = call("evaluate", run, "--env", "Pendulum-v1")
+    assert status == 1
+    assert "4 numbers" in err

@@ -1,0 +1,78 @@
+"""counterbc train, as people type it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+
+
+@pytest.fixture
+def demos(tmp_path: Path, call_json: CallJson) -> Path:
+    path = tmp_path / "shown.hdf5"
+    call_json("demonstrate", "intersection", "--pairs", 60, "--out", path)
+    return path
+
+
+def test_several_files_are_merged_and_name_the_operators(
+    tmp_path: Path, call_json: CallJson
+) -> None:
+    for name in ("ann", "bob"):
+        call_json("demonstrate", "intersection", "--pairs", 40, "--out", tmp_path / name)
+    said = call_json("inspect", tmp_path / "ann", tmp_path / "bob")
+    assert said["operators"] == {"ann": 2, "bob": 2}
+    out = tmp_path / "run"
+    said = call_json(
+        "train", tmp_path / "ann", tmp_path / "bob", "--operator", "bob", "--method", "bc",
+        "--steps", 3, "--out", out,
+    )  # fmt: skip
+    assert said["data"][0]["pairs"] == 40
+
+
+def test_held_out_training_draws_the_loss_curve(
+    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    run = tmp_path / "run"
+    said = call_json("train", demos, "--steps", 20, "--held-out", 0.34, "--out", run)
+    assert len(said["held_out_loss"]) == 1
+    assert (run / "loss.png").stat().st_size > 1000
+    assert call("evaluate", run, "--episodes", 2)[0] == 0
+
+
+def test_a_random_subset_of_pairs_can_be_learned_from(
+    demos: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    run = tmp_path / "run"
+    said = call_json(
+        "train", demos, "--pairs", 25, "--method", "bc-rnn", "--steps", 3, "--out", run
+    )
+    assert said["data"][0]["pairs"] == 25
+
+
+def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    command = [sys.executable, "-m", "counterbc", "train", str(demos), "--method", "bc"]
+    command += ["--steps", "1000000", "--out", str(run)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not run.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(2.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert re.search(r"stopped at step \d+ of 1000000; .*--resume", err)
+    assert sorted(os.listdir(run)) == ["config.json", "training.safetensors"]

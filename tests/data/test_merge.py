@@ -1,0 +1,88 @@
+"""Several datasets become one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.merge import merge
+from counterbc.errors import DataError
+
+
+def episode(length: int = 3, start: float = 0.0, **others: Any) -> Episode:
+    obs = start + np.arange(length * 2).reshape(length, 2)
+    return Episode(obs=obs, action=np.full((length, 1), start), **others)
+
+
+def three() -> Demonstrations:
+    """Pairs 0-2 by ann, 3-4 by bob, 5-8 by ann."""
+    return Demonstrations(
+        episodes=(
+            episode(3, 0, operator="ann", success=True),
+            episode(2, 10, operator="bob", success=False),
+            episode(4, 20, operator="ann", success=True),
+        ),
+        masks={"train": ("demo_0", "demo_1"), "valid": ("demo_2",)},
+        source="three.hdf5",
+    )
+
+
+def plain(source: str, **others: Any) -> Demonstrations:
+    return Demonstrations((episode(2), episode(3)), source=source, **others)
+
+
+def test_merged_episodes_are_renamed_where_names_collide_and_masks_follow() -> None:
+    both = merge([three(), plain("mia.hdf5", masks={"train": ("demo_1",)})])
+    assert [e.name for e in both.episodes] == [f"demo_{i}" for i in range(5)]
+    assert both.masks == {"train": ("demo_0", "demo_1", "demo_4"), "valid": ("demo_2",)}
+    assert both.source == "three.hdf5 + mia.hdf5"
+
+
+def test_a_mask_does_not_reach_into_another_dataset_after_a_merge() -> None:
+    absent = plain("a.hdf5", masks={"train": ("demo_1", "demo_3")})
+    assert merge([absent, plain("b.hdf5")]).masks == {"train": ("demo_1",)}
+
+
+def test_the_file_names_the_operator_where_none_is_recorded() -> None:
+    both = merge([three(), plain("day/mia.hdf5"), plain("")])
+    assert [e.operator for e in both.episodes] == ["ann", "bob", "ann", "mia", "mia", None, None]
+
+
+def test_files_of_one_name_in_two_folders_are_two_operators() -> None:
+    assert merge([plain("ann/demos.hdf5"), plain("bob/demos.hdf5")]).operators == (
+        "ann/demos.hdf5",
+        "bob/demos.hdf5",
+    )
+
+
+def test_selections_are_merged_pair_by_pair() -> None:
+    both = merge([three().sample_pairs(1, seed=0), plain("b.hdf5")])
+    assert both.learned.tolist() == [*three().sample_pairs(1, seed=0).learned, *range(9, 14)]
+    assert merge([three(), plain("b.hdf5")]).selected is None
+
+
+def test_a_merge_of_different_rates_has_no_rate() -> None:
+    assert merge([plain("a", rate=10.0), plain("b", rate=10.0)]).rate == 10
+    assert merge([plain("a", rate=10.0), plain("b", rate=20.0)]).rate is None
+
+
+def test_one_dataset_merges_to_itself_and_none_is_refused() -> None:
+    demos = three()
+    assert merge([demos]) is demos
+    with pytest.raises(DataError, match="nothing to merge"):
+        merge([])
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        ({"obs_keys": (("x", 1), ("y", 1))}, "observation keys"),
+        ({"action_low": [-1], "action_high": [1]}, r"action bounds unknown .* and \[-1, 1\]"),
+    ],
+)
+def test_datasets_that_differ_are_not_merged(other: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DataError, match=f"cannot merge a and b: {sentence}"):
+        merge([plain("a"), plain("b", **other)])
