@@ -36,6 +36,7 @@ def test_the_demonstrations_stand_beside_the_expert_from_the_same_starts(
 
 
 def test_the_radius_is_fixed_unless_a_preset_fixes_another() -> None:
+    assert Demo()._changes() == {"radius": 0.4}
     assert Demo(radius=0.2)._changes() == {"radius": 0.2}
     assert Demo(preset="authors", steps=7)._changes() == {"steps": 7}
 

@@ -126,6 +126,7 @@ def test_without_an_environment_the_measure_is_the_held_out_error(
         ('world = "intersection"', "", "each dataset needs a file or a world"),
         ("steps = 4", "steps = 0", "steps is 0"),
         ("seeds = 2", "seeds == 2", "is not valid TOML"),
+        ('"bc", ', '"ileed", ', "this method needs operators"),
     ],
 )
 def test_mistakes_in_the_grid_are_explained_before_any_work(

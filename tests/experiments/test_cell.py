@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -13,8 +13,18 @@ import torch
 
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import OptionError
-from counterbc.experiments.cell import Cell, check_counts, digest, reproducible
+from counterbc.errors import DataError, OptionError
+from counterbc.experiments.cell import (
+    Cell,
+    check_counts,
+    check_data,
+    check_spaces,
+    digest,
+    reproducible,
+    uses_search,
+)
+from counterbc.methods import METHODS
+from counterbc.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -69,3 +79,21 @@ def test_a_count_below_its_minimum_is_refused() -> None:
     check_counts(SimpleNamespace(seeds=1), seeds=1)
     with pytest.raises(OptionError, match="seeds is 0; it must be 1 or more"):
         check_counts(SimpleNamespace(seeds=0), seeds=1)
+
+
+def test_data_without_what_a_method_needs_are_refused(tiny: Demonstrations) -> None:
+    check_data("ileed", Settings(), tiny)
+    nobody = replace(tiny, episodes=tuple(replace(e, operator=None) for e in tiny.episodes))
+    with pytest.raises(DataError, match="needs operators"):
+        check_data("ileed", Settings(), nobody)
+
+
+def test_an_environment_of_other_shapes_is_refused(tiny: Demonstrations) -> None:
+    with pytest.raises(OptionError, match=r"observations of intersection have shape \(4,\)"):
+        check_spaces("intersection", tiny)
+
+
+def test_only_methods_with_a_radius_search_for_one() -> None:
+    assert uses_search(Settings(radius="auto"), METHODS["counter-bc"])
+    assert not uses_search(Settings(radius=0.4), METHODS["counter-bc"])
+    assert not uses_search(Settings(radius="auto"), METHODS["bc"])

@@ -44,7 +44,6 @@ class StudyCommand(Command):
     """Accept finished cells of another kind of device or of other versions."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
-        from counterbc.experiments.cell_files import simulator
         from counterbc.experiments.grid import read_grid
         from counterbc.experiments.study import Part, Study
 
@@ -55,10 +54,8 @@ class StudyCommand(Command):
         part_study = study.part(part)
         if self.left:
             return _list_missing(part_study)
-        for world in {
-            cell.about["world"] for cell in part_study.missing() if "world" in cell.about
-        }:
-            simulator(world)  # refuses a world whose simulator is not installed
+        for cell in part_study.missing():
+            cell.check()
         try:
             count = part_study.run(
                 self.device, on=self.on, workers=self.workers, address=self.address,

@@ -19,12 +19,20 @@ from counterbc.acting.actor import Act
 from counterbc.acting.evaluation import Evaluation, evaluate
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.needs import check_needs
+from counterbc.envs import make_vec
 from counterbc.errors import Diverged, InfeasibleActions, OptionError
+from counterbc.methods import Method, find_method
 from counterbc.selection.radius import DoubtfulRadius
+from counterbc.settings import Settings
+from counterbc.supports import Demonstrated
 from counterbc.trainer import train
 
 TIMING_COLUMNS = ("train_seconds", "test_seconds", "finished")
 """Columns that differ when the same cell is computed again."""
+
+
+SEARCH_NETWORKS = 15  # choosing Δ for one dataset takes as long as training this many networks
 
 
 class Cell(ABC):
@@ -68,6 +76,9 @@ class Cell(ABC):
         """Return the file name: readable, and different for every other cell."""
         return f"{self.title}-{digest(self.about)}"
 
+    def check(self) -> None:  # noqa: B027  # most cells make their own data and need no check
+        """Refuse, before any training, data that the method or the test cannot use."""
+
     @property
     def columns(self) -> dict[str, Any]:
         """Return the columns that all rows of this cell share."""
@@ -103,6 +114,30 @@ class Cell(ABC):
         ]
         about = json.dumps({"population": self.about, "config": config})
         return pa.Table.from_pylist(rows).replace_schema_metadata({"counterbc": about})
+
+
+def uses_search(settings: Settings, method: Method) -> bool:
+    """Return whether the training chooses a radius from the data."""
+    return settings.radius == "auto" and not isinstance(method.support, Demonstrated)
+
+
+def check_data(method: str, settings: Settings, demos: Demonstrations) -> None:
+    """Refuse data that do not record what a method needs, such as operators."""
+    check_needs([demos], settings.apply(find_method(method)[1], demos.obs_shape).weighting.needs)
+
+
+def check_spaces(world: str, demos: Demonstrations) -> None:
+    """Refuse an environment whose observations or actions have other shapes than the data."""
+    env = make_vec(world, 1)
+    shapes = [space.shape for space in (env.single_observation_space, env.single_action_space)]
+    env.close()
+    expected = [demos.obs_shape, (demos.action_size,)]
+    for what, shape, data_shape in zip(("observations", "actions"), shapes, expected, strict=True):
+        if shape != data_shape:
+            raise OptionError(
+                f"{what} of {world} have shape {shape}, those of {demos.source} have {data_shape}; "
+                "choose another environment, or other observation keys (obs)"
+            )
 
 
 def digest(about: dict[str, Any]) -> str:

@@ -15,7 +15,15 @@ from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.envs import WORLDS, find_id
 from counterbc.errors import OptionError, unknown
-from counterbc.experiments.cell import Cell, check_counts, evaluate_acts
+from counterbc.experiments.cell import (
+    SEARCH_NETWORKS,
+    Cell,
+    check_counts,
+    check_data,
+    check_spaces,
+    evaluate_acts,
+    uses_search,
+)
 from counterbc.experiments.file_data import ALL, Subset, content_hash, load_file
 from counterbc.experiments.text import join_value
 from counterbc.formats.guard import check_there
@@ -23,7 +31,6 @@ from counterbc.methods import find_method
 from counterbc.settings import Settings, settings_for
 
 STEP_SECONDS = 100e-6  # of one network on one core
-SEARCH_NETWORKS = 15  # choosing Δ for one dataset takes as long as training this many networks
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ class FileCell(Cell):
     def work(self) -> float:
         method = self.settings.apply(find_method(self.method)[1])
         networks = self.seeds * method.shards * method.rounds * method.policy.history
-        if self.radius == "auto" or self.cleaned:
+        if uses_search(self.settings, method) or self.cleaned:
             networks += SEARCH_NETWORKS * (self.seeds if self.subset.random else 1)
         return networks * float(self.settings.steps) * STEP_SECONDS
 
@@ -123,6 +130,12 @@ class FileCell(Cell):
         # Text, so that the rows of all cells have columns of the same types.
         texts = {name: join_value(columns[name]) for name in ("radius", "changes", "obs")}
         return columns | {"label": self.label, "subset": str(self.subset)} | texts
+
+    def check(self) -> None:
+        demos = self.subset.of(load_file(self.file, self.obs), 0)
+        check_data(self.method, self.settings, demos)
+        if self.world is not None:
+            check_spaces(self.world, demos)
 
     def datasets(self, device: str | None = None) -> list[Demonstrations]:
         demos = load_file(self.file, self.obs)

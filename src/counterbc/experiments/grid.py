@@ -20,7 +20,7 @@ from counterbc.experiments.held_out_cell import HeldOutCell
 from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.experiments.text import join_value
 from counterbc.methods import find_method
-from counterbc.settings import Settings
+from counterbc.settings import Settings, settings_for
 from counterbc.supports import Demonstrated
 
 KEYS: dict[str, Any] = {
@@ -100,7 +100,7 @@ class Grid:
 
     def _entry(self, data: dict[str, Any], settings: dict[str, Any], method: str) -> Entry:
         changes = {name: _as_tuple(value) for name, value in settings.items()}
-        radius = changes.pop("radius", None)
+        radius = changes.pop("radius", settings_for(self.preset).radius)
         if isinstance(find_method(method)[1].support, Demonstrated):
             radius = None
         varying = [n for n, v in self.settings.items() if n != "radius" and _is_axis(n, v)]

@@ -11,10 +11,18 @@ import pyarrow as pa
 from counterbc.acting.actor import ACTS, Act
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.demonstrators import NOISES, Teacher, find_teacher
+from counterbc.demonstrators import NOISES, Teacher, demonstrate, find_teacher
 from counterbc.envs import WORLDS
 from counterbc.errors import OptionError, unknown
-from counterbc.experiments.cell import Cell, check_counts, evaluate_acts, reproducible
+from counterbc.experiments.cell import (
+    SEARCH_NETWORKS,
+    Cell,
+    check_counts,
+    check_data,
+    evaluate_acts,
+    reproducible,
+    uses_search,
+)
 from counterbc.experiments.simulated_data import Recording, simulated_datasets
 from counterbc.experiments.text import join_value
 from counterbc.methods import find_method
@@ -99,6 +107,8 @@ class SimulatedCell(Cell):
     def work(self) -> float:
         method = find_method(self.method)[1]
         networks = self.seeds * method.shards * method.rounds
+        if uses_search(self.settings, method):
+            networks += SEARCH_NETWORKS * self.seeds
         batch = settings_for(self.preset).batch_size(max(1, self.pairs // method.shards))
         gates = 3 if isinstance(method.policy, GaussianGRU) else 1
         microseconds = method.policy.history * gates * (20 + batch)
@@ -120,6 +130,9 @@ class SimulatedCell(Cell):
         if not isinstance(self.radius, float | int | None):
             columns["radius"] = join_value(self.radius)
         return columns | ({"changes": join_value(self.changes)} if self.changes else {})
+
+    def check(self) -> None:
+        check_data(self.method, self.settings, demonstrate(self.world, self._teacher(), 1, 0))
 
     def datasets(self, device: str | None = None) -> list[Demonstrations]:
         recording = Recording(

@@ -22,7 +22,7 @@ from counterbc.errors import CounterBCError, InfeasibleActions
 from counterbc.training.progress import bars, loss_text
 
 Result = TypeVar("Result")
-Message = tuple[str, int, int, str]  # job, steps done, all steps, loss
+Message = tuple[str, str, int, int, str]  # job, its title, step, all steps, loss
 Messages: TypeAlias = "Queue[Message | None]"
 
 _messages: Any = None  # in a worker: the queue to the parent
@@ -32,16 +32,16 @@ class WorkerProgress:
     """The progress of a training, sent to the parent process."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.total = name, 0
+        self.name, self.title, self.total = name, name, 0
 
     def start(self, step: int, total: int, kernel: str) -> None:
-        """Send that the training starts at step `step`."""
-        self.total = total
-        _messages.put((self.name, step, total, "…"))
+        """Send that the training starts at `step`."""
+        self.title, self.total = f"{self.name} ({kernel})", total
+        _messages.put((self.name, self.title, step, total, "…"))
 
     def update(self, step: int, loss: Tensor) -> None:
         """Send the current step and loss."""
-        _messages.put((self.name, step, self.total, loss_text(loss)))
+        _messages.put((self.name, self.title, step, self.total, loss_text(loss)))
 
     def stop(self) -> None:
         """Do nothing: the parent removes the bar."""
@@ -148,5 +148,5 @@ def _listen(messages: Messages, names: list[str]) -> None:
     with bars() as display:
         tasks = {name: display.add_task(name, total=None, loss="…") for name in names}
         while (message := messages.get()) is not None:
-            name, done, total, loss = message
-            display.update(tasks[name], completed=done, total=total, loss=loss)
+            name, title, step, total, loss = message
+            display.update(tasks[name], description=title, completed=step, total=total, loss=loss)
