@@ -1,4 +1,4 @@
-"""Markup that cannot be broken into, and numbers at their places."""
+"""Numbers at their places in a figure."""
 
 from __future__ import annotations
 
@@ -6,22 +6,6 @@ import numpy as np
 import pytest
 
 from counterbc.report.drawing import Axes, number, runs, span, thin, ticks
-from counterbc.report.markup import join, table, tag
-
-
-def test_text_is_escaped_and_markup_is_not() -> None:
-    inner = tag("b", "a < b")
-    assert tag("p", "x & y ", inner, class_='"q"') == (
-        '<p class="&quot;q&quot;">x &amp; y <b>a &lt; b</b></p>'
-    )
-    assert join(["<i>", None, inner], " > ") == "&lt;i&gt; &gt; <b>a &lt; b</b>"
-
-
-def test_a_table_escapes_heads_and_cells() -> None:
-    made = table(("<a>",), [("<b>",)], "<c>")
-    assert "&lt;a&gt;" in made
-    assert "&lt;b&gt;" in made
-    assert 'aria-label="&lt;c&gt;"' in made
 
 
 @pytest.mark.parametrize(

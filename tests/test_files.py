@@ -1,0 +1,51 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from counterbc.errors import FormatError
+from counterbc.files import aside, check_free
+
+
+def test_a_finished_file_replaces_nothing_and_leaves_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "run.txt"
+    with aside(target) as temporary:
+        temporary.write_text("whole")
+        assert not target.exists()
+    assert target.read_text() == "whole"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_an_error_leaves_neither_the_file_nor_a_temporary_one(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), aside(tmp_path / "run.txt") as temporary:
+        _ = temporary.write_text("half") / 0  # fails after something was written
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_moved_into_place_whole(tmp_path: Path) -> None:
+    with aside(tmp_path / "run") as temporary:
+        temporary.mkdir()
+        (temporary / "a").write_text("1")
+    assert (tmp_path / "run" / "a").read_text() == "1"
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    full = pytest.raises(FormatError, match=r"could not be written \(the disk is full\)")
+    with full, aside(tmp_path / "run.txt"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_path_that_exists_or_has_no_folder_is_refused(tmp_path: Path) -> None:
+    check_free(tmp_path / "new")
+    with pytest.raises(FormatError, match="already exists"):
+        check_free(tmp_path)
+    with pytest.raises(FormatError, match="does not exist; create it first"):
+        check_free(tmp_path / "no" / "new")
+    link = tmp_path / "broken"
+    link.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(FormatError, match="already exists"):
+        check_free(link)
