@@ -200,21 +200,6 @@ def test_an_environment_that_names_no_measures_has_none(counters: Policies) -> N
     assert got.measures == got.measure_intervals == {}
 
 
-def test_methods_with_the_same_seeds_see_the_same_starts(
-    drivers: Policies, make_demos: Make, quick: Train
-) -> None:
-    other = quick(
-        make_demos(obs_size=4, action_set="ball"), "counter-bc", seeds=3, radii=[0.1, 0.2]
-    )
-    assert start_seeds(other[:3], [0, 1], 5) == start_seeds(drivers, [0, 1], 5)
-    assert start_seeds(other[3:], [0, 1], 5) == start_seeds(drivers, [0, 1], 5)
-    assert start_seeds(drivers, [0, 1], 6) != start_seeds(drivers, [0, 1], 5)
-    seeds = start_seeds(drivers, list(range(100)), 0)
-    assert len(set(seeds)) == 300
-    assert all(0 <= s < 2**31 for s in seeds)
-    assert start_seeds(drivers[1], [7], 0) == [seeds[107]]
-
-
 def test_a_member_alone_earns_what_it_earned_among_others(counters: Policies) -> None:
     whole = returns(counters, "tests/Countdown-v0")
     alone = returns(counters[2], "tests/Countdown-v0")

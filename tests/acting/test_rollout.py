@@ -1,0 +1,57 @@
+"""Rollouts: seeds of starts, and the simulator of the demonstrations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from counterbc.acting.policies import Policies
+from counterbc.acting.rollout import Rollout, same_simulator, start_seeds
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.envs import make_vec
+from counterbc.errors import OptionError
+
+Make = Callable[..., Demonstrations]
+Train = Callable[..., Policies]
+
+
+def test_policies_act_in_the_simulator_of_their_demonstrations(drivers: Policies) -> None:
+    recorded = {"env": "counterbc/Intersection-v0", "backend": "fast"}
+    policies = replace(drivers, config=recorded)
+    assert same_simulator(policies, "intersection", {}) == {"backend": "fast"}
+    assert same_simulator(policies, "cartpole", {}) == {}
+    with pytest.raises(OptionError, match="recorded in intersection with fast; exact renders"):
+        same_simulator(policies, "intersection", {"backend": "exact"})
+
+
+def test_the_same_starts_give_the_same_returns(drivers: Policies) -> None:
+    first, second = (
+        Rollout(drivers, make_vec("intersection", 6), "intersection", [3, 4]).run("mean", 0, 1000)
+        for _ in range(2)
+    )
+    assert np.array_equal(first[0], second[0])
+    assert first[0].shape == (3, 2)
+
+
+@pytest.fixture(scope="module")
+def drivers(make_demos: Make, quick: Train) -> Policies:
+    """Three members for the intersection."""
+    return quick(make_demos(obs_size=4, action_set="ball"), "bc", seeds=3)
+
+
+def test_methods_with_the_same_seeds_see_the_same_starts(
+    drivers: Policies, make_demos: Make, quick: Train
+) -> None:
+    other = quick(
+        make_demos(obs_size=4, action_set="ball"), "counter-bc", seeds=3, radii=[0.1, 0.2]
+    )
+    assert start_seeds(other[:3], [0, 1], 5) == start_seeds(drivers, [0, 1], 5)
+    assert start_seeds(other[3:], [0, 1], 5) == start_seeds(drivers, [0, 1], 5)
+    assert start_seeds(drivers, [0, 1], 6) != start_seeds(drivers, [0, 1], 5)
+    seeds = start_seeds(drivers, list(range(100)), 0)
+    assert len(set(seeds)) == 300
+    assert all(0 <= s < 2**31 for s in seeds)
+    assert start_seeds(drivers[1], [7], 0) == [seeds[107]]

@@ -1,0 +1,29 @@
+"""The figure of the held-out error against Δ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from counterbc.errors import OptionError
+from counterbc.selection.radius_figure import radius_figure
+
+CURVE = SimpleNamespace(
+    radius=0.25, radii=(0.0, 0.2, 0.4), error=(0.5, 0.4, 0.45), difference=(0.0, -0.1, -0.05),
+    difference_se=(0.0, 0.02, 0.03), plateau=(0.2, 0.4), protocol="5 folds",
+)  # fmt: skip
+
+
+def test_the_figure_names_the_radius_and_how_it_was_measured(tmp_path: Path) -> None:
+    radius_figure(CURVE, tmp_path / "curve.svg")
+    text = (tmp_path / "curve.svg").read_text()
+    assert "Δ 0.25" in text
+    assert "5 folds" in text
+
+
+def test_another_kind_of_picture_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"cannot draw curve.pdf; allowed: .png, .svg"):
+        radius_figure(CURVE, tmp_path / "curve.pdf")
+    assert list(tmp_path.iterdir()) == []

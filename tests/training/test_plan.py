@@ -1,0 +1,74 @@
+"""Training plans: members, their pairs and their scales."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+import torch
+
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import OptionError
+from counterbc.methods import METHODS
+from counterbc.settings import Settings
+from counterbc.training.plan import plan_training, seed_members
+
+Make = Callable[..., Demonstrations]
+Train = Callable[..., Policies]
+
+
+def test_each_radius_has_all_seeds_and_each_seed_its_dataset(make_demos: Make) -> None:
+    datasets = [make_demos(seed=0), make_demos(seed=1)]
+    members = seed_members(datasets, [7, 8], [[0.1, 0.2], [0.3, (0.4, 0.0)]])
+    assert [(m.seed, m.dataset) for m in members] == [(7, 0), (8, 1), (7, 0), (8, 1)]
+    assert [m.radius for m in members] == [(0.1, 0.1), (0.2, 0.2), (0.3, 0.3), (0.4, 0.0)]
+    assert [m.fingerprint for m in members[:2]] == [d.fingerprint() for d in datasets]
+
+
+def test_members_share_one_dataset_where_there_is_one(tiny: Demonstrations) -> None:
+    assert [m.dataset for m in seed_members([tiny], range(3), [[0.0]])] == [0, 0, 0]
+
+
+def test_a_radius_that_is_still_to_be_chosen_is_refused(tiny: Demonstrations) -> None:
+    with pytest.raises(OptionError, match="radius is 'auto'; it must be a number"):
+        seed_members([tiny], [0], [["auto"]])
+
+
+def test_a_plan_cannot_be_changed(tiny: Demonstrations) -> None:
+    plan = plan_training([tiny], METHODS["bc"], Settings(), seed_members([tiny], [0], [[0.0]]))
+    with pytest.raises(FrozenInstanceError):
+        plan.name = "other"  # type: ignore[misc]  # on purpose
+
+
+def test_members_learn_from_all_selected_pairs_unless_lists_say_otherwise(
+    tiny: Demonstrations,
+) -> None:
+    some = tiny.sample_pairs(12, seed=0)
+    members = seed_members([some], [0], [[0.0]])
+    plan = plan_training([some], METHODS["bc"], Settings(), members)
+    assert plan.lists[0].tolist() == some.learned.tolist()
+    lists = [np.array([3, 5])]
+    assert (
+        plan_training([some], METHODS["bc"], Settings(), members, lists=lists).lists[0] is lists[0]
+    )
+
+
+def test_scales_are_those_of_the_dataset_or_of_the_start(make_demos: Make, quick: Train) -> None:
+    demos, other = make_demos(seed=0), make_demos(seed=1)
+    members = seed_members([other], [0], [[0.0]])
+    fresh = plan_training([other], METHODS["bc"], Settings(), members)
+    np.testing.assert_allclose(fresh.scales.obs_mean[0], other.obs.mean(0), atol=1e-6)
+    start = quick(demos, "bc", steps=1)
+    plan = plan_training([other], METHODS["bc"], Settings(), members, start=start)
+    assert torch.equal(plan.scales.obs_mean, start.scales.obs_mean)
+
+
+def test_operators_are_numbered_over_all_episodes(make_demos: Make) -> None:
+    demos = make_demos()
+    members = seed_members([demos], [0], [[0.0]])
+    first, last = demos.subset(episodes=[0]), demos.subset(episodes=[1])
+    plan = plan_training([first], METHODS["ileed"], Settings(), members, held_out=(last,))
+    assert plan.operators == ("ada", "bob")
