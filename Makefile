@@ -11,8 +11,10 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints
 demo: .venv/.core
 	@$(BIN)/counterbc demo
 
+# Tests use one thread each and run in up to four processes, file by file.
+WORKERS := --numprocesses auto --maxprocesses 4 --dist loadfile
 test: venv system
-	@$(BIN)/pytest $(ARGS)
+	@$(BIN)/pytest $(WORKERS) $(ARGS)
 
 # The rest: tests that take minutes and tests of simulators that are large to install.
 test-all: test .venv/.all
@@ -28,9 +30,9 @@ AVX2_CPU := ATEN_CPU_CAPABILITY=avx2 MKL_ENABLE_INSTRUCTIONS=AVX2 ONEDNN_MAX_CPU
 test-cpus: venv
 	@for threads in 1 2; do \
 	  echo "An old CPU, $$threads threads"; \
-	  env $(OLD_CPU) OMP_NUM_THREADS=$$threads $(BIN)/pytest -q -W ignore::ImportWarning $(NUMERIC) $(ARGS) || exit 1; \
+	  env $(OLD_CPU) OMP_WAIT_POLICY=PASSIVE OMP_NUM_THREADS=$$threads $(BIN)/pytest -q $(WORKERS) -W ignore::ImportWarning $(NUMERIC) $(ARGS) || exit 1; \
 	  echo "A CPU with AVX2, $$threads threads"; \
-	  env $(AVX2_CPU) OMP_NUM_THREADS=$$threads $(BIN)/pytest -q -W ignore::ImportWarning $(NUMERIC) $(ARGS) || exit 1; \
+	  env $(AVX2_CPU) OMP_WAIT_POLICY=PASSIVE OMP_NUM_THREADS=$$threads $(BIN)/pytest -q $(WORKERS) -W ignore::ImportWarning $(NUMERIC) $(ARGS) || exit 1; \
 	done
 
 test-gpu: venv
@@ -47,7 +49,7 @@ test-pythons:
 	  echo "Python $$version"; \
 	  $$python -m venv .venv-$$version && .venv-$$version/bin/pip install --quiet \
 	    --disable-pip-version-check -c constraints.txt -e '.[dev]' \
-	    && .venv-$$version/bin/pytest -q $(ARGS) || exit 1; \
+	    && .venv-$$version/bin/pytest -q $(WORKERS) $(ARGS) || exit 1; \
 	done
 
 lint: venv
