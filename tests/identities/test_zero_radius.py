@@ -14,7 +14,7 @@ from counterbc.data.feasible import UnitBox
 from counterbc.losses import counter_bc_loss
 from counterbc.policies import GaussianMLP, Params
 from counterbc.supports import Ball, Box, Demonstrated, Support
-from tests.policies.numbers import generator, normal
+from tests.policies.numbers import assert_near, generator, normal
 
 Train = Callable[..., Policies]
 
@@ -43,7 +43,7 @@ def test_counter_bc_with_zero_radius_equals_bc_in_loss_and_gradient(support: Sup
     one = torch.autograd.grad(bc, list(params.values()))
     other = torch.autograd.grad(counter, list(params.values()))
     assert max(float(g.abs().max()) for g in one) > 0.01
-    torch.testing.assert_close(other, one, rtol=1e-10, atol=1e-10)
+    assert_near(other, one, 1e-10)
 
 
 @pytest.mark.parametrize("steps", [1, 50])

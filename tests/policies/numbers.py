@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -14,6 +16,14 @@ def generator(seed: int = 0) -> torch.Generator:
 
 def normal(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=generator(seed), dtype=torch.float64)
+
+
+def assert_near(ours: Sequence[Tensor], theirs: Sequence[Tensor], share: float) -> None:
+    """Compare tensors within a share of the largest number of each."""
+    assert len(ours) == len(theirs)
+    for a, b in zip(ours, theirs, strict=True):
+        scale = float(b.detach().abs().max())
+        torch.testing.assert_close(a, b, rtol=0, atol=share * scale)
 
 
 def double(params: Params) -> Params:

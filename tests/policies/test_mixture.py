@@ -20,21 +20,10 @@ from counterbc.errors import OptionError
 from counterbc.methods import METHODS
 from counterbc.policies import GaussianMLP, Mixture, Params
 from counterbc.settings import Settings
+from tests.policies.numbers import assert_near, double, generator, normal
 
 Train = Callable[..., Policies]
 every_method = pytest.mark.parametrize("method", list(METHODS))
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def normal(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=generator(seed), dtype=torch.float64)
-
-
-def double(params: Params) -> Params:
-    return {k: v.double() for k, v in params.items()}
 
 
 def made_up_head() -> tuple[Tensor, Tensor, Tensor]:
@@ -113,9 +102,9 @@ def test_stacked_and_mapped_networks_equal_a_loop_in_value_and_gradient() -> Non
     wanted = torch.autograd.grad(looped.sum(), list(stacked.values()))
     for all_at_once in (loss, torch.func.vmap(loss)):
         got = all_at_once(stacked, obs, actions, u)
-        torch.testing.assert_close(got, looped, rtol=1e-12, atol=0)
+        assert_near([got], [looped], 1e-12)
         gradient = torch.autograd.grad(got.sum(), list(stacked.values()))
-        torch.testing.assert_close(gradient, wanted, rtol=1e-9, atol=1e-12)
+        assert_near(gradient, wanted, 1e-11)
 
 
 def test_the_mean_action_is_that_of_the_heaviest_mode_and_never_between_modes() -> None:

@@ -9,7 +9,7 @@ from torch import Tensor
 from counterbc.errors import OptionError
 from counterbc.losses import cross_entropy
 from counterbc.policies import GaussianGRU, GaussianMLP, Mixture, Params, Policy
-from tests.policies.numbers import double, generator, normal
+from tests.policies.numbers import assert_near, double, generator, normal
 
 
 @pytest.mark.parametrize("policy", [GaussianMLP(), GaussianGRU()])
@@ -38,9 +38,9 @@ def test_stacked_and_mapped_networks_equal_a_loop_in_value_and_gradient(policy: 
     wanted = torch.autograd.grad(looped.sum(), list(stacked.values()))
     for all_at_once in (loss, torch.func.vmap(loss)):
         got = all_at_once(stacked, obs, actions)
-        torch.testing.assert_close(got, looped, rtol=1e-12, atol=0)
+        assert_near([got], [looped], 1e-12)
         gradient = torch.autograd.grad(got.sum(), list(stacked.values()))
-        torch.testing.assert_close(gradient, wanted, rtol=1e-9, atol=1e-12)
+        assert_near(gradient, wanted, 1e-11)
 
 
 @pytest.mark.parametrize("hidden", [(), (0,), (8, -1)])
