@@ -62,54 +62,58 @@ types: venv
 bench: venv
 	@$(BIN)/python benchmarks/step.py
 
+# The studies behind the docs. They resume: rows in reproduction/results are not computed again.
+REPRODUCE := $(BIN)/python -m reproduction
+RESULTS := --out reproduction/results
+
 environments: venv
-	@$(BIN)/python benchmarks/worlds.py --out benchmarks/results/worlds.json
-	@$(BIN)/python benchmarks/methods.py --out benchmarks/results/methods.json
-	@$(BIN)/python benchmarks/fixed_radii.py --out benchmarks/results/fixed-radii.json
-	@$(BIN)/python benchmarks/environments.py
+	@$(BIN)/python benchmarks/worlds.py core
+	@for study in worlds methods fixed-radii; do $(REPRODUCE) run $$study $(RESULTS) || exit 1; done
+	@$(REPRODUCE) run environments
+	@$(REPRODUCE) docs environments
 
-# DATA is the file of human demonstrations, pusht_human_206.hdf5. Hours on two cores; it resumes.
+# DATA is the file of human demonstrations, pusht_human_206.hdf5. It takes hours on two cores.
 push-t: venv system
-	@test -f "$(DATA)" || { echo "name the file of people's demonstrations: make push-t DATA=FILE"; exit 1; }
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[pusht]'
-	@$(BIN)/python benchmarks/push_t.py study --data "$(DATA)"
-	@$(BIN)/python benchmarks/push_t.py table
+	@test -f "$(DATA)" || { echo "name the file of human demonstrations: make push-t DATA=FILE"; exit 1; }
+	@$(REPRODUCE) run push-t --data "$(DATA)" $(RESULTS)
+	@$(REPRODUCE) docs push-t
 
-# Hours without a GPU; it resumes.
+# It takes hours without a GPU.
+RACING := --env car-racing --study car-racing $(RESULTS)
+FOUR := --noise uniform gaussian crowd typical
 racing: venv system
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[racing]'
-	@$(BIN)/python benchmarks/car_racing.py study
-	@for what in figure4 table1; do $(BIN)/counterbc reproduce $$what --env car-racing --noise uniform \
-	  --noise gaussian --noise crowd --noise typical --out results/car-racing || exit 1; done
-	@for what in figure5 figure6; do \
-	  $(BIN)/counterbc reproduce $$what --env car-racing --out results/car-racing || exit 1; done
-	@$(BIN)/python benchmarks/car_racing.py dimensions
-	@$(BIN)/python benchmarks/car_racing.py table
-	@$(BIN)/python benchmarks/car_racing_pedals.py
+	@for command in run draw; do \
+	  $(REPRODUCE) $$command figure4 table1 $(RACING) $(FOUR) || exit 1; \
+	  $(REPRODUCE) $$command figure5 figure6 $(RACING) || exit 1; done
+	@$(REPRODUCE) run car-racing-dimensions $(RESULTS)
+	@$(REPRODUCE) run car-racing-pedals $(RESULTS)
+	@$(REPRODUCE) docs car-racing
 
-# Everything about radius, scores, cleaning, modes and intents, for hours; DATA is the folder of the files of
-# people. It goes on where it was: without benchmarks/results/NAME.json that part is measured anew.
+# Radius, scores, cleaning, modes and intents. DATA is the folder of human demonstrations.
+# It takes hours.
 meant: venv
-	@test -d "$(DATA)" || { echo "name the folder of people's demonstrations: make meant DATA=FOLDER"; exit 1; }
-	@$(BIN)/python benchmarks/radius.py --out benchmarks/results/radius.json
-	@$(BIN)/python benchmarks/radius.py --cost
-	@$(BIN)/python benchmarks/radius_errors.py --seeds 10 --out benchmarks/results/radius_errors.json
-	@$(BIN)/python benchmarks/scores.py --first 207 --worlds intersection
-	@$(BIN)/python benchmarks/clean.py --seeds 20 --block 1
-	@$(BIN)/python benchmarks/modes.py
-	@$(BIN)/python benchmarks/intents.py --data "$(DATA)"
+	@test -d "$(DATA)" || { echo "name the folder of human demonstrations: make meant DATA=FOLDER"; exit 1; }
+	@$(REPRODUCE) run radius $(RESULTS)
+	@$(REPRODUCE) run radius --cost
+	@$(REPRODUCE) run radius-errors $(RESULTS)
+	@$(REPRODUCE) run scores --first 207 --worlds intersection $(RESULTS)
+	@$(REPRODUCE) run clean --block 1 $(RESULTS)
+	@$(REPRODUCE) run modes $(RESULTS)
+	@$(REPRODUCE) run intents --data "$(DATA)" $(RESULTS)
+	@$(REPRODUCE) docs radius scores clean modes intents
 
 bench-gpu: venv
 	@$(BIN)/python benchmarks/gpu.py --out benchmarks/results/gpu.json
 
 can: venv system
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[can]'
-	@test -f can_synthetic_mh_300.hdf5 || $(BIN)/python benchmarks/can_record.py --out can_synthetic_mh_300.hdf5
-	@$(BIN)/python benchmarks/can.py study --data can_synthetic_mh_300.hdf5
-	@$(BIN)/python benchmarks/can.py table
-	@test -f can_synthetic_mh_90.hdf5 || $(BIN)/python benchmarks/can_record.py --each 15 --out can_synthetic_mh_90.hdf5
+	@$(INSTALL) -e '.[can]'
+	@test -f can_synthetic_mh_300.hdf5 || $(REPRODUCE) run can-record --out can_synthetic_mh_300.hdf5
+	@$(REPRODUCE) run can --data can_synthetic_mh_300.hdf5 $(RESULTS)
+	@$(REPRODUCE) run can-weights --data can_synthetic_mh_300.hdf5 $(RESULTS)
+	@test -f can_synthetic_mh_90.hdf5 || $(REPRODUCE) run can-record --each 15 --out can_synthetic_mh_90.hdf5
 	@$(BIN)/counterbc score can_synthetic_mh_90.hdf5 --radius 0.2 --repeats 1 --rounds 1 --steps 2000 --json \
-	  > can-scores.json && mv can-scores.json benchmarks/results/
+	  > can-scores.json && mv can-scores.json reproduction/results/can-scores/numbers.json
+	@$(REPRODUCE) docs can scores
 
 # System libraries that the simulators draw with. Where apt-get cannot be used the rest still works.
 SYSTEM := libosmesa6 libgl1 libglib2.0-0

@@ -1,4 +1,4 @@
-"""Does the method matter? Repeated measures over runs, and what a number of runs can resolve."""
+"""Repeated-measures ANOVA over runs, post hoc tests, and the power of a number of runs."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Anova:
 
     F: float
     df: tuple[float, float]
-    """Both multiplied by ε."""
+    """Degrees of freedom, both multiplied by ε."""
     p: float
     epsilon: float
     effect: float
     """Generalized η²."""
     subjects: int
     left_out: int
-    """Subjects of which a method diverged."""
+    """Subjects without a number because a method diverged."""
 
     def __str__(self) -> str:
-        """As a paper prints it."""
+        """Return the sentence that a paper prints."""
         if not math.isfinite(self.F):
             return "no F: the methods do not differ in any run"
         return f"F({self.df[0]:.2f}, {self.df[1]:.2f}) = {self.F:.1f}, {p_text(self.p)}"
@@ -44,15 +44,15 @@ class Anova:
 
 @dataclass(frozen=True)
 class PostHoc:
-    """One method above another, subject by subject."""
+    """A paired comparison of two methods over subjects."""
 
     method: str
     other: str
     difference: Interval
     p: float
-    """Of a paired t-test, two-sided, Bonferroni-adjusted over all pairs of methods."""
+    """Two-sided paired t-test, Bonferroni-adjusted over all pairs of methods."""
     p_by_runs: float
-    """The same with the run as the cell, since datasets of one run overlap."""
+    """The same test over runs, since datasets of one run overlap."""
     effect: float
     """Cohen's d, by the methods' pooled standard deviation."""
 
@@ -61,7 +61,7 @@ class PostHoc:
 
 
 def p_text(p: float) -> str:
-    """p < .001, p = .012, p = 1.0; no p where there is none."""
+    """Return "p < .001", "p = .012" or "p = 1.0"; "no p" for NaN."""
     if not math.isfinite(p):
         return "no p"
     if p < 0.001:
@@ -70,28 +70,32 @@ def p_text(p: float) -> str:
 
 
 def by_subject(rows: pd.DataFrame, value: str, subject: Sequence[str]) -> pd.DataFrame:
-    """Subjects × methods; a subject is a dataset that all methods learned from."""
+    """Return subjects × methods; a subject is a dataset that all methods learned from."""
     wide = rows.pivot(index=list(subject), columns="method", values=value)
     return wide[list(dict.fromkeys(rows["method"]))]
 
 
 def per_run(wide: pd.DataFrame) -> pd.DataFrame:
-    """Runs × methods: means over a run's subjects, of which those with a gap are left out first,
-    so that the means of two methods stay paired."""
+    """Return runs × methods: means over the subjects of a run.
+
+    Subjects with a gap are left out first, so that the means of two methods stay paired.
+    """
     return _whole(wide).groupby(level="seed").mean()
 
 
 def bonferroni(p: Sequence[float]) -> list[float]:
-    """Each times their number, 1 at most. What is no p stays so and counts, which pingouin's does
-    not let it: a claim takes those comparisons together, too."""
+    """Return each p times their number, at most 1.
+
+    NaN stays NaN and counts as a comparison, unlike in pingouin.
+    """
     return [float(one) for one in np.minimum(1.0, np.multiply(p, len(p)))]
 
 
 def anova(wide: pd.DataFrame) -> Anova:
-    """Of subjects × methods."""
+    """Return the ANOVA of subjects × methods."""
     whole = _whole(wide)
     left_out = len(wide) - len(whole)
-    if not np.ptp(whole.to_numpy(), axis=1).any():  # pingouin leaves out the columns it has not
+    if not np.ptp(whole.to_numpy(), axis=1).any():  # pingouin would drop columns
         nan = math.nan
         return Anova(nan, (nan, nan), nan, nan, nan, len(whole), left_out)
     with _quiet():
@@ -110,15 +114,15 @@ def anova(wide: pd.DataFrame) -> Anova:
 
 
 def post_hoc(wide: pd.DataFrame) -> list[PostHoc]:
-    """Every pair of methods, the later one first."""
+    """Return the comparison of every pair of methods, the later one first."""
     whole, runs = _whole(wide), per_run(wide)
     pairs = [(method, other) for other, method in combinations(whole.columns, 2)]
-    found = [paired_difference(whole[method], whole[other]) for method, other in pairs]
-    p = bonferroni([d.p for d in found])
+    differences = [paired_difference(whole[method], whole[other]) for method, other in pairs]
+    p = bonferroni([d.p for d in differences])
     by_runs = bonferroni([paired_difference(runs[m], runs[o]).p for m, o in pairs])
     return [
         PostHoc(method, other, d.interval, p[i], by_runs[i], _effect(whole[method], whole[other]))
-        for i, ((method, other), d) in enumerate(zip(pairs, found, strict=True))
+        for i, ((method, other), d) in enumerate(zip(pairs, differences, strict=True))
     ]
 
 
@@ -130,9 +134,11 @@ def _effect(a: pd.Series, b: pd.Series) -> float:
 
 
 def resolvable(runs: int, sd: float = 1.0, methods: int = 5) -> float:
-    """The smallest mean difference that so many paired runs find with power 0.8, where differences
-    between two methods have this standard deviation; two-sided t-test, p < .05 after Bonferroni's
-    adjustment over all pairs of methods."""
+    """Return the smallest mean difference that this number of paired runs finds with power 0.8.
+
+    Differences between two methods have standard deviation `sd`; the test is a two-sided t-test,
+    p < .05 after Bonferroni's adjustment over all pairs of methods.
+    """
     with _quiet():
         import pingouin as pg
 
@@ -142,19 +148,19 @@ def resolvable(runs: int, sd: float = 1.0, methods: int = 5) -> float:
 
 
 def spread(wide: pd.DataFrame, method: str = "counter-bc") -> float:
-    """The largest standard deviation of the differences between `method` and any other."""
+    """Return the largest sd of the differences between `method` and any other."""
     whole = _whole(wide)
     others = [whole[method] - whole[m] for m in whole.columns if m != method]
     return float(max(d.std(ddof=1) for d in others))
 
 
 def _whole(wide: pd.DataFrame) -> pd.DataFrame:
-    """The subjects of which every method has a finite number."""
+    """Return the subjects for which every method has a finite number."""
     whole = wide[np.isfinite(wide.to_numpy()).all(axis=1)]
     if len(whole) < 2 or wide.shape[1] < 2:
         raise DataError(
-            f"{len(whole)} runs of {wide.shape[1]} methods are whole; statistics need 2 or more of "
-            "both, so raise --seeds"
+            f"{len(whole)} runs of {wide.shape[1]} methods are complete; statistics need 2 or more "
+            "of both, so raise --seeds"
         )
     return whole
 
@@ -166,14 +172,14 @@ def _long(wide: pd.DataFrame) -> pd.DataFrame:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """pingouin's use of pandas, and zero variances, which the results show as NaN."""
+    """Silence warnings of pingouin about pandas and about zero variances, which give NaN."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
 
 
 def as_json(wide: pd.DataFrame) -> dict[str, Any]:
-    """ANOVA, post hoc tests and what the subjects resolve, for machines."""
+    """Return the ANOVA, the post hoc tests and the resolvable difference as JSON values."""
     result, spread_ = anova(wide), spread(wide)
     return {
         "anova": {**vars(result), "text": str(result)},

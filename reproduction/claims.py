@@ -1,4 +1,4 @@
-"""What the paper claims in its figures 2 and 3, its sections 5 and 6 and its appendix."""
+"""The claims of the paper: figures 2 and 3, sections 5 and 6, and the appendix."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from counterbc.experiments.plots import LABELS
+from counterbc.experiments.styles import method_style
 from reproduction.anova import ALPHA
-from reproduction.improvement import TEACHERS
 from reproduction.numbers import Numbers
+from reproduction.paper import PAPER_TEACHERS
 from reproduction.verdicts import (
     Finding,
     beats,
@@ -24,8 +24,12 @@ from reproduction.verdicts import (
 )
 from reproduction.verdicts_along import alike, grows, leads, lost, more_helps, occasionally
 
-ALONE = {"crowd": "the crowd in place of people", "uniform": "uniform", "gaussian": "Gaussian"}
-"""The teachers with whom, one by one, Counter-BC is said to lead."""
+ALONE = {
+    "crowd": "the same holds for the crowd in place of people",
+    "uniform": "the same holds under uniform noise",
+    "gaussian": "the same holds under Gaussian noise",
+}
+"""Teachers for each of whom the paper claims a lead of Counter-BC, and the claim."""
 CHANCE = "as σ nears 1 all methods approach chance"
 LEAD = "all teachers together, Counter-BC is above each baseline (p < .01)"
 PEOPLE = "with people's demonstrations, Counter-BC is above each baseline"
@@ -48,105 +52,105 @@ class Claim:
     section: str
     where: str
     paper: str
-    judge: Callable[[Numbers, str], Finding]
+    rule: Callable[[Numbers, str], Finding]
+    """Numbers and way of acting → what we find."""
 
 
 def claims(numbers: Numbers) -> Iterator[Claim]:
-    """In the paper's order, for the worlds of which there are numbers."""
-    if "figure2" in numbers.said:
+    """Yield the claims in the paper's order, for the worlds that have numbers."""
+    if "figure2" in numbers.figures:
         text = "the loss is largest when confident outside C(s, a), least when confident inside"
         yield Claim("Fig. 2", "a toy", text, ordered)
-    if "figure3" in numbers.said:
-        tell: Callable[..., Claim] = partial(Claim, "Fig. 3", "a toy")
-        judge = partial(simpler, measure="variation_of_mean", sign=-1)
-        yield tell("a larger Δ gives a simpler function (total variation)", judge)
-        judge = partial(simpler, measure="to_examples", sign=1)
-        yield tell("… which departs from the examples (RMS distance)", judge)
+    if "figure3" in numbers.figures:
+        claim: Callable[..., Claim] = partial(Claim, "Fig. 3", "a toy")
+        rule = partial(simpler, measure="variation_of_mean", sign=-1)
+        yield claim("a larger Δ gives a simpler function (total variation)", rule)
+        rule = partial(simpler, measure="to_examples", sign=1)
+        yield claim("… which departs from the examples (RMS distance)", rule)
     yield from _figure4(numbers)
     for world in numbers.worlds("figure5"):
-        tell = partial(Claim, "5.3", world)
-        yield tell("without noise all methods are roughly equal", partial(alike, world=world))
-        yield tell("Counter-BC's lead grows with σ", partial(grows, world=world))
+        claim = partial(Claim, "5.3", world)
+        yield claim("without noise all methods are roughly equal", partial(alike, world=world))
+        yield claim("Counter-BC's lead grows with σ", partial(grows, world=world))
         chosen = {"world": world, "teacher": "uniform"}
-        judge = partial(beats, figure="figure5", chosen=chosen, level=0.01)
-        yield tell("over all σ, Counter-BC is above each baseline (p < .01)", judge)
+        rule = partial(beats, figure="figure5", chosen=chosen, level=0.01)
+        yield claim("over all σ, Counter-BC is above each baseline (p < .01)", rule)
         if world == "car-racing":
-            yield tell(CHANCE, partial(lost, world=world))
+            yield claim(CHANCE, partial(lost, world=world))
     for world in numbers.worlds("figure6"):
         for teacher in numbers.cells("figure6", "sample", world=world)["teacher"].unique():
-            tell = partial(Claim, "5.4", world)
+            claim = partial(Claim, "5.4", world)
             here = {"world": world, "teacher": teacher}
-            yield tell(f"{teacher}: at Δ 0 Counter-BC is BC", partial(zero_is_bc, **here))
-            yield tell(f"{teacher}: a larger Δ improves on BC", partial(larger_helps, **here))
-            judge = partial(too_large_hurts, **here)
-            yield tell(f"{teacher}: too large a Δ falls below BC", judge)
+            yield claim(f"{teacher}: at Δ 0 Counter-BC is BC", partial(zero_is_bc, **here))
+            yield claim(f"{teacher}: a larger Δ improves on BC", partial(larger_helps, **here))
+            rule = partial(too_large_hurts, **here)
+            yield claim(f"{teacher}: too large a Δ falls below BC", rule)
     yield from _figure7(numbers)
     yield from _table1(numbers)
     yield from _not_run(numbers)
 
 
 def _not_run(numbers: Numbers) -> Iterator[Claim]:
-    """What the paper claims of worlds and figures without numbers."""
+    """Yield the claims on worlds and figures without numbers."""
     for section, where, figure, text, command in NOT_RUN:
-        hockey = figure == "figure7" and figure in numbers.said  # which has no cells
+        hockey = figure == "figure7" and figure in numbers.figures  # it has no cells
         if not hockey and where not in numbers.worlds(figure):
             yield Claim(section, where, text, partial(waiting, command=command))
 
 
 def _figure4(numbers: Numbers) -> Iterator[Claim]:
     for world in numbers.worlds("figure4"):
-        shown = numbers.cells("figure4", "sample", world=world)["teacher"].unique()
-        for teacher, (text, level) in _leads(shown).items():
+        teachers = numbers.cells("figure4", "sample", world=world)["teacher"].unique()
+        for teacher, (text, level) in _leads(teachers).items():
             chosen = {"world": world, "teacher": teacher}
-            judge = partial(beats, figure="figure4", chosen=chosen, level=level)
-            yield Claim("5.1", world, text, judge)
-        if "epsilon-greedy" in shown:
+            rule = partial(beats, figure="figure4", chosen=chosen, level=level)
+            yield Claim("5.1", world, text, rule)
+        if "epsilon-greedy" in teachers:
             text = "under ε-greedy BCND occasionally wins"
             yield Claim("5.1", world, text, partial(occasionally, world=world))
         yield Claim("5.2", world, "more pairs help every method", partial(more_helps, world=world))
         yield Claim("5.2", world, "Counter-BC leads at every size", partial(leads, world=world))
 
 
-def _leads(shown: Collection[str]) -> dict[str, tuple[str, float]]:
-    """Claim and level by teacher; a teacher of the paper's who is alone stands for all of them."""
-    pooled = [teacher for teacher in TEACHERS if teacher in shown]
+def _leads(teachers: Collection[str]) -> dict[str, tuple[str, float]]:
+    """Return claim and level by teacher; a single teacher of the paper stands for all."""
+    pooled = [teacher for teacher in PAPER_TEACHERS if teacher in teachers]
     if pooled == ["people"]:
         return {"people": (PEOPLE, ALPHA)}
     if len(pooled) == 1:
         return {pooled[0]: (LEAD, 0.01)}
-    alone = {t: (f"so it is with {name}", ALPHA) for t, name in ALONE.items() if t in shown}
+    alone = {t: (text, ALPHA) for t, text in ALONE.items() if t in teachers}
     return {"all": (LEAD, 0.01), **alone} if pooled else {}
 
 
 def _figure7(numbers: Numbers) -> Iterator[Claim]:
-    if "figure7" not in numbers.said:
+    if "figure7" not in numbers.figures:
         return
     paper = {
         "hits": "F(2.74, 134.24) = 39.8, p < .001",
         "distance_per_hit": "F(2.42, 118.78) = 12.6, p < .001",
         "time_per_hit": "F(1.89, 92.48) = 8.3, p < .001",
     }
-    tell: Callable[..., Claim] = partial(Claim, "6", "air-hockey")
+    claim: Callable[..., Claim] = partial(Claim, "6", "air-hockey")
     for measure, text in paper.items():
         name = measure.replace("_", " ")
-        yield tell(f"methods differ in {name}: {text}", partial(differs, measure=measure))
+        yield claim(f"methods differ in {name}: {text}", partial(differs, measure=measure))
     for measure, better, level, text, others in (
         ("hits", 1, 0.001, "more hits than each baseline (p < .001)", ()),
         ("time_per_hit", -1, 0.05, "less time per hit than each baseline (p < .05)", ()),
         ("distance_per_hit", -1, 0.01, "less distance per hit than BC and BCND (p < .01)",
          ("bc", "bcnd")),
     ):  # fmt: skip
-        judge = partial(
+        rule = partial(
             beats, figure="figure7", chosen={"measure": measure}, better=better, others=others,
             level=level, by_runs=False,  # the paper states its 50 subjects
         )  # fmt: skip
-        yield tell(f"Counter-BC needs {text}" if better < 0 else f"Counter-BC has {text}", judge)
+        yield claim(f"Counter-BC needs {text}" if better < 0 else f"Counter-BC has {text}", rule)
 
 
 def _table1(numbers: Numbers) -> Iterator[Claim]:
-    every = numbers.said.get("table1", {}).get("improvements", [])
-    known = [r for r in every if r["act"] == "sample" and r["paper"] is not None]
-    for row in known:
-        text = f"{row['paper']:.0f} % over {LABELS[row['baseline']]}"
-        judge = partial(improves, world=row["world"], baseline=row["baseline"])
-        yield Claim("Table 1", row["world"], text, judge)
+    every = numbers.figures.get("table1", {}).get("improvements", [])
+    for row in (r for r in every if r["act"] == "sample" and r["paper"] is not None):
+        text = f"{row['paper']:.0f} % over {method_style(row['baseline']).label}"
+        rule = partial(improves, world=row["world"], baseline=row["baseline"])
+        yield Claim("Table 1", row["world"], text, rule)

@@ -1,62 +1,82 @@
-"""Writes what came of the studies into a page, so that no number in it is copied by hand.
+"""Writes tables into the pages of the docs, so that no number in them is copied by hand.
 
-python -m reproduction.fill_docs results docs/reproduction.md
+A table stands between `<!-- NAME -->` and `<!-- end of NAME -->`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from counterbc.errors import CounterBCError, FormatError
+from counterbc.errors import FormatError, unknown
 from counterbc.files import aside
-from reproduction import markdown_tables as sections
-
-SECTIONS: dict[str, Callable[[Path], str]] = {
-    "summary": sections.summary,
-    "table 1": sections.table1,
-    "verdicts": sections.verdicts,
-    "rewards": sections.rewards,
-    "shown": sections.shown,
-    "statistics": sections.statistics,
-    "hardware": sections.hardware,
-    "seconds": sections.seconds,
-}
+from reproduction import markdown_tables
+from reproduction.options import DOCS, RESULTS, option
+from reproduction.studies import STUDIES, TABLES, load_study
 
 
-def fill(page: str, folder: Path) -> str:
-    """The page with each section between its two marks written anew."""
-    for name, write in SECTIONS.items():
-        page = between(page, name, write(folder))
+@dataclass(frozen=True, kw_only=True)
+class DocsOptions:
+    """Fill the tables of the docs from the numbers on file."""
+
+    results: Path = option(RESULTS, "folder of the numbers")
+    docs: Path = option(DOCS, "folder of the pages")
+    check: bool = option(False, "change nothing; exit with 1 and name the pages that are stale")
+
+
+def fill_pages(names: Iterable[str], options: DocsOptions) -> int:
+    """Fill these pages, by default all; return 1 if a check found a stale one."""
+    sections = page_sections(options.results)
+    stale = 0
+    for name in names or sections:
+        page = name.removesuffix(".md")
+        if page not in sections:
+            raise unknown("page with tables", page, sections)
+        path = options.docs / f"{page}.md"
+        before = path.read_text(encoding="utf-8")
+        after = fill(before, sections[page])
+        if after == before:
+            continue
+        stale += 1
+        if options.check:
+            print(f"{path} is stale; run: python -m reproduction docs {page}", file=sys.stderr)
+            continue
+        with aside(path) as temporary:
+            temporary.write_text(after, encoding="utf-8")
+        print(f"{path} is filled")
+    return int(options.check and stale > 0)
+
+
+@cache
+def page_sections(results: Path) -> dict[str, dict[str, str]]:
+    """Return the tables of every page, by page and mark."""
+    pages = {"reproduction": {n: make(results) for n, make in markdown_tables.SECTIONS.items()}}
+    for name in STUDIES:
+        study = load_study(TABLES.get(name, name))
+        for page, sections in getattr(study, "sections", lambda results: {})(results).items():
+            pages.setdefault(page, {}).update(sections)
+    return pages
+
+
+def fill(page: str, sections: Mapping[str, str]) -> str:
+    """Return the page with each section replaced."""
+    for name, text in sections.items():
+        page = between(page, name, text)
     return page
 
 
 def between(page: str, name: str, text: str) -> str:
-    """The page with this text between the two marks of that name."""
+    """Return the page with this text between the two marks of that name.
+
+    Marks that stand inside a line stay there; others get lines of their own.
+    """
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    before, found, rest = page.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not found or not closed:
+    before, opened, rest = page.partition(begin)
+    inside, closed, after = rest.partition(end)
+    if not opened or not closed:
         raise FormatError(f"the page has no {begin} … {end}; put both where the table belongs")
-    return f"{before}{begin}\n{text}\n{end}{after}"
-
-
-def main(arguments: Sequence[str]) -> int:
-    """0, or 1 for an error that was explained."""
-    try:
-        folder, path = map(Path, arguments)
-        text = fill(path.read_text(encoding="utf-8"), folder)
-        with aside(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    except ValueError:
-        print("error: give the folder of numbers and the page", file=sys.stderr)
-        return 1
-    except CounterBCError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    line = "\n" if inside.startswith("\n") else ""
+    return f"{before}{begin}{line}{text}{line}{end}{after}"

@@ -7,22 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from counterbc.demonstrators import NOISES
+from counterbc.envs import WORLDS
 from counterbc.errors import OptionError
 from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.methods import find_method
-from counterbc.settings import settings_for
 from counterbc.supports import Demonstrated
-
-POOLS = {"air-hockey": 48_000, "car-racing": 8_000}
-"""Pairs; elsewhere 20,000. Frames of 20,000 would not fit in memory for every run."""
-
-PAPER_RADIUS = 0.4
-
-
-def study_radius(preset: str) -> float | tuple[float, ...]:
-    """Return the preset's Δ; the paper's where the preset would choose it from the data."""
-    radius = settings_for(preset).radius
-    return PAPER_RADIUS if isinstance(radius, str) else radius
+from reproduction.paper import PAPER_RADIUS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +24,7 @@ class PaperGrid:
     pairs: Sequence[int]
     methods: Sequence[str]
     sigmas: Sequence[float] = (0.5,)
-    radii: Sequence[float] = ()
-    """By default the preset's, or the paper's where the preset would choose it from the data."""
+    radii: Sequence[float] = (PAPER_RADIUS,)
     seeds: int = 50
     episodes: int = 100
     preset: str = "default"
@@ -67,15 +56,14 @@ class PaperGrid:
             for radius in self._radii(method)
         ]  # fmt: skip
 
-    def _radii(self, method: str) -> Sequence[float | tuple[float, ...] | None]:
-        if isinstance(find_method(method)[1].support, Demonstrated):
-            return (None,)
-        return self.radii or (study_radius(self.preset),)
+    def _radii(self, method: str) -> Sequence[float | None]:
+        demonstrated = isinstance(find_method(method)[1].support, Demonstrated)
+        return (None,) if demonstrated else self.radii
 
     def _pool(self, world: str, teacher: str) -> int:
-        """Return the pairs that the paper's participants recorded; 0 where k pairs are whole
-        episodes."""
-        if world == "intersection" and teacher in NOISES:
-            return 0
-        pool = POOLS.get(world, 20_000)
+        """Return the pairs to record before drawing some; 0 to record only those asked for."""
+        about = WORLDS[world]
+        pool = about.pool
+        if teacher in NOISES and about.noise_pool is not None:
+            pool = about.noise_pool
         return min(pool, self.largest_pool or pool)

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from reproduction.anova import by_subject, per_run
+from reproduction.paper import PAPER_IMPROVEMENTS, PAPER_TEACHERS
 
-PAPER: Mapping[str, Mapping[str, float]] = {
-    "intersection": {"bc": 10, "weighted-bc": 144, "bc-rnn": 8, "bcnd": 9},
-    "cartpole": {"bc": 39, "weighted-bc": 129, "bc-rnn": 51, "bcnd": 38},
-    "car-racing": {"bc": 2370, "weighted-bc": 1179, "bc-rnn": 276, "bcnd": 563},
-    "can": {"bc": 21, "weighted-bc": 13, "bc-rnn": 15, "bcnd": 11},
-}
-"""Per cent, from the paper's appendix; can is a task of its Robomimic column."""
-MOST = {"cartpole": 200.0}
-"""The largest return of a world, where there is one: no improvement can go beyond it."""
-TEACHERS = ("crowd", "uniform", "gaussian", "epsilon-greedy", "people")
-"""The paper's: people, recorded or with the crowd in their place, and three noises."""
-RESAMPLES, FEW = 2000, 20
-"""A bootstrap of fewer runs than these comes out too narrow."""
+RESAMPLES = 2000
+FEW_RUNS = 20
+"""A bootstrap of fewer runs gives intervals that are too narrow."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Improvement:
-    """Per cent, with its 95 % interval."""
+    """The improvement over one baseline in per cent, with its 95 % interval."""
 
     world: str
     baseline: str
@@ -40,37 +30,50 @@ class Improvement:
     ours: float
     """Counter-BC's mean return."""
     other: float
-    """The baseline's."""
+    """The mean return of the baseline."""
     interval: str
-    """How it was made: a bootstrap of runs, or of few runs a jackknife-t."""
+    """The method of the interval: a bootstrap of runs, or a jackknife-t of few runs."""
 
     def __str__(self) -> str:
         return f"{self.percent:.0f} % [{self.low:.0f}, {self.high:.0f}]"
 
 
 def of_paper(rows: pd.DataFrame) -> pd.DataFrame:
-    """Only what the paper's teachers showed, which alone is pooled."""
-    return rows[rows["teacher"].isin(TEACHERS)]
+    """Return the rows of the paper's teachers; only these are pooled."""
+    return rows[rows["teacher"].isin(PAPER_TEACHERS)]
 
 
 def improvements(rows: pd.DataFrame) -> list[Improvement]:
-    """100 · (C − B) / |B|, C and B the mean returns over the paper's teachers, sizes and runs.
+    """Return 100 · (C − B) / |B| for each baseline, world and way of acting.
 
-    Every teacher and size counts alike. The interval is over runs, each with all its teachers and
-    sizes, since datasets of one run overlap.
+    C and B are mean returns over the paper's teachers, sizes and runs, all with equal weight. The
+    interval is over runs, each with all its teachers and sizes, since datasets of a run overlap.
     """
-    found = []
+    results = []
     for (world, act), part in of_paper(rows).groupby(["world", "act"], sort=False):
         each = per_run(by_subject(part, "return", ("teacher", "pairs", "seed")))  # (runs, methods)
-        few = len(each) < FEW
+        few = len(each) < FEW_RUNS
         how, interval = ("jackknife-t", jackknife) if few else ("bootstrap", bootstrap)
         for baseline in (m for m in each.columns if m != "counter-bc"):
             pair = each[["counter-bc", baseline]].to_numpy()
             ours, other = (float(mean) for mean in pair.mean(axis=0))
-            said = (_percent(ours, other), *interval(pair), len(pair))
-            paper = PAPER.get(world, {}).get(baseline)
-            found.append(Improvement(world, baseline, act, *said, paper, ours, other, how))
-    return found
+            low, high = interval(pair)
+            results.append(
+                Improvement(
+                    world=world,
+                    baseline=baseline,
+                    act=act,
+                    percent=_percent(ours, other),
+                    low=low,
+                    high=high,
+                    runs=len(pair),
+                    paper=PAPER_IMPROVEMENTS.get(world, {}).get(baseline),
+                    ours=ours,
+                    other=other,
+                    interval=how,
+                )
+            )
+    return results
 
 
 def _percent(ours: float, baseline: float) -> float:
@@ -78,7 +81,7 @@ def _percent(ours: float, baseline: float) -> float:
 
 
 def bootstrap(pair: np.ndarray) -> tuple[float, float]:
-    """Of runs, drawn with replacement."""
+    """Return the interval of a bootstrap of runs."""
     rng = np.random.default_rng(0)
     chosen = rng.integers(len(pair), size=(RESAMPLES, len(pair)))
     means = pair[chosen].mean(axis=1)  # (RESAMPLES, 2)
@@ -87,7 +90,7 @@ def bootstrap(pair: np.ndarray) -> tuple[float, float]:
 
 
 def jackknife(pair: np.ndarray) -> tuple[float, float]:
-    """θ ± t · se, with se² = (n − 1) / n · Σ (θ_i − mean of θ_i)² and θ_i without run i."""
+    """Return θ ± t · se, with se² = (n − 1) / n · Σ (θ_i − mean of θ_i)² and θ_i without run i."""
     from scipy import stats
 
     n = len(pair)

@@ -1,59 +1,63 @@
-"""The numbers that `counterbc reproduce` wrote beside its figures, read back."""
+"""The numbers that were written beside the figures, read back."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from counterbc.errors import FormatError
-from counterbc.experiments.plots import LABELS
+from counterbc.experiments.styles import method_style
 from reproduction.anova import ALPHA, p_text
+from reproduction.catalog import FIGURES
+from reproduction.records import read
 
 Test = dict[str, Any]
 
 
 class Numbers:
-    """The JSON files of a folder, by figure; a figure that is not there has no numbers.
+    """The numbers of each figure; a figure without a file has none.
 
-    Folders in it hold figures of other worlds, whose lists follow those of the folder itself.
+    A folder of results holds a folder per study, each with a `numbers.json` of one or several
+    figures. Lists of a figure in several studies are joined, the figure's own study first.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.said: dict[str, dict[str, Any]] = {}
-        for path in [*sorted(folder.glob("*.json")), *sorted(folder.glob("*/*.json"))]:
-            try:
-                said = json.loads(path.read_text(encoding="utf-8"))
-            except ValueError:
-                raise FormatError(f"{path} is not JSON; draw its figure again") from None
-            if isinstance(said, dict):
-                known = self.said.setdefault(path.stem, {})
-                for name, value in said.items():
-                    before = known.get(name, [])
-                    known[name] = [*before, *value] if isinstance(value, list) else value
+        self.figures: dict[str, dict[str, Any]] = {}
+        paths = folder.glob("*/numbers.json")
+        for path in sorted(paths, key=lambda p: (p.parent.name not in FIGURES, p)):
+            sections = read(path)
+            if isinstance(sections, dict):
+                for figure in (name for name in FIGURES if name in sections):
+                    self._add(figure, sections[figure])
+
+    def _add(self, figure: str, numbers: dict[str, Any]) -> None:
+        joined = self.figures.setdefault(figure, {})
+        for name, value in numbers.items():
+            before = joined.get(name, [])
+            joined[name] = [*before, *value] if isinstance(value, list) else value
 
     def tests(self, figure: str, act: str, of: str = "statistics", **chosen: Any) -> list[Test]:
-        """A list of a figure's numbers, as chosen by way of acting, world, teacher or measure."""
-        every = self.said.get(figure, {}).get(of, [])
+        """Return a list of a figure's numbers, chosen by act, world, teacher or measure."""
+        every = self.figures.get(figure, {}).get(of, [])
         wanted = chosen | {"act": act}
         return [t for t in every if all(t.get(k) == v for k, v in wanted.items())]
 
     def worlds(self, figure: str) -> list[str]:
-        cells = self.said.get(figure, {}).get("cells", [])
+        """Return the worlds of which a figure has numbers."""
+        cells = self.figures.get(figure, {}).get("cells", [])
         return list(dict.fromkeys(c["world"] for c in cells))
 
     def cells(self, figure: str, act: str, **chosen: Any) -> pd.DataFrame:
-        """A row per point of a figure and method: mean, sem and count."""
-        table = pd.DataFrame(self.said.get(figure, {}).get("cells", []))
+        """Return a row per point and method of a figure: mean, sem and count."""
+        table = pd.DataFrame(self.figures.get(figure, {}).get("cells", []))
         for name, value in (chosen | {"act": act}).items():
             table = table[table[name] == value]
         return table
 
 
 def sign(test: Test, better: int = 1, level: float = ALPHA, cell: str = "p") -> int:
-    """1 better, −1 worse, 0 not told apart at this level.
+    """Return 1 for better, −1 for worse, 0 for no difference at this level.
 
     `better` is 1 where more is better, −1 where less is; `cell` is `p` or `p_by_runs`.
     """
@@ -63,30 +67,33 @@ def sign(test: Test, better: int = 1, level: float = ALPHA, cell: str = "p") -> 
 
 
 def against(test: Test) -> list[Test]:
-    """Counter-BC against each other method."""
+    """Return the tests of Counter-BC against each other method."""
     return [t for t in test["post_hoc"] if t["method"] == "counter-bc"]
 
 
-def told(test: Test, better: int = 1, level: float = ALPHA) -> str:
-    """How far Counter-BC is above each other method; p by runs where it is another story."""
-    each = []
+def lead_text(test: Test, better: int = 1, level: float = ALPHA) -> str:
+    """Return how far Counter-BC is above each other method.
+
+    The p-value by runs is added where it leads to another conclusion.
+    """
+    leads = []
     for t in against(test):
         edge = level if t["difference"]["mean"] * better > 0 else ALPHA
-        other = sign(t, level=edge) != sign(t, level=edge, cell="p_by_runs")
-        by_runs = f"; by runs {_p(t['p_by_runs'])}" if other else ""
+        differs = sign(t, level=edge) != sign(t, level=edge, cell="p_by_runs")
+        by_runs = f"; by runs {_p(t['p_by_runs'])}" if differs else ""
         mean = signed(t["difference"]["mean"])
-        each.append(f"{LABELS[t['other']]} {mean} ({_p(t['p'])}{by_runs})")
-    return f"above {', '.join(each)}"
+        leads.append(f"{method_style(t['other']).label} {mean} ({_p(t['p'])}{by_runs})")
+    return f"above {', '.join(leads)}"
 
 
-def spanned(test: Test) -> str:
-    """+0.45 [−0.10, +1.00]."""
+def interval_text(test: Test) -> str:
+    """Return a difference with its interval, such as +0.45 [−0.10, +1.00]."""
     mean, low, high = (signed(test["difference"][k]) for k in ("mean", "low", "high"))
     return f"{mean} [{low}, {high}]"
 
 
 def signed(number: float | None) -> str:
-    """+0.45 or −0.45; ? where there is none."""
+    """Return +0.45 or −0.45; ? where there is no number."""
     return "?" if number is None else f"{number:+.2f}".replace("-", "−")
 
 

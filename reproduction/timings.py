@@ -1,4 +1,4 @@
-"""How long the parts of a study took on this machine, kept beside their rows."""
+"""How long the stages of a run took on this machine, kept beside the rows."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ import torch
 from counterbc.acting.device import find_device
 from counterbc.experiments.cell import Cell
 from counterbc.experiments.study import On, Study, default_workers
-from counterbc.files import aside
-from reproduction.catalog import FIGURES, FigureOptions, Plan, by_world, check_worlds
+from reproduction.catalog import FIGURES, Plan, by_world, check_worlds
+from reproduction.figure_options import FigureOptions, RunOptions
+from reproduction.records import write
 
-GPU = 60.0  # cores that an H200 is worth on stacks of four populations
-
-TIMED = {"", "intersection", "cartpole", "cartpole-hard", "air-hockey"}
-"""Worlds in which training takes longer than testing, with networks as small as the paper's."""
+GPU_CORES = 60.0  # CPU cores that an H200 replaces with stacks of four cells
+TIMED_WORLDS = {"", "intersection", "cartpole", "cartpole-hard", "air-hockey"}
+"""Worlds in which training takes longer than testing, so that an estimate is possible."""
 
 
 def estimate(missing: Sequence[Cell], kind: str, workers: int) -> str:
-    """How long it takes, in words: right within a factor of two or so on a machine of its own."""
-    if not TIMED.issuperset(by_world(missing)):
-        return f"{len(missing)} populations to compute; no time is known for these worlds"
-    cores = GPU if kind == "cuda" else min(workers, len(missing))
+    """Return a sentence on the time needed, right within a factor of two on an idle machine."""
+    if not TIMED_WORLDS.issuperset(by_world(missing)):
+        return f"{len(missing)} cells to compute; the time is unknown for these worlds"
+    cores = GPU_CORES if kind == "cuda" else min(workers, len(missing))
     minutes = sum(cell.work for cell in missing) / max(cores, 1) / 60
     text = f"{minutes / 60:.1f} hours" if minutes > 90 else f"{max(minutes, 1):.0f} min"
-    return f"{len(missing)} populations to compute, about {text} ({kind}, {workers} at a time)"
+    return f"{len(missing)} cells to compute, about {text} ({kind}, {workers} at a time)"
 
 
-class Pace:
-    """Seconds after which each figure and world was finished, in every call that worked on it.
+class Timer:
+    """Seconds after which each figure and world was finished, for every call.
 
-    The figures are begun in turn, so what is finished later took less than its number says.
+    Stages start in turn, so a stage that finishes late took less time than its number says.
     """
 
     def __init__(
@@ -52,36 +52,34 @@ class Pace:
     ) -> None:
         self.stages, self.path = stages, path
         self.kind, self.workers, self.on = kind, workers, on
-        self.began, self.seconds = time.perf_counter(), dict[str, float]()
+        self.start, self.seconds = time.perf_counter(), dict[str, float]()
         self.about = {"began": datetime.now(UTC).isoformat(timespec="seconds"), **self._machine()}
-        self.before = json.loads(path.read_text()) if path.exists() else []
+        self.earlier_calls = json.loads(path.read_text()) if path.exists() else []
 
     def _machine(self) -> dict[str, Any]:
         gpu = {"gpu": torch.cuda.get_device_name()} if self.kind == "cuda" else {}
         cpu = {"cpu": cpu_name(), "cores": os.cpu_count()}
         return {"device": self.kind, **gpu, **cpu, "workers": self.workers, "on": self.on}
 
-    def tell(self, cell: Cell) -> None:
-        """Called when a cell is written; writes all that is known so far."""
-        self.seconds[cell.name] = round(time.perf_counter() - self.began, 1)
-        with aside(self.path) as temporary:
-            said = json.dumps([*self.before, self.about | {"parts": self.parts()}], indent=1)
-            temporary.write_text(said + "\n")
+    def record(self, cell: Cell) -> None:
+        """Note that a cell is written, and write all timings so far."""
+        self.seconds[cell.name] = round(time.perf_counter() - self.start, 1)
+        write([*self.earlier_calls, self.about | {"stages": self.timings()}], self.path)
 
-    def parts(self) -> dict[str, dict[str, float]]:
-        """Of each stage: how many populations this call computed, and when the last was done."""
-        found = {}
+    def timings(self) -> dict[str, dict[str, float]]:
+        """Return per stage how many cells this call computed, and when the last was finished."""
+        timings = {}
         for stage, names in self.stages.items():
-            own = [self.seconds[name] for name in names if name in self.seconds]
-            if own:
-                found[stage] = {"of": len(names), "computed": len(own), "seconds": max(own)}
-        return found
+            times = [self.seconds[name] for name in names if name in self.seconds]
+            if times:
+                timings[stage] = {"of": len(names), "computed": len(times), "seconds": max(times)}
+        return timings
 
 
 def stages(figures: Mapping[str, FigureOptions]) -> dict[str, list[str]]:
-    """The names of the cells of each figure and world."""
+    """Return the names of the cells of each figure and world."""
     return {
-        ", ".join(filter(None, (figure, world))): [u.name for u in cells]
+        ", ".join(filter(None, (figure, world))): [cell.name for cell in cells]
         for figure, options in figures.items()
         for world, cells in by_world(FIGURES[figure](options)).items()
         if figure != "table1"  # the same as figure 4's
@@ -89,7 +87,7 @@ def stages(figures: Mapping[str, FigureOptions]) -> dict[str, list[str]]:
 
 
 def cpu_name() -> str:
-    """The model of this machine's processor, or whatever is known of it."""
+    """Return the model of this machine's processor, as far as the system names it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:  # not a Linux
@@ -98,27 +96,18 @@ def cpu_name() -> str:
     return next(iter(models), "") or platform.processor() or platform.machine()
 
 
-def run_timed(
-    study: Study,
-    plan: Plan,
-    device: str | None,
-    on: On,
-    workers: int | None,
-    address: str | None,
-    mixed: bool,
-) -> int:
-    """Compute what is missing of a study, with its time said before and kept beside its rows."""
+def run_timed(study: Study, plan: Plan, options: RunOptions) -> int:
+    """Compute the missing cells; print an estimate before and keep the timings of all stages."""
     for note in plan.notes:
         print(note, file=sys.stderr)
+    where: dict[str, Any] = {"device": options.device, "on": options.on}
+    where |= {"workers": options.workers, "address": options.address}
     if not (missing := study.missing()):
-        return study.run(
-            device, on=on, workers=workers, address=address
-        )  # which refuses what cannot be done
+        return study.run(**where)  # it still refuses a device that is not there
     check_worlds(missing)
-    kind = find_device(device).type
-    most = workers or default_workers(kind)
-    print(estimate(missing, kind, most), file=sys.stderr)
-    pace = Pace(stages(plan.figures), study.folder.parent / "seconds.json", kind, most, on)
-    return study.run(
-        device, on=on, workers=workers, address=address, on_finished=pace.tell, mixed=mixed
-    )
+    kind = find_device(options.device).type
+    workers = options.workers or default_workers(kind)
+    print(estimate(missing, kind, workers), file=sys.stderr)
+    path = options.out / "timings.json"
+    timer = Timer(stages(plan.figures), path, kind, workers, options.on)
+    return study.run(**where, on_finished=timer.record, mixed=options.mixed)

@@ -1,7 +1,7 @@
-"""What changes along the x-axis of figures 4 and 5, with the run as the cell.
+"""Tests along the x-axis of figures 4 and 5, over runs.
 
-A run's number is its mean over the paper's teachers: datasets of one run overlap, so they do not
-count as independent. Tests are paired, and adjusted over all that one claim takes together.
+A run's number is its mean over the paper's teachers, since datasets of one run overlap and are not
+independent. Tests are paired and adjusted over all comparisons of a claim.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OURS = "counter-bc"
 
 
 def trends(rows: pd.DataFrame, column: str) -> dict[str, list[Test]]:
-    """The tests behind the claims of sections 5.1 (ε-greedy), 5.2 and 5.3."""
+    """Return the tests behind the claims of sections 5.1 (ε-greedy), 5.2 and 5.3."""
     pooled = of_paper(rows)
     if column == "pairs":
         greedy = pooled[pooled["teacher"] == "epsilon-greedy"]
@@ -40,9 +40,9 @@ def trends(rows: pd.DataFrame, column: str) -> dict[str, list[Test]]:
 
 
 def by_run(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Runs × (point, method), teachers counted alike.
+    """Return runs × (point, method), every teacher with the same weight.
 
-    A teacher's run with a gap anywhere is left out whole, so that points and methods stay paired.
+    A teacher's run with a gap anywhere is left out, so that points and methods stay paired.
     """
     wide = rows.pivot(index=["teacher", "seed"], columns=[column, "method"], values="return")
     wide = wide[list(dict.fromkeys(zip(rows[column], rows["method"], strict=True)))]
@@ -50,7 +50,7 @@ def by_run(rows: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def leads(runs: pd.DataFrame) -> list[Test]:
-    """Counter-BC above each other method, at every point."""
+    """Return the lead of Counter-BC over each other method at every point."""
     points, others = _axes(runs)
     return adjusted(
         ({"at": x, "other": m}, runs[x, OURS], runs[x, m]) for x in points for m in others
@@ -58,7 +58,7 @@ def leads(runs: pd.DataFrame) -> list[Test]:
 
 
 def steps(runs: pd.DataFrame) -> list[Test]:
-    """How much each lead grows from a point to the next; `at` is the latter."""
+    """Return the growth of each lead from a point to the next; `at` is the second point."""
     points, others = _axes(runs)
     return adjusted(
         ({"at": b, "other": m}, runs[b, OURS] - runs[b, m], runs[a, OURS] - runs[a, m])
@@ -68,7 +68,7 @@ def steps(runs: pd.DataFrame) -> list[Test]:
 
 
 def gains(runs: pd.DataFrame) -> list[Test]:
-    """How much each method gains from the first point to the last."""
+    """Return the gain of each method from the first point to the last."""
     points, others = _axes(runs)
     a, b = points[0], points[-1]
     return adjusted(
@@ -77,7 +77,7 @@ def gains(runs: pd.DataFrame) -> list[Test]:
 
 
 def alike(runs: pd.DataFrame) -> list[Test]:
-    """Every other method against the best, at the first point."""
+    """Return each other method's difference to the best at the first point."""
     at = _axes(runs)[0][0]
     first = runs[at]
     best = str(first.mean().idxmax())
@@ -88,7 +88,7 @@ def alike(runs: pd.DataFrame) -> list[Test]:
 
 
 def adjusted(compared: Iterable[tuple[Test, pd.Series, pd.Series]]) -> list[Test]:
-    """Paired t-tests of a − b; p is Bonferroni's over all of these."""
+    """Return paired t-tests of a − b with p adjusted by Bonferroni over all of them."""
     each = [(about, paired_difference(a.to_numpy(), b.to_numpy())) for about, a, b in compared]
     p = bonferroni([difference.p for _, difference in each])
     return [
@@ -98,16 +98,16 @@ def adjusted(compared: Iterable[tuple[Test, pd.Series, pd.Series]]) -> list[Test
 
 
 def _each(rows: pd.DataFrame, column: str, compare: Compare) -> list[Test]:
-    """Of every world and way of acting of which two runs or more are whole."""
-    found = []
+    """Return the comparisons of every world and way of acting with two complete runs or more."""
+    results = []
     for (world, act), part in rows.groupby(["world", "act"], sort=False):
         runs = by_run(part, column)
         if len(runs) > 1:
-            found += [{"world": world, "act": act} | test for test in compare(runs)]
-    return found
+            results += [{"world": world, "act": act} | test for test in compare(runs)]
+    return results
 
 
 def _axes(runs: pd.DataFrame) -> tuple[list[Any], list[str]]:
-    """The points in their order, and the methods beside Counter-BC."""
+    """Return the points in their order, and the methods beside Counter-BC."""
     points, methods = (list(dict.fromkeys(level)) for level in zip(*runs.columns, strict=True))
     return sorted(points), [m for m in methods if m != OURS]

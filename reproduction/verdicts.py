@@ -1,7 +1,8 @@
-"""What was found of a claim, for one way of acting: numbers in, a sentence and a verdict out.
+"""Rules that turn the numbers of one way of acting into a sentence and a verdict on a claim.
 
-"Better" and "worse" mean p < .05, adjusted over all that a claim takes together, unless the claim
-itself states another level. Here: figures 2, 3, 6 and 7, table 1 and Counter-BC above the others.
+"Better" and "worse" mean p < .05, adjusted over all tests of a claim, unless the claim states
+another level. This file has the rules of figures 2, 3, 6 and 7, of table 1, and of Counter-BC
+above the other methods; `verdicts_along` has those along the x-axis of figures 4 and 5.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reproduction.anova import ALPHA, p_text
-from reproduction.numbers import Numbers, Test, against, sign, spanned, told
+from reproduction.numbers import Numbers, Test, against, interval_text, lead_text, sign
 
 YES, PARTLY, NO, OPEN = "reproduced", "partly", "not reproduced", "not run"
 REVERSED = "contradicted"  # a significant effect the other way round
 UNCLEAR = "cannot tell"  # an interval too wide to say
-LIKE = 0.05  # of the mean compared with: what equals may differ by
-LARGE = 1.0  # half of what actions span: a Δ that is "too large", if any is
+MARGIN = 0.05  # share of a mean by which equal numbers may differ
+LARGE = 1.0  # a Δ of half the action range: "too large", if any is
 
 
 @dataclass(frozen=True)
 class Finding:
+    """A sentence with our numbers, and the verdict on the claim."""
+
     ours: str
     verdict: str
 
@@ -30,12 +33,15 @@ MISSING = Finding("", OPEN)
 
 
 def waiting(numbers: Numbers, act: str, command: str) -> Finding:
-    """Not run; the command that does."""
-    return Finding(f"`counterbc reproduce {command}`" if act == "sample" else "", OPEN)
+    """Return that a claim was not tested, with the command that computes its rows."""
+    return Finding(f"`python -m reproduction run {command}`" if act == "sample" else "", OPEN)
 
 
 def weighed(signs: Sequence[int]) -> str:
-    """Of comparisons that a claim wants all won: one lost contradicts it, half won is partly."""
+    """Return the verdict on a claim that needs every comparison won.
+
+    One lost comparison contradicts it; half of them won is partly.
+    """
     won = signs.count(1)
     if -1 in signs:
         return REVERSED
@@ -43,11 +49,11 @@ def weighed(signs: Sequence[int]) -> str:
 
 
 def same(test: Test, mean: float) -> str:
-    """Equivalence: the 95 % interval of a difference within ± 5 % of a mean, outside, or neither.
+    """Return whether the 95 % interval of a difference lies within ± 5 % of a mean.
 
-    Not told apart is not the same, so no p counts here, and no adjustment of one.
+    This is a test of equivalence: a p-value cannot show that two numbers are equal.
     """
-    low, high, margin = test["difference"]["low"], test["difference"]["high"], LIKE * abs(mean)
+    low, high, margin = test["difference"]["low"], test["difference"]["high"], MARGIN * abs(mean)
     if low is None or high is None:
         return UNCLEAR
     if -margin <= low and high <= margin:
@@ -59,61 +65,64 @@ def beats(
     numbers: Numbers, act: str, figure: str, chosen: dict[str, str], better: int = 1,
     others: Collection[str] = (), level: float = ALPHA, by_runs: bool = True,
 ) -> Finding:  # fmt: skip
-    """Counter-BC is better than each of these, by default than all, at the level of the claim.
+    """Return whether Counter-BC is better than each of `others`, by default than all.
 
-    `by_runs`: nothing is reproduced or contradicted unless runs for cells agree with datasets.
+    With `by_runs`, tests over runs must agree with tests over datasets for a clear verdict.
     """
     for test in numbers.tests(figure, act, **chosen):
-        own = [t for t in against(test) if not others or t["other"] in others]
+        leads = [t for t in against(test) if not others or t["other"] in others]
         cells = ("p", "p_by_runs") if by_runs else ("p",)
-        return Finding(told(test, better, level), _beaten(own, better, level, cells))
+        return Finding(lead_text(test, better, level), _beaten(leads, better, level, cells))
     return MISSING
 
 
-def _beaten(own: Sequence[Test], better: int, level: float, cells: Sequence[str]) -> str:
-    """`weighed`, but that the strong verdicts need all cells and the first one the level."""
-    signs = [sign(t, better) for t in own]
-    if any(all(sign(t, better, cell=cell) == -1 for cell in cells) for t in own):
+def _beaten(leads: Sequence[Test], better: int, level: float, cells: Sequence[str]) -> str:
+    """Return a verdict like `weighed`, where a clear verdict needs every kind of p-value."""
+    signs = [sign(t, better) for t in leads]
+    if any(all(sign(t, better, cell=cell) == -1 for cell in cells) for t in leads):
         return REVERSED
-    if all(sign(t, better, level, cell) == 1 for t in own for cell in cells):
+    if all(sign(t, better, level, cell) == 1 for t in leads for cell in cells):
         return YES
     return NO if -1 in signs or 2 * signs.count(1) < len(signs) else PARTLY
 
 
 def at_radius(numbers: Numbers, act: str, world: str, teacher: str) -> list[Test]:
-    """Counter-BC against BC, run by run, from the smallest Δ to the largest."""
-    own = numbers.tests("figure6", act, of="above_bc", world=world, teacher=teacher)
-    return sorted(own, key=lambda t: float(t["radius"]))
+    """Return the tests of Counter-BC against BC, from the smallest Δ to the largest."""
+    tests = numbers.tests("figure6", act, of="above_bc", world=world, teacher=teacher)
+    return sorted(tests, key=lambda t: float(t["radius"]))
 
 
 def _above_bc(test: Test) -> str:
     p = "" if test["p"] is None else f", {p_text(test['p'])}"
-    return f"Δ {test['radius']:g}: {spanned(test)} above BC{p}"
+    return f"Δ {test['radius']:g}: {interval_text(test)} above BC{p}"
 
 
 def zero_is_bc(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
+    """Return whether Counter-BC at Δ 0 equals BC."""
     first = at_radius(numbers, act, world, teacher)[0]
     if first["radius"] != 0:
         return MISSING
-    text = f"Δ 0: {spanned(first)} above BC; ± {LIKE * abs(first['bc']):.2f} is the same"
+    text = f"Δ 0: {interval_text(first)} above BC; ± {MARGIN * abs(first['bc']):.2f} is the same"
     return Finding(text, same(first, first["bc"]))
 
 
 def larger_helps(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
+    """Return whether the best Δ above 0 is above BC."""
     rest = [t for t in at_radius(numbers, act, world, teacher) if t["radius"] > 0]
     best = max(rest, key=lambda t: float(t["difference"]["mean"]))
     return Finding(f"best at {_above_bc(best)}", weighed([sign(best)]))
 
 
 def too_large_hurts(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
-    """At the largest Δ that was run; one that is not large cannot deny it."""
+    """Return whether the largest Δ is below BC; a Δ that is not large cannot deny the claim."""
     last = at_radius(numbers, act, world, teacher)[-1]
-    found = sign(last, better=-1)
-    known = found == 1 or last["radius"] >= LARGE
-    return Finding(_above_bc(last), weighed([found]) if known else UNCLEAR)
+    direction = sign(last, better=-1)
+    decided = direction == 1 or last["radius"] >= LARGE
+    return Finding(_above_bc(last), weighed([direction]) if decided else UNCLEAR)
 
 
 def differs(numbers: Numbers, act: str, measure: str) -> Finding:
+    """Return whether methods differ in a measure of air hockey, p < .001."""
     for test in numbers.tests("figure7", act, measure=measure):
         p = test["anova"]["p"]
         return Finding(test["anova"]["text"], YES if p is not None and p < 0.001 else NO)
@@ -121,7 +130,7 @@ def differs(numbers: Numbers, act: str, measure: str) -> Finding:
 
 
 def improves(numbers: Numbers, act: str, world: str, baseline: str) -> Finding:
-    """Whether our interval has one sign, that of the paper's number, and that number in it."""
+    """Return whether our interval has the sign of the paper's number and contains it."""
     for row in numbers.tests("table1", act, of="improvements", world=world, baseline=baseline):
         paper, low, high = row["paper"], row["low"], row["high"]
         percent, *ends = (f"{row[k]:.0f}".replace("-", "−") for k in ("percent", "low", "high"))
@@ -135,8 +144,8 @@ def improves(numbers: Numbers, act: str, world: str, baseline: str) -> Finding:
 
 
 def ordered(numbers: Numbers, act: str) -> Finding:
-    """Figure 2: largest when confident outside, least when confident inside."""
-    loss = numbers.said.get("figure2", {}).get("loss")
+    """Return whether figure 2's loss is largest when confident outside, least when inside."""
+    loss = numbers.figures.get("figure2", {}).get("loss")
     if not loss or act != "mean":  # nobody acts
         return MISSING
     text = "; ".join(f"{name} {value:.2f}" for name, value in loss.items()).replace("-", "−")
@@ -145,8 +154,11 @@ def ordered(numbers: Numbers, act: str) -> Finding:
 
 
 def simpler(numbers: Numbers, act: str, measure: str, sign: int) -> Finding:
-    """Figure 3: a measure that grows (1) or falls (−1) with Δ, up to a standard error a step."""
-    rows = numbers.said.get("figure3", {}).get("by radius")
+    """Return whether a measure of figure 3 grows (1) or falls (−1) with Δ.
+
+    A step may go the other way by less than a standard error.
+    """
+    rows = numbers.figures.get("figure3", {}).get("by radius")
     if not rows or act != "mean":  # the mean function is what is drawn
         return MISSING
     values = [row[measure]["mean"] for row in rows]

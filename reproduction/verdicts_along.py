@@ -1,19 +1,29 @@
-"""What was found of claims along the x-axis of figures 4 and 5; tests have the run as the cell."""
+"""Rules for claims along the x-axis of figures 4 and 5; their tests are over runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from counterbc.experiments.plots import LABELS
+from counterbc.experiments.styles import method_style
 from reproduction.anova import p_text
-from reproduction.numbers import Numbers, Test, sign, signed, spanned
-from reproduction.verdicts import LIKE, MISSING, NO, REVERSED, UNCLEAR, YES, Finding, same, weighed
+from reproduction.numbers import Numbers, Test, interval_text, sign, signed
+from reproduction.verdicts import (
+    MARGIN,
+    MISSING,
+    NO,
+    REVERSED,
+    UNCLEAR,
+    YES,
+    Finding,
+    same,
+    weighed,
+)
 
-GONE = 0.1  # of the best return without noise: what is left near chance
+CHANCE = 0.1  # share of the best return without noise that remains near chance
 
 
 def occasionally(numbers: Numbers, act: str, world: str) -> Finding:
-    """BCND is higher at some sizes under ε-greedy, not at all of them."""
+    """Return whether BCND is higher at some sizes under ε-greedy, but not at all of them."""
     every = numbers.tests("figure4", act, of="epsilon_greedy", world=world)
     if not every:
         return MISSING
@@ -31,11 +41,12 @@ def occasionally(numbers: Numbers, act: str, world: str) -> Finding:
 
 
 def more_helps(numbers: Numbers, act: str, world: str) -> Finding:
+    """Return whether every method gains from the fewest to the most pairs."""
     every = numbers.tests("figure4", act, of="gains", world=world)
     if not every:
         return MISSING
     text = ", ".join(
-        f"{LABELS[t['method']]} {signed(t['difference']['mean'])}"
+        f"{method_style(t['method']).label} {signed(t['difference']['mean'])}"
         + ("" if t["p"] is None else f" ({p_text(t['p'])})")
         for t in every
     )
@@ -44,7 +55,7 @@ def more_helps(numbers: Numbers, act: str, world: str) -> Finding:
 
 
 def leads(numbers: Numbers, act: str, world: str) -> Finding:
-    """Counter-BC is above each baseline at every size."""
+    """Return whether Counter-BC is above each baseline at every size."""
     every = numbers.tests("figure4", act, of="leads", world=world)
     if not every:
         return MISSING
@@ -52,34 +63,37 @@ def leads(numbers: Numbers, act: str, world: str) -> Finding:
     short = {t["at"] for t, s in zip(every, signs, strict=True) if s != 1}
     sizes = {t["at"] for t in every}
     text = f"above each at {len(sizes - short)} of {len(sizes)} sizes"
-    for said, value in (("not told from", 0), ("below", -1)):
-        text += _named(said, [t for t, s in zip(every, signs, strict=True) if s == value])
+    for words, value in (("not different from", 0), ("below", -1)):
+        text += _named(words, [t for t, s in zip(every, signs, strict=True) if s == value])
     return Finding(text, weighed(signs))
 
 
-def _named(said: str, tests: Sequence[Test]) -> str:
-    """; below BC at 800/1600, BCND at 100."""
+def _named(words: str, tests: Sequence[Test]) -> str:
+    """Return text such as "; below BC at 800/1600, BCND at 100"."""
     each: dict[str, list[str]] = {}
     for t in tests:
-        each.setdefault(LABELS[t["other"]], []).append(f"{t['at']:g}")
+        each.setdefault(method_style(t["other"]).label, []).append(f"{t['at']:g}")
     names = ", ".join(f"{name} at {'/'.join(points)}" for name, points in each.items())
-    return f"; {said} {names}" if names else ""
+    return f"; {words} {names}" if names else ""
 
 
 def alike(numbers: Numbers, act: str, world: str) -> Finding:
-    """Without noise, every method is the same as the best; one that is not contradicts it."""
+    """Return whether, without noise, every method equals the best; one that differs denies it."""
     every = numbers.tests("figure5", act, of="alike", world=world, at=0.0)
     if not every:
         return MISSING
-    best, mean = LABELS[every[0]["best"]], every[0]["mean_of_best"]
-    each = ", ".join(f"{LABELS[t['method']]} {spanned(t)}" for t in every)
-    text = f"best {best} {mean:.1f}, above it {each}; ± {LIKE * abs(mean):.2f} is the same"
-    found = {same(t, mean) for t in every}
-    return Finding(text, next(v for v in (REVERSED, UNCLEAR, YES) if v in found))
+    best, mean = method_style(every[0]["best"]).label, every[0]["mean_of_best"]
+    each = ", ".join(f"{method_style(t['method']).label} {interval_text(t)}" for t in every)
+    text = f"best {best} {mean:.1f}, above it {each}; ± {MARGIN * abs(mean):.2f} is the same"
+    verdicts = {same(t, mean) for t in every}
+    return Finding(text, next(v for v in (REVERSED, UNCLEAR, YES) if v in verdicts))
 
 
 def grows(numbers: Numbers, act: str, world: str) -> Finding:
-    """From each σ to the next, over each baseline; Counter-BC must be above it at the latter."""
+    """Return whether the lead over each baseline grows from each σ to the next.
+
+    Counter-BC must be above the baseline at the larger σ.
+    """
     leads = numbers.tests("figure5", act, of="leads", world=world)
     steps = numbers.tests("figure5", act, of="steps", world=world)
     if not steps:
@@ -93,15 +107,15 @@ def grows(numbers: Numbers, act: str, world: str) -> Finding:
 
 
 def lost(numbers: Numbers, act: str, world: str) -> Finding:
-    """At the largest σ a tenth at most is left of the best return without noise."""
+    """Return whether at the largest σ at most a tenth of the best noiseless return remains."""
     from scipy import stats
 
     cells = numbers.cells("figure5", act, world=world)
     last, first = (cells[cells["sigma"] == edge(cells["sigma"])] for edge in (max, min))
-    left = GONE * first["mean"].max()
-    half = stats.t.ppf(0.975, last["count"] - 1) * last["sem"]  # of 95 %
+    left = CHANCE * first["mean"].max()
+    half = stats.t.ppf(0.975, last["count"] - 1) * last["sem"]  # half a 95 % interval
     text = ", ".join(
-        f"{LABELS[m]} {mean:.1f} ± {h:.1f}"
+        f"{method_style(m).label} {mean:.1f} ± {h:.1f}"
         for m, mean, h in zip(last["method"], last["mean"], half, strict=True)
     )
     if (last["mean"] - half > left).any():

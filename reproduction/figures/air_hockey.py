@@ -1,4 +1,4 @@
-"""Figure 7: air hockey, by the paper's three measures and one of ours."""
+"""Figure 7: air hockey by the paper's three measures and one of ours."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import pandas as pd
 from matplotlib.ticker import LogLocator
 
 from counterbc.acting.actor import ACTS
-from counterbc.envs.air_hockey.table import RATE
-from counterbc.experiments.plots import (
-    COLORS,
-    LABELS,
-    MARKERS,
+from counterbc.envs import WORLDS
+from counterbc.experiments.styles import method_styles
+from reproduction.anova import ALPHA, as_json, by_subject, post_hoc
+from reproduction.plots import (
     band,
     label_below,
     legend,
@@ -21,40 +20,40 @@ from counterbc.experiments.plots import (
     radius_used,
     save,
 )
-from reproduction.anova import ALPHA, as_json, by_subject, post_hoc
 
-MEASURES = {
+HOCKEY_MEASURES = {
     "hits": "hits per start",
     "distance_per_hit": "distance per hit (m)",
     "time_per_hit": "time per hit (s)",
     "hits_per_minute": "hits per minute",
 }
-LOG = ("distance_per_hit", "time_per_hit")
-"""Where one method is so far off that the others would lie on top of each other."""
+LOG_MEASURES = ("distance_per_hit", "time_per_hit")
+"""Measures in which one method is so far off that the others would overlap on a linear axis."""
 SUBJECT = ("pairs", "seed")
 """A subject is a dataset: one size and one run."""
 
 
-def draw(rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
-    """One figure per way of acting, with the statistics of each measure."""
+def draw(rows: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    """Draw one figure per way of acting, and return the statistics of each measure."""
     rows = rows.assign(hits_per_minute=hits_per_minute(rows))
     tests = [
         {"act": act, "measure": measure, **as_json(wide), "means": wide.mean().to_dict()}
         for act in ACTS
-        for measure in MEASURES
+        for measure in HOCKEY_MEASURES
         for wide in [_wide(rows, act, measure)]
     ]
-    files = [file for act in ACTS for file in _figure(rows[rows["act"] == act], act, folder)]
-    return {"statistics": tests}, files
+    for act in ACTS:
+        _draw_act(rows[rows["act"] == act], act, folder)
+    return {"statistics": tests}
 
 
 def hits_per_minute(rows: pd.DataFrame) -> pd.Series[float]:
-    """All hits of a run over all the time it played; rows have means over its starts of both.
+    """Return all hits of a run over all the time it played; rows hold means of both over starts.
 
-    The paper's time per hit is of one start, so whoever loses the puck at once looks quick; not
-    here. Upside down, it would be infinite for runs without a hit.
+    The paper's time per hit is that of one start, so a policy that loses the puck at once looks
+    quick; this measure does not have that flaw. Its inverse would be infinite without a hit.
     """
-    seconds = rows["length"] / RATE
+    seconds = rows["length"] / WORLDS["air-hockey"].rate
     return 60 * rows["hits"] / seconds
 
 
@@ -62,9 +61,9 @@ def _wide(rows: pd.DataFrame, act: str, measure: str) -> pd.DataFrame:
     return by_subject(rows[rows["act"] == act], measure, SUBJECT)
 
 
-def _figure(rows: pd.DataFrame, act: str, folder: Path) -> list[Path]:
-    figure, axes = new_figure(len(MEASURES), 2, 6.1)
-    for (measure, label), (left, right) in zip(MEASURES.items(), axes, strict=True):
+def _draw_act(rows: pd.DataFrame, act: str, folder: Path) -> None:
+    figure, axes = new_figure(len(HOCKEY_MEASURES), 2, 6.1)
+    for (measure, label), (left, right) in zip(HOCKEY_MEASURES.items(), axes, strict=True):
         right.sharey(left)
         _by_size(left, rows, measure)
         _averages(right, _wide(rows, act, measure))
@@ -74,14 +73,14 @@ def _figure(rows: pd.DataFrame, act: str, folder: Path) -> list[Path]:
     label_below(axes, "")
     axes[-1][0].set_xlabel("state–action pairs")
     legend(figure, axes[0][0], columns=4)
-    return save(figure, folder, f"figure7-{act}", _caption(rows, act), legend=True)
+    save(figure, folder, f"figure7-{act}", _caption(rows, act), legend=True)
 
 
 def _by_size(axis: Any, rows: pd.DataFrame, measure: str) -> None:
-    for method in dict.fromkeys(rows["method"]):
+    for method, style in method_styles(dict.fromkeys(rows["method"])).items():
         grouped = rows[rows["method"] == method].groupby("pairs")[measure]
         x, mean, sem = grouped.mean().index, grouped.mean(), grouped.sem()
-        band(axis, x, mean, sem, COLORS[method], LABELS[method], MARKERS[method])
+        band(axis, x, mean, sem, style.colour, style.label, style.marker)
     axis.set_xscale("log", base=2)
     sizes = sorted(rows["pairs"].unique())
     axis.set_xticks(sizes, [str(s) for s in sizes])
@@ -89,13 +88,14 @@ def _by_size(axis: Any, rows: pd.DataFrame, measure: str) -> None:
 
 
 def _averages(axis: Any, wide: pd.DataFrame) -> None:
-    """Means over all datasets; above a baseline, where Counter-BC lies if it differs."""
-    methods = list(wide.columns)
-    for x, method in enumerate(methods):
+    """Draw means over all datasets; a mark over a baseline says where Counter-BC differs."""
+    methods, styles = list(wide.columns), method_styles(wide.columns)
+    for x, (method, style) in enumerate(styles.items()):
         axis.errorbar(x, wide[method].mean(), wide[method].sem(), capsize=4, lw=1.0,
-                      color=COLORS[method], marker=MARKERS[method],
-                      ms=4 if MARKERS[method] == "*" else 2.5)  # fmt: skip
-    axis.set_xticks(range(len(methods)), [LABELS[m] for m in methods], rotation=25, ha="right")
+                      color=style.colour, marker=style.marker,
+                      ms=4 if style.marker == "*" else 2.5)  # fmt: skip
+    labels = [style.label for style in styles.values()]
+    axis.set_xticks(range(len(methods)), labels, rotation=25, ha="right")
     axis.set_xlim(-0.5, len(methods) - 0.5)
     for test in post_hoc(wide):
         if test.method == "counter-bc" and test.p < ALPHA:
@@ -105,7 +105,7 @@ def _averages(axis: Any, wide: pd.DataFrame) -> None:
 
 
 def _scale(axis: Any, measure: str) -> None:
-    if measure in LOG:
+    if measure in LOG_MEASURES:
         axis.set_yscale("log")
         axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
         axis.yaxis.set_major_formatter("{x:g}")

@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 
 from counterbc.data import draws
 from counterbc.data.feasible import Everywhere
-from counterbc.experiments.plots import label_below, new_figure, save
 from counterbc.losses import cross_entropy
 from counterbc.policies import GaussianMLP
 from counterbc.supports import Ball
+from reproduction.plots import label_below, new_figure, save
 
 Array = NDArray[Any]
 RADIUS = 0.5
 COUNT = 2000  # counterfactuals: enough that the loss does not depend on their draw
 LINE = np.linspace(-1.0, 1.0, 61)
-"""Of actions along either dimension of the plane."""
+"""Actions along either dimension of the plane."""
 LEVELS = (-2, -1, 0, 1, 2, 5, 10, 20, 50, 120)
-"""Of the colours: far from a confident policy the loss grows with the square of the distance."""
+"""Levels of colour; far from a confident policy the loss grows with the squared distance."""
 
 HALO = (withStroke(linewidth=2.4, foreground="w"),)
-"""Behind black lines, which are seen then on every colour."""
+"""A white edge, so that black lines are visible on every colour."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ POLICIES = (
 
 
 def losses() -> dict[str, float]:
-    """Eq. M4 of each policy with C(s, a) the disc of radius 0.5 around the demonstrated action."""
+    """Return eq. M4 of each policy; C(s, a) is a disc of radius 0.5 around the shown action."""
     return {p.name: float(loss(p, torch.zeros(1, 2))) for p in POLICIES}
 
 
 def loss(policy: Predicted, demonstrated: torch.Tensor) -> torch.Tensor:
-    """Eq. M4 had each of these actions (B, 2) been the demonstrated one: (B,)."""
+    """Return eq. M4 (B,) for each of these actions (B, 2) as the demonstrated one."""
     support, count = Ball(COUNT), len(demonstrated)
     numbers = support.draws(2, Everywhere())
     u = draws.uniform(torch.tensor(0), "figure 2", torch.arange(COUNT), numbers)
@@ -64,9 +64,9 @@ def loss(policy: Predicted, demonstrated: torch.Tensor) -> torch.Tensor:
 
 
 def plane(policy: Predicted) -> Array:
-    """The loss wherever the demonstrated action lies: dimension 2 × dimension 1."""
+    """Return the loss for every place of the demonstrated action: dimension 2 × dimension 1."""
     x = torch.tensor(LINE).float()
-    # Line by line: all counterfactuals of the plane at once would take much memory.
+    # Line by line, since the counterfactuals of the whole plane would take much memory.
     lines = [loss(policy, torch.stack([x, y.expand_as(x)], -1)) for y in x]
     return np.asarray(torch.stack(lines))
 
@@ -76,13 +76,13 @@ def _log_pi(policy: Predicted, actions: torch.Tensor) -> torch.Tensor:
     return GaussianMLP().log_prob((mean, torch.full_like(mean, policy.std).log()), actions)
 
 
-def draw(folder: Path) -> tuple[dict[str, Any], list[Path]]:
-    """Four panels from the largest to the least loss, one scale of colours."""
-    found = losses()
+def draw(folder: Path) -> dict[str, Any]:
+    """Draw four panels from the largest to the smallest loss with one colour scale."""
+    values = losses()
     figure, axes = new_figure(2, 2, height=4.4)
     for axis, policy in zip(axes.flat, POLICIES, strict=True):
-        shown = _panel(axis, policy)
-        number = f"{found[policy.name]:.1f}".replace("-", "−")
+        contours = _panel(axis, policy)
+        number = f"{values[policy.name]:.1f}".replace("-", "−")
         axis.set_title(f"{policy.name}: {number}", fontsize=7.5, pad=3)
     label_below(axes, "demonstrated action, dim. 1")
     for axis in axes[:, 0]:
@@ -92,20 +92,21 @@ def draw(folder: Path) -> tuple[dict[str, Any], list[Path]]:
         "loss where it is at +; dashed: C(s, a) then, Δ = 0.5. Solid: the policy, 1 and 2 standard "
         f"deviations around its mean. {COUNT:,} counterfactuals."
     )
-    return {"loss": found}, save(figure, folder, "figure2", caption, bar=(shown, "loss"))
+    save(figure, folder, "figure2", caption, bar=(contours, "loss"))
+    return {"loss": values}
 
 
 def _panel(axis: Any, policy: Predicted) -> Any:
-    """A map of the loss, with C(s, a) and the policy on it."""
-    shown = axis.contourf(LINE, LINE, plane(policy), LEVELS, cmap="viridis_r",
-                          norm=BoundaryNorm(LEVELS, 256))  # fmt: skip
+    """Draw a map of the loss with C(s, a) and the policy on it."""
+    contours = axis.contourf(LINE, LINE, plane(policy), LEVELS, cmap="viridis_r",
+                             norm=BoundaryNorm(LEVELS, 256))  # fmt: skip
     for times in (1, 2):
         _circle(axis, policy.mean, times * policy.std, lw=1.0)
     _circle(axis, (0.0, 0.0), RADIUS, lw=1.4, ls="--")
     axis.plot(0, 0, "k+", ms=7, path_effects=HALO)
     axis.set(xlim=(-1, 1), ylim=(-1, 1), xticks=[-1, 0, 1], yticks=[-1, 0, 1], aspect="equal")
     axis.grid(visible=False)
-    return shown
+    return contours
 
 
 def _circle(axis: Any, centre: tuple[float, float], radius: float, **look: Any) -> None:

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from counterbc.experiments.plots import COLORS, band, new_mosaic, save
+from counterbc.experiments.styles import method_style
+from reproduction.plots import band, new_mosaic, save
 from reproduction.recovery import AT, NOISE, examples, meant, variation
 
 Array = NDArray[Any]
-MEASURES = ("variation", "to_examples", "to_meant")
-"""Of each run, as `recovery.distances` has them."""
+RECOVERY_MEASURES = ("variation", "to_examples", "to_meant")
+"""Numbers of each run, computed by `recovery.distances`."""
 OF_MEAN = "variation_of_mean"
 VARIATION, TO_EXAMPLES, TO_MEANT = "total variation", "RMS to the examples", "RMS to |s| − 0.5"
 PANELS: dict[str, dict[str, str | None]] = {
@@ -30,8 +31,8 @@ LOOKS = {
 }
 
 
-def draw(rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
-    """A panel for BC and for each Δ, then the measures against Δ, BC standing at 0."""
+def draw(rows: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    """Draw a panel for BC and for each Δ, then the measures against Δ with BC at 0."""
     radii = [None, *sorted(rows["radius"].dropna().unique())]
     layout = _layout([_title(r) for r in radii])
     figure, axes = new_mosaic(layout, 1.15 * len(layout) + 0.6)
@@ -42,10 +43,11 @@ def draw(rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
         lowest, leftmost = i >= len(radii) - 3, i % 3 == 0
         axis.set(xlabel="state s" if lowest else "", ylabel="action a" if leftmost else "")
         axis.tick_params(labelbottom=lowest, labelleft=leftmost)
-    said = [_summary(_of(rows, r), r) for r in radii]
+    summaries = [_summary(_of(rows, r), r) for r in radii]
     for label, measures in PANELS.items():
-        _against_radius(axes[label], said, label, measures)
-    return {"by radius": said}, save(figure, folder, "figure3", _caption(rows.iloc[0]))
+        _against_radius(axes[label], summaries, label, measures)
+    save(figure, folder, "figure3", _caption(rows.iloc[0]))
+    return {"by radius": summaries}
 
 
 def _title(radius: float | None) -> str:
@@ -53,7 +55,7 @@ def _title(radius: float | None) -> str:
 
 
 def _layout(curves: list[str]) -> list[list[str]]:
-    """Three curves to a line of six cells, the variation in what is left, distances below."""
+    """Return lines of six cells: three curves each, then the variation, then both distances."""
     cells = [name for name in curves for _ in range(2)]
     cells += [VARIATION] * (6 - len(cells) % 6)
     cells += [TO_EXAMPLES] * 3 + [TO_MEANT] * 3
@@ -79,20 +81,20 @@ def _curves(axis: Any, rows: pd.DataFrame) -> None:
     data = examples(int(rows["pairs"].iloc[0]), 0)
     axis.plot(data.obs[:, 0], data.action[:, 0], ".", ms=1.5, color="0.7", rasterized=True)
     axis.plot(AT, meant(AT), "k--", lw=0.8)
-    color = COLORS["bc" if rows["radius"].isna().all() else "counter-bc"]
+    method = "bc" if rows["radius"].isna().all() else "counter-bc"
     mean, sd = learned.mean(0), learned.std(0, ddof=1)
-    band(axis, AT[::4], mean[::4], sd[::4], color)  # looks the same, in a smaller file
+    band(axis, AT[::4], mean[::4], sd[::4], method_style(method).colour)
     axis.set(ylim=(-1.05, 1.05), xticks=[-1, 0, 1])
 
 
 def _against_radius(
-    axis: Any, said: list[dict[str, Any]], label: str, measures: dict[str, str | None]
+    axis: Any, summaries: list[dict[str, Any]], label: str, measures: dict[str, str | None]
 ) -> None:
-    x = [row["radius"] or 0.0 for row in said]
+    x = [row["radius"] or 0.0 for row in summaries]
     for key, name in measures.items():
         look, color = LOOKS[key]
-        values = [row[key]["mean"] for row in said]
-        errors = [row[key]["sd"] / row["runs"] ** 0.5 for row in said]
+        values = [row[key]["mean"] for row in summaries]
+        errors = [row[key]["sd"] / row["runs"] ** 0.5 for row in summaries]
         axis.errorbar(x, values, errors, fmt=look, ms=2.5, lw=1, capsize=2, color=color, label=name)
     axis.set_ylabel(label)
     axis.set_xlabel("Δ (BC at 0)")
@@ -104,7 +106,7 @@ def _against_radius(
 
 def _summary(rows: pd.DataFrame, radius: float | None) -> dict[str, Any]:
     numbers: dict[str, Any] = {
-        k: {"mean": rows[k].mean(), "sd": rows[k].std(ddof=1)} for k in MEASURES
+        k: {"mean": rows[k].mean(), "sd": rows[k].std(ddof=1)} for k in RECOVERY_MEASURES
     }
     learned = np.stack(rows["action"].to_list())
     numbers[OF_MEAN] = variation_of_mean(learned)
@@ -112,7 +114,7 @@ def _summary(rows: pd.DataFrame, radius: float | None) -> dict[str, Any]:
 
 
 def variation_of_mean(learned: Array) -> dict[str, float]:
-    """Of the mean of curves (runs, states), and the standard deviation of its pseudo-values.
+    """Return the variation of the mean of curves (runs, states), and the sd of its pseudo-values.
 
     There is one mean curve, so its spread is the jackknife's: pseudo-value i is n T − (n − 1) T₋ᵢ,
     where T₋ᵢ leaves out run i; their sd over √n is the standard error, as for a mean of runs.

@@ -11,11 +11,11 @@ from matplotlib.ticker import MaxNLocator
 
 from counterbc.acting.actor import ACTS
 from counterbc.demonstrators import NOISES
-from counterbc.experiments.plots import (
-    COLORS,
-    LABELS,
-    MARKERS,
-    UNITS,
+from counterbc.envs import WORLDS
+from counterbc.experiments.styles import method_styles
+from reproduction.anova import as_json, by_subject
+from reproduction.improvement import of_paper
+from reproduction.plots import (
     WIDTH,
     band,
     label_below,
@@ -25,14 +25,12 @@ from counterbc.experiments.plots import (
     save,
     title,
 )
-from reproduction.anova import as_json, by_subject
-from reproduction.improvement import of_paper
 from reproduction.trends import adjusted, trends
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What stands on the x-axis."""
+    """The x-axis of a figure."""
 
     column: str
     label: str
@@ -46,25 +44,27 @@ AXES = {
 }
 
 
-def draw(name: str, rows: pd.DataFrame, folder: Path) -> tuple[dict[str, Any], list[Path]]:
-    """One figure per way of acting, and the statistics of figures 4 and 5."""
-    said: dict[str, Any] = {"cells": _cells(rows, AXES[name])}
+def draw(name: str, rows: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    """Draw one figure per way of acting; return means and the statistics of figures 4 and 5."""
+    numbers: dict[str, Any] = {"cells": _cells(rows, AXES[name])}
     if name == "figure6":
-        said["above_bc"] = above_bc(rows)
+        numbers["above_bc"] = above_bc(rows)
     else:
-        said |= {"statistics": tests(rows, AXES[name].column), **trends(rows, AXES[name].column)}
+        column = AXES[name].column
+        numbers |= {"statistics": tests(rows, column), **trends(rows, column)}
     if name == "figure4":
-        said["shown"] = shown(rows)
-    files = [file for act in ACTS for file in _figure(name, rows[rows["act"] == act], folder)]
-    return said, files
+        numbers["shown"] = demonstrated_returns(rows)
+    for act in ACTS:
+        _draw_act(name, rows[rows["act"] == act], folder)
+    return numbers
 
 
 def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
-    """Per world and way of acting: every teacher alone, then all of the paper's together.
+    """Return tests per world and way of acting: each teacher alone, then the paper's pooled.
 
     A subject is a dataset: one teacher, one point of the x-axis, one run.
     """
-    found = []
+    results = []
     for (world, act), part in rows.groupby(["world", "act"], sort=False):
         teachers = list(dict.fromkeys(part["teacher"]))
         groups = {t: part[part["teacher"] == t] for t in teachers}
@@ -73,30 +73,30 @@ def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
             groups["all"] = pooled
         for teacher, chosen in groups.items():
             wide = by_subject(chosen, "return", ("teacher", column, "seed"))
-            found.append({"world": world, "act": act, "teacher": teacher, **as_json(wide)})
-    return found
+            results.append({"world": world, "act": act, "teacher": teacher, **as_json(wide)})
+    return results
 
 
-def shown(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """The return of the demonstrations themselves, over runs; what people recorded has none."""
+def demonstrated_returns(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the mean return of the demonstrations over runs; recordings of people have none."""
     if "shown_return" not in rows:
         return []
-    known = rows.dropna(subset=["shown_return"])
-    once = known.drop_duplicates(["world", "teacher", "pairs", "seed"])
+    finite = rows.dropna(subset=["shown_return"])
+    once = finite.drop_duplicates(["world", "teacher", "pairs", "seed"])
     table = once.groupby(["world", "teacher"], sort=False)["shown_return"].agg(["mean", "std"])
     return [{str(k): v for k, v in row.items()} for row in table.reset_index().to_dict("records")]
 
 
 def above_bc(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Counter-BC against BC, whose mean is told, run by run; p is adjusted over the radii."""
-    found = []
+    """Return tests of Counter-BC against BC, run by run; p is adjusted over the radii."""
+    results = []
     for (world, teacher, act), part in rows.groupby(["world", "teacher", "act"], sort=False):
         bc = part[part["method"] == "bc"].set_index("seed")["return"]
         about = {"world": world, "teacher": teacher, "act": act, "bc": bc.mean()}
         radii = part[part["method"] == "counter-bc"].groupby("radius")
-        each = {r: own.set_index("seed")["return"].reindex(bc.index) for r, own in radii}
-        found += adjusted((about | {"radius": r}, own, bc) for r, own in each.items())
-    return found
+        each = {r: runs.set_index("seed")["return"].reindex(bc.index) for r, runs in radii}
+        results += adjusted((about | {"radius": r}, runs, bc) for r, runs in each.items())
+    return results
 
 
 def _cells(rows: pd.DataFrame, axis: Axis) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ def _cells(rows: pd.DataFrame, axis: Axis) -> list[dict[str, Any]]:
     return [{str(k): v for k, v in row.items()} for row in table.to_dict("records")]
 
 
-def _figure(name: str, rows: pd.DataFrame, folder: Path) -> list[Path]:
+def _draw_act(name: str, rows: pd.DataFrame, folder: Path) -> None:
     worlds, teachers = (list(dict.fromkeys(rows[c])) for c in ("world", "teacher"))
     width = max(WIDTH, WIDTH / 2 * len(worlds))
     figure, axes = new_figure(len(teachers), len(worlds), 1.25 * len(teachers) + 0.9, width)
@@ -116,11 +116,11 @@ def _figure(name: str, rows: pd.DataFrame, folder: Path) -> list[Path]:
             panel.set_visible(not here.empty)
             _panel(panel, here, AXES[name])
             panel.set_title(title(world, teacher), fontsize=7.5, pad=3)
-            panel.set_ylabel(UNITS.get(world, "return"))
+            panel.set_ylabel(WORLDS[world].axis_label)
     label_below(axes, AXES[name].label)
     legend(figure, next(panel for panel in axes.flat if panel.get_visible()), columns=3)
     act = rows["act"].iloc[0]
-    return save(figure, folder, f"{name}-{act}", _caption(name, rows), legend=True)
+    save(figure, folder, f"{name}-{act}", _caption(name, rows), legend=True)
 
 
 def _caption(name: str, rows: pd.DataFrame) -> str:
@@ -131,22 +131,22 @@ def _caption(name: str, rows: pd.DataFrame) -> str:
     sigma = ", noises σ 0.5" if noisy and name != "figure5" else ""
     sigma += "" if name == "figure4" else "; actions span [−1,\u00a01]"
     return (
-        f"Mean {_what(rows)} per episode, act={first['act']}; a point is {_counts(rows)}; "
+        f"Mean {_measure_label(rows)} per episode, act={first['act']}; a point is {_counts(rows)}; "
         f"bands: ± standard error. Preset {first['preset']}{fixed}{sigma}."
     )
 
 
-def _what(rows: pd.DataFrame) -> str:
-    """What an episode is measured by, where all worlds of a figure have the same."""
-    found = {UNITS.get(world, "return") for world in rows["world"]}
-    return found.pop() if len(found) == 1 else "return"
+def _measure_label(rows: pd.DataFrame) -> str:
+    """Return the measure of an episode; "return" where the worlds of a figure differ."""
+    labels = {WORLDS[world].axis_label for world in rows["world"]}
+    return labels.pop() if len(labels) == 1 else "return"
 
 
 def _counts(rows: pd.DataFrame) -> str:
-    """50 runs (n) × 100 starts, 10,000 steps; world by world where they differ."""
+    """Return text such as "n = 50 runs × 100 starts", world by world where it differs."""
     worlds: dict[str, list[str]] = {}
-    for world, own in rows.groupby("world", sort=False):
-        r = own.iloc[0]
+    for world, part in rows.groupby("world", sort=False):
+        r = part.iloc[0]
         text = f"n = {r['seeds']} runs × {r['episodes']} starts ({r['steps']:,} gradient steps)"
         worlds.setdefault(text, []).append(str(world))
     if len(worlds) == 1:
@@ -156,14 +156,14 @@ def _counts(rows: pd.DataFrame) -> str:
 
 def _panel(panel: Any, rows: pd.DataFrame, axis: Axis) -> None:
     x = sorted(rows[axis.column].dropna().unique())
-    for method in dict.fromkeys(rows["method"]):
-        own, marker = rows[rows["method"] == method], MARKERS[method]
-        grouped = own.groupby(axis.column)["return"]
+    for method, style in method_styles(dict.fromkeys(rows["method"])).items():
+        part = rows[rows["method"] == method]
+        grouped = part.groupby(axis.column)["return"]
         mean, sem = grouped.mean(), grouped.sem()
-        if own[axis.column].isna().all():  # a baseline without a radius: one number for every Δ
+        if part[axis.column].isna().all():  # a baseline without a radius: one number for every Δ
             mean, sem = (pd.Series(number, x[:: len(x) - 1 or 1])
-                         for number in (own["return"].mean(), own["return"].sem()))  # fmt: skip
-        band(panel, mean.index, mean, sem, COLORS[method], LABELS[method], marker)
+                         for number in (part["return"].mean(), part["return"].sem()))  # fmt: skip
+        band(panel, mean.index, mean, sem, style.colour, style.label, style.marker)
     if axis.log:
         panel.set_xscale("log", base=2)
         panel.set_xticks(x, [f"{v:g}" for v in x])

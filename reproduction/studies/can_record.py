@@ -1,15 +1,13 @@
-"""Records the six synthetic operators of the world can, in parallel; a stopped run goes on.
+"""Records the six synthetic operators of the world `can` in parallel.
 
-    python -m reproduction.studies.can_record --out can_synthetic_mh_300.hdf5
-
-About 65,000 steps of some 6 ms. The file is the same wherever it is made, as far as the simulator's
-arithmetic is. A summary with the length of each operator's demonstrations is written beside it.
+About 65,000 steps of 6 ms. The file depends on the simulator's arithmetic alone, not on the number
+of processes. A summary with the length of each operator's demonstrations is written beside it.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,77 +16,84 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from counterbc.data.demonstrations import Demonstrations, Episode
+import counterbc as cb
 from counterbc.demonstrators.can_operators import OPERATORS
 from counterbc.demonstrators.can_recording import EPISODES, join, perform
 from counterbc.files import aside, check_free
+from reproduction.options import option
+from reproduction.records import write
 
-AT_ONCE = 5  # demonstrations of a job
+BLOCK = 5  # demonstrations of a job
 
 
-def job(name: str, numbers: range, parts: Path) -> list[Path]:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Record demonstrations of Can's synthetic operators."""
+
+    out: Path = option(Path("can_synthetic_mh_300.hdf5"), "file to write")
+    each: int = option(EPISODES, "demonstrations of each operator")
+    workers: int | None = option(None, "processes; by default one per core")
+
+
+def run(options: Options) -> None:
+    """Record, write the file and print a summary."""
+    check_free(options.out)
+    demos = record(options.out, options.each, options.workers)
+    demos.save(options.out)
+    rows = summary(demos)
+    write(rows, options.out.with_suffix(".json"))
+    print(json.dumps(rows, indent=1))
+
+
+def record_block(name: str, numbers: range, folder: Path) -> list[Path]:
     """Record these demonstrations of an operator, one file each."""
-    written = []
+    files = []
     for number in numbers:
-        path = part(parts, name, number)
+        path = episode_file(folder, name, number)
         if not path.exists():
             episode = perform(name, number)
             with aside(path) as temporary, temporary.open("wb") as file:
                 np.savez(file, obs=episode.obs, action=episode.action)
-        written.append(path)
-    return written
+        files.append(path)
+    return files
 
 
-def part(parts: Path, name: str, number: int) -> Path:
-    return parts / f"{name}-{number}.npz"
+def episode_file(folder: Path, name: str, number: int) -> Path:
+    return folder / f"{name}-{number}.npz"
 
 
-def read(path: Path, name: str) -> Episode:
+def read_episode(path: Path, name: str) -> cb.Episode:
+    """Return the episode in a file of one demonstration."""
     with np.load(path) as file:
         obs, action = file["obs"], file["action"]
     reward = np.zeros(len(action))
     reward[-1] = 1.0  # only successes are kept
-    return Episode(obs, action, reward, operator=name, success=True)
+    return cb.Episode(obs, action, reward, operator=name, success=True)
 
 
-def record(out: Path, each: int, workers: int | None) -> Demonstrations:
-    """All operators; what is finished lies beside `out` until all is."""
+def record(out: Path, each: int, workers: int | None) -> cb.Demonstrations:
+    """Record all operators; finished demonstrations are kept beside `out`."""
     from counterbc.experiments.workers import run_all
 
-    parts = out.with_suffix(".parts")
-    parts.mkdir(exist_ok=True)
-    blocks = [range(k, min(k + AT_ONCE, each)) for k in range(0, each, AT_ONCE)]
-    jobs = {f"{o} {b}": partial(job, o, b, parts) for b in blocks for o in OPERATORS}
+    folder = out.with_suffix(".parts")
+    folder.mkdir(parents=True, exist_ok=True)
+    blocks = [range(k, min(k + BLOCK, each)) for k in range(0, each, BLOCK)]
+    jobs = {f"{o} {b}": partial(record_block, o, b, folder) for b in blocks for o in OPERATORS}
     with Progress(console=Console(stderr=True)) as bar:
         task = bar.add_task("demonstrations", total=each * len(OPERATORS))
         run_all(jobs, lambda _, files: bar.advance(task, len(files)), workers, bars=False)
-    return join({o: [read(part(parts, o, k), o) for k in range(each)] for o in OPERATORS})
+    return join(
+        {o: [read_episode(episode_file(folder, o, k), o) for k in range(each)] for o in OPERATORS}
+    )
 
 
-def summary(demos: Demonstrations) -> list[dict[str, Any]]:
-    """A row per operator, and one for all."""
+def summary(demos: cb.Demonstrations) -> list[dict[str, Any]]:
+    """Return a row per operator, and one for all."""
     rows = []
     for name in (*OPERATORS, "all"):
-        own = [len(e) for e in demos.episodes if name in (e.operator, "all")]
-        row = {"operator": name, "demonstrations": len(own), "pairs": sum(own)}
-        row |= {"mean": round(float(np.mean(own)), 1), "shortest": min(own), "longest": max(own)}
+        lengths = [len(e) for e in demos.episodes if name in (e.operator, "all")]
+        row = {"operator": name, "demonstrations": len(lengths), "pairs": sum(lengths)}
+        row |= {"mean": round(float(np.mean(lengths)), 1)}
+        row |= {"shortest": min(lengths), "longest": max(lengths)}
         rows.append(row)
     return rows
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--out", type=Path, default=Path("can_synthetic_mh_300.hdf5"))
-    parser.add_argument("--each", type=int, default=EPISODES)
-    parser.add_argument("--workers", type=int)
-    options = parser.parse_args()
-    check_free(options.out)
-    demos = record(options.out, options.each, options.workers)
-    demos.save(options.out)
-    text = json.dumps(summary(demos), indent=1)
-    options.out.with_suffix(".json").write_text(text + "\n")
-    print(text)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,17 +1,8 @@
-"""Writes docs/environments.md: the worlds, their numbers and how they look.
-
-    python -m reproduction.studies.worlds --out reproduction/results/worlds/numbers.json      # some minutes
-    python -m reproduction.studies.methods --out reproduction/results/methods/numbers.json    # an hour on two cores
-    python -m reproduction.studies.fixed_radii --out reproduction/results/fixed-radii/numbers.json    # ten minutes
-    python -m reproduction.studies.environments                                     # the page, from these
-
-The frames are those of an expert's episode, made anew.
-"""
+"""The tables and pictures of docs/environments.md, from `worlds`, `methods` and `fixed-radii`."""
 
 from __future__ import annotations
 
-import json
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +10,72 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterbc.envs import WORLDS, make_vec
+from reproduction.options import DOCS, StudyOptions, option
+from reproduction.records import Record, read
+from reproduction.studies import fixed_radii, methods
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-from reproduction.studies.fixed_radii import markdown as radii_table  # noqa: E402  # scripts beside this one
-from reproduction.studies.methods import markdown  # noqa: E402
-
-RESULTS, DOCS = ROOT / "benchmarks" / "results", ROOT / "docs"
-WHO = ("expert", "uniform", "gaussian", "epsilon-greedy", "novice", "typical", "skilled", "crowd")
+SPEED = DOCS.parent / "benchmarks" / "results" / "worlds-speed.json"
+DEMONSTRATORS = (
+    "expert", "uniform", "gaussian", "epsilon-greedy", "novice", "typical", "skilled", "crowd",
+)  # fmt: skip
 FRAMES = {"intersection": (1, 8, 19), "cartpole-hard": (1, 25, 60), "air-hockey": (1, 30, 90)}
 SEEDS = {"intersection": 3, "cartpole-hard": 1, "air-hockey": 0}
 
 
-def frames(world: str, at: tuple[int, ...]) -> NDArray[np.uint8]:
-    """The expert at these steps, side by side."""
+@dataclass(frozen=True, kw_only=True)
+class Options(StudyOptions):
+    """Draw frames of an expert's episode in three worlds."""
+
+    figures: Path = option(DOCS / "images", "folder of the pictures")
+
+
+def run(options: Options) -> None:
+    """Draw the frames."""
+    from PIL import Image
+
+    for world, steps in FRAMES.items():
+        path = options.figures / f"{world}.png"
+        Image.fromarray(frames(world, steps)).save(path, optimize=True)
+        print(path)
+
+
+def sections(results: Path) -> dict[str, dict[str, str]]:
+    """Return the tables and single numbers of docs/environments.md."""
+    worlds, compared, radii = (
+        read(results / study / "numbers.json") for study in ("worlds", "methods", "fixed-radii")
+    )
+    delays = {f"late {n}": mean_text(worlds["delays"][f"cartpole, 0.{n} s late"]) for n in (1, 2)}
+    expert = worlds["returns"]["cartpole-hard"]["expert"]["return"]
+    return {
+        "environments": {
+            "speeds": speed_table(read(SPEED)),
+            "returns": return_table(worlds["returns"]),
+            "spread": str(worlds["spread of the paper's return"]),
+            **delays,
+            "methods": methods.markdown(compared),
+            "measures": measure_table(compared),
+            "radii": fixed_radii.markdown(radii),
+            "expert of cartpole-hard": f"{expert:.1f}",
+        }
+    }
+
+
+def frames(world: str, steps: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Return the frames of the expert at these steps, side by side."""
     env: Any = make_vec(world, 1, render_mode="rgb_array")
     expert, key = WORLDS[world].load_expert(), np.array([SEEDS[world]])
     obs, _ = env.reset(seed=key.tolist())
-    shown = []
-    for t in range(max(at)):
+    pictures = []
+    for t in range(max(steps)):
         obs, *_ = env.step(expert(obs, key, t).astype(np.float32))
-        if t + 1 in at:
-            shown.append(env.render()[0])
-    gap = np.full((len(shown[0]), 8, 3), 255, np.uint8)
-    return np.concatenate([part for frame in shown for part in (frame, gap)][:-1], axis=1)
+        if t + 1 in steps:
+            pictures.append(env.render()[0])
+    gap = np.full((len(pictures[0]), 8, 3), 255, np.uint8)
+    return np.concatenate([part for frame in pictures for part in (frame, gap)][:-1], axis=1)
 
 
-def speed_table(speed: dict[str, Any]) -> str:
+def speed_table(speed: Record) -> str:
+    """Return the speeds that `benchmarks/worlds.py` measured."""
     lines = ["| world | steps per second | time / Cartpole's | time / gymnasium's CartPole |"]
     lines.append("|---|---|---|---|")
     for name, row in speed.items():
@@ -55,58 +85,36 @@ def speed_table(speed: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def return_table(returns: dict[str, Any]) -> str:
-    lines = ["| world | " + " | ".join(WHO) + " |", "|---" * (1 + len(WHO)) + "|"]
+def return_table(returns: Record) -> str:
+    """Return the mean returns of all demonstrators."""
+    lines = [
+        "| world | " + " | ".join(DEMONSTRATORS) + " |",
+        "|---" * (1 + len(DEMONSTRATORS)) + "|",
+    ]
     for name, rows in returns.items():
-        cells = [f"{rows[w]['return']:.1f} ± {rows[w]['error']:.1f}" for w in WHO]
+        cells = [f"{rows[w]['return']:.1f} ± {rows[w]['error']:.1f}" for w in DEMONSTRATORS]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def late(row: dict[str, float]) -> str:
+def mean_text(row: dict[str, float]) -> str:
+    """Return a mean with its standard error."""
     return f"{row['return']:.1f} ± {row['error']:.1f}"
 
 
-def measure_table(rows: list[dict[str, Any]]) -> str:
-    """What air hockey reports beside hits, with mean actions."""
-    mine = [r for r in rows if r["measures"] and r["act"] == "mean"]
-    methods = list(dict.fromkeys(r["method"] for r in mine))
+def measure_table(rows: list[Record]) -> str:
+    """Return what air hockey reports beside hits, with mean actions."""
+    hockey = [r for r in rows if r["measures"] and r["act"] == "mean"]
+    methods = list(dict.fromkeys(r["method"] for r in hockey))
     lines = ["| teacher | pairs | measure | " + " | ".join(methods) + " |"]
     lines.append("|---" * (3 + len(methods)) + "|")
-    for teacher, pairs in dict.fromkeys((r["teacher"], r["pairs"]) for r in mine):
+    for teacher, pairs in dict.fromkeys((r["teacher"], r["pairs"]) for r in hockey):
         for name in ("distance_per_hit", "time_per_hit"):
-            found = {
+            by_method = {
                 r["method"]: r["measures"][name]
-                for r in mine
+                for r in hockey
                 if (r["teacher"], r["pairs"]) == (teacher, pairs)
             }
-            cells = [f"{found[m]['mean']:.2f} ± {found[m]['se']:.2f}" for m in methods]
+            cells = [f"{by_method[m]['mean']:.2f} ± {by_method[m]['se']:.2f}" for m in methods]
             lines.append(f"| {teacher} | {pairs} | {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def main() -> None:
-    from PIL import Image
-
-    for world, at in FRAMES.items():
-        Image.fromarray(frames(world, at)).save(DOCS / "images" / f"{world}.png", optimize=True)
-    worlds = json.loads((RESULTS / "worlds.json").read_text())
-    methods = json.loads((RESULTS / "methods.json").read_text())
-    radii = json.loads((RESULTS / "fixed-radii.json").read_text())
-    page = (Path(__file__).parent / "environments.md.in").read_text()
-    for name, text in (
-        ("speeds", speed_table(worlds["speed"])),
-        ("returns", return_table(worlds["returns"])),
-        ("spread", str(worlds["spread of the paper's return"])),
-        *((f"late{n}", late(worlds["delays"][f"cartpole, 0.{n} s late"])) for n in (1, 2)),
-        ("methods", markdown(methods)),
-        ("measures", measure_table(methods)),
-        ("radii", radii_table(radii)),
-        ("hard", f"{worlds['returns']['cartpole-hard']['expert']['return']:.1f}"),
-    ):
-        page = page.replace(f"{{{name}}}", text)
-    (DOCS / "environments.md").write_text(page)
-
-
-if __name__ == "__main__":
-    main()

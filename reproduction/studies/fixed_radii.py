@@ -1,51 +1,68 @@
 """Counter-BC at other radii than 0.4, and how much the teachers err: why an ordering may change.
 
-    python -m reproduction.studies.fixed_radii [--seeds 10] [--out fixed-radii.json]
-
-The data of benchmarks/methods.py with 400 pairs, mean actions, 100 starts per run. The error is the
-shown minus the intended action in cells where actions span [−1, 1].
+The data of the study `methods` with 400 pairs, act=mean, 100 starts per run. The error is the
+demonstrated minus the intended action, with actions scaled to [−1, 1].
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import warnings
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.acting.evaluation import evaluate
+import counterbc as cb
 from counterbc.acting.intervals import mean_interval, paired_difference
-from counterbc.demonstrators import DEFAULT_TEACHER, TEACHERS, Teacher, record
-from counterbc.errors import InfeasibleActions
+from counterbc.demonstrators import DEFAULT_TEACHER, record
 from counterbc.experiments.comparison import Comparison, demonstrations
-from counterbc.trainer import train
+from reproduction.options import StudyOptions
+from reproduction.records import Record, Records, expected_warnings
 
-BY: dict[str, Teacher] = {"uniform σ 0.5": DEFAULT_TEACHER, "typical": TEACHERS["typical"]}
+STUDY_TEACHERS: dict[str, cb.Teacher] = {
+    "uniform σ 0.5": DEFAULT_TEACHER,
+    "typical": cb.TEACHERS["typical"],
+}
 RADII = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
 
 
-def errors(world: str, teacher: Teacher) -> dict[str, float]:
-    """RMS of what is meant and of the error, and the error's slope against what is meant."""
-    taken = record(world, teacher, 50, seed=0)
-    meant = np.concatenate([r.intended for r in taken]).ravel()
-    error = np.concatenate([r.episode.action for r in taken]).ravel() - meant
-    slope = float((meant * error).mean() / (meant**2).mean())
-    rms = {"rms meant": float(np.sqrt((meant**2).mean()))}
+@dataclass(frozen=True, kw_only=True)
+class Options(StudyOptions):
+    """Train Counter-BC at several radii and measure the teachers' errors."""
+
+    seeds: int = 10
+    worlds: tuple[str, ...] = ("cartpole", "cartpole-hard", "air-hockey")
+
+
+def run(options: Options) -> None:
+    """Compute the missing worlds and teachers and print the table."""
+    records = Records(options.numbers("fixed-radii"))
+    with expected_warnings():
+        for world in options.worlds:
+            for teacher in STUDY_TEACHERS:
+                if not records.has(world=world, teacher=teacher, seeds=options.seeds):
+                    records.add(measure(world, teacher, options.seeds))
+    print(markdown(records.rows))
+
+
+def errors(world: str, teacher: cb.Teacher) -> dict[str, float]:
+    """Return the RMS of intended actions and of errors, and the slope of one against the other."""
+    takes = record(world, teacher, 50, seed=0)
+    intended = np.concatenate([take.intended for take in takes]).ravel()
+    error = np.concatenate([take.episode.action for take in takes]).ravel() - intended
+    slope = float((intended * error).mean() / (intended**2).mean())
+    rms = {"rms meant": float(np.sqrt((intended**2).mean()))}
     return rms | {"rms error": float(np.sqrt((error**2).mean())), "slope": slope}
 
 
-def cell(world: str, name: str, seeds: int) -> dict[str, Any]:
-    comparison = Comparison(world, BY[name], 400, pool=4000, seeds=seeds)
-    policies = train(
+def measure(world: str, name: str, seeds: int) -> Record:
+    """Return the mean return of each radius and its difference to radius 0."""
+    comparison = Comparison(world, STUDY_TEACHERS[name], 400, pool=4000, seeds=seeds)
+    policies = cb.train(
         demonstrations(comparison), "counter-bc", radii=RADII, seeds=seeds, progress=False
     )
-    returns = evaluate(policies, world, episodes=100, act="mean", progress=False).returns.mean(1)
+    returns = cb.evaluate(policies, world, episodes=100, act="mean", progress=False).returns.mean(1)
     by_radius = returns.reshape(len(RADII), seeds)
-    row: dict[str, Any] = {"world": world, "teacher": name, "seeds": seeds}
-    row |= errors(world, BY[name])
+    row: Record = {"world": world, "teacher": name, "seeds": seeds}
+    row |= errors(world, STUDY_TEACHERS[name])
     for radius, runs in zip(RADII, by_radius, strict=True):
         interval = mean_interval(runs)
         above = paired_difference(runs, by_radius[0]).interval
@@ -54,25 +71,8 @@ def cell(world: str, name: str, seeds: int) -> dict[str, Any]:
     return row
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--worlds", nargs="*", default=["cartpole", "cartpole-hard", "air-hockey"])
-    parser.add_argument("--out", type=Path, default=Path("fixed-radii.json"))
-    options = parser.parse_args()
-    warnings.simplefilter("ignore", InfeasibleActions)
-    rows = json.loads(options.out.read_text()) if options.out.exists() else []
-    finished = {(r["world"], r["teacher"], r["seeds"]) for r in rows}
-    for world in options.worlds:
-        for name in BY:
-            if (world, name, options.seeds) not in finished:
-                rows.append(cell(world, name, options.seeds))
-                options.out.write_text(json.dumps(rows, indent=1) + "\n")
-    print(markdown(rows))
-
-
-def markdown(rows: list[dict[str, Any]]) -> str:
-    """Mean ± standard error over runs by Δ."""
+def markdown(rows: list[Record]) -> str:
+    """Return mean ± standard error over runs by Δ."""
     radii = [f"{r:g}" for r in RADII]
     heads = ["world", "teacher", "RMS meant", "RMS error", "slope", *(f"Δ {r}" for r in radii)]
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
@@ -81,7 +81,3 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         cells = [f"{row[r]['mean']:.1f} ± {row[r]['se']:.1f}" for r in radii]
         lines.append("| " + " | ".join([row["world"], row["teacher"], *numbers, *cells]) + " |")
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,33 +1,65 @@
-"""Are goals told apart without labels? The table of docs/intents.md.
-
-    python -m reproduction.studies.intents --data FOLDER [--out reproduction/results/intents/numbers.json]
+"""Are different goals separated without labels?
 
 Push-T, two files of people with two goals, mixed and each alone; whole, and with the last quarter
-of every episode hidden. The labels are only compared with, with Wilson's 95 % interval.
+of every episode hidden. Labels serve only for the comparison, with Wilson's 95 % interval.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from counterbc import Demonstrations, load, merge
+import counterbc as cb
 from counterbc.acting.intervals import wilson
-from counterbc.demonstrators import UniformNoise, demonstrate
-from counterbc.diagnosis.intents import find_intents
+from counterbc.demonstrators import UniformNoise
+from counterbc.errors import OptionError
+from reproduction.options import StudyOptions, option
+from reproduction.records import Record, read, write
 
 FILES = ("pusht_human_206.hdf5", "pusht_other_goal_151.hdf5")
 ANGLE = "state[4]"
 
 
-def hide(demos: Demonstrations, share: float) -> Demonstrations:
-    """The same without the last share of every episode."""
+@dataclass(frozen=True, kw_only=True)
+class Options(StudyOptions):
+    """Find groups of episodes in files of people and in simulated worlds."""
+
+    data: Path | None = option(None, "folder with both files of Push-T and that of Adroit door")
+
+
+def run(options: Options) -> None:
+    """Compute all rows and print the table."""
+    if options.data is None:
+        raise OptionError("the study needs files of people; name their folder with --data")
+    parts = [cb.load(options.data / name, ["state"]) for name in FILES]
+    whole, labels = cb.merge(parts), np.repeat([0, 1], [len(p) for p in parts])
+    rows: dict[str, Record] = {}
+    for text, share in (("", 0.0), (", last quarter hidden", 0.25)):
+        rows[f"Push-T, both goals{text}"] = measure(hide(whole, share), labels, angles=[ANGLE])
+        for i, part in enumerate(parts):
+            rows[f"Push-T, goal {i}{text}"] = measure(hide(part, share), angles=[ANGLE])
+    rows["Adroit door"] = measure(cb.load(options.data / "adroit_door_human_25.hdf5"))
+    for world, pairs in (("intersection", 1600), ("cartpole", 8000), ("fork", 1600)):
+        demos = cb.demonstrate(world, UniformNoise(0.3), pairs, seed=0)
+        demos = demos.subset(range(len(demos) - 1))  # the last episode is cut off at `pairs`
+        # In fork the side is the label; y half-way through an episode shows it.
+        sides = [e.obs[len(e) // 2, 1] > 0 for e in demos.episodes] if world == "fork" else None
+        rows[f"{world}, noise"] = measure(demos, sides)
+    write(rows, options.numbers("intents"))
+    print(markdown(rows))
+
+
+def sections(results: Path) -> dict[str, dict[str, str]]:
+    """Return the table of docs/intents.md."""
+    return {"intents": {"groups": markdown(read(results / "intents" / "numbers.json"))}}
+
+
+def hide(demos: cb.Demonstrations, share: float) -> cb.Demonstrations:
+    """Return the demonstrations without the last share of every episode."""
     ends = [len(e) - int(share * len(e)) for e in demos.episodes]
     episodes = tuple(
         replace(e, obs=e.obs[:n], action=e.action[:n], reward=None)
@@ -36,26 +68,28 @@ def hide(demos: Demonstrations, share: float) -> Demonstrations:
     return replace(demos, episodes=episodes)
 
 
-def measure(demos: Demonstrations, wanted: Any = None, **options: Any) -> dict[str, Any]:
-    began = time.perf_counter()
-    found = find_intents(demos, **options)
-    seconds = time.perf_counter() - began
-    gain = {str(k): v - found.held_out[1] for k, v in found.held_out.items()}
-    row: dict[str, Any] = {
+def measure(demos: cb.Demonstrations, labels: Any = None, **options: Any) -> Record:
+    """Return the groups, their gain in likelihood, and how many episodes match the labels."""
+    start = time.perf_counter()
+    intents = cb.find_intents(demos, **options)
+    seconds = time.perf_counter() - start
+    gain = {str(k): v - intents.held_out[1] for k, v in intents.held_out.items()}
+    row: Record = {
         "episodes": len(demos),
-        "groups": found.groups,
-        "sizes": found.sizes,
+        "groups": intents.groups,
+        "sizes": intents.sizes,
         "gain": {k: [float(g.mean()), float(g.std() / np.sqrt(len(g)))] for k, g in gain.items()},
         "seconds": round(seconds, 1),
     }
-    if wanted is not None and found.groups == 2:
-        same = int((found.group == np.asarray(wanted)).sum())
-        right = max(same, len(demos) - same)
-        row |= {"right": right, "share": right / len(demos), "wilson": wilson(right, len(demos))}
+    if labels is not None and intents.groups == 2:
+        same = int((intents.group == np.asarray(labels)).sum())
+        count = max(same, len(demos) - same)
+        row |= {"right": count, "share": count / len(demos), "wilson": wilson(count, len(demos))}
     return row
 
 
-def markdown(rows: dict[str, dict[str, Any]]) -> str:
+def markdown(rows: dict[str, Record]) -> str:
+    """Return the groups of every dataset."""
     lines = [
         "| demonstrations | episodes | groups found | in the right group | gain of 2 | gain of 3 |",
         "|---|" + 5 * "---|",
@@ -68,33 +102,3 @@ def markdown(rows: dict[str, dict[str, Any]]) -> str:
         gains = " | ".join("{:+.2f} ± {:.2f}".format(*r["gain"][k]) for k in ("2", "3"))
         lines.append(f"| {name} | {r['episodes']} | {r['groups']} | {right} | {gains} |")
     return "\n".join(lines).replace("| -", "| −")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument(
-        "--out", type=Path, default=Path("reproduction/results/intents/numbers.json")
-    )
-    parser.add_argument("--data", type=Path, required=True, help="with both files of Push-T")
-    options = parser.parse_args()
-    folder = options.data
-    parts = [load(folder / name, ["state"]) for name in FILES]
-    whole, wanted = merge(parts), np.repeat([0, 1], [len(p) for p in parts])
-    rows: dict[str, dict[str, Any]] = {}
-    for text, share in (("", 0.0), (", last quarter hidden", 0.25)):
-        rows[f"Push-T, both goals{text}"] = measure(hide(whole, share), wanted, angles=[ANGLE])
-        for i, part in enumerate(parts):
-            rows[f"Push-T, goal {i}{text}"] = measure(hide(part, share), angles=[ANGLE])
-    rows["Adroit door"] = measure(load(folder / "adroit_door_human_25.hdf5"))
-    for world, pairs in (("intersection", 1600), ("cartpole", 8000), ("fork", 1600)):
-        demos = demonstrate(world, UniformNoise(0.3), pairs, seed=0)
-        demos = demos.subset(range(len(demos) - 1))  # the last episode is cut off at `pairs`
-        # In fork the side is what was wanted; half-way y tells it.
-        sides = [e.obs[len(e) // 2, 1] > 0 for e in demos.episodes] if world == "fork" else None
-        rows[f"{world}, noise"] = measure(demos, sides)
-    options.out.write_text(json.dumps(rows, indent=1) + "\n")
-    print(markdown(rows))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,90 +1,94 @@
 """The paper's five methods in worlds with long episodes, by teacher and number of pairs.
 
-    python -m reproduction.studies.methods [--seeds 10] [--worlds cartpole air-hockey] [--out methods.json]
-
-Δ 0.4 in every cell, 100 starts per run, both ways of acting. Each run records 4000 pairs of its own
-and learns from 100 or 400 of them, drawn at random, so that a dataset is not one episode's middle.
-Finished cells are kept in the output file, so a stopped run goes on where it was. Rows behind
-docs/environments.md are in reproduction/results/methods/numbers.json.
+Δ 0.4, 100 starts per run, both ways of acting. Each run records 4000 pairs and learns from 100 or
+400 of them, drawn at random, so that a dataset is not the middle of one episode.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import warnings
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 from counterbc.demonstrators import DEFAULT_TEACHER, TEACHERS, Teacher
-from counterbc.errors import InfeasibleActions
-from counterbc.experiments.comparison import Comparison, run
-from counterbc.files import aside
+from counterbc.experiments.comparison import Comparison
+from counterbc.experiments.comparison import run as run_comparison
+from reproduction.options import StudyOptions
+from reproduction.paper import PAPER_RADIUS
+from reproduction.records import Record, Records, expected_warnings
 
-WORLDS = ("cartpole", "cartpole-hard", "air-hockey")
-BY: dict[str, Teacher] = {"uniform σ 0.5": DEFAULT_TEACHER, "typical": TEACHERS["typical"]}
+STUDY_TEACHERS: dict[str, Teacher] = {
+    "uniform σ 0.5": DEFAULT_TEACHER,
+    "typical": TEACHERS["typical"],
+}
 PAIRS = (100, 400)
 
 
-def cell(world: str, teacher: str, pairs: int, seeds: int, steps: int | None) -> list[Any]:
-    """A row per method and way of acting."""
-    changes: dict[str, Any] = {"radius": 0.4} | ({} if steps is None else {"steps": steps})
-    outcome = run(Comparison(world, BY[teacher], pairs, pool=4000, seeds=seeds, changes=changes))
-    about = {"world": world, "teacher": teacher, "pairs": pairs, "seeds": seeds, "steps": steps}
-    about |= {"expert": outcome.expert, "demonstrated": outcome.demonstrated}
+@dataclass(frozen=True, kw_only=True)
+class Options(StudyOptions):
+    """Compare the paper's methods in worlds with long episodes."""
+
+    seeds: int = 10
+    steps: int | None = None
+    worlds: tuple[str, ...] = ("cartpole", "cartpole-hard", "air-hockey")
+
+
+def run(options: Options) -> None:
+    """Compute the missing cells and print the table."""
+    records = Records(options.numbers("methods"))
+    with expected_warnings():
+        for world, teacher, pairs in product(options.worlds, STUDY_TEACHERS, PAIRS):
+            key = {"world": world, "teacher": teacher, "pairs": pairs}
+            key |= {"seeds": options.seeds, "steps": options.steps}
+            if not records.has(**key):
+                records.add(*measure(key))
+    print(markdown(records.rows))
+
+
+def measure(key: Record) -> list[Record]:
+    """Return a row per method and way of acting."""
+    steps = {} if key["steps"] is None else {"steps": key["steps"]}
+    outcome = run_comparison(
+        Comparison(
+            key["world"],
+            STUDY_TEACHERS[key["teacher"]],
+            key["pairs"],
+            pool=4000,
+            seeds=key["seeds"],
+            changes={"radius": PAPER_RADIUS} | steps,
+        )
+    )
+    about = key | {"expert": outcome.expert, "demonstrated": outcome.demonstrated}
     rows = []
     for row in outcome.table():
-        found = outcome.evaluations[row["method"], row["act"]].measure_intervals
-        measured = {name: asdict(interval) for name, interval in found.items()}
-        rows.append(about | row | {"measures": measured})
+        intervals = outcome.evaluations[row["method"], row["act"]].measure_intervals
+        measures = {name: asdict(interval) for name, interval in intervals.items()}
+        rows.append(about | row | {"measures": measures})
     return rows
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=None)
-    parser.add_argument("--worlds", nargs="*", default=list(WORLDS))
-    parser.add_argument("--out", type=Path, default=Path("methods.json"))
-    options = parser.parse_args()
-    warnings.simplefilter("ignore", InfeasibleActions)
-    rows = json.loads(options.out.read_text()) if options.out.exists() else []
-    finished = {(r["world"], r["teacher"], r["pairs"], r["seeds"], r["steps"]) for r in rows}
-    for world in options.worlds:
-        for teacher in BY:
-            for pairs in PAIRS:
-                key = (world, teacher, pairs, options.seeds, options.steps)
-                if key not in finished:
-                    rows += cell(*key)
-                    with aside(options.out) as temporary:
-                        temporary.write_text(json.dumps(rows, indent=1) + "\n")
-    print(markdown(rows))
+def markdown(rows: list[Record]) -> str:
+    """Return mean ± standard error over runs.
 
-
-def markdown(rows: list[dict[str, Any]]) -> str:
-    """Mean ± standard error over runs; ▲ ▼ where the 95 % interval of the paired difference to BC
-    leaves out 0."""
+    ▲ and ▼ mark a paired difference to BC whose 95 % interval excludes 0.
+    """
     methods = list(dict.fromkeys(r["method"] for r in rows))
     lines = ["| world | teacher | pairs | act | " + " | ".join(methods) + " |"]
     lines.append("|---" * (4 + len(methods)) + "|")
-    cells: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+    cells: dict[tuple[Any, ...], dict[str, Record]] = {}
     for r in rows:
         key = (r["world"], r["teacher"], r["pairs"], r["act"])
         cells.setdefault(key, {})[r["method"]] = r
     for key, by_method in cells.items():
-        found = [by_method[m] for m in methods]
-        texts = [f"{r['mean']:.1f} ± {r['se']:.1f}{sign(r)}" for r in found]
+        listed = [by_method[m] for m in methods]
+        texts = [f"{r['mean']:.1f} ± {r['se']:.1f}{sign(r)}" for r in listed]
         lines.append("| " + " | ".join([*map(str, key), *texts]) + " |")
     return "\n".join(lines)
 
 
-def sign(row: dict[str, Any]) -> str:
+def sign(row: Record) -> str:
+    """Return a mark where a method differs from BC."""
     above = row.get("above_bc")
     if above is None or (above["low"] <= 0 <= above["high"]):
         return ""
     return " ▲" if above["low"] > 0 else " ▼"
-
-
-if __name__ == "__main__":
-    main()

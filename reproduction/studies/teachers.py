@@ -1,29 +1,28 @@
-"""How teachers err: the tables and the picture of docs/teachers.md.
+"""How teachers err on Intersection.
 
-    python -m reproduction.studies.teachers [--episodes 2000] [--out reproduction/results/teachers/numbers.json]
-
-Intersection; the error of a step is the shown minus the intended action, which the expert means at
-the same state. The picture shows one episode.
+The error of a step is the demonstrated minus the intended action: that of the expert at the same
+state. The picture shows one episode.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from counterbc.demonstrators import NOISES, TEACHERS, Chain, Human, Teacher, UniformNoise, record
+from reproduction.options import DOCS, StudyOptions, option
+from reproduction.records import Record, read, write
 
 WORLD, SEED, SIGMA, RADIUS = "intersection", 0, 0.5, 0.4
-SHOWN: dict[str, Teacher] = {
+MEASURED_TEACHERS: dict[str, Teacher] = {
     "no error": Chain(()),
     **{f"{name} σ {SIGMA:g}": noise(SIGMA) for name, noise in NOISES.items()},
     **TEACHERS,
 }
-# Of the palette of Okabe and Ito, one colour per teacher.
+# Colours from the palette of Okabe and Ito.
 PICTURED: dict[str, tuple[Teacher, str]] = {
     "uniform noise σ 0.5": (UniformNoise(SIGMA), "#CC79A7"),
     "novice": (TEACHERS["novice"], "#D55E00"),
@@ -32,14 +31,38 @@ PICTURED: dict[str, tuple[Teacher, str]] = {
 }
 
 
-def measure(teacher: Teacher, episodes: int) -> dict[str, Any]:
-    """RMS per dimension, correlation of neighbouring steps, mean, share within Δ, and return."""
-    recorded = record(WORLD, teacher, episodes, SEED)
-    error = np.array([r.episode.action - r.intended for r in recorded])  # (N, T, A)
+@dataclass(frozen=True, kw_only=True)
+class Options(StudyOptions):
+    """Measure the errors of every teacher and draw one episode."""
+
+    episodes: int = 2000
+    pictured: int = option(3, "number of the episode in the picture")
+    figure: Path = option(DOCS / "images" / "teachers.png", "file of the picture")
+
+
+def run(options: Options) -> None:
+    """Measure, draw and print the tables."""
+    rows = {n: measure(teacher, options.episodes) for n, teacher in MEASURED_TEACHERS.items()}
+    write(rows, options.numbers("teachers"))
+    draw(options.pictured, options.figure)
+    print(f"{traits()}\n\n{markdown(rows)}")
+
+
+def sections(results: Path) -> dict[str, dict[str, str]]:
+    """Return the tables of docs/teachers.md."""
+    rows = read(results / "teachers" / "numbers.json")
+    return {"teachers": {"traits": traits(), "errors": markdown(rows)}}
+
+
+def measure(teacher: Teacher, episodes: int) -> Record:
+    """Return RMS error, lag-1 autocorrelation, bias, share within Δ, and mean return."""
+    takes = record(WORLD, teacher, episodes, SEED)
+    error = np.array([take.episode.action - take.intended for take in takes])  # (N, T, A)
     e = error - error.mean(axis=(0, 1))
     together = (e[:, 1:] * e[:, :-1]).mean()
     spread = (e**2).mean()
-    returns = [float(r.episode.reward.sum()) for r in recorded if r.episode.reward is not None]
+    rewards = [take.episode.reward for take in takes]
+    returns = [float(reward.sum()) for reward in rewards if reward is not None]
     return {
         "rms": float(np.sqrt((error**2).mean())),
         "lag 1": float(together / spread) if spread > 1e-6 else 0.0,
@@ -49,13 +72,16 @@ def measure(teacher: Teacher, episodes: int) -> dict[str, Any]:
     }
 
 
-def markdown(rows: dict[str, dict[str, Any]]) -> str:
+def markdown(rows: dict[str, Record]) -> str:
+    """Return the errors of every teacher."""
     lines = [
         f"| teacher | RMS error | lag-1 autocorrelation | bias | within Δ {RADIUS:g} | return |",
         "|---|" + 5 * "---|",
     ]
     for name, r in rows.items():
-        bias = ", ".join(f"{b + 0.0:.2f}" for b in np.round(r["bias"], 2)).replace("-", "−")
+        bias = ", ".join(f"{b + 0.0:.2f}" for b in np.round(np.array(r["bias"]), 2)).replace(
+            "-", "−"
+        )
         lag = f"{r['lag 1']:.2f}".replace("-0.00", "0.00").replace("-", "−")
         lines.append(
             f"| {name} | {r['rms']:.2f} | {lag} | {bias} | {100 * r['within']:.0f} % "
@@ -64,8 +90,8 @@ def markdown(rows: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def parameters() -> str:
-    """The traits of the three people."""
+def traits() -> str:
+    """Return the traits of the three human-like teachers."""
     people = [t for t in TEACHERS.values() if isinstance(t, Human)]
     lines = [f"| | {' | '.join(p.name for p in people)} |", "|---|" + len(people) * "---|"]
     for trait in (
@@ -77,13 +103,9 @@ def parameters() -> str:
 
 
 def draw(episode: int, path: Path) -> None:
-    """Intended and shown action over one episode, a panel for each teacher."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, panels = plt.subplots(2, 2, figsize=(6.0, 4.2), sharex=True, sharey=True)
+    """Draw intended and demonstrated action over one episode, a panel for each teacher."""
+    figure = Figure(figsize=(6.0, 4.2))
+    panels = figure.subplots(2, 2, sharex=True, sharey=True)
     for panel, (name, (teacher, color)) in zip(panels.flat, PICTURED.items(), strict=True):
         shown, intended = record(WORLD, teacher, episode + 1, SEED)[episode]
         t = np.arange(len(shown))
@@ -104,22 +126,3 @@ def draw(episode: int, path: Path) -> None:
     )
     figure.tight_layout()
     figure.savefig(path, dpi=160)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--episodes", type=int, default=2000)
-    parser.add_argument("--pictured", type=int, default=3, help="which episode is drawn")
-    parser.add_argument(
-        "--out", type=Path, default=Path("reproduction/results/teachers/numbers.json")
-    )
-    parser.add_argument("--figure", type=Path, default=Path("docs/images/teachers.png"))
-    options = parser.parse_args()
-    rows = {name: measure(teacher, options.episodes) for name, teacher in SHOWN.items()}
-    options.out.write_text(json.dumps(rows, indent=1) + "\n")
-    draw(options.pictured, options.figure)
-    print(f"{parameters()}\n\n{markdown(rows)}")
-
-
-if __name__ == "__main__":
-    main()

@@ -91,7 +91,7 @@ def test_runs_of_which_a_method_diverged_are_left_out_and_counted() -> None:
     wide = pd.concat([WIDE, pd.DataFrame({"bc": [np.nan], "bcnd": [1.0], "counter-bc": [2.0]})])
     assert pytest.approx(anova(WIDE).F) == anova(wide).F
     assert anova(wide).left_out == 1
-    with pytest.raises(DataError, match=r"1 runs of 3 methods are whole; .* raise --seeds"):
+    with pytest.raises(DataError, match=r"1 runs of 3 methods are complete; .* raise --seeds"):
         anova(wide.iloc[3:])
 
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from counterbc.cli import main
-from reproduction.catalog import FIGURES, FigureOptions, cells, plan
-from reproduction.run import main as run
-from reproduction.sizes import PAPER
+from counterbc.errors import OptionError
+from reproduction.__main__ import main
+from reproduction.catalog import FIGURES, figure4, figure5, figure6, plan
+from reproduction.figure_options import FigureOptions
 
 RACING = FigureOptions(worlds=("car-racing",), paper_size=True)
 
 
 def found(name: str, options: FigureOptions, about: str) -> set[object]:
     return {cell.about[about] for cell in FIGURES[name](options)}
-
-
-def test_the_paper_s_size_is_the_same_in_every_world_but_air_hockey() -> None:
-    for world in ("", "cartpole", "car-racing", "push-t", "can"):
-        assert FigureOptions(paper_size=True).sizes(world) == PAPER
-    assert FigureOptions(paper_size=True).sizes("air-hockey") == FigureOptions().sizes("air-hockey")
 
 
 def test_car_racing_can_be_studied_at_the_paper_s_size() -> None:
@@ -44,8 +39,8 @@ def test_rows_alone_are_asked_for_by_the_same_options(
 ) -> None:
     asked = ["figure4", "--env", "car-racing", "--noise", "uniform", "--out", str(tmp_path)]
     for more, count in ((["--paper-size"], 25), (["--pairs", "400", "--pairs", "800"], 10)):
-        assert run([*asked, *more, "--left"]) == 0
-        assert capsys.readouterr().out == f"{count} of {count} populations are left\n"
+        assert main(["run", *asked, *more, "--left"]) == 0
+        assert capsys.readouterr().out == f"{count} of {count} cells are left\n"
 
 
 def test_all_are_the_figures_that_have_the_world() -> None:
@@ -69,13 +64,13 @@ def test_all_gives_each_figure_those_of_the_worlds_and_teachers_that_it_has() ->
         "figure4": whole, "figure5": (asked.worlds, ("gaussian",)), "figure6": whole,
         "figure7": (("air-hockey",), asked.teachers), "table1": whole,
     }  # fmt: skip
-    assert both.notes[-2:] == ("figure5 goes without crowd", "figure7 goes without cartpole")
+    assert both.notes[-2:] == ("figure5 is without crowd", "figure7 is without cartpole")
 
 
 def test_a_figure_and_all_may_be_asked_for_together() -> None:
     options = FigureOptions(worlds=("cartpole",), teachers=("uniform",))
     both = plan(["figure5", "all"], options).cells()
-    assert {u.name for u in both} == {u.name for u in cells("all", options)}
+    assert {u.name for u in both} == {u.name for u in plan(["all"], options).cells()}
 
 
 @pytest.mark.parametrize(
@@ -103,8 +98,44 @@ def test_what_a_figure_does_not_have_is_refused_in_one_sentence_before_any_work(
     arguments: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "new"
-    assert main(["reproduce", *arguments.split(), "--out", str(folder)]) == 1
-    told = capsys.readouterr().err
-    assert told.startswith(f"error: {message}")
-    assert told.count("\n") == 1
+    assert main(["run", *arguments.split(), "--out", str(folder)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {message}")
+    assert error.count("\n") == 1
     assert not folder.exists()
+
+
+def test_figures_share_their_common_cells() -> None:
+    options = FigureOptions(worlds=("intersection",), teachers=("uniform",))
+    one_by_one = [c.name for f in (figure4, figure5, figure6) for c in f(options)]
+    assert len(one_by_one) == 25 + 25 + 13
+    everything = [c.name for c in plan(["all"], replace(options, worlds=())).cells()]
+    assert len(set(everything)) == len(everything)
+    # 400 pairs at σ 0.5 belong to all three; the fifth method at Δ 0.4.
+    assert len(set(one_by_one)) == 25 + 20 + 8
+
+
+def test_the_longest_cells_of_a_figure_and_world_come_first() -> None:
+    names = {c.name for c in figure4(FigureOptions())}
+    cells = [c for c in plan(["all"], FigureOptions()).cells() if c.name in names]
+    assert [c.about["world"] for c in cells] == ["intersection"] * 100 + ["cartpole"] * 100
+    assert (cells[0].about["pairs"], cells[0].about["method"]) == (1600, "bc-rnn")
+    assert [c.work for c in cells[:100]] == sorted((c.work for c in cells[:100]), reverse=True)
+
+
+def test_slow_worlds_are_studied_at_the_size_that_hardware_allows() -> None:
+    cells = figure4(FigureOptions(worlds=("car-racing",), teachers=("uniform",)))
+    assert {c.about["pairs"] for c in cells} == {400, 1600}
+    assert {(c.about["seeds"], c.about["episodes"], c.about["pool"]) for c in cells} == {
+        (5, 10, 8000)
+    }
+    racing = FigureOptions(worlds=("car-racing",), seeds=50)
+    assert {c.about["seeds"] for c in figure4(racing)} == {50}
+    assert {c.about["sigma"] for c in figure5(racing)} == {0.0, 0.5, 1.0}
+    assert {c.about["radius"] for c in figure6(racing)} == {None, 0.0, 0.2, 0.4, 0.8}
+
+
+def test_one_file_is_of_one_world() -> None:
+    both = FigureOptions(worlds=("push-t", "can"), data=Path("demos.hdf5"))
+    with pytest.raises(OptionError, match="one file, of one world; give only one of push-t, can"):
+        figure4(both)

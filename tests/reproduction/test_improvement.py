@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from reproduction.improvement import FEW, bootstrap, improvements, jackknife
+from reproduction.improvement import FEW_RUNS, bootstrap, improvements, jackknife
 
 
 def shown(values: Mapping[tuple[str, str], tuple[float, ...]]) -> pd.DataFrame:
@@ -57,7 +57,7 @@ def test_a_run_that_diverged_leaves_the_means_paired() -> None:
     assert (found.ours, found.other) == (6.25, 3.75)
 
 
-@pytest.mark.parametrize(("runs", "how"), [(FEW - 1, "jackknife-t"), (FEW, "bootstrap")])
+@pytest.mark.parametrize(("runs", "how"), [(FEW_RUNS - 1, "jackknife-t"), (FEW_RUNS, "bootstrap")])
 def test_few_runs_get_a_jackknife_and_many_a_bootstrap(runs: int, how: str) -> None:
     b, c = np.random.default_rng(0).normal((100, 110), 5, (runs, 2)).T
     rows = shown({("crowd", "bc"): tuple(b), ("crowd", "counter-bc"): tuple(c)})

@@ -1,15 +1,14 @@
-"""Studies tell how long they take, and keep how long they took."""
+"""Estimates and timings of a run."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 from counterbc.experiments.simulated_cell import SimulatedCell
-from reproduction.timings import Pace, estimate
+from reproduction.figure_options import FigureOptions
+from reproduction.timings import Timer, cpu_name, estimate, stages
 
 TINY = SimulatedCell(
     world="intersection", teacher="uniform", sigma=0.5, pairs=20, method="bc", radius=None,
@@ -17,41 +16,29 @@ TINY = SimulatedCell(
 )  # fmt: skip
 
 
-def test_the_time_that_is_left_is_of_what_is_missing(tmp_path: Path) -> None:
-    bc = replace(TINY, pairs=400, seeds=50, steps=10_000)
-    told = estimate([replace(bc, method="bc-rnn", pairs=p) for p in (400, 401)], "cpu", 2)
-    assert told == "2 populations to compute, about 8 min (cpu, 2 at a time)"
-    assert "no time is known" in estimate([bc, replace(bc, world="car-racing")], "cpu", 2)
-
-
-def test_the_pace_of_a_study_is_kept_over_calls(tmp_path: Path) -> None:
-    path, others = tmp_path / "seconds.json", replace(TINY, pairs=40)
-    for cell in (TINY, others):
-        pace = Pace({"figure4, here": [TINY.name, others.name]}, path, "cpu", 1)
-        pace.tell(cell)
-    calls = json.loads(path.read_text())
-    assert [c["parts"]["figure4, here"]["computed"] for c in calls] == [1, 1]
-    assert all(0 <= c["parts"]["figure4, here"]["seconds"] < 60 for c in calls)
-
-
-def test_rows_are_computed_without_the_libraries_of_statistics_and_of_the_command_line(
-    tmp_path: Path,
-) -> None:
-    code = (
-        "import sys\n"
-        "for name in ('tyro', 'pingouin', 'ray'): sys.modules[name] = None\n"
-        "from reproduction.run import main\n"
-        "sys.exit(main(sys.argv[1:]))"
+def test_the_estimate_is_the_work_over_the_cores() -> None:
+    # 50 networks, 10,000 steps, batch 40: 30 s of BC on one core; BC-RNN takes 15 times as long.
+    slow = replace(TINY, method="bc-rnn", seeds=50, steps=10_000)
+    text = estimate([replace(slow, pairs=p) for p in (400, 401)], "cpu", 2)
+    assert text == "2 cells to compute, about 8 min (cpu, 2 at a time)"
+    unknown = [TINY, replace(TINY, world="car-racing")]
+    assert estimate(unknown, "cpu", 2) == (
+        "2 cells to compute; the time is unknown for these worlds"
     )
-    options = "figure5 --quick --env intersection --seeds 2 --steps 2 --episodes 1 --workers 1"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *options.split(), "--device", "cpu", "--out", str(tmp_path)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "15 populations computed, 15 finished" in done.stdout
-    assert "15 of 15 cells, 0 min left" in done.stderr
-    assert len(list((tmp_path / "rows").glob("*.parquet"))) == 15
-    (call,) = json.loads((tmp_path / "seconds.json").read_text())
-    assert call["parts"]["figure5, intersection"]["computed"] == 15
-    assert (call["device"], call["workers"]) == ("cpu", 1)
+
+
+def test_the_timings_of_every_call_are_kept(tmp_path: Path) -> None:
+    path, other = tmp_path / "timings.json", replace(TINY, pairs=40)
+    for cell in (TINY, other):
+        Timer({"figure4, here": [TINY.name, other.name]}, path, "cpu", 1).record(cell)
+    calls = json.loads(path.read_text())
+    assert [c["stages"]["figure4, here"]["computed"] for c in calls] == [1, 1]
+    assert all(0 <= c["stages"]["figure4, here"]["seconds"] < 60 for c in calls)
+    assert {(c["device"], c["workers"], c["cpu"]) for c in calls} == {("cpu", 1, cpu_name())}
+
+
+def test_stages_are_figures_and_worlds_and_table_1_has_none_of_its_own() -> None:
+    options = FigureOptions(quick=True)
+    names = stages({"figure3": options, "figure4": options, "table1": options})
+    assert list(names) == ["figure3", "figure4, intersection", "figure4, cartpole"]
+    assert len(names["figure4, cartpole"]) == 4 * 2 * 5  # teachers, sizes, methods

@@ -1,10 +1,8 @@
-"""docs/teachers.md says what the code does."""
+"""docs/teachers.md shows what the code does."""
 
 from __future__ import annotations
 
-import json
 import re
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,26 +10,29 @@ import pytest
 
 from counterbc.cli import main
 from counterbc.demonstrators import TEACHERS
+from reproduction.options import DOCS, RESULTS
+from reproduction.records import read
+from reproduction.studies.teachers import draw, measure
 
-ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "teachers.md").read_text()
-BENCHMARK: dict[str, Any] = vars(import_module("reproduction.studies.teachers"))
-ROWS = json.loads((ROOT / "reproduction" / "results" / "teachers" / "numbers.json").read_text())
-
-
-def test_its_tables_are_the_traits_in_the_code_and_the_rows_on_file() -> None:
-    assert BENCHMARK["parameters"]() in PAGE
-    assert BENCHMARK["markdown"](ROWS) in PAGE
+PAGE = (DOCS / "teachers.md").read_text(encoding="utf-8")
+ROWS = read(RESULTS / "teachers" / "numbers.json")
 
 
 @pytest.mark.parametrize("name", TEACHERS)
 def test_the_rows_on_file_are_what_the_teachers_do_now(name: str) -> None:
-    again = BENCHMARK["measure"](TEACHERS[name], 400)
+    again = measure(TEACHERS[name], 400)
     assert again["rms"] == pytest.approx(ROWS[name]["rms"], abs=0.015)
     assert again["lag 1"] == pytest.approx(ROWS[name]["lag 1"], abs=0.05)
 
 
-def test_its_python_and_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_picture_is_drawn(tmp_path: Path) -> None:
+    draw(3, tmp_path / "teachers.png")
+    assert (tmp_path / "teachers.png").stat().st_size > 1000
+
+
+def test_the_python_and_the_commands_of_the_page_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": __name__}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.S):

@@ -1,0 +1,69 @@
+"""Rows of a study in a JSON file, kept as soon as they are computed."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from counterbc.errors import FormatError, InfeasibleActions
+from counterbc.files import aside
+from counterbc.json_safe import without_nan
+
+Record = dict[str, Any]
+
+
+class Records:
+    """A list of rows in a file; a stopped study resumes after the last row in it."""
+
+    def __init__(self, path: Path, indent: int | None = 1) -> None:
+        self.path, self.indent = path, indent
+        self.rows: list[Record] = read(path) if path.exists() else []
+
+    def has(self, **chosen: Any) -> bool:
+        """Return whether a row has all of these values."""
+        return any(chosen.items() <= row.items() for row in self.rows)
+
+    def add(self, *rows: Record) -> None:
+        """Append rows and write the file."""
+        self.rows += rows
+        write(self.rows, self.path, self.indent)
+
+
+def read(path: Path) -> Any:
+    """Return what a JSON file holds."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FormatError(f"{path} does not exist; compute the numbers of its study") from None
+    except ValueError:
+        raise FormatError(f"{path} is not JSON; delete it and compute it again") from None
+
+
+def write(payload: Any, path: Path, indent: int | None = 1) -> Path:
+    """Write JSON, with null in the place of numbers that are not finite."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(without_nan(payload), indent=indent, default=float)
+    with aside(path) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def update(path: Path, **sections: Any) -> dict[str, Any]:
+    """Replace these sections of a JSON object in a file, keep the others, and return all."""
+    whole: Record = (read(path) if path.exists() else {}) | without_nan(sections)
+    write(whole, path)
+    return whole
+
+
+@contextmanager
+def expected_warnings(*kinds: type[Warning]) -> Iterator[None]:
+    """Silence warnings that a study causes on purpose, such as noise outside the action set."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InfeasibleActions)
+        for kind in kinds:
+            warnings.simplefilter("ignore", kind)
+        yield

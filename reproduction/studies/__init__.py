@@ -1,0 +1,45 @@
+"""Studies of ours beside the paper's figures: `python -m reproduction run NAME`.
+
+A study is a module with `Options`, a dataclass of its options, and `run(options)`. Where its
+numbers stand in the docs, `sections(results)` returns the tables by page and mark.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+STUDIES = (
+    "can",
+    "can-record",
+    "can-weights",
+    "car-racing",
+    "car-racing-dimensions",
+    "car-racing-expert",
+    "car-racing-pedals",
+    "clean",
+    "environments",
+    "family",
+    "fixed-radii",
+    "intents",
+    "methods",
+    "modes",
+    "presets",
+    "push-t",
+    "push-t-evidence",
+    "radius",
+    "radius-errors",
+    "scores",
+    "teachers",
+    "worlds",
+)
+PICTURES = {name: f"{name}-pictures" for name in ("can", "car-racing", "push-t")}
+"""Studies with pictures of trained policies, and the modules that draw them."""
+
+TABLES = {name: f"{name}-tables" for name in ("can", "car-racing", "push-t")}
+"""Studies whose tables are made by a module of their own, which needs pandas."""
+
+
+def load_study(name: str) -> Any:
+    """Return the module of a study; nothing is imported before it is needed."""
+    return import_module(f"reproduction.studies.{name.replace('-', '_')}")

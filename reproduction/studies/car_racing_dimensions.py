@@ -1,0 +1,53 @@
+"""Counter-BC in Car Racing with Δ in some action dimensions only.
+
+Its numbers are the share of the track of each run; the study `car-racing` has them with Δ in no
+dimension (BC) and in all.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import counterbc as cb
+from counterbc.acting.actor import ACTS
+from reproduction.options import StudyOptions
+from reproduction.records import read, update
+from reproduction.studies.car_racing import EPISODES, SEEDS, STEPS, WORLD, training_cell
+
+DIMENSIONS = {"steering": (0.4, 0.0, 0.0), "gas and brake": (0.0, 0.4, 0.4)}
+"""Δ of steering, gas and brake."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(StudyOptions):
+    """Train Counter-BC with Δ in some dimensions of Car Racing."""
+
+    seeds: int = SEEDS
+    episodes: int = EPISODES
+    steps: int = STEPS
+    device: str | None = None
+
+
+def run(options: Options) -> None:
+    """Compute the missing variants; each is kept as soon as it is finished."""
+    path = options.numbers(WORLD)
+    laps: dict[str, Any] = read(path).get("dimensions", {}) if path.exists() else {}
+    for name, radius in DIMENSIONS.items():
+        if name in laps:
+            continue
+        policies = cb.train(
+            training_cell(options.seeds).datasets(),
+            "counter-bc",
+            radii=[radius],
+            seeds=range(options.seeds),
+            steps=options.steps,
+            device=options.device,
+        )
+        evaluations = {
+            act: cb.evaluate(policies, WORLD, episodes=options.episodes, act=act) for act in ACTS
+        }
+        laps[name] = {act: e.measures["lap"].mean(1).tolist() for act, e in evaluations.items()}
+        update(path, dimensions=laps)
+    print(json.dumps(laps, indent=1))

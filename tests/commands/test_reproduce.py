@@ -1,0 +1,25 @@
+"""counterbc reproduce names the command that replaced it."""
+
+from __future__ import annotations
+
+import pytest
+
+from counterbc.cli import main
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "figure4",
+        "all --device cuda --on ray",
+        "figure4 --quick --env cartpole --pairs 100 --seeds 5",
+    ],
+)
+def test_reproduce_fails_with_one_sentence_that_names_the_new_command(
+    arguments: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduce", *arguments.split()]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.endswith(f"run: python -m reproduction run {arguments}\n")

@@ -1,0 +1,31 @@
+"""Recordings of Can's operators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reproduction.studies import can_record
+
+
+def test_a_recorded_episode_is_kept_and_read_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[str, int]] = []
+
+    def perform(name: str, number: int) -> Any:
+        calls.append((name, number))
+        return SimpleNamespace(obs=np.full((3, 2), number), action=np.zeros((3, 1)))
+
+    monkeypatch.setattr(can_record, "perform", perform)
+    files = can_record.record_block("somebody", range(2), tmp_path)
+    assert can_record.record_block("somebody", range(2), tmp_path) == files
+    assert calls == [("somebody", 0), ("somebody", 1)]
+    episode = can_record.read_episode(files[1], "somebody")
+    assert episode.obs[0].tolist() == [1, 1]
+    assert episode.reward is not None
+    assert episode.reward.tolist() == [0, 0, 1]

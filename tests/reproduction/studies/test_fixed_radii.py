@@ -1,0 +1,21 @@
+"""Counter-BC at several radii."""
+
+from __future__ import annotations
+
+import pytest
+
+from counterbc.demonstrators import UniformNoise
+from reproduction.studies import fixed_radii
+
+
+def test_uniform_noise_has_its_standard_deviation_and_no_slope() -> None:
+    numbers = fixed_radii.errors("intersection", UniformNoise(0.5))
+    assert numbers["rms error"] == pytest.approx(0.5 / 3**0.5, rel=0.03)
+    assert numbers["slope"] == pytest.approx(0.0, abs=0.05)
+
+
+def test_a_table_has_a_column_per_radius() -> None:
+    row = {"world": "fork", "teacher": "t", "rms meant": 0.5, "rms error": 0.25, "slope": -0.5}
+    means = {f"{r:g}": {"mean": 10 * r, "se": 0.1} for r in fixed_radii.RADII}
+    line = fixed_radii.markdown([row | means]).splitlines()[2]
+    assert line.startswith("| fork | t | 0.50 | 0.25 | −0.50 | 0.0 ± 0.1 | 0.5 ± 0.1 |")

@@ -1,0 +1,30 @@
+"""Operators and episodes with known errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reproduction.studies import scores
+
+
+@pytest.mark.parametrize("world", ["intersection", "cartpole"])
+def test_the_expected_error_is_that_of_many_noisy_demonstrations(world: str) -> None:
+    demos, truth = scores.make_data(world, scores.operators(), 70, seed=0)
+    expected = np.array(scores.expected_errors(world, demos, truth))
+    squares = ((demos.action - truth.mean) ** 2).sum(1)
+    ends = np.cumsum([len(e) for e in demos.episodes])[:-1]
+    measured = np.array([part.mean() for part in np.split(squares, ends)])
+    assert measured.mean() == pytest.approx(expected.mean(), rel=0.1)
+
+
+def test_each_corruption_has_its_episodes() -> None:
+    demos, _ = scores.make_data("intersection", scores.episodes("intersection"), 58, seed=0)
+    names = [e.operator for e in demos.episodes]
+    assert {name: names.count(name) for name in names} == {
+        "good": 40, "σ × 1.5": 6, "late": 6, "wrong goal": 6,
+    }  # fmt: skip
+
+
+def test_numbers_are_kept_with_five_digits() -> None:
+    assert scores._rounded({"a": [1.23456789, (2, "x")]}) == {"a": [1.2346, [2, "x"]]}

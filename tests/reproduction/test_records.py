@@ -1,0 +1,47 @@
+"""Rows in JSON files are kept at once and found again."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+from counterbc.errors import FormatError, InfeasibleActions
+from reproduction.records import Records, expected_warnings, read, update, write
+
+
+def test_rows_are_kept_and_found_by_the_next_run(tmp_path: Path) -> None:
+    path = tmp_path / "study" / "numbers.json"
+    records = Records(path)
+    records.add({"world": "fork", "seed": 0, "value": float("nan")}, {"world": "fork", "seed": 1})
+    again = Records(path)
+    assert again.has(world="fork", seed=1)
+    assert not again.has(world="fork", seed=2)
+    assert again.rows[0]["value"] is None
+
+
+def test_a_section_is_replaced_and_the_others_stay(tmp_path: Path) -> None:
+    path = write({"a": 1, "b": 2}, tmp_path / "numbers.json")
+    assert update(path, b=3, c=4) == {"a": 1, "b": 3, "c": 4}
+    assert json.loads(path.read_text()) == {"a": 1, "b": 3, "c": 4}
+
+
+def test_a_file_that_cannot_be_read_is_named_with_the_next_step(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.json"
+    with pytest.raises(FormatError, match=r"numbers.json does not exist; compute"):
+        read(path)
+    path.write_text("{")
+    with pytest.raises(FormatError, match=r"numbers.json is not JSON; delete it and compute"):
+        read(path)
+
+
+def test_only_expected_warnings_are_silent() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with expected_warnings(DeprecationWarning):
+            warnings.warn("noise", InfeasibleActions, stacklevel=1)
+            warnings.warn("old", DeprecationWarning, stacklevel=1)
+            warnings.warn("other", UserWarning, stacklevel=1)
+    assert [str(w.message) for w in caught] == ["other"]
