@@ -64,7 +64,7 @@ class Settings:
     fits, and the run's configuration names it."""
 
     def __post_init__(self) -> None:
-        for name, ok, allowed in (
+        for name, ok, choices in (
             ("radius", _is_radius(self.radius), "0 or more, or auto"),
             ("shape", self.shape is None or self.shape in SUPPORTS, ", ".join(SUPPORTS)),
             ("counterfactuals", self.counterfactuals is None or self.counterfactuals >= 0, "≥ 0"),
@@ -80,12 +80,12 @@ class Settings:
             ("kernel", self.kernel in get_args(KernelName), "auto, torch, numba or triton"),
         ):
             if not ok:
-                raise OptionError(f"{name} is {getattr(self, name)!r}; it must be {allowed}")
+                raise OptionError(f"{name} is {getattr(self, name)!r}; it must be {choices}")
 
     def apply(self, method: Method, obs_shape: tuple[int, ...] = ()) -> Method:
-        """The method with the shape, counterfactuals and layers asked for here.
+        """Return the method with the shape, counterfactuals and layers of these settings.
 
-        Where observations are images of `obs_shape`, with networks that read images.
+        Networks read images if observations are images of `obs_shape`.
         """
         support = method.support
         if not isinstance(support, Demonstrated):
@@ -103,40 +103,40 @@ class Settings:
             weighting = weighting.for_images(obs_shape, policy.history, policy.hidden)
         return replace(method, support=support, policy=policy, weighting=weighting)
 
-    def _family(self, own: Policy) -> Policy:
-        """The family of policies asked for, with the layers and the history of the method's own."""
-        if self.policy is not None and type(own) is not POLICIES[self.policy]:
+    def _family(self, policy: Policy) -> Policy:
+        """Return the policy of these settings, with the layers and history of the method's."""
+        if self.policy is not None and type(policy) is not POLICIES[self.policy]:
             kind = POLICIES[self.policy]
-            own = kind(hidden=own.hidden, history=max(own.history, kind().history))
+            policy = kind(hidden=policy.hidden, history=max(policy.history, kind().history))
         if self.modes is None:
-            return own
-        if not isinstance(own, Mixture):
+            return policy
+        if not isinstance(policy, Mixture):
             raise OptionError(
-                f"modes is {self.modes}, but a {type(own).__name__} has one; choose the policy "
+                f"modes is {self.modes}, but a {type(policy).__name__} has one; choose the policy "
                 "mixture, or leave modes out"
             )
-        return replace(own, modes=self.modes)
+        return replace(policy, modes=self.modes)
 
     def batch_size(self, pairs: int) -> int:
         """Pairs per step for a network that learns from `pairs` pairs."""
         return min(self.batch or min(max(pairs // 10, 1), self.largest_batch), pairs)
 
     def rate(self, policy: Policy) -> float:
-        """The learning rate of Adam."""
+        """Return the learning rate of Adam."""
         return policy.learning_rate if self.learning_rate is None else self.learning_rate
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def _for_images(policy: Policy, image: tuple[int, int, int], asked: str | None) -> Policy:
-    """The policy that stands for another where observations are images."""
+def _for_images(policy: Policy, image: tuple[int, int, int], policy_name: str | None) -> Policy:
+    """Return the policy that replaces another if observations are images."""
     kind = FOR_IMAGES.get(type(policy))
-    if kind is None or (asked is not None and kind is not type(policy)):
-        allowed = [name for name, known in POLICIES.items() if known in FOR_IMAGES.values()]
+    if kind is None or (policy_name is not None and kind is not type(policy)):
+        choices = [name for name, candidate in POLICIES.items() if candidate in FOR_IMAGES.values()]
         raise OptionError(
             f"a {type(policy).__name__} reads vectors, but the observations are images of "
-            f"{'×'.join(map(str, image))}; choose the policy {' or '.join(allowed)}"
+            f"{'×'.join(map(str, image))}; choose the policy {' or '.join(choices)}"
         )
     return policy if isinstance(policy, kind) and policy.image == image else kind(image=image)
 
@@ -166,7 +166,7 @@ PRESETS: dict[str, Settings] = {
 
 
 def settings_for(preset: str, **changes: Any) -> Settings:
-    """A preset with some of its numbers changed."""
+    """Return a preset with some of its numbers changed."""
     if preset not in PRESETS:
         raise unknown("preset", preset, PRESETS)
     names = [f.name for f in fields(Settings)]

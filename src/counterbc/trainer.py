@@ -50,39 +50,43 @@ def train(
     With `out` the run is written to that folder, with checkpoints on the way; `resume=True`
     finishes a run that was stopped.
     """
-    (name, chosen), where = find_method(method), find_device(device)
+    (name, definition), torch_device = find_method(method), find_device(device)
     settings, datasets = settings_for(preset, **changes), as_datasets(demos)
-    chosen = settings.apply(chosen, datasets[0].obs_shape)
+    definition = settings.apply(definition, datasets[0].obs_shape)
     held_out: list[Demonstrations] = []
     if settings.held_out:
         halves = [d.split(settings.held_out, seed=0) for d in datasets]
         datasets, held_out = [h[0] for h in halves], [h[1] for h in halves]
-    check_needs(datasets, chosen.weighting.needs)
-    check_reads(datasets[0], chosen)
+    check_needs(datasets, definition.weighting.needs)
+    check_reads(datasets[0], definition)
     warn_infeasible(datasets, settings)
     folder = None if out is None else Path(out)
     keep = start is not None and radii is None and "radius" not in changes
-    asked = _asked_radii(chosen, settings, radii, keep)
+    requested = _asked_radii(definition, settings, radii, keep)
     order = _seeds(seeds, start, len(datasets))
     if start is not None:
-        check_start(start, len(order) * len(asked), chosen, datasets[0], "auto" in asked)
+        check_start(
+            start, len(order) * len(requested), definition, datasets[0], "auto" in requested
+        )
     if folder is not None:
-        check_out(folder, resume, chosen.policy)
+        check_out(folder, resume, definition.policy)
     bar: Progress = Bar("choosing Δ") if progress is True else Quiet()
-    training = Training(name=name, method=chosen, settings=settings, device=where, progress=bar)
-    choices = choose_radii(datasets, training) if asked == ["auto"] else []
-    rows = [[c.radius for c in choices]] if choices else [[r] * len(datasets) for r in asked]
+    training = Training(
+        name=name, method=definition, settings=settings, device=torch_device, progress=bar
+    )
+    choices = choose_radii(datasets, training) if requested == ["auto"] else []
+    rows = [[c.radius for c in choices]] if choices else [[r] * len(datasets) for r in requested]
     members = seed_members(datasets, order, rows)
     if start is not None and keep:
-        both = zip(members, start.members, strict=True)
-        members = [replace(m, radius=s.radius) for m, s in both]
+        pairs = zip(members, start.members, strict=True)
+        members = [replace(m, radius=s.radius) for m, s in pairs]
     plan = plan_training(
-        datasets, chosen, settings, members, name=name, start=start, held_out=tuple(held_out),
+        datasets, definition, settings, members, name=name, start=start, held_out=tuple(held_out),
         preset=preset, radius_choices=tuple(c.as_dict() for c in choices),
     )  # fmt: skip
     if isinstance(progress, bool):
         progress = Bar(f"training {name}") if progress else Quiet()
-    return run(plan, device=where, dtype=dtype, out=folder, resume=resume, progress=progress)
+    return run(plan, device=torch_device, dtype=dtype, out=folder, resume=resume, progress=progress)
 
 
 def _asked_radii(

@@ -1,4 +1,4 @@
-"""The way from what was shown to what is believed, as far as it may go."""
+"""The way from the demonstrated to the predicted action, within C(s, a) and A."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from counterbc.data.feasible import Everywhere, UnitBall, UnitBox
-from counterbc.diagnosis.clamp_to_support import relative, trusted, within
+from counterbc.diagnosis.clamp_to_support import prediction_trust, relative, within
 
 
 def _rows(*rows: tuple[float, ...]) -> NDArray[np.float64]:
@@ -57,22 +57,24 @@ def test_nothing_leaves_the_set_or_the_radius(shape: str, feasible: UnitBall | U
     assert length.max() <= 1 + 1e-5
 
 
-def test_judges_are_trusted_as_far_as_they_agree() -> None:
+def test_predictions_are_trusted_as_far_as_policies_agree() -> None:
     off = np.sqrt(0.5) * np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])  # E|off|² = 1
     doubt = np.array([0.0, 0.0, 0.2, 0.6])  # 0.2 on average, so σ² = 0.8
-    assert trusted(off, doubt) == pytest.approx([1.0, 1.0, 0.8, 0.8 / 1.4])
-    assert trusted(off, np.full(4, 2.0)).tolist() == [0.0] * 4, "nothing but the judges' error"
+    assert prediction_trust(off, doubt) == pytest.approx([1.0, 1.0, 0.8, 0.8 / 1.4])
+    assert prediction_trust(off, np.full(4, 2.0)).tolist() == [0.0] * 4, (
+        "nothing but the model error"
+    )
 
 
 def test_going_as_far_as_trusted_comes_nearest_to_what_was_meant() -> None:
     rng = np.random.default_rng(0)
     doubt = rng.uniform(0, 0.2, 20_000)
     shown = rng.normal(0, 0.3, (20_000, 1))  # what was meant is 0
-    believed = rng.normal(0, 1, (20_000, 1)) * np.sqrt(doubt)[:, None]
+    predicted = rng.normal(0, 1, (20_000, 1)) * np.sqrt(doubt)[:, None]
 
     def error(w: NDArray[np.float64]) -> float:
-        return float(((shown + w[:, None] * (believed - shown)) ** 2).mean())
+        return float(((shown + w[:, None] * (predicted - shown)) ** 2).mean())
 
-    best = trusted(shown - believed, doubt)
+    best = prediction_trust(shown - predicted, doubt)
     fixed = [error(np.full(20_000, w)) for w in (0.0, 0.25, 0.5, 0.75, 1.0)]
     assert error(best) < 0.95 * min(fixed)

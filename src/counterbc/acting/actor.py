@@ -48,12 +48,12 @@ class Acting:
     def actions(self, obs: Tensor) -> Tensor:
         """Return actions for observations (P, E, S), both in the user's units: (P, E, A)."""
         p = self.policies
-        scaled = p.scales.obs(obs.to(self.window)).unsqueeze(2)
-        self.window = torch.cat([self.window[:, :, 1:], scaled], dim=2)  # (P, E, history, S)
-        window = self.window if p.policy.history > 1 else scaled.squeeze(2)
-        each = self._networks(window.repeat_interleave(p.shards, 0))  # (N, E, A)
+        scaled_obs = p.scales.obs(obs.to(self.window)).unsqueeze(2)
+        self.window = torch.cat([self.window[:, :, 1:], scaled_obs], dim=2)  # (P, E, history, S)
+        window = self.window if p.policy.history > 1 else scaled_obs.squeeze(2)
+        actions = self._networks(window.repeat_interleave(p.shards, 0))  # (N, E, A)
         self.step += 1
-        return p.scales.restore(each.unflatten(0, (-1, p.shards)).mean(1))
+        return p.scales.restore(actions.unflatten(0, (-1, p.shards)).mean(1))
 
     def chances(self) -> Tensor:
         """Return the uniform numbers that decide the next sample: (N, E, A)."""
@@ -64,11 +64,11 @@ class Acting:
         policy = self.policies.policy
         chances = [self.chances().to(self.policies.scales.obs_mean)] if self.act == "sample" else []
 
-        def one(params: Params, obs: Tensor, u: Tensor | None = None) -> Tensor:
+        def act_one(params: Params, obs: Tensor, u: Tensor | None = None) -> Tensor:
             head = policy.head(params, obs)
             return policy.mean(head) if u is None else policy.sample(head, u)
 
-        actions: Tensor = (one if policy.stacks else torch.func.vmap(one))(
+        actions: Tensor = (act_one if policy.stacks else torch.func.vmap(act_one))(
             self.policies.params, window, *chances
         )
         return actions

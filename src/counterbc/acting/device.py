@@ -1,4 +1,4 @@
-"""Where to train."""
+"""The device to compute on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from counterbc.errors import OptionError
 
 
 def find_device(name: str | torch.device | None) -> torch.device:
-    """The device of that name; by default a GPU where there is one."""
+    """Return the device of that name; by default a GPU if there is one."""
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -19,5 +19,5 @@ def find_device(name: str | torch.device | None) -> torch.device:
         raise OptionError(f"device {device.type} is not supported; allowed: cpu, cuda")
     count = torch.cuda.device_count()
     if device.type == "cuda" and (device.index or 0) >= count:
-        raise OptionError(f"device {device} was asked for, but {count} are there; use cpu")
+        raise OptionError(f"device {device} was asked for, but there are {count} GPUs; use cpu")
     return device

@@ -102,20 +102,20 @@ def evaluate(
     make: MakeEnv = (lambda n: make_vec(env, n, **env_kwargs)) if isinstance(env, str) else env
     if episodes < 1:
         raise OptionError(f"cannot evaluate {episodes} episodes; ask for 1 or more")
-    shape, where = (len(policies), episodes), _device(policies, device)
+    shape, acting_device = (len(policies), episodes), _device(policies, device)
     returns, lengths = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
     measures: dict[str, Array] = {}
     bar = Progress(console=Console(stderr=True), disable=not progress, transient=True)
     with bar:
         task = bar.add_task(f"evaluating {policies.method}", total=shape[0] * shape[1])
-        most = _slots(make) if slots is None else slots
-        for members, numbers in _chunks(shape, most):
-            part = policies[members].to(where)
+        slot_count = _slots(make) if slots is None else slots
+        for members, numbers in _chunks(shape, slot_count):
+            part = policies[members].to(acting_device)
             rollout = Rollout(part, make(len(part) * len(numbers)), name, numbers)
-            here = members, slice(numbers[0], numbers[-1] + 1)
-            returns[here], lengths[here], reported = rollout.run(act, seed, max_steps)
-            for measure, values in reported.items():
-                measures.setdefault(measure, np.full(shape, np.nan))[here] = values
+            block = members, slice(numbers[0], numbers[-1] + 1)
+            returns[block], lengths[block], block_measures = rollout.run(act, seed, max_steps)
+            for measure, values in block_measures.items():
+                measures.setdefault(measure, np.full(shape, np.nan))[block] = values
             bar.advance(task, len(part) * len(numbers))
     for values in (returns, *measures.values()):
         values[policies.diverged] = np.nan
@@ -143,20 +143,20 @@ def compare(a: Evaluation, b: Evaluation) -> Difference:
     return paired_difference(a.returns[0], b.returns[0])
 
 
-def _device(policies: Policies, asked: str | torch.device | None) -> torch.device:
+def _device(policies: Policies, name: str | torch.device | None) -> torch.device:
     """Return the device to act on; for vectors, moving them would take longer than acting."""
     images = len(policies.obs_shape) > 1
-    return find_device(asked if asked is not None or images else "cpu")
+    return find_device(name if name is not None or images else "cpu")
 
 
 def _slots(make: MakeEnv) -> int:
     """Return how many environments to run at once: many if they are stepped as arrays."""
     probe = make(1)
-    most: int = getattr(probe.unwrapped, "slots", SLOTS)
+    slot_count: int = getattr(probe.unwrapped, "slots", SLOTS)
     if isinstance(probe.unwrapped, OneByOne):
-        most = SLOTS_ONE_BY_ONE
+        slot_count = SLOTS_ONE_BY_ONE
     probe.close()
-    return most
+    return slot_count
 
 
 def _chunks(shape: tuple[int, int], slots: int) -> list[tuple[slice, list[int]]]:

@@ -53,18 +53,18 @@ class Ops(Protocol):
     def exp(self, x: Value) -> Value: ...
     def clip(self, x: Value, low: float, high: float) -> Value: ...
     def length(self, x: Value) -> Value:
-        """Of each row: (…, 1)."""
+        """Return the length of each row: (…, 1)."""
 
     def columns(self, x: Value, begin: int, end: int) -> Value:
         """x[…, begin:end]."""
 
     def average(self, x: Value, shards: int) -> Value:
-        """Over the first dimension."""
+        """Average over the first dimension."""
 
     def shards_first(self, x: Value) -> Value:
         """(B, N, A) as (N, B, A)."""
 
-    def push(self, window: Value, seen: Value) -> Value:
+    def push(self, window: Value, scaled_obs: Value) -> Value:
         """Return the window (B, T, S) without its oldest row and with `seen` (B, S) as its newest."""
 
     def at(self, window: Value, t: int) -> Value:
@@ -104,8 +104,8 @@ class Numpy:
     def shards_first(self, x: Value) -> Value:
         return x.swapaxes(0, 1)
 
-    def push(self, window: Value, seen: Value) -> Value:
-        return np.concatenate([window[:, 1:], seen[:, None]], 1)
+    def push(self, window: Value, scaled_obs: Value) -> Value:
+        return np.concatenate([window[:, 1:], scaled_obs[:, None]], 1)
 
     def at(self, window: Value, t: int) -> Value:
         return window[:, t]
@@ -124,15 +124,17 @@ def _relu_layers(ops: Ops, p: Weights, x: Value, layers: int) -> Value:
     return x
 
 
-def _mlp(ops: Ops, p: Weights, policy: Policy, seen: Value, window: Value) -> Value:
-    x = seen if policy.history == 1 else ops.flat(window)
+def _mlp(ops: Ops, p: Weights, policy: Policy, scaled_obs: Value, window: Value) -> Value:
+    x = scaled_obs if policy.history == 1 else ops.flat(window)
     return _relu_layers(ops, p, x, len(policy.hidden))
 
 
-def _gru(ops: Ops, p: Weights, policy: Policy, seen: Value, window: Value) -> Value:
+def _gru(ops: Ops, p: Weights, policy: Policy, scaled_obs: Value, window: Value) -> Value:
     units = policy.hidden[0]
     two, three = 2 * units, 3 * units
-    rows = [ops.at(window, t) for t in range(policy.history)] if policy.history > 1 else [seen]
+    rows = (
+        [ops.at(window, t) for t in range(policy.history)] if policy.history > 1 else [scaled_obs]
+    )
     h: Value = np.zeros((1, units), np.float32)
     for row in rows:
         x = row @ p["gru.input.weight"] + p["gru.input.bias"]  # (B, 3H)
@@ -158,7 +160,7 @@ class Forward:
         s = policies.scales
         self.mean, self.scale = _array(s.obs_mean), _array(s.obs_scale)  # (1, S)
         self.low, self.span = _array(s.action_low), _array(s.action_high - s.action_low)  # (1, A)
-        self.ball, self.scaled = s.action_set == "ball", s.scale_actions
+        self.ball, self.scale_actions = s.action_set == "ball", s.scale_actions
 
     def step(self, obs: Value, window: Value, noise: Value = None) -> tuple[Value, Value]:
         """Return the action (B, A) at obs (B, S), and the next window (B, history, S).
@@ -168,10 +170,10 @@ class Forward:
         action is sampled.
         """
         ops, p = self.ops, self.weights
-        seen = (obs - self.mean) / self.scale
+        scaled_obs = (obs - self.mean) / self.scale
         if self.policy.history > 1:
-            window = ops.push(window, seen)
-        x = self.body(ops, p, self.policy, seen, window)
+            window = ops.push(window, scaled_obs)
+        x = self.body(ops, p, self.policy, scaled_obs, window)
         action = ops.tanh(x @ p["mean.weight"] + p["mean.bias"])  # (B, A), or (N, B, A)
         if noise is not None:
             log_std = ops.clip(x @ p["log_std.weight"] + p["log_std.bias"], *LOG_STD_RANGE)
@@ -182,7 +184,7 @@ class Forward:
 
     def _restore(self, action: Value) -> Value:
         """Project to A and map to the user's units, like `Scaling.restore`."""
-        if not self.scaled:
+        if not self.scale_actions:
             action = (action - self.low) * (2 / self.span) - 1
         if self.ball:
             unit = action / self.ops.clip(self.ops.length(action), 1.0, np.inf)
@@ -195,8 +197,8 @@ def _weights(policies: TrainedNetworks) -> Weights:
     """Return the parameters in shapes that broadcast, with the head split in two."""
     weights = {}
     for name, value in policies.params.items():
-        stacked = value.unsqueeze(1) if name.endswith("bias") and policies.shards > 1 else value
-        array = _array(stacked if policies.shards > 1 else stacked.squeeze(0))
+        weight = value.unsqueeze(1) if name.endswith("bias") and policies.shards > 1 else value
+        array = _array(weight if policies.shards > 1 else weight.squeeze(0))
         if name.startswith("head."):
             half = policies.action_size
             for head, part in (("mean", array[..., :half]), ("log_std", array[..., half:])):

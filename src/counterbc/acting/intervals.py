@@ -30,15 +30,15 @@ class Interval:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much one run is above another, pair by pair."""
+    """The paired difference between two runs."""
 
     interval: Interval
     p: float
-    """Of a paired t-test, two-sided; not corrected for several comparisons."""
+    """The p-value of a two-sided paired t-test, not corrected for several comparisons."""
 
 
 def mean_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
-    """The mean of independent numbers with Student's interval; what is not finite is left out."""
+    """Return the mean of independent numbers with Student's interval, without infinite and NaN."""
     from scipy import stats
 
     x = np.asarray(values, dtype=np.float64)
@@ -54,7 +54,7 @@ def mean_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
 
 
 def wilson(right: int, total: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of a share, within [0, 1] and never empty."""
+    """Return Wilson's interval of a share, within [0, 1] and never empty."""
     from scipy import stats
 
     if not 0 <= right <= total or total < 1:
@@ -67,8 +67,7 @@ def wilson(right: int, total: int, level: float = 0.95) -> tuple[float, float]:
 
 
 def share_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
-    """The share of ones among zeros and ones with Wilson's interval; what is not finite is left
-    out."""
+    """Return the share of ones among zeros and ones with Wilson's interval, without NaN."""
     x = np.asarray(values, dtype=np.float64).ravel()
     x = x[np.isfinite(x)]
     if not len(x):
@@ -79,28 +78,28 @@ def share_interval(values: NDArray[Any], level: float = 0.95) -> Interval:
 
 
 def runs_interval(values: NDArray[Any]) -> Interval:
-    """Of (members, episodes): over the means of members, or over the episodes of a single one."""
+    """Return the interval over the means of members, or over the episodes of a single one."""
     return mean_interval(values.mean(1) if len(values) > 1 else values[0])
 
 
 def measure_interval(values: NDArray[Any]) -> Interval:
-    """The same for any measure; of one that is yes or no in every episode, Wilson's over them all.
+    """Return the interval of a measure; Wilson's over all episodes if it is 0 or 1 in each.
 
-    Wilson's takes all episodes for independent, so it says nothing of how members differ.
+    Wilson's interval treats all episodes as independent, so it ignores how members differ.
     """
-    known = values[np.isfinite(values)]
-    yes_or_no = len(known) > 0 and bool(np.isin(known, (0.0, 1.0)).all())
+    finite = values[np.isfinite(values)]
+    yes_or_no = len(finite) > 0 and bool(np.isin(finite, (0.0, 1.0)).all())
     return share_interval(values) if yes_or_no else runs_interval(values)
 
 
 def paired_difference(a: NDArray[Any], b: NDArray[Any]) -> Difference:
-    """Mean of a − b over pairs of which both are finite; no p where all differ by the same."""
+    """Return the mean of a − b over finite pairs; p is NaN if all differ by the same."""
     from scipy import stats
 
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    known = np.isfinite(a - b)
-    d = (a - b)[known]
-    rounding = 1e-12 * np.abs([a[known], b[known]]).max(initial=0.0)
+    finite = np.isfinite(a - b)
+    d = (a - b)[finite]
+    rounding = 1e-12 * np.abs([a[finite], b[finite]]).max(initial=0.0)
     if len(d) < 2 or not np.ptp(d) > rounding:
         return Difference(mean_interval(d), np.nan)
     return Difference(mean_interval(d), float(stats.ttest_1samp(d, 0.0).pvalue))

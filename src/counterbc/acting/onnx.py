@@ -24,19 +24,19 @@ OPSET, IR_VERSION = 17, 8  # old enough for the runtimes that robots carry
 
 
 def export(policies: Policies, path: str | Path, member: int = 0, act: Act = "mean") -> Parity:
-    """Write one member to an .onnx file, scales and feasible set included; how it was checked."""
+    """Write one member to an .onnx file, with scales and feasible set, and check it."""
     path = Path(path)
-    one = _chosen(policies, path, member, act)
+    single = _exportable(policies, path, member, act)
     try:
         import onnx
-        import onnxruntime  # noqa: F401  # asked for before any work
+        import onnxruntime  # noqa: F401  # checked before any work
     except ImportError as error:
         raise MissingExtra(error.name or "onnx", "export", "exporting policies") from None
-    model = to_onnx(one, act)
+    model = to_onnx(single, act)
     onnx.checker.check_model(model, full_check=True)
     with aside(path) as temporary:
         temporary.write_bytes(model.SerializeToString())
-        parity = check_parity(temporary, one, act)
+        parity = check_parity(temporary, single, act)
         if not parity.agrees:
             raise FormatError(
                 f"{path} was not written, because it would not act as the policy does: on "
@@ -47,8 +47,8 @@ def export(policies: Policies, path: str | Path, member: int = 0, act: Act = "me
     return parity
 
 
-def _chosen(policies: Policies, path: Path, member: int, act: str) -> Policies:
-    """The member to export, or the reason why it cannot be."""
+def _exportable(policies: Policies, path: Path, member: int, act: str) -> Policies:
+    """Return the member to export, or raise the reason why it cannot be."""
     check_free(path)
     if path.suffix.lower() != ".onnx":
         raise FormatError(f"{path} ends in {path.suffix!r}; name the file .onnx")
@@ -70,7 +70,7 @@ def _chosen(policies: Policies, path: Path, member: int, act: str) -> Policies:
 
 
 def to_onnx(policies: Policies, act: Act) -> ModelProto:
-    """The step of `Forward` as a model: obs (and window, noise) in, action (and window) out."""
+    """Return the step of `Forward` as a model: obs (window, noise) in, action (window) out."""
     from onnx import TensorProto, helper
 
     def declare(name: str, *shape: int) -> Any:
@@ -84,10 +84,12 @@ def to_onnx(policies: Policies, act: Act) -> ModelProto:
     if act == "sample":
         inputs.append(declare("noise", *((p.shards,) if p.shards > 1 else ()), p.action_size))
     graph = Graph()
-    named = {i.name: GraphValue(graph, i.name) for i in inputs}
+    graph_inputs = {i.name: GraphValue(graph, i.name) for i in inputs}
     forward = Forward(policies, graph)
-    graph.known = {id(array): name for name, array in forward.weights.items()}
-    results = forward.step(named["obs"], named.get("window"), named.get("noise"))
+    graph.array_names = {id(array): name for name, array in forward.weights.items()}
+    results = forward.step(
+        graph_inputs["obs"], graph_inputs.get("window"), graph_inputs.get("noise")
+    )
     for result, output in zip(results, outputs, strict=False):  # no window without history
         graph.nodes.append(helper.make_node("Identity", [result.name], [output.name]))
     body = helper.make_graph(graph.nodes, "policy", inputs, outputs, graph.initializers())
@@ -100,7 +102,7 @@ def to_onnx(policies: Policies, act: Act) -> ModelProto:
 
 
 def metadata(policies: Policies, act: Act) -> dict[str, str]:
-    """What a user of the file may ask: strings, and JSON where it is more than one number."""
+    """Return facts about the policy for users of the file, as text or JSON."""
     p, (member,), scales = policies, policies.members, policies.scales
     config = p.config
     facts: dict[str, Any] = {
@@ -136,31 +138,31 @@ class GraphValue:
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name = graph, name
 
-    def __add__(self, other: Value) -> GraphValue:
-        return self.graph.node("Add", self, other)
+    def __add__(self, operand: Value) -> GraphValue:
+        return self.graph.node("Add", self, operand)
 
-    def __sub__(self, other: Value) -> GraphValue:
-        return self.graph.node("Sub", self, other)
+    def __sub__(self, operand: Value) -> GraphValue:
+        return self.graph.node("Sub", self, operand)
 
-    def __rsub__(self, other: Value) -> GraphValue:
-        return self.graph.node("Sub", other, self)
+    def __rsub__(self, operand: Value) -> GraphValue:
+        return self.graph.node("Sub", operand, self)
 
-    def __mul__(self, other: Value) -> GraphValue:
-        return self.graph.node("Mul", self, other)
+    def __mul__(self, operand: Value) -> GraphValue:
+        return self.graph.node("Mul", self, operand)
 
-    def __truediv__(self, other: Value) -> GraphValue:
-        return self.graph.node("Div", self, other)
+    def __truediv__(self, operand: Value) -> GraphValue:
+        return self.graph.node("Div", self, operand)
 
-    def __matmul__(self, other: Value) -> GraphValue:
-        return self.graph.node("MatMul", self, other)
+    def __matmul__(self, operand: Value) -> GraphValue:
+        return self.graph.node("MatMul", self, operand)
 
 
 class Graph:
-    """Records what `Forward` does; implements its `Ops`."""
+    """A graph that records the operations of `Forward`; implements `Ops`."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
-        self.known: dict[int, str] = {}
+        self.array_names: dict[int, str] = {}
         """Names of arrays by their id."""
         self._constants: dict[int, tuple[str, Any]] = {}
 
@@ -176,7 +178,7 @@ class Graph:
         if isinstance(x, GraphValue):
             return x.name
         if id(x) not in self._constants:  # kept, so that the id stays this array's
-            name = self.known.get(id(x), f"constant_{len(self._constants)}")
+            name = self.array_names.get(id(x), f"constant_{len(self._constants)}")
             self._constants[id(x)] = name, x
         return self._constants[id(x)][0]
 
@@ -215,9 +217,9 @@ class Graph:
     def shards_first(self, x: Value) -> Value:
         return self.node("Transpose", x, perm=[1, 0, 2])
 
-    def push(self, window: Value, seen: Value) -> Value:
-        kept = self.node("Slice", window, _ints(1), _ints(1 << 30), _ints(1))
-        return self.node("Concat", kept, self.node("Unsqueeze", seen, _ints(1)), axis=1)
+    def push(self, window: Value, scaled_obs: Value) -> Value:
+        recent = self.node("Slice", window, _ints(1), _ints(1 << 30), _ints(1))
+        return self.node("Concat", recent, self.node("Unsqueeze", scaled_obs, _ints(1)), axis=1)
 
     def at(self, window: Value, t: int) -> Value:
         return self.node("Gather", window, np.array(t), axis=1)

@@ -1,4 +1,4 @@
-"""Trained policies: what training gives and everything else acts with."""
+"""Trained policies: the result of training, and what acts."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from counterbc.policies import POLICIES, Params, Policy
 
 
 def radius_text(radius: tuple[float, ...]) -> str:
-    """One number where all dimensions agree, else one per dimension."""
+    """Return the radius as text: one number if all dimensions agree, otherwise one each."""
     return "/".join(f"{r:g}" for r in (radius[:1] if len(set(radius)) == 1 else radius))
 
 
 @dataclass(frozen=True)
 class Member:
-    """One end-to-end run."""
+    """One independently trained member of a population."""
 
     seed: int
     radius: tuple[float, ...]
     """Δ of each action dimension."""
     dataset: int = 0
-    """Which of the population's datasets it learns from."""
+    """The number of the dataset it learns from."""
     fingerprint: str = ""
     """The hash of that dataset."""
 
@@ -73,10 +73,10 @@ class Policies:
     shards: int = 1
     method: str = "custom"
     config: dict[str, Any] = field(default_factory=dict)
-    """What it was trained with: preset, settings, data, versions."""
+    """The configuration of the training: preset, settings, data, versions."""
     curve: Curve | None = None
     weighting_params: Params = field(default_factory=dict)
-    """What the weighting learned beside the policy, e.g. ρ; stacked like `params`."""
+    """Parameters that the weighting learned, e.g. ρ; stacked like `params`."""
 
     def __len__(self) -> int:
         return len(self.members)
@@ -90,20 +90,20 @@ class Policies:
             if not -len(self) <= index < len(self):
                 raise IndexError(f"member {index} does not exist; there are 0 … {len(self) - 1}")
             index = slice(index % len(self), index % len(self) + 1)
-        chosen = list(range(len(self)))[index]
-        if not chosen:
+        indices = list(range(len(self)))[index]
+        if not indices:
             raise IndexError(f"no member is in {index}; there are 0 … {len(self) - 1}")
-        nets = [i * self.shards + k for i in chosen for k in range(self.shards)]
+        nets = [i * self.shards + k for i in indices for k in range(self.shards)]
         curve = self.curve
         if curve is not None:
-            held_out = None if curve.held_out is None else curve.held_out[:, chosen]
-            curve = Curve(curve.steps, curve.loss[:, chosen], held_out)
+            held_out = None if curve.held_out is None else curve.held_out[:, indices]
+            curve = Curve(curve.steps, curve.loss[:, indices], held_out)
         return replace(
             self,
             params={k: v[nets] for k, v in self.params.items()},
             weighting_params={k: v[nets] for k, v in self.weighting_params.items()},
-            scales=self.scales[chosen],
-            members=tuple(self.members[i] for i in chosen),
+            scales=self.scales[indices],
+            members=tuple(self.members[i] for i in indices),
             curve=curve,
         )
 
@@ -114,7 +114,7 @@ class Policies:
 
     @property
     def obs_shape(self) -> tuple[int, ...]:
-        """Of one observation: (S,), or (H, W, C)."""
+        """The shape of one observation: (S,), or (H, W, C)."""
         return self.policy.obs_shape(self.scales.obs_mean.shape[1])
 
     @property
@@ -122,12 +122,12 @@ class Policies:
         return math.prod(self.obs_shape)
 
     def tensor(self, obs: NDArray[Any]) -> Tensor:
-        """Observations (n, …) for `Acting`: (n, S), numbers or, of images, bytes."""
+        """Return observations (n, …) as `Acting` reads them: (n, S), bytes for images."""
         kind = torch.uint8 if len(self.obs_shape) > 1 else torch.float32
         return torch.tensor(np.asarray(obs), dtype=kind).flatten(1)
 
     def to(self, device: torch.device) -> Policies:
-        """The same on another device."""
+        """Return the policies on another device."""
         params = {k: v.to(device) for k, v in self.params.items()}
         return replace(self, params=params, scales=self.scales.map(lambda x: x.to(device)))
 
@@ -162,28 +162,30 @@ class Policies:
         return "\n".join(lines)
 
     def _kept_text(self) -> str:
-        """Which dimensions got no radius, as their actions take two values only."""
+        """Name the dimensions whose radius is 0 because their actions take two values only."""
         names = self.config.get("action_names", [])
         widest = np.max([m.radius for m in self.members], 0)  # (A,)
-        kept = [n for n in self.config.get("two_valued", []) if widest[names.index(n)] == 0]
-        return f"; 0 for {', '.join(kept)}, which takes two values only" if kept else ""
+        switches = [n for n in self.config.get("two_valued", []) if widest[names.index(n)] == 0]
+        return f"; 0 for {', '.join(switches)}, which takes two values only" if switches else ""
 
     def _bounds_text(self) -> str:
         low, high = self.scales.action_low[0].tolist(), self.scales.action_high[0].tolist()
-        each = [f"[{a:.4g}, {b:.4g}]" for a, b in zip(low, high, strict=True)]
-        text = each[0] + " each" if len(set(each)) == 1 and len(each) > 1 else " ".join(each)
+        bounds = [f"[{a:.4g}, {b:.4g}]" for a, b in zip(low, high, strict=True)]
+        text = (
+            bounds[0] + " each" if len(set(bounds)) == 1 and len(bounds) > 1 else " ".join(bounds)
+        )
         if self.scales.action_set == "ball":
             text += ", within the ball"
         if self.scales.bounds_from == "data":
             text += ": the data's 1–99 % range, as no bounds are declared; actions stay within it"
         return text
 
-    def names(self, chosen: NDArray[np.bool_]) -> list[str]:
-        """The chosen members' names."""
-        return [f"member {i} ({m.name})" for i, m in enumerate(self.members) if bool(chosen[i])]
+    def names(self, indices: NDArray[np.bool_]) -> list[str]:
+        """Return the names of the members where the flag is set."""
+        return [f"member {i} ({m.name})" for i, m in enumerate(self.members) if bool(indices[i])]
 
     def actor(self, act: Act = "mean", seed: int = 0) -> Actor:
-        """One member ready to act; `policies[i].actor()`."""
+        """Return an actor for the only member; use `policies[i].actor()` for one of several."""
         if len(self) != 1:
             raise OptionError(
                 f"an actor is one member, but there are {len(self)}; take policies[0].actor()"
@@ -242,8 +244,8 @@ class Policies:
         if len(shapes[0]) != 2 or len(shapes[2]) != 2 or shapes[::2] != shapes[1::2]:
             raise ValueError(f"the normalization has shapes {shapes}")
         fresh = policy.init(torch.Generator(), scales.obs_mean.shape[1], scales.action_low.shape[1])
-        expected = {k: (len(members) * shards, *v.shape) for k, v in fresh.items()}
-        if expected != {k: tuple(v.shape) for k, v in params.items()}:
+        required = {k: (len(members) * shards, *v.shape) for k, v in fresh.items()}
+        if required != {k: tuple(v.shape) for k, v in params.items()}:
             raise ValueError("the parameters do not fit the policy")
         return Policies(
             policy=policy,

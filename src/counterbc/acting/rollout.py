@@ -69,15 +69,17 @@ class Rollout:
     def _check(self, env: str) -> None:
         obs, action = self.env.single_observation_space, self.env.single_action_space
         p = self.policies
-        for what, space, shape in (
+        for noun, space, shape in (
             ("observations", obs, p.obs_shape),
             ("actions", action, (p.action_size,)),
         ):
             if not isinstance(space, gymnasium.spaces.Box) or space.shape != shape:
                 size = "×".join(map(str, shape))
-                trained = f"vectors of {size} numbers" if len(shape) == 1 else f"images of {size}"
+                expectation = (
+                    f"vectors of {size} numbers" if len(shape) == 1 else f"images of {size}"
+                )
                 raise CounterBCError(
-                    f"the {what} of {env} are {space}; these policies were trained on {trained}"
+                    f"the {noun} of {env} are {space}; these policies were trained on {expectation}"
                 )
         self.low, self.high = action.low, action.high  # type: ignore[attr-defined]  # a Box, checked above
 
@@ -90,33 +92,33 @@ class Rollout:
         measures = {name: np.full(slots, np.nan) for name in _measures(self.env)}
         running = np.ones(slots, dtype=bool)
         for _ in range(max_steps):
-            obs, reward, done, info = self._step(acting, obs)
+            obs, reward, is_over, info = self._step(acting, obs)
             returns += np.where(running, reward, 0.0)
             lengths += running
-            self._keep(measures, info, running & done)
-            running &= ~done
+            self._keep(measures, info, running & is_over)
+            running &= ~is_over
             if not running.any():
                 break
             rests = getattr(self.env.unwrapped, "rests", False)  # finished slots cost nothing
-            if self.mode == AutoresetMode.DISABLED and done.any() and not rests:
-                obs, _ = self.env.reset(options={"reset_mask": done})
+            if self.mode == AutoresetMode.DISABLED and is_over.any() and not rests:
+                obs, _ = self.env.reset(options={"reset_mask": is_over})
         self.env.close()
         if running.any():
             raise CounterBCError(
                 f"{int(running.sum())} episodes were not over after {max_steps} steps; "
                 "raise max_steps, or give the environment a time limit"
             )
-        shaped = {name: values.reshape(self.shape) for name, values in measures.items()}
-        return returns.reshape(self.shape), lengths.reshape(self.shape), shaped
+        by_member = {name: values.reshape(self.shape) for name, values in measures.items()}
+        return returns.reshape(self.shape), lengths.reshape(self.shape), by_member
 
-    def _keep(self, measures: dict[str, Array], info: dict[str, Any], ended: Array) -> None:
+    def _keep(self, measures: dict[str, Array], info: dict[str, Any], slots: Array) -> None:
         """Store the measures of the slots that ended, from gymnasium's arrays and their masks."""
         if self.mode == AutoresetMode.SAME_STEP:  # then `info` itself describes the next episode
             info = info.get("final_info", {})
         for name, values in measures.items():
-            reported = ended & info.get(f"_{name}", name in info)
-            if reported.any():
-                values[reported] = np.asarray(info[name])[reported]
+            valid = slots & info.get(f"_{name}", name in info)
+            if valid.any():
+                values[valid] = np.asarray(info[name])[valid]
 
     def _reset(self, seeds: list[int]) -> Array:
         env: VectorEnv[Any, Any, Any] = self.env
@@ -127,8 +129,8 @@ class Rollout:
         return np.asarray(obs)
 
     def _step(self, acting: Acting, obs: Array) -> tuple[Array, Array, Array, dict[str, Any]]:
-        stacked = self.policies.tensor(obs).unflatten(0, self.shape)
-        action = acting.actions(stacked).flatten(0, 1).cpu().numpy()  # (slots, A)
+        obs_stack = self.policies.tensor(obs).unflatten(0, self.shape)
+        action = acting.actions(obs_stack).flatten(0, 1).cpu().numpy()  # (slots, A)
         action = np.clip(np.nan_to_num(action), self.low, self.high).astype(self.low.dtype)
         obs, reward, terminated, truncated, info = self.env.step(action)
         return obs, np.asarray(reward), np.asarray(terminated | truncated), info

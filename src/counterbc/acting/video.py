@@ -1,4 +1,4 @@
-"""A film of one policy at work."""
+"""Videos of a policy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from counterbc.files import aside, check_free
 
 
 def check_video(path: Path) -> None:
-    """Refuse before any work what could not be written after it."""
+    """Refuse a video that could not be written, before any work is done."""
     check_free(path)
     if path.suffix not in (".gif", ".mp4"):
         raise FormatError(f"{path} ends in {path.suffix!r}; name the video .gif or .mp4")
@@ -34,19 +34,20 @@ def film(
     seed: int = 0,
     episodes: int | None = None,
 ) -> None:
-    """The first member in the first starts of `evaluate`, as .gif, or .mp4 with the video extra.
+    """Write a video of the first member from the first starts of `evaluate`.
 
-    By default three episodes, or one where the policy reads images: those are long.
+    The file is a .gif, or an .mp4 with the extra `video`. By default it has three episodes, or one
+    if the policy reads images, since those are long.
     """
     check_video(path)
     register()
     options = same_simulator(policies, env, {})
     world = gymnasium.make(find_id(env), render_mode="rgb_array", **options)
-    one = policies[0]
-    episodes = episodes or (3 if len(one.obs_shape) == 1 else 1)
+    policy = policies[0]
+    episodes = episodes or (3 if len(policy.obs_shape) == 1 else 1)
     frames: list[Any] = []
-    for number, start in enumerate(start_seeds(one, list(range(episodes)), seed)):
-        actor = Actor(Acting(one, [number], act, seed))
+    for number, start in enumerate(start_seeds(policy, list(range(episodes)), seed)):
+        actor = Actor(Acting(policy, [number], act, seed))
         obs, _ = world.reset(seed=start)
         over = False
         while not over:

@@ -11,25 +11,25 @@ from counterbc.data.feasible import Feasible
 _HALVINGS = 40
 
 
-def within(shown: Array, target: Array, radius: Array, shape: str, feasible: Feasible) -> Array:
+def within(center: Array, target: Array, radius: Array, shape: str, feasible: Feasible) -> Array:
     """Return the action of C(s, a) ∩ A that is furthest on the way to the target: (N, A).
 
     The way starts at the demonstrated action, projected to A. For a ball and a feasible action it
     ends at the point of C(s, a) nearest to the target. A dimension with Δ = 0 does not move. If no
     feasible action is within Δ of the demonstrated one, the nearest feasible action is returned.
     """
-    begin = _project(shown, feasible)
+    begin = _project(center, feasible)
     end = np.where(radius > 0, _project(target, feasible), begin)
-    low, high = np.zeros((len(shown), 1)), np.ones((len(shown), 1))
+    low, high = np.zeros((len(center), 1)), np.ones((len(center), 1))
     for i in range(_HALVINGS):
         t = high if i == 0 else (low + high) / 2  # most need no limit, so try the whole way first
         point = begin + t * (end - begin)
-        ok = _inside(point - shown, radius, shape) & _contains(point, feasible)
+        ok = _inside(point - center, radius, shape) & _contains(point, feasible)
         low, high = np.where(ok[:, None], t, low), np.where(ok[:, None], high, t)
     return np.asarray(begin + low * (end - begin))
 
 
-def trusted(residual: Array, disagreement: Array) -> Array:
+def prediction_trust(residual: Array, disagreement: Array) -> Array:
     """Return how far to go from the demonstrated to the predicted action, 0 to 1: (N,).
 
         w = σ² / (σ² + v)        σ² the demonstrator's error, v the policies' at this pair
@@ -46,8 +46,8 @@ def relative(offset: Array, radius: Array, shape: str) -> Array:
 
     Only dimensions with Δ > 0 count.
     """
-    scaled = np.where(radius > 0, offset / np.maximum(radius, 1e-12), 0.0)
-    return np.asarray(np.linalg.norm(scaled, axis=1, ord=2 if shape == "ball" else np.inf))
+    ratio = np.where(radius > 0, offset / np.maximum(radius, 1e-12), 0.0)
+    return np.asarray(np.linalg.norm(ratio, axis=1, ord=2 if shape == "ball" else np.inf))
 
 
 def _inside(offset: Array, radius: Array, shape: str) -> Array:

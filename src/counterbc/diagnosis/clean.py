@@ -1,4 +1,4 @@
-"""Copies of robomimic files: one thing is changed, everything else is equal byte by byte."""
+"""Copies of robomimic files in which one thing is changed and all else is equal to the byte."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from counterbc.files import aside, check_free
 from counterbc.formats import hdf5
 from counterbc.formats.guard import reason
 
-SHOWN = "actions_shown"
-"""Where a cleaned file keeps what was shown."""
+SHOWN_KEY = "actions_shown"
+"""The key of the demonstrated actions in a cleaned file."""
 
 
 @contextmanager
-def _copied(source: Path, out: Path) -> Iterator[h5py.File]:
-    """A copy to change, renamed to `out` when all went well; on any failure nothing remains."""
+def _copy(source: Path, out: Path) -> Iterator[h5py.File]:
+    """Yield a copy to change, which becomes `out` at the end; after a failure nothing remains."""
     check_free(out)
     with aside(out) as temporary:
         shutil.copyfile(source, temporary)
         try:
             with h5py.File(temporary, "r+") as file:
                 yield file
-        except RuntimeError as error:  # how h5py reports a disk that fills up while it closes
+        except RuntimeError as error:  # raised by h5py if the disk is full while it closes
             raise OSError(reason(error)) from error
 
 
 def _demos(file: h5py.File, path: Path) -> dict[str, h5py.Group]:
-    """The group of each episode, by the episode's name."""
+    """Return the group of each episode by the episode's name."""
     data = hdf5.subgroup(file, "data", path)
-    ours = hdf5.attribute(data, "written_by", path) is not None
-    found = {}
+    by_counterbc = hdf5.attribute(data, "written_by", path) is not None
+    groups = {}
     for name in hdf5.names(data, path):
         if hdf5.is_group(data, name, path):
             group = hdf5.subgroup(data, name, path)
-            found[(hdf5.text_of(group, "name", path) if ours else None) or name] = group
-    return found
+            groups[(hdf5.text_of(group, "name", path) if by_counterbc else None) or name] = group
+    return groups
 
 
 def check_cleanable(source: Path) -> None:
@@ -52,15 +52,15 @@ def check_cleanable(source: Path) -> None:
     with hdf5.open_file(source) as file:
         for group in _demos(file, source).values():
             kind = hdf5.dataset(group, "actions", source).dtype
-            if hdf5.holds(group, SHOWN, source):
+            if hdf5.holds(group, SHOWN_KEY, source):
                 raise FormatError(
-                    f"{source}: demo {hdf5.base(group)!r} has {SHOWN} already, so it was cleaned "
+                    f"{source}: demo {hdf5.base(group)!r} has {SHOWN_KEY} already, so it was cleaned "
                     "before; clean the file that it came from"
                 )
             if kind.kind != "f":
                 raise FormatError(
-                    f"{source}: actions of demo {hdf5.base(group)!r} are of type {kind}, which has "
-                    "no room for what is meant between them; store floating-point numbers"
+                    f"{source}: actions of demo {hdf5.base(group)!r} are of type {kind}, which "
+                    "cannot hold the meant actions between them; store floating-point numbers"
                 )
 
 
@@ -73,42 +73,48 @@ def check_mask(source: Path, name: str) -> None:
             raise OptionError(f"{source} has a mask {name!r} already; choose another name")
 
 
-def write_cleaned(meaning: Meaning, source: Path, out: Path, how: Mapping[str, Any]) -> list[str]:
-    """The file with every action as it was meant, and what was shown under `actions_shown`.
+def write_cleaned(
+    meaning: Meaning, source: Path, out: Path, provenance: Mapping[str, Any]
+) -> list[str]:
+    """Write a copy with meant actions, and the demonstrated ones under `actions_shown`.
 
-    `how` says how they were found, as an attribute of the new actions. Returns other places of a
-    demo that hold actions, which stay as they were shown.
+    `provenance` becomes an attribute of the new actions. Returns the other keys of a demo that hold
+    actions, which are not changed.
     """
     check_cleanable(source)
-    others: dict[str, None] = {}
+    other_keys: dict[str, None] = {}
     ends = np.cumsum([len(e) for e in meaning.demos.episodes])[:-1]
-    with _copied(source, out) as file:
+    with _copy(source, out) as file:
         groups = _demos(file, source)
-        meant = np.split(meaning.meant, ends)
-        for episode, actions in zip(meaning.demos.episodes, meant, strict=True):
+        meant_actions = np.split(meaning.meant, ends)
+        for episode, actions in zip(meaning.demos.episodes, meant_actions, strict=True):
             group = groups[episode.name]
-            _replace(group, actions, how, source)
-            others |= dict.fromkeys(k for k in hdf5.names(group, source) if k.startswith("action"))
-    return [k for k in others if k not in ("actions", SHOWN)]
+            _replace(group, actions, provenance, source)
+            other_keys |= dict.fromkeys(
+                k for k in hdf5.names(group, source) if k.startswith("action")
+            )
+    return [k for k in other_keys if k not in ("actions", SHOWN_KEY)]
 
 
-def _replace(group: h5py.Group, meant: Any, how: Mapping[str, Any], path: Path) -> None:
-    shown = hdf5.dataset(group, "actions", path)
-    group.move("actions", SHOWN)
+def _replace(
+    group: h5py.Group, meant_actions: Any, provenance: Mapping[str, Any], path: Path
+) -> None:
+    original = hdf5.dataset(group, "actions", path)
+    group.move("actions", SHOWN_KEY)
     new = group.create_dataset(
-        "actions", data=meant.astype(shown.dtype), chunks=shown.chunks,
-        compression=shown.compression, compression_opts=shown.compression_opts,
-        shuffle=shown.shuffle, fletcher32=shown.fletcher32, maxshape=shown.maxshape,
+        "actions", data=meant_actions.astype(original.dtype), chunks=original.chunks,
+        compression=original.compression, compression_opts=original.compression_opts,
+        shuffle=original.shuffle, fletcher32=original.fletcher32, maxshape=original.maxshape,
     )  # fmt: skip
-    for key, value in shown.attrs.items():
+    for key, value in original.attrs.items():
         new.attrs[key] = value
-    new.attrs["meant"] = json.dumps(dict(how))
+    new.attrs["meant"] = json.dumps(dict(provenance))
 
 
-def write_mask(source: Path, out: Path, name: str, kept: Iterable[str]) -> None:
-    """The file with one more mask, which names these episodes."""
+def write_mask(source: Path, out: Path, name: str, episodes: Iterable[str]) -> None:
+    """Write a copy with one more mask, which names these episodes."""
     check_mask(source, name)
-    with _copied(source, out) as file:
+    with _copy(source, out) as file:
         groups = _demos(file, source)
-        names = [hdf5.base(groups[k]).encode() for k in kept]
+        names = [hdf5.base(groups[k]).encode() for k in episodes]
         file[f"mask/{name}"] = np.array(names)

@@ -85,12 +85,12 @@ class Components:
         `operators` holds the episodes of each. It is the part by which the persistent error of
         operators differs more than differences between their episodes explain.
         """
-        each = [self.persistent[i][np.isfinite(self.persistent[i])] for i in operators]
-        several = [x for x in each if len(x) > 1]
-        if len(several) < _LEAST_OPERATORS:
+        squares = [self.persistent[i][np.isfinite(self.persistent[i])] for i in operators]
+        groups = [x for x in squares if len(x) > 1]
+        if len(groups) < _LEAST_OPERATORS:
             return 0.0
-        sampling = float(np.median([x.var(ddof=1) / len(x) for x in several]))
-        means = np.array([x.mean() for x in several])
+        sampling = float(np.median([x.var(ddof=1) / len(x) for x in groups]))
+        means = np.array([x.mean() for x in groups])
         return float(np.sqrt(max(_deviation(means) ** 2 - sampling, 0.0)))
 
     def excess(self, episodes: Sequence[int]) -> float:
@@ -110,8 +110,8 @@ class Components:
     def oddness(self) -> Array:
         """How far the worse component exceeds the usual, in robust standard deviations: (E,)."""
         size = np.sign(self.persistent) * np.sqrt(np.abs(self.persistent))
-        each = np.stack([_robust_score(np.sqrt(self.noise)), _robust_score(size)])  # (2, E)
-        return np.asarray(each.max(axis=0))
+        squares = np.stack([_robust_score(np.sqrt(self.noise)), _robust_score(size)])  # (2, E)
+        return np.asarray(squares.max(axis=0))
 
     @property
     def learnable(self) -> Array:

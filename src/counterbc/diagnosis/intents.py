@@ -104,10 +104,10 @@ class Intents:
         A policy trained on them is told what to want: act with the K numbers behind what is seen.
         """
         self._check(demos)
-        told = np.eye(self.groups, dtype=np.float32)[self.group]  # (E, K)
+        one_hot = np.eye(self.groups, dtype=np.float32)[self.group]  # (E, K)
         episodes = tuple(
             replace(e, obs=np.concatenate([e.obs, np.tile(row, (len(e), 1))], axis=1))
-            for e, row in zip(demos.episodes, told, strict=True)
+            for e, row in zip(demos.episodes, one_hot, strict=True)
         )
         return replace(
             demos,
@@ -137,14 +137,14 @@ def find_intents(
     `angles` names observations that are angles in radians: they are read as cosine and sine, so
     that whole turns do not count.
     """
-    asked = search.most if groups is None else groups
-    if asked < 1:
-        raise OptionError(f"groups is {asked}; ask for 1 or more")
+    count = search.most if groups is None else groups
+    if count < 1:
+        raise OptionError(f"groups is {count}; ask for 1 or more")
     if len(demos) < (2 * search.folds if groups is None else groups):
-        least = 2 * search.folds if groups is None else groups
+        minimum = 2 * search.folds if groups is None else groups
         raise DataError(
-            f"{len(demos)} episodes are too few to tell {asked} groups apart; "
-            f"give {least} or more, or ask for fewer groups"
+            f"{len(demos)} episodes are too few to tell {count} groups apart; "
+            f"give {minimum} or more, or ask for fewer groups"
         )
     x, y = _pairs(demos, angles, seed, search)
     held_out: dict[int, Array] = {}
@@ -160,9 +160,9 @@ def find_intents(
 def _fewest(held_out: Mapping[int, Array]) -> int:
     """The fewest groups that are not clearly worse, by two standard errors, than the best."""
     best = max(held_out, key=lambda k: held_out[k].mean())
-    for k, own in held_out.items():
-        lost = held_out[best] - own
-        if lost.mean() <= 2 * lost.std() / np.sqrt(len(lost)):
+    for k, labels in held_out.items():
+        loss = held_out[best] - labels
+        if loss.mean() <= 2 * loss.std() / np.sqrt(len(loss)):
             return k
     return best
 
@@ -195,7 +195,7 @@ def _pairs(
         waves = height * np.cos(s[t] @ frequency + phase)
         x.append(np.concatenate([np.ones((len(t), 1)), s[t], waves], axis=1))
         y.append(np.concatenate([e.action[t], np.tile(s[-1], (len(t), 1))], axis=1))
-    return np.array(x), _standardized(np.array(y))
+    return np.array(x), _standardize(np.array(y))
 
 
 def _states(demos: Demonstrations, angles: Sequence[str]) -> list[Array]:
@@ -213,10 +213,10 @@ def _states(demos: Demonstrations, angles: Sequence[str]) -> list[Array]:
     turns = obs[:, is_angle]
     flat = np.concatenate([obs[:, ~is_angle], np.cos(turns), np.sin(turns)], axis=1)
     ends = np.cumsum([len(e) for e in demos.episodes])
-    return list(np.split(_standardized(flat), ends[:-1]))
+    return list(np.split(_standardize(flat), ends[:-1]))
 
 
-def _standardized(values: Array) -> Array:
+def _standardize(values: Array) -> Array:
     flat = values.reshape(-1, values.shape[-1])
     scale = flat.std(0)
     return np.asarray((values - flat.mean(0)) / np.where(scale > 1e-9, scale, 1.0))
@@ -239,10 +239,10 @@ class Law:
 
         With `times` an episode counts as so many witnesses.
         """
-        each = [
+        log_each = [
             w + times * self._log(x, y, b) for w, b in zip(self.log_w, self.weight, strict=True)
         ]
-        log = np.stack(each, axis=1)
+        log = np.stack(log_each, axis=1)
         top = log.max(1, keepdims=True)
         share = np.exp(log - top)
         total = share.sum(1, keepdims=True)
@@ -273,10 +273,10 @@ def _likeliest(
 ) -> tuple[float, Law]:
     """EM from several beginnings, on from the likeliest."""
     gram, cross = x.transpose(0, 2, 1) @ x, x.transpose(0, 2, 1) @ y  # (E, D, D), (E, D, Y)
-    one = _fit(x, y, gram, cross, np.ones((len(x), 1)), search)
+    common = _fit(x, y, gram, cross, np.ones((len(x), 1)), search)
     if groups == 1:
-        return float(one.shares(x, y)[1].mean()), one
-    beyond = (y - x @ one.weight[0]).mean(1)  # (E, Y): what episodes do beyond the common law
+        return float(common.shares(x, y)[1].mean()), common
+    beyond = (y - x @ common.weight[0]).mean(1)  # (E, Y): what episodes do beyond the common law
     ends = []
     for restart, shares in enumerate(_beginnings(beyond, groups, search.restarts)):
         for _ in range(search.first_rounds):
@@ -296,7 +296,7 @@ def _likeliest(
 def _beginnings(beyond: Array, groups: int, most: int) -> list[Array]:
     """Shares to begin with: episodes split by one number each, those that split best: (E, K)."""
     splits = [_split(column, groups) for column in beyond.T]
-    within = [_within(column, own) for column, own in zip(beyond.T, splits, strict=True)]
+    within = [_within(column, labels) for column, labels in zip(beyond.T, splits, strict=True)]
     best = np.argsort(within, kind="stable")[:most]
     # Not entirely: EM must be able to change its mind.
     return [0.9 * np.eye(groups)[splits[i]] + 0.1 / groups for i in best]
@@ -306,13 +306,15 @@ def _split(values: Array, groups: int) -> Array:
     """k-means of numbers, from their quantiles: (E,) → (E,)."""
     centres = np.quantile(values, (np.arange(groups) + 0.5) / groups)
     for _ in range(20):
-        own = np.abs(values[:, None] - centres).argmin(1)
-        found = np.unique(own)
-        centres[found] = [values[own == k].mean() for k in found]
-    return np.asarray(own)
+        labels = np.abs(values[:, None] - centres).argmin(1)
+        present = np.unique(labels)
+        centres[present] = [values[labels == k].mean() for k in present]
+    return np.asarray(labels)
 
 
-def _within(values: Array, own: Array) -> float:
+def _within(values: Array, labels: Array) -> float:
     """The share of the variance that a split leaves: small where there are clear groups."""
-    left = sum(((values[own == k] - values[own == k].mean()) ** 2).sum() for k in np.unique(own))
-    return float(left / max(((values - values.mean()) ** 2).sum(), 1e-12))
+    remainder = sum(
+        ((values[labels == k] - values[labels == k].mean()) ** 2).sum() for k in np.unique(labels)
+    )
+    return float(remainder / max(((values - values.mean()) ** 2).sum(), 1e-12))

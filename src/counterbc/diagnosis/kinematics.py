@@ -1,4 +1,4 @@
-"""How an episode moves, whatever was meant: measures to set beside its score.
+"""Kinematic measures of an episode, independent of its score.
 
     length        pairs
     smoothness    spectral arc length of the speed, 0 or below; nearer to 0 is smoother
@@ -18,12 +18,12 @@ import numpy as np
 from counterbc.data.demonstrations import Array
 
 MEASURES = ("length", "smoothness", "jerk", "idle", "efficiency", "saturation")
-_CUT = 0.05  # of the spectrum's height: what lies beyond is taken for noise
+_CUTOFF = 0.05  # of the spectrum's height: what lies beyond is taken for noise
 _EDGE = 0.98  # of [−1, 1]
 
 
 def kinematics(path: Array, action: Array, usual: float) -> dict[str, float]:
-    """The measures of one episode: scaled observations (T, S), unit actions (T, A).
+    """Return the measures of an episode from scaled observations (T, S), unit actions (T, A).
 
     `usual` is the dataset's median step.
     """
@@ -42,15 +42,15 @@ def kinematics(path: Array, action: Array, usual: float) -> dict[str, float]:
 
 
 def spectral_arc_length(speed: Array) -> float:
-    """−∫ √(1 + (dV/dω)²) dω of the spectrum V of a speed (T,), V(0) = 1 and ω over [0, 1].
+    """Return −∫ √(1 + (dV/dω)²) dω of the spectrum V of a speed (T,), V(0) = 1, ω over [0, 1].
 
     As Balasubramanian and others define it (2015), with ω in units of the highest frequency that
     the rate can show; it ends where V stays below 5 %.
     """
-    padded = 1 << (int(np.ceil(np.log2(len(speed)))) + 4)
-    spectrum = np.abs(np.fft.rfft(speed, padded))
+    samples = 1 << (int(np.ceil(np.log2(len(speed)))) + 4)
+    spectrum = np.abs(np.fft.rfft(speed, samples))
     spectrum = spectrum / spectrum[0]
-    last = int(np.flatnonzero(spectrum >= _CUT)[-1])
+    last = int(np.flatnonzero(spectrum >= _CUTOFF)[-1])
     if last == 0:
         return 0.0
     height = np.diff(spectrum[: last + 1])

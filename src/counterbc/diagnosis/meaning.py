@@ -16,7 +16,7 @@ from counterbc.data.episode import read_only
 from counterbc.data.names import shorten
 from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import feasible_units, unit_actions, user_actions
-from counterbc.diagnosis.clamp_to_support import relative, trusted, within
+from counterbc.diagnosis.clamp_to_support import prediction_trust, relative, within
 from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.predictions import robust_predictions
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
@@ -84,8 +84,8 @@ class Meaning:
     @property
     def cleaned(self) -> Demonstrations:
         """The demonstrations with meant actions in place of the demonstrated ones."""
-        both = zip(self.demos.episodes, by_episode(self.demos, self.meant), strict=True)
-        return replace(self.demos, episodes=tuple(replace(e, action=a) for e, a in both))
+        pairs = zip(self.demos.episodes, by_episode(self.demos, self.meant), strict=True)
+        return replace(self.demos, episodes=tuple(replace(e, action=a) for e, a in pairs))
 
     def __repr__(self) -> str:
         worst = sorted(self.episodes, key=lambda s: -s.distance)
@@ -121,7 +121,7 @@ def meaning(
     are fields of `Settings`.
     """
     (demos,) = as_datasets(demos)
-    where, settings = find_device(device), settings_for(preset, **changes)
+    torch_device, settings = find_device(device), settings_for(preset, **changes)
     if radius is None:
         radius = settings.radius
     warn_infeasible([demos], settings)
@@ -129,7 +129,9 @@ def meaning(
     method = settings.apply(method)
     check_reads(demos, method)
     bar: Progress = Bar("choosing Δ") if progress else Quiet()
-    training = Training(name=name, method=method, settings=settings, device=where, progress=bar)
+    training = Training(
+        name=name, method=method, settings=settings, device=torch_device, progress=bar
+    )
     if isinstance(radius, str):
         settings_for(preset, radius=radius)  # refuses any word but auto
         radius = choose_radii([demos], training, search)[0].radius
@@ -141,18 +143,18 @@ def meaning(
 
 def _meaning(demos: Demonstrations, means: Array, delta: tuple[float, ...], shape: str) -> Meaning:
     """Return what held-out predictions (R, N, A) say about each pair."""
-    shown, predicted = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
-    unit, aim = unit_actions(demos, shown), unit_actions(demos, predicted)
-    trust = trusted(unit - aim, _disagreement(demos, means))[:, None]  # (N, 1)
+    action, prediction = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
+    unit, aim = unit_actions(demos, action), unit_actions(demos, prediction)
+    trust = prediction_trust(unit - aim, _disagreement(demos, means))[:, None]  # (N, 1)
     target = unit + trust * (aim - unit)
-    meant = within(unit, target, np.array(delta), shape, feasible_units(demos))
+    clamped = within(unit, target, np.array(delta), shape, feasible_units(demos))
     return Meaning(
         demos,
-        shown=read_only(shown, np.float64, "shown"),
-        predicted=read_only(predicted, np.float64, "predicted"),
-        meant=read_only(user_actions(demos, meant), np.float64, "meant"),
+        shown=read_only(action, np.float64, "shown"),
+        predicted=read_only(prediction, np.float64, "predicted"),
+        meant=read_only(user_actions(demos, clamped), np.float64, "meant"),
         residual=read_only(unit - aim, np.float64, "residual"),
-        limited=read_only(~np.isclose(meant, target, atol=1e-6).all(1), np.bool_, "limited"),
+        limited=read_only(~np.isclose(clamped, target, atol=1e-6).all(1), np.bool_, "limited"),
         radius=delta,
         shape=shape,
     )
@@ -167,6 +169,6 @@ def _disagreement(demos: Demonstrations, means: Array) -> Array:
     off = units - np.nanmean(units, axis=0)
     count = np.isfinite(off).all(2).sum(0)  # (N,)
     variance = np.nansum(off**2, axis=(0, 2)) / np.maximum(count - 1, 1)  # (N,)
-    padded = [np.pad(v, _AROUND, mode="edge") for v in by_episode(demos, variance)]
+    edges = [np.pad(v, _AROUND, mode="edge") for v in by_episode(demos, variance)]
     box = np.full(2 * _AROUND + 1, 1 / (2 * _AROUND + 1))
-    return np.concatenate([np.convolve(v, box, mode="valid") for v in padded])
+    return np.concatenate([np.convolve(v, box, mode="valid") for v in edges])

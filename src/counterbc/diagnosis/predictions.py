@@ -22,20 +22,20 @@ def robust_predictions(
     """
     settings = training.settings
     settings = replace(settings, steps=min(held_out.steps, settings.steps))
-    training, learned = replace(training, settings=settings), demos
+    training, subset = replace(training, settings=settings), demos
     for _ in range(held_out.rounds - 1):
-        predicted = held_out_predictions(learned, replace(held_out, repeats=1), radius, training)
-        usual = _usual_pairs(demos, predicted[0])
-        before, learned = learned, replace(demos, selected=usual)
+        prediction = held_out_predictions(subset, replace(held_out, repeats=1), radius, training)
+        usual = _usual_pairs(demos, prediction[0])
+        before, subset = subset, replace(demos, selected=usual)
         if np.array_equal(before.learned, usual):
             break
-    return held_out_predictions(learned, held_out, radius, training)
+    return held_out_predictions(subset, held_out, radius, training)
 
 
-def _usual_pairs(demos: Demonstrations, predicted: Array) -> Array:
+def _usual_pairs(demos: Demonstrations, prediction: Array) -> Array:
     """Return the selected pairs of episodes that are not outliers, as indices into all pairs."""
-    demonstrated = unit_actions(demos, demos.action.astype(np.float64))
-    residual = demonstrated - unit_actions(demos, predicted)
+    actions = unit_actions(demos, demos.action.astype(np.float64))
+    residual = actions - unit_actions(demos, prediction)
     usual = Components.of(by_episode(demos, residual)).learnable  # (E,)
     of_pair = np.repeat(usual, [len(e) for e in demos.episodes])
     return np.asarray(demos.learned[of_pair[demos.learned]])

@@ -77,8 +77,8 @@ def operator_scores(
     between = components.between(list(operators.values()))
     for name, indices in operators.items():
         measures = [episodes[i].kinematics for i in indices]
-        some = [residuals[i] for i in indices]
-        score = _score(demos.episodes[indices[0]], some, components, indices, measures, between)
+        subset = [residuals[i] for i in indices]
+        score = _score(demos.episodes[indices[0]], subset, components, indices, measures, between)
         scores.append(replace(score, name=name))
     return tuple(scores)
 
@@ -96,12 +96,12 @@ def _score(
     c, total = components, float((residual**2).sum(1).mean())
     noise = _mean(c.noise[indices]) - c.quick_model_error
     square = total - c.model_error - c.quick_model_error
-    lasting = _mean(c.persistent[indices]) - c.model_error
+    persistent_square = _mean(c.persistent[indices]) - c.model_error
     if len(indices) > 1 and np.isfinite(noise):
-        lasting = c.excess(indices)
-        square = max(noise, 0.0) + lasting
+        persistent_square = c.excess(indices)
+        square = max(noise, 0.0) + persistent_square
     if len(indices) > 1:
-        low, high = _over_episodes(c, indices, square, between if lasting > 0 else None)
+        low, high = _over_episodes(c, indices, square, between if persistent_square > 0 else None)
     else:
         low, high = uncertainty.of_series((residual**2).sum(1), total - square, c.spread)
     return Score(
@@ -113,7 +113,7 @@ def _score(
         low=low,
         high=high,
         noise=_root(noise),
-        lasting=_root(lasting),
+        lasting=_root(persistent_square),
         odd=_mean(c.oddness[indices]),
         per_dimension=tuple(np.sqrt((residual**2).mean(0)).tolist()),
         bias=tuple(residual.mean(0).tolist()),
@@ -130,10 +130,10 @@ def _over_episodes(
     error between operators, which all episodes of an operator share.
     """
     noise, persistent = components.noise[indices], components.persistent[indices]
-    each = noise if between is None else noise + persistent
-    each = each[np.isfinite(each)]
+    squares = noise if between is None else noise + persistent
+    squares = squares[np.isfinite(squares)]
     spread = np.hypot(components.standard_error(between is not None), between or 0.0)
-    return uncertainty.of_groups(each, _mean(each) - square, float(spread))
+    return uncertainty.of_groups(squares, _mean(squares) - square, float(spread))
 
 
 def _root(square: float) -> float:

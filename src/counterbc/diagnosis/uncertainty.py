@@ -1,7 +1,7 @@
-"""90 % intervals of a root mean square, over an episode's pairs or a person's episodes.
+"""90 % intervals of a root mean square, over an episode's pairs or an operator's episodes.
 
-Both are Student's intervals of the mean square, less the part of it that is not the person's; what
-they leave below 0 is 0.
+Both are Student's intervals of the mean square, less the part of it that is model error; negative
+bounds become 0.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ LEVEL = 0.9
 
 
 def of_series(squares: Array, less: float = 0.0, spread: float = 0.0) -> tuple[float, float]:
-    """Of √(mean(squares) − less) for neighbours (T,) that resemble each other; NaN below 3.
+    """Return the interval of √(mean(squares) − less) of correlated neighbours (T,); NaN below 3.
 
-    T numbers whose neighbours correlate by ρ ≥ 0 tell as much as T · (1 − ρ) / (1 + ρ) that do not.
-    `spread` is the standard deviation with which `less` is known.
+    T numbers whose neighbours correlate by ρ ≥ 0 count as T · (1 − ρ) / (1 + ρ) independent ones.
+    `spread` is the standard error of `less`.
     """
     n, mean, std = len(squares), float(np.mean(squares)), float(np.std(squares))
     if n < 3:
@@ -33,9 +33,9 @@ def of_series(squares: Array, less: float = 0.0, spread: float = 0.0) -> tuple[f
 
 
 def of_groups(squares: Array, less: float = 0.0, spread: float = 0.0) -> tuple[float, float]:
-    """Of √(mean(squares) − less) over groups (G,) that differ by chance; NaN below 2.
+    """Return the interval of √(mean(squares) − less) over independent groups (G,); NaN below 2.
 
-    `spread` is the standard deviation with which `less` is known.
+    `spread` is the standard error of `less`.
     """
     groups = len(squares)
     if groups < 2:

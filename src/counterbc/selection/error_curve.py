@@ -20,9 +20,9 @@ def mean_and_error(values: Array) -> tuple[Array, Array]:
 
 def plateau(radii: Sequence[float], errors: Array) -> tuple[float, ...]:
     """Return the radii whose errors exceed the smallest by at most one standard error."""
-    least = int(np.nanargmin(errors.mean((0, 1))))
-    above, se = mean_and_error(errors - errors[:, :, least : least + 1])
-    alike = (above <= se) | (np.arange(len(radii)) == least)
+    best = int(np.nanargmin(errors.mean((0, 1))))
+    above, se = mean_and_error(errors - errors[:, :, best : best + 1])
+    alike = (above <= se) | (np.arange(len(radii)) == best)
     return tuple(r for r, yes in zip(radii, alike, strict=True) if yes)
 
 

@@ -15,7 +15,7 @@ LEAST_PAIRS = 20
 _GAP = 10  # steps, at most
 _GOLDEN = 0.618034
 _OPERATORS = 3  # at least: with two, each would be predicted from the habits of the other alone
-_KEPT = 0.5  # of the selected pairs, at least, for every fold to learn from
+_LEAST_SHARE = 0.5  # of the selected pairs, at least, for every fold to learn from
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +56,10 @@ def split_operators(demos: Demonstrations, count: int, seed: int) -> Folds:
     """
     whole = replace(demos, selected=None)
     if len(demos.operators) >= _OPERATORS and all(e.operator for e in demos.episodes):
-        folds = _selected(_by_operator(whole, count, seed), demos)
-        if _fewest(folds) >= _KEPT * demos.pairs:
+        folds = _select(_by_operator(whole, count, seed), demos)
+        if _fewest(folds) >= _LEAST_SHARE * demos.pairs:
             return folds
-    folds = _selected(split_folds(whole, count, seed), demos)
+    folds = _select(split_folds(whole, count, seed), demos)
     if not _fewest(folds):
         raise DataError(
             "a fold leaves no selected pair to learn from; select pairs of more episodes"
@@ -87,7 +87,7 @@ def _by_operator(demos: Demonstrations, count: int, seed: int) -> Folds:
     return Folds("episodes", 0, held_out, tuple(np.flatnonzero(fold != k) for k in range(count)))
 
 
-def _selected(folds: Folds, demos: Demonstrations) -> Folds:
+def _select(folds: Folds, demos: Demonstrations) -> Folds:
     return replace(folds, learned=tuple(np.intersect1d(x, demos.learned) for x in folds.learned))
 
 

@@ -42,14 +42,14 @@ class HeldOut:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, ok, allowed in (
+        for name, ok, rule in (
             ("folds", self.folds >= 2, "2 or more"),
             ("repeats", self.repeats >= 1, "1 or more"),
             ("rounds", self.rounds >= 1, "1 or more"),
             ("steps", self.steps >= 1, "1 or more"),
         ):
             if not ok:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be {allowed}")
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be {rule}")
 
     def split(self, demos: Demonstrations) -> list[Folds]:
         """Return the folds of each repeat; every pair is held out once, selected ones are learned."""
@@ -82,11 +82,11 @@ def train_held_out(
     """
     members, lists = [], []
     for d, (data, repeats) in enumerate(zip(datasets, folds, strict=True)):
-        name, each = data.fingerprint(), [radius_of(r, [data]) for r in radii]
+        name, values = data.fingerprint(), [radius_of(r, [data]) for r in radii]
         for repeat, split in enumerate(repeats):
-            for k, learned in enumerate(split.learned):
-                members += [Member(repeat * len(split) + k, radius, d, name) for radius in each]
-                lists += [learned] * len(radii)
+            for k, pairs in enumerate(split.learned):
+                members += [Member(repeat * len(split) + k, radius, d, name) for radius in values]
+                lists += [pairs] * len(radii)
     plan = plan_training(
         datasets, training.method, training.settings, members, name=training.name, lists=lists
     )
@@ -103,12 +103,12 @@ def held_out_predictions(
     NaN where a policy diverged. Policies learn from the selected pairs and predict all of them.
     """
     whole, repeats = replace(demos, selected=None), held_out.split(demos)
-    trained = train_held_out([whole], [repeats], [radius], training)[0]
+    populations = train_held_out([whole], [repeats], [radius], training)[0]
     means = np.full((len(repeats), len(whole.obs), demos.action_size), np.nan)
-    for mean, split, policies in zip(means, repeats, trained, strict=True):
+    for mean, split, policies in zip(means, repeats, populations, strict=True):
         for pairs, policy in zip(split.held_out, policies, strict=True):
-            for some in np.array_split(pairs, range(_CHUNK, len(pairs), _CHUNK)):
-                mean[some] = _act(policy, whole, some)[0][0].double().numpy()
+            for chunk in np.array_split(pairs, range(_CHUNK, len(pairs), _CHUNK)):
+                mean[chunk] = _act(policy, whole, chunk)[0][0].double().numpy()
     if not np.isfinite(means).any(0).all():
         raise CounterBCError(
             "the policies that predict some pairs diverged; lower the learning rate, or raise the "
@@ -146,21 +146,23 @@ def held_out_errors(
     training: Training,
 ) -> list[HeldOutErrors]:
     """Return the held-out errors of every radius on each dataset; `folds` as in `train_held_out`."""
-    trained = train_held_out(datasets, folds, radii, training)
-    return [_errors(*each, len(radii)) for each in zip(datasets, folds, trained, strict=True)]
+    populations = train_held_out(datasets, folds, radii, training)
+    return [
+        _errors(*values, len(radii)) for values in zip(datasets, folds, populations, strict=True)
+    ]
 
 
 def _errors(
     data: Demonstrations,
     repeats: Sequence[Folds],
-    trained: Sequence[Sequence[Policies]],
+    populations: Sequence[Sequence[Policies]],
     radii: int,
 ) -> HeldOutErrors:
     place = {pair: i for i, pair in enumerate(data.learned.tolist())}
     residual = np.full((len(repeats), radii, data.pairs, data.action_size), np.nan)
     variance = np.zeros_like(residual)
     fold = np.zeros((len(repeats), data.pairs), int)
-    for r, (split, policies) in enumerate(zip(repeats, trained, strict=True)):
+    for r, (split, policies) in enumerate(zip(repeats, populations, strict=True)):
         for k, (pairs, population) in enumerate(zip(split.held_out, policies, strict=True)):
             at = [place[pair] for pair in pairs.tolist()]
             residual[r][:, at], variance[r][:, at] = _residuals(population, data, pairs)
@@ -172,12 +174,12 @@ def _act(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Tensor
     """Return the mean actions in the user's units, (P, n, A), and what the policies read."""
     acting = Acting(policies, range(len(pairs)), "mean", 0)
     # A scaled mean is 0, which is what policies read before an episode's start.
-    nothing = policies.scales.obs_mean.unsqueeze(1)
+    blank = policies.scales.obs_mean.unsqueeze(1)
     for back in range(policies.policy.history - 1, -1, -1):
         index = pairs - back
         inside = torch.tensor(index >= data.starts[pairs])[:, None]
         obs = policies.tensor(data.obs[index])
-        action = acting.actions(torch.where(inside, obs, nothing.to(obs.dtype)))
+        action = acting.actions(torch.where(inside, obs, blank.to(obs.dtype)))
     return action, acting.window
 
 
@@ -186,18 +188,18 @@ def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[
     predicted ones: (P, n, A) each."""
     action, window = _act(policies, data, pairs)
     scales, policy = policies.scales, policies.policy
-    demonstrated = scales.action(torch.tensor(data.action[pairs]).expand_as(action))
+    actions = scales.action(torch.tensor(data.action[pairs]).expand_as(action))
     if isinstance(policy, Mixture) and policies.shards == 1:
-        mean, variance = _mode_moments(policies, policy, window, demonstrated)
+        mean, variance = _mode_moments(policies, policy, window, actions)
     else:
         mean = scales.action(action)
         variance = torch.zeros_like(mean)
-    return (demonstrated - mean).double().numpy(), variance.double().numpy()
+    return (actions - mean).double().numpy(), variance.double().numpy()
 
 
 @torch.no_grad()
 def _mode_moments(
-    policies: Policies, policy: Mixture, window: Tensor, demonstrated: Tensor
+    policies: Policies, policy: Mixture, window: Tensor, actions: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return each member's mean and variance within the mode of the demonstrated action.
 
@@ -206,8 +208,8 @@ def _mode_moments(
     """
     obs = window if policy.history > 1 else window.squeeze(2)
     head = policy.head(policies.params, obs)
-    each = [tuple(x[p] for x in head) for p in range(len(policies))]
-    groups = ModeGroups.of(policy, each[0])
-    moments = [groups.within(h, a) for h, a in zip(each, demonstrated, strict=True)]
+    values = [tuple(x[p] for x in head) for p in range(len(policies))]
+    groups = ModeGroups.of(policy, values[0])
+    moments = [groups.within(h, a) for h, a in zip(values, actions, strict=True)]
     means, variances = zip(*moments, strict=True)
     return torch.stack(means), torch.stack(variances)

@@ -1,7 +1,7 @@
-"""Where a mixture has several peaks: which actions belong to the same one.
+"""Modes of a mixture: which of its Gaussians, and which actions, belong together.
 
 Two Gaussians belong together where the density between their means does not fall below a twentieth
-of the lower mean's. So wide noise that a mixture fits by several Gaussians is one peak, whatever
+of the lower mean's. So wide noise that a mixture fits by several Gaussians is one mode, whatever
 its scale.
 """
 
@@ -14,51 +14,51 @@ from torch import Tensor
 
 from counterbc.policies import Mixture
 
-_VALLEY = 0.05  # of the lower peak: what falls below it divides two peaks
+_VALLEY = 0.05  # of the lower peak: a lower density divides two modes
 _WEIGHT = 0.01  # of a Gaussian that counts
-_POINTS = 9  # looked at between two means
+_POINTS = 9  # evaluated between two means
 
 
 @dataclass(frozen=True, eq=False)
 class ModeGroups:
-    """The peaks of one mixture at each of B states."""
+    """The modes of one mixture at each of B states."""
 
     policy: Mixture
     head: tuple[Tensor, ...]
     """log w (B, K), μ and log σ (B, K, A)."""
     label: Tensor
-    """(B, K): Gaussians with the same number share a peak."""
+    """(B, K): Gaussians with the same number share a mode."""
 
     @staticmethod
     def of(policy: Mixture, head: tuple[Tensor, ...]) -> ModeGroups:
         return ModeGroups(policy, head, _labels(_together(policy, head)))
 
     def at(self, actions: Tensor) -> Tensor:
-        """The peak that actions (B, M, A) belong to: (B, M)."""
+        """Return the mode that actions (B, M, A) belong to: (B, M)."""
         log_w, mean, log_std = self.head
         z = (actions.unsqueeze(2) - mean.unsqueeze(1)) / log_std.exp().unsqueeze(1)  # (B, M, K, A)
         log = (log_w - log_std.sum(-1)).unsqueeze(1) - 0.5 * z.square().sum(-1)  # (B, M, K)
         return self.label.gather(1, log.argmax(-1))
 
     def within(self, head: tuple[Tensor, ...], action: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and variance of another mixture within the peak of an action (B, A): (B, A) each.
+        """Return mean and variance of another mixture within the mode of an action: (B, A) each.
 
-        Of its nearest Gaussian where it has nothing there.
+        Its nearest Gaussian counts if none of them is in that mode.
         """
         log_w, mean, log_std = head
         counts = log_w.exp() >= min(_WEIGHT, 1 / log_w.shape[-1])  # (B, K)
-        same = counts & (self.at(mean) == self.at(action.unsqueeze(1)))
+        in_mode = counts & (self.at(mean) == self.at(action.unsqueeze(1)))
         away = (mean - action.unsqueeze(1)).square().sum(-1).where(counts, torch.inf)  # (B, K)
         nearest = away == away.min(-1, keepdim=True).values
-        taken = torch.where(same.any(-1, keepdim=True), same, nearest)
-        share = log_w.where(taken, -torch.inf).softmax(-1).unsqueeze(-1)  # (B, K, 1)
+        selection = torch.where(in_mode.any(-1, keepdim=True), in_mode, nearest)
+        share = log_w.where(selection, -torch.inf).softmax(-1).unsqueeze(-1)  # (B, K, 1)
         middle = (share * mean).sum(1)  # (B, A)
         around = (mean - middle.unsqueeze(1)).square() + (2 * log_std).exp()
         return middle, (share * around).sum(1)
 
 
 def _together(policy: Mixture, head: tuple[Tensor, ...]) -> Tensor:
-    """Whether no valley divides two means: (B, K, K)."""
+    """Return whether no valley divides two means: (B, K, K)."""
     mean = head[1]
     batch, modes, size = mean.shape
     t = torch.linspace(0, 1, _POINTS, dtype=mean.dtype).view(1, 1, 1, -1, 1)
@@ -71,7 +71,7 @@ def _together(policy: Mixture, head: tuple[Tensor, ...]) -> Tensor:
 
 
 def _labels(together: Tensor) -> Tensor:
-    """The smallest number among those that can be reached from each: (B, K)."""
+    """Return the smallest number that can be reached from each: (B, K)."""
     reach = together.float()
     for _ in range(together.shape[-1].bit_length()):
         reach = ((reach @ reach) > 0).float()

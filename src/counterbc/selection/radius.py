@@ -1,9 +1,9 @@
-"""Δ from the data: by how well policies predict actions that they did not learn from.
+"""Choose Δ by how well policies predict actions that they did not learn from.
 
     E|a − μ_Δ(s)|² = E|a − a*|² + E|a* − μ_Δ(s)|²        for held-out (s, a) with E[a|s] = a*
 
-The first term does not depend on Δ. So the error against what was shown ranks radii like the error
-against what was meant, which nobody knows.
+The first term does not depend on Δ. So the error against demonstrated actions ranks radii like the
+error against the meant actions, which are unknown.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from counterbc.training.progress import Bar, Progress, Quiet
 
 RULE_OF_THUMB = "The paper's rule of thumb is 0.2 for experts to 0.5 for novices."
 
-_STEPS, _USUAL_PAIRS = 3600, 400  # of a search, with so many pairs
+_STEPS, _USUAL_PAIRS = 3600, 400  # steps of a search with this number of pairs
 
 
 class DoubtfulRadius(UserWarning):
@@ -53,25 +53,25 @@ class DoubtfulRadius(UserWarning):
 
 @dataclass(frozen=True)
 class RadiusSearch:
-    """How Δ is looked for."""
+    """How Δ is searched."""
 
     radii: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     """The radii tried, in units in which each action dimension spans [-1, 1]; from 0 on."""
     folds: int = 5
     repeats: int = 1
-    """How often the folds are dealt anew, each time with other starting weights."""
+    """Number of repetitions, each with other folds and initial weights."""
     steps: int | None = None
     """Gradient steps of each policy, at most those of the training itself. By default 3600 · 400 /
     pairs, and never fewer than 3600: as batches grow with the pairs, few pairs cost no more; and
     as many as the training for a mixture, whose Gaussians come together late."""
     pairs: int = 2000
-    """Of more pairs than these, so many are drawn at random."""
+    """Larger datasets are subsampled at random to this many pairs."""
     seed: int = 0
 
     def __post_init__(self) -> None:
         rising = all(a < b < math.inf for a, b in pairwise(self.radii))
         enough = len(self.radii) > 2 and self.radii[0] == 0
-        for name, ok, allowed in (
+        for name, ok, rule in (
             ("radii", enough and rising, "0 and two or more above it, rising"),
             ("folds", self.folds >= 2, "2 or more"),
             ("repeats", self.repeats >= 1, "1 or more"),
@@ -79,10 +79,10 @@ class RadiusSearch:
             ("pairs", self.pairs >= 20, "20 or more"),
         ):
             if not ok:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be {allowed}")
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be {rule}")
 
     def steps_for(self, pairs: int) -> int:
-        """Of each policy, with so many pairs."""
+        """Return the gradient steps of each policy for this number of pairs."""
         return self.steps or max(_STEPS, _STEPS * _USUAL_PAIRS // pairs)
 
 
@@ -120,32 +120,32 @@ class RadiusChoice:
 
     @property
     def explanation(self) -> str:
-        """Why this radius, in two sentences."""
+        """The reason for this radius, in two sentences."""
         g = int(np.nanargmin(self.error))
         part = 100 * np.array([self.difference[g], self.difference_se[g]]) / self.error[0]
         if g == 0:
-            found = "no radius predicts held-out actions better than 0, which is plain BC"
+            finding = "no radius predicts held-out actions better than 0, which is plain BC"
         else:
-            found = (
+            finding = (
                 f"the held-out squared error is least at Δ {self.radii[g]:g}, {-part[0]:.1f} ± "
                 f"{part[1]:.1f} % below that of Δ = 0"
             )
         alike = ", ".join(f"{r:g}" for r in self.plateau)
         leans = ", towards which Δ leans" if self.radius > max(self.radii[g], 0.0) else ""
         return (
-            f"Δ {self.radius:g}: {found}; within one standard error of the best: {alike}{leans} "
+            f"Δ {self.radius:g}: {finding}; within one standard error of the best: {alike}{leans} "
             f"({self.protocol}). {RULE_OF_THUMB}"
         )
 
     @property
     def protocol(self) -> str:
-        """How it was measured."""
+        """The protocol of the measurement."""
         kind = "whole episodes" if self.folds_by == "episodes" else f"blocks, gap {self.gap} steps"
-        used = f"{self.pairs_used} pairs" + (
+        size = f"{self.pairs_used} pairs" + (
             f" of {self.pairs}" if self.pairs_used < self.pairs else ""
         )
-        again = f", {self.repeats} repeats" if self.repeats > 1 else ""
-        return f"{self.folds} folds of {kind}{again}, {used}, {self.steps} steps"
+        repeats = f", {self.repeats} repeats" if self.repeats > 1 else ""
+        return f"{self.folds} folds of {kind}{repeats}, {size}, {self.steps} steps"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -177,15 +177,17 @@ def choose_radius(
     **changes: Any,
 ) -> RadiusChoice:
     """Cross-validate Δ; `changes` are fields of `Settings`, as the training will have them."""
-    (name, chosen), settings = find_method(method), settings_for(preset, **changes)
-    where = find_device(device)
-    chosen = settings.apply(chosen, demos.obs_shape)
-    if isinstance(chosen.support, Demonstrated):
+    (name, definition), settings = find_method(method), settings_for(preset, **changes)
+    torch_device = find_device(device)
+    definition = settings.apply(definition, demos.obs_shape)
+    if isinstance(definition.support, Demonstrated):
         raise OptionError(f"method {name} has no counterfactuals, so it needs no radius; train it")
-    check_reads(demos, chosen)
+    check_reads(demos, definition)
     warn_infeasible([demos], settings)
     bar: Progress = Bar("choosing Δ") if progress else Quiet()
-    training = Training(name=name, method=chosen, settings=settings, device=where, progress=bar)
+    training = Training(
+        name=name, method=definition, settings=settings, device=torch_device, progress=bar
+    )
     return search_radii([demos], search or RadiusSearch(), training)[0]
 
 
@@ -239,8 +241,8 @@ def _choice(
     search: RadiusSearch,
     training: Training,
 ) -> RadiusChoice:
-    each = errors.by_fold()  # (R, K, G, A)
-    total = each.sum(-1)  # (R, K, G)
+    by_fold = errors.by_fold()  # (R, K, G, A)
+    total = by_fold.sum(-1)  # (R, K, G)
     error, error_se = mean_and_error(total)
     if not np.isfinite(error).any():
         raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
@@ -249,14 +251,14 @@ def _choice(
     steps = training.settings.steps
     return RadiusChoice(
         radius=rule(search.radii, total),
-        per_dimension=tuple(rule(search.radii, e) for e in np.moveaxis(each, -1, 0)),
+        per_dimension=tuple(rule(search.radii, e) for e in np.moveaxis(by_fold, -1, 0)),
         radii=search.radii,
         error=_numbers(error),
         error_se=_numbers(error_se),
         difference=_numbers(difference),
         difference_se=_numbers(difference_se),
         plateau=plateau(search.radii, total),
-        dimension_error=tuple(map(_numbers, np.moveaxis(each.mean((0, 1)), -1, 0))),
+        dimension_error=tuple(map(_numbers, np.moveaxis(by_fold.mean((0, 1)), -1, 0))),
         action_names=demos.action_names,
         folds=search.folds,
         folds_by=folds.kind,
@@ -274,7 +276,7 @@ def _numbers(values: Array) -> tuple[float, ...]:
 
 
 def _doubts(
-    demos: Demonstrations, errors: HeldOutErrors, least: float, search: RadiusSearch, steps: int
+    demos: Demonstrations, errors: HeldOutErrors, best: float, search: RadiusSearch, steps: int
 ) -> Iterator[Doubt]:
     if steps < LEAST_STEPS:
         yield few_steps(steps)
@@ -282,7 +284,7 @@ def _doubts(
     peaks = two_peaks(errors.residual[:, 0].mean(0))  # (n, A) of Δ = 0
     if peaks:
         yield several_modes([demos.action_names[d] for d in peaks])
-    if least == 0:
+    if best == 0:
         yield zero_is_best()
-    if least == search.radii[-1]:
-        yield largest_is_best(least)
+    if best == search.radii[-1]:
+        yield largest_is_best(best)

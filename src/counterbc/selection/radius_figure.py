@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from counterbc.errors import OptionError
 from counterbc.files import aside
 
-_CURVE, _CHOSEN = "#0072B2", "#D55E00"  # of the palette of Okabe and Ito
+_CURVE, _MARK = "#0072B2", "#D55E00"  # of the palette of Okabe and Ito
 KINDS = (".png", ".svg")
 
 
@@ -52,10 +52,10 @@ def radius_figure(choice: ErrorCurve, path: Path) -> None:
     axis.axvspan(choice.plateau[0] - 0.01, choice.plateau[-1] + 0.01, color="0.92", lw=0)
     axis.fill_between(radii, part - se, part + se, color=_CURVE, alpha=0.2, lw=0)
     axis.plot(radii, part, "o-", color=_CURVE, lw=1.4, ms=3.5)
-    axis.axvline(choice.radius, color=_CHOSEN, lw=1.4, ls=(0, (4, 2)))
+    axis.axvline(choice.radius, color=_MARK, lw=1.4, ls=(0, (4, 2)))
     axis.annotate(
         f"Δ {choice.radius:g}", (choice.radius, 1), (3, -2), xycoords=("data", "axes fraction"),
-        textcoords="offset points", color=_CHOSEN, fontsize=9, va="top",
+        textcoords="offset points", color=_MARK, fontsize=9, va="top",
     )  # fmt: skip
     axis.set_xlabel("radius Δ", fontsize=9)
     axis.set_ylabel("held-out error above Δ = 0 (%)", fontsize=9)

@@ -1,4 +1,4 @@
-"""Whether errors pile up at two places: a test that no distribution with one peak fools often."""
+"""A test for more than one peak, with few false alarms for any distribution with one peak."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ import numpy as np
 from counterbc.data.demonstrations import Array
 
 FALSE_ALARMS = 0.01
-"""How often, at most, independent errors with one peak are said to have two; the table below ends
-at 20 dimensions."""
+"""The largest rate of false alarms for independent errors; the table below ends at 20 dimensions."""
 # √n times the departure of n uniform numbers exceeds the second value with the first probability,
 # or less often: of 20,000 draws or more, for n = 30 to 2000.
 _TAIL = ((0.01, 0.99), (0.005, 1.03), (0.002, 1.09), (0.001, 1.13), (0.0005, 1.17))
 
 
 def two_peaks(errors: Array) -> list[int]:
-    """The dimensions of (n, A) errors that have more than one peak, by Bonferroni over them.
+    """Return the dimensions of (n, A) errors with more than one peak, corrected by Bonferroni.
 
     Of all distributions with one peak the uniform comes nearest to two (Hartigan and Hartigan,
     1985), so what its samples rarely reach, no other's do more often.
     """
     n, size = errors.shape
-    allowed = math.log(FALSE_ALARMS / size)
-    critical = np.interp(-allowed, [-math.log(p) for p, _ in _TAIL], [c for _, c in _TAIL])
+    log_level = math.log(FALSE_ALARMS / size)
+    critical = np.interp(-log_level, [-math.log(p) for p, _ in _TAIL], [c for _, c in _TAIL])
     return [d for d in range(size) if math.sqrt(n) * departure(errors[:, d]) > critical]
 
 
 def departure(x: Array) -> float:
-    """How far the distribution function of x is from any that is convex, then concave.
+    """Return the distance of the distribution function of x from any that is convex, then concave.
 
         min_m max(sup_(x ≤ m) F − G, sup_(x ≥ m) H − F)
 
@@ -42,10 +41,10 @@ def departure(x: Array) -> float:
     best = math.inf
     while low <= high:
         m = (low + high) // 2
-        left = _above_convex(value[: m + 1], f[: m + 1])
+        below = _above_convex(value[: m + 1], f[: m + 1])
         right = _above_convex(-value[m:][::-1], 1 - f[m:][::-1])
-        best = min(best, max(left, right))
-        if left < right:
+        best = min(best, max(below, right))
+        if below < right:
             low = m + 1
         else:
             high = m - 1
@@ -53,7 +52,7 @@ def departure(x: Array) -> float:
 
 
 def _above_convex(x: Array, f: Array) -> float:
-    """The largest distance of the points above the convex function that bounds them from below."""
+    """Return the largest distance of the points above their lower convex hull."""
     hull: list[int] = []
     for i in range(len(x)):
         while len(hull) > 1 and _turns_down(x, f, hull[-2], hull[-1], i):

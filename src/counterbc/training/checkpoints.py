@@ -40,14 +40,14 @@ def save_state(folder: Path, state: dict[str, Tensor]) -> None:
 
 def load_state(folder: Path, config: dict[str, Any]) -> dict[str, Tensor] | None:
     """Return the state of a training with the same configuration; None before its first save."""
-    stored = run_folder.read_config(folder)
-    if "unfinished" not in stored:
+    contents = run_folder.read_config(folder)
+    if "unfinished" not in contents:
         raise FormatError(f"{folder} is finished already; there is nothing to resume")
-    mine, theirs = json.loads(json.dumps(config)), stored["unfinished"]
-    if theirs != mine:
-        changed = [k for k in mine if mine[k] != theirs.get(k)]
+    current, previous = json.loads(json.dumps(config)), contents["unfinished"]
+    if previous != current:
+        keys = [k for k in current if current[k] != previous.get(k)]
         raise FormatError(
-            f"{folder} was started with another {', '.join(changed) or 'configuration'}; "
+            f"{folder} was started with another {', '.join(keys) or 'configuration'}; "
             "resume it with the same data and options, or choose another folder"
         )
     path = folder / _TRAINING

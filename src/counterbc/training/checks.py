@@ -26,17 +26,17 @@ def as_datasets(demos: Demonstrations | Sequence[Demonstrations]) -> list[Demons
     if not datasets:
         raise DataError("no demonstrations were given; give one dataset, or one per seed")
     first = datasets[0]
-    for other in datasets[1:]:
-        if (other.obs_shape, other.action_size) != (first.obs_shape, first.action_size):
+    for dataset in datasets[1:]:
+        if (dataset.obs_shape, dataset.action_size) != (first.obs_shape, first.action_size):
             raise DataError(
                 f"datasets differ: {first.obs_shape} → {first.action_size} dimensions against "
-                f"{other.obs_shape} → {other.action_size}; train them separately"
+                f"{dataset.obs_shape} → {dataset.action_size}; train them separately"
             )
-        if other.action_set != first.action_set:
+        if dataset.action_set != first.action_set:
             raise DataError("datasets differ in their action set; train them separately")
-        if other.backend != first.backend:
+        if dataset.backend != first.backend:
             raise DataError(
-                f"datasets come from different simulators, {first.backend} and {other.backend}; "
+                f"datasets come from different simulators, {first.backend} and {dataset.backend}; "
                 "train them separately"
             )
     return datasets
@@ -65,11 +65,14 @@ def check_start(
         raise OptionError(f"start has {len(start)} members; {count} were asked for")
     if start.policy != method.policy or start.shards != method.shards:
         raise OptionError("start was trained with another policy; use the same method")
-    expected, got = (start.obs_shape, start.action_size), (data.obs_shape, data.action_size)
-    if expected != got:
+    start_sizes, data_sizes = (
+        (start.obs_shape, start.action_size),
+        (data.obs_shape, data.action_size),
+    )
+    if start_sizes != data_sizes:
         raise DataError(
-            f"start reads {expected[0]} and gives {expected[1]} dimensions; these data have "
-            f"{got[0]} and {got[1]}"
+            f"start reads {start_sizes[0]} and gives {start_sizes[1]} dimensions; these data have "
+            f"{data_sizes[0]} and {data_sizes[1]}"
         )
 
 

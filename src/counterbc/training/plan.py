@@ -64,8 +64,8 @@ def plan_training(
     if lists is None:
         lists = [datasets[m.dataset].learned for m in members]
     if start is None:
-        each = [Scaling.fit(d, settings.scale_obs, settings.scale_actions) for d in datasets]
-        scales = Scaling.stack([each[m.dataset] for m in members])
+        scalings = [Scaling.fit(d, settings.scale_obs, settings.scale_actions) for d in datasets]
+        scales = Scaling.stack([scalings[m.dataset] for m in members])
     else:
         scales = start.scales
     return TrainingPlan(

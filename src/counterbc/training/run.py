@@ -88,17 +88,17 @@ def plan_view(
     datasets = plan.held_out if held_out else plan.datasets
     lists = [datasets[m.dataset].learned for m in plan.members] if held_out else plan.lists
     # A pair lies in the store once for each way in which members scale it.
-    each = [plan.scales[i] for i in range(len(plan.members))]
-    keys = [(m.dataset, x.key()) for m, x in zip(plan.members, each, strict=True)]
-    scaled = {k: (datasets[k[0]], x) for k, x in zip(keys, each, strict=True)}
+    scalings = [plan.scales[i] for i in range(len(plan.members))]
+    keys = [(m.dataset, x.key()) for m, x in zip(plan.members, scalings, strict=True)]
+    stores = {k: (datasets[k[0]], x) for k, x in zip(keys, scalings, strict=True)}
     store, begins = Store.of(
-        list(scaled.values()),
+        list(stores.values()),
         dtype,
         plan.settings.feasible == "project",
         plan.method.weighting.needs,
         plan.operators,
     )
-    begin = dict(zip(scaled, begins, strict=True))
+    begin = dict(zip(stores, begins, strict=True))
     rows = [torch.tensor(pairs) + begin[k] for pairs, k in zip(lists, keys, strict=True)]
     store = store.to(device)
     nets = networks(list(plan.members), rows, plan.method.shards).to(device)
