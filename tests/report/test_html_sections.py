@@ -1,44 +1,39 @@
-"""The tiles, the next steps, the data and the radius."""
+"""The sections on next steps, contents and radius."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-from counterbc.report import Findings
+from counterbc.data.inspection_report import Problem
 from counterbc.report.advice import Step
+from counterbc.report.findings import Findings
 from counterbc.report.html_sections import data, next_steps, radius, tiles
 
 
-def test_tiles_show_dashes_for_what_was_not_computed(unscored: Findings) -> None:
-    values = re.findall(r"<dd>(.*?)</dd>", tiles(unscored))
-    assert values == ["8", "2", "–", "–", "–", "–"]
+def test_tiles_have_a_dash_for_what_is_unknown(findings: Findings) -> None:
+    assert "<dd>10</dd>" in tiles(findings)
+    bare = replace(findings, meaning=None, intents=None, choice=None)
+    assert tiles(bare).count("<dd>–</dd>") == 4
 
 
-def test_tiles_show_the_numbers_of_the_findings(two_goals: Findings) -> None:
-    pairs = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", tiles(two_goals))
-    numbers = dict(pairs)
-    assert numbers["goals"] == "2"
-    assert numbers["RMS difference to held-out policies"] == f"{two_goals.distance:.2f}"
+def test_steps_have_commands_and_no_steps_have_a_sentence() -> None:
+    assert "<code>counterbc &lt;x&gt;</code>" in next_steps([Step("Do", "why", ("counterbc <x>",))])
+    assert "could not be scored" in next_steps([])
 
 
-def test_steps_are_escaped_and_their_commands_kept_line_by_line() -> None:
-    markup = next_steps([Step("Clean", "Because.", ("counterbc a", "counterbc b > c"))])
-    assert "<code>counterbc a\ncounterbc b &gt; c</code>" in markup
-    assert "Nothing: see below" in next_steps([])
+def test_problems_name_their_first_places(findings: Findings) -> None:
+    places = tuple({"episode": f"e{i}", "action_is_zero": i == 0} for i in range(5))
+    problem = Problem(kind="idle", count=5, text="5 stretches", places=places)
+    text = data(replace(findings, inspection=replace(findings.inspection, problems=(problem,))))
+    assert "<strong>idle</strong>: 5 stretches." in text
+    assert "<li>episode e0, action is zero</li><li>episode e1</li>" in text
+    assert "e3" not in text
+    none = data(replace(findings, inspection=replace(findings.inspection, problems=())))
+    assert "None found." in none
 
 
-def test_the_data_section_names_files_lengths_and_rate(findings: Findings) -> None:
-    markup = data(findings)
-    assert "(8 episodes)" in markup
-    assert "<dt>Lengths</dt><dd>10 pairs each</dd>" in markup
-    assert "<dt>Rate</dt><dd>not recorded</dd>" in markup
-
-
-def test_doubts_about_the_radius_are_sentences(findings: Findings, unscored: Findings) -> None:
+def test_the_radius_has_its_explanation_and_doubts(findings: Findings) -> None:
     assert findings.choice is not None
-    markup = radius(findings)
-    for doubt in findings.choice.doubts:
-        assert f"<li>{doubt.text[:1].upper()}" in markup
-    assert "doubts" not in radius(replace(findings, choice=replace(findings.choice, doubts=())))
-    assert "Not done: Δ was given" in radius(unscored)
+    text = radius(findings)
+    assert "Policies of 20 steps" in text
+    assert "Each dimension alone would choose" in text

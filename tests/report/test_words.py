@@ -6,45 +6,42 @@ from dataclasses import replace
 
 import pytest
 
-from counterbc.report import Findings
-from counterbc.report.words import headline, length, lengths, names, plural
+from counterbc.report.findings import Findings
+from counterbc.report.words import headline, length, names, plural
+from counterbc.selection.doubts import several_modes
 
 
 @pytest.mark.parametrize(
-    ("count", "expected"), [(0, "0 pairs"), (1, "1 pair"), (2, "2 pairs"), (1234, "1,234 pairs")]
+    ("count", "text"), [(0, "0 pairs"), (1, "1 pair"), (2, "2 pairs"), (1234, "1,234 pairs")]
 )
-def test_a_noun_agrees_with_its_number(count: int, expected: str) -> None:
-    assert plural(count, "pair") == expected
+def test_a_noun_follows_its_number(count: int, text: str) -> None:
+    assert plural(count, "pair") == text
 
 
-def test_long_lists_of_episodes_end_with_their_number(findings: Findings) -> None:
-    assert names(findings, [0, 2]) == "demo_0, demo_2"
-    assert names(findings, [4, 1, 3], count=2) == "demo_4, demo_1 and 1 more"
+def test_long_lists_of_episodes_are_cut(findings: Findings) -> None:
+    assert names(findings, [0, 3]) == "demo_0, demo_3"
+    assert names(findings, list(range(10)), 2) == "demo_0, demo_1 and 8 more"
 
 
-def test_lengths_have_seconds_only_if_the_rate_is_known(findings: Findings) -> None:
-    assert lengths(findings) == "10 pairs each"
-    assert length(findings, 1) == "1 pair"
+def test_seconds_are_written_if_the_rate_is_known(findings: Findings) -> None:
+    assert length(findings, 30) == "30 pairs"
     timed = replace(findings, inspection=replace(findings.inspection, rate=20.0))
     assert length(timed, 30) == "30 pairs (1.5 s)"
-    assert lengths(timed) == "10 pairs (0.5 s) each"
 
 
-def test_the_headline_counts_and_names_the_goals(findings: Findings, two_goals: Findings) -> None:
-    first, difference, *_ = headline(findings)
-    assert first == "8 episodes by 2 operators, 80 pairs."
-    assert difference.startswith(f"Demonstrated actions differ by {findings.distance:.2f} ")
-    goals = "The episodes pursue 2 different goals."
-    assert goals in headline(two_goals)
-    assert goals not in headline(findings)
-
-
-def test_the_headline_says_whether_the_radius_was_given_or_chosen(findings: Findings) -> None:
+def test_the_headline_says_how_the_radius_was_chosen(findings: Findings) -> None:
     assert findings.choice is not None
-    chosen = replace(findings, choice=replace(findings.choice, radius=0.25))
-    assert any(text.startswith("Δ = 0.25 was chosen: ") for text in headline(chosen))
-    plain = replace(findings, choice=replace(findings.choice, radius=0.0))
-    assert any(text.startswith("Δ = 0: no counterfactuals ") for text in headline(plain))
-    given = [text for text in headline(replace(findings, choice=None)) if text.startswith("Δ")]
-    assert len(given) == 1
-    assert given[0].endswith(" was given.")
+    some = replace(findings, choice=replace(findings.choice, radius=0.3))
+    assert any(s.startswith("Δ = 0.3 was chosen: held-out actions") for s in headline(some))
+    zero = replace(findings, choice=replace(findings.choice, radius=0.0))
+    assert any(s.startswith("Δ = 0: no counterfactuals") for s in headline(zero))
+    given = replace(findings, choice=None)
+    assert any(s.endswith("was given.") for s in headline(given))
+
+
+def test_the_headline_warns_of_several_modes(findings: Findings) -> None:
+    assert findings.choice is not None
+    doubts = (several_modes(["action[0]"]),)
+    doubtful = replace(findings, choice=replace(findings.choice, doubts=doubts))
+    assert headline(doubtful)[-1] == "Demonstrators may mean different actions at the same state."
+    assert headline(findings)[-1] != headline(doubtful)[-1]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 UNITS = "each action dimension spans [-1, 1]"
 _DATA_OPTIONS = ("held_out", "obs", "format", "device")
-_DISTANCES = ("distance", "90 %", "noise", "lasting")
+_DISTANCES = ("distance", "90 %", "noise", "persistent")
 _MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
 
 
@@ -162,7 +162,7 @@ def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableTy
     output: list[RenderableType] = [
         "How far demonstrated actions are from what held-out policies predict (RMS over pairs;\n"
         f"{UNITS}; larger is worse; radius {radius_text(meaning.radius)}).\n"
-        "noise changes at every step, lasting is the part that stays.\n"
+        "Noise changes at every step; persistent errors stay over many steps.\n"
     ]
     if meaning.operators:
         columns = ("operator", "episodes", *_DISTANCES, "bias", *_MOVES)

@@ -64,10 +64,10 @@ def ranking(findings: Findings) -> Markup:
     if findings.fence is None:
         text = "There are too few episodes to detect outliers."
     else:
-        count = words.plural(len(outliers), "episode") if outliers else "no episode"
+        names = f": {words.names(findings, outliers)}" if outliers else ""
         text = (
-            f"Above {findings.fence:.3f}, one and a half interquartile ranges over the upper "
-            f"quartile: {count}" + (f" ({words.names(findings, outliers)})." if outliers else ".")
+            f"An outlier has a distance above {findings.fence:.3f}, one and a half interquartile "
+            f"ranges over the upper quartile. There are {len(outliers) or 'none'}{names}."
         )
     figure = tag("figure", figures.ranking_figure(findings),
                  legend([("far", "stands out"), ("usual", "others")]))  # fmt: skip

@@ -64,7 +64,7 @@ def data(findings: Findings) -> Markup:
         ("Bounds", demos.bounds),
         ("Success", None if (n := report.successes) is None else words.plural(n, "episode")),
         ("Return", None if (mean := report.mean_return) is None else f"{mean:.2f} on average"),
-        ("World", report.env),
+        ("Environment", report.env),
     ]  # fmt: skip
     items = [tag("div", tag("dt", k), tag("dd", v)) for k, v in facts if v is not None]
     return section(
