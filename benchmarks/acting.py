@@ -1,10 +1,10 @@
-"""How long one action takes, and how long it takes until a run can act.
+"""Measure how long one action takes, and how long a new process needs until it can act.
 
     python benchmarks/acting.py [--calls 20000] [--json FILE]
 
-One core, one thread, one observation at a time. Wall time is what a robot waits; on a machine that
-others use too it includes their turns, so the thread's own time stands beside it. 4 observation and
-2 action dimensions, two hidden layers of 64.
+One core, one thread, one observation at a time. Wall time is what a robot waits for. On a shared
+machine it includes the time of other processes, so the thread's CPU time is given as well. There
+are 4 observation and 2 action dimensions and two hidden layers of 64.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ LOAD = (
 
 
 def by_torch(policies: Policies) -> Act:
-    """What evaluation uses for whole populations, with one episode."""
+    """Return a function that acts as evaluation does, with one member and one episode."""
     acting = Acting(policies, [0], "mean", seed=0)
     return lambda obs: acting.actions(torch.tensor(obs)[None, None])[0, 0].numpy()
 
 
 def by_file(policies: Policies, path: Path) -> Act:
-    """onnxruntime, called as docs/export.md does."""
+    """Return a function that acts with onnxruntime, as in docs/export.md."""
     export(policies, path)
     file = Session(path, 1)
     if policies.policy.history == 1:
@@ -56,7 +56,7 @@ def by_file(policies: Policies, path: Path) -> Act:
 
 
 def measure(act: Act, obs: Any) -> dict[str, dict[str, float]]:
-    """Microseconds per call, by the clock on the wall and by the thread's own."""
+    """Return microseconds per call in wall time and in CPU time of the thread."""
     for o in obs[: max(100, len(obs) // 20)]:
         act(o)
     wall, own = np.empty(len(obs)), np.empty(len(obs))
@@ -73,7 +73,7 @@ def _percentiles(seconds: Any) -> dict[str, float]:
 
 
 def loading(policies: Policies, folder: Path, rounds: int = 5) -> dict[str, float]:
-    """Milliseconds to load a run in a process that has torch, and in a new one until it acted."""
+    """Return milliseconds to load a run here, and from a new process to its first action."""
     policies.save(folder)
     warm, cold = [], []
     for _ in range(rounds):

@@ -1,11 +1,11 @@
-"""How fast files are read, and how much memory inspecting and converting them takes.
+"""Measure how fast files are read, and the memory that inspecting and converting them takes.
 
     python benchmarks/formats.py speed [--data FOLDER]     against a bare h5py loop, side by side
     python benchmarks/formats.py memory                    of files of 50 and 500 MB
 
-Speed is processor time, the quickest of several rounds in which both take turns: the machine may be
-shared. The bare loop reads the same datasets into arrays and does nothing else with them. Memory is
-the peak of a process of its own for each command and file, Python and its libraries included.
+Speed is CPU time, the minimum of several rounds in which both alternate, because the machine may be
+shared. The bare loop reads the same datasets into arrays and does nothing else. Memory is the peak
+of a separate process for each command and file, Python and its libraries included.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LENGTH = 1000  # pairs of a generated demo
 
 
 def generate(path: Path, pairs: int) -> None:
-    """A robomimic file as its own tools make them: float64, contiguous; 264 bytes a pair."""
+    """Write a file as robomimic does: float64, contiguous, 264 bytes per pair."""
     rng = np.random.default_rng(0)
     with h5py.File(path, "w") as file:
         data = file.create_group("data")
@@ -47,8 +47,8 @@ def generate(path: Path, pairs: int) -> None:
 
 
 def bare(path: Path) -> list[list[Any]]:
-    """The datasets that `load` reads, and no more; the keys are those of the first demo."""
-    found, keys = [], list[str]()
+    """Read the datasets that `load` reads and nothing else; the first demo gives the keys."""
+    demos, keys = [], list[str]()
     with h5py.File(path) as file:
         data = file["data"]
         for name in data:
@@ -56,28 +56,29 @@ def bare(path: Path) -> list[list[Any]]:
             if not keys:
                 keys = ["actions", *(["rewards"] if "rewards" in demo else [])]
                 keys += [f"obs/{key}" for key in demo["obs"]]
-            found.append([demo[key][()] for key in keys])
-    return found
+            demos.append([demo[key][()] for key in keys])
+    return demos
 
 
 def quickest(functions: list[Callable[[], Any]], rounds: int) -> list[float]:
-    """Seconds of each, taking turns."""
+    """Return the least seconds of each function; the functions alternate."""
     times: list[list[float]] = [[] for _ in functions]
     for _ in range(rounds):
         for function, seconds in zip(functions, times, strict=True):
-            began = time.process_time()
+            start = time.process_time()
             function()
-            seconds.append(time.process_time() - began)
+            seconds.append(time.process_time() - start)
     return [min(seconds) for seconds in times]
 
 
 def speed(data: Path | None) -> list[dict[str, Any]]:
+    """Compare `load` with the bare loop for each file."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "a million pairs.hdf5"
-        generate(made, 1_000_000)
-        for path in [*([data / name for name in FILES] if data else []), made]:
-            rounds = 5 if path == made else 25
+        generated = Path(folder) / "a million pairs.hdf5"
+        generate(generated, 1_000_000)
+        for path in [*([data / name for name in FILES] if data else []), generated]:
+            rounds = 5 if path == generated else 25
             ours, loop = quickest([partial(load, path), partial(bare, path)], rounds)
             rows.append({"file": path.name, "load": ours, "bare": loop, "ratio": ours / loop})
             print(rows[-1], flush=True)
@@ -94,13 +95,14 @@ print(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 
 
 def peak(*arguments: object) -> float:
-    """MB that a command took at its peak, in a process of its own (Linux)."""
+    """Return the peak memory of a command in MB, run in a separate process (Linux only)."""
     command = [sys.executable, "-c", PEAK, *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return int(done.stdout.split()[-1]) / 1000
+    process = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return int(process.stdout.split()[-1]) / 1000
 
 
 def memory() -> list[dict[str, Any]]:
+    """Measure the peak memory of inspect and convert for files of 50 and 500 MB."""
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -112,12 +114,14 @@ def memory() -> list[dict[str, Any]]:
             print(rows[-1], flush=True)
             for to in ("robomimic", "npz", "lerobot", "minari"):
                 out = folder / f"{pairs}-{to}"
-                used = peak("convert", source, out, "--to", to)
-                rows.append({"command": f"convert --to {to}", "file MB": size, "peak MB": used})
+                megabytes = peak("convert", source, out, "--to", to)
+                rows.append(
+                    {"command": f"convert --to {to}", "file MB": size, "peak MB": megabytes}
+                )
                 print(rows[-1], flush=True)
                 if to in ("npz", "lerobot"):
-                    used = peak("inspect", out)
-                    rows.append({"command": f"inspect {to}", "file MB": size, "peak MB": used})
+                    megabytes = peak("inspect", out)
+                    rows.append({"command": f"inspect {to}", "file MB": size, "peak MB": megabytes})
                     print(rows[-1], flush=True)
     return rows
 

@@ -1,12 +1,15 @@
-"""How fast populations train on a GPU.
+"""Measure how fast populations train on a GPU.
 
     python benchmarks/gpu.py [--out gpu.json]
 
-Microseconds per model-step (one gradient step of one network) for populations of 50, 250 and 2000
-with 400 pairs and batch 40, as the difference between a long and a short training, so that set-up
-and capture do not count; the share of the device's measured float32 matrix-multiply peak; and the
-seconds to train 50 seeds of the paper's five methods at 100 … 1600 pairs, set-up included.
-Finished rows are kept in the output file; delete them there to measure again.
+Rows of the result:
+- microseconds per model-step (one gradient step of one network) for populations of 50, 250 and 2000
+  with 400 pairs and batch 40, as the difference between a long and a short training, so that set-up
+  and capture do not count;
+- the share of the measured peak of float32 matrix products;
+- seconds to train 50 seeds of the paper's five methods with 100 … 1600 pairs, set-up included.
+
+Finished rows stay in the output file; delete them there to measure them again.
 """
 
 from __future__ import annotations
@@ -32,15 +35,15 @@ METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 
 
 def seconds(method: str, members: int, steps: int, pairs: int = 400) -> float:
-    """Of a whole training."""
+    """Return the seconds of a whole training."""
     demos = demonstrate("intersection", UniformNoise(0.5), pairs, 0)
-    began = time.perf_counter()
+    start = time.perf_counter()
     train(demos, method, seeds=members, steps=steps, device="cuda", radius=0.4, progress=False)
-    return time.perf_counter() - began
+    return time.perf_counter() - start
 
 
 def per_model_step(method: str, members: int, repeats: int = 3) -> float:
-    """Microseconds, the median of some repeats."""
+    """Return microseconds per model-step, the median of some repeats."""
     few, many = 500, max(3500, 1_500_000 // members)  # else set-up drowns the difference
     difference = median(
         seconds(method, members, many) - seconds(method, members, few) for _ in range(repeats)
@@ -49,20 +52,20 @@ def per_model_step(method: str, members: int, repeats: int = 3) -> float:
 
 
 def peak(size: int = 8192, repeats: int = 20) -> float:
-    """Float32 FLOP/s of large matrix products."""
+    """Return the float32 FLOP/s of large matrix products."""
     a = torch.randn(size, size, device="cuda")
     for _ in range(3):
         a @ a
     torch.cuda.synchronize()
-    began = time.perf_counter()
+    start = time.perf_counter()
     for _ in range(repeats):
         a @ a
     torch.cuda.synchronize()
-    return 2 * size**3 * repeats / (time.perf_counter() - began)
+    return 2 * size**3 * repeats / (time.perf_counter() - start)
 
 
 def rows() -> Iterator[tuple[str, Callable[[], float]]]:
-    """What is measured: a name and how."""
+    """Yield the name of each row and the function that measures it."""
     yield "TFLOP/s of large float32 products", lambda: peak() / 1e12
     for members in (50, 250, 2000):
         for method in ("bc", "counter-bc"):

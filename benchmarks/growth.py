@@ -1,13 +1,13 @@
-"""How time and memory grow with pairs, members, counterfactuals and action dimensions.
+"""Measure how time and memory grow with pairs, members, counterfactuals and action dimensions.
 
     python benchmarks/growth.py [--device cuda] [--out growth-cpu.json]
 
-Counter-BC on made-up data of 23 observation dimensions, batch as by default. Every point is a
-process of its own, so that its peak memory is its own: resident memory on a CPU, allocated device
-memory on a GPU. Seconds per step are medians over blocks of steps. Finished points are kept in the
-output file; the picture is drawn beside it, with a line through the points that keep their
-counterfactuals and one through those that compute them again for each batch. The slopes of these
-lines are printed.
+Counter-BC is trained on random data of 23 observation dimensions with the default batch size. Every
+point is measured in a separate process, because peak memory belongs to a process: resident memory
+on a CPU, allocated device memory on a GPU. Seconds per step are medians over blocks of steps.
+Finished points stay in the output file. The figure is drawn next to it, with one line through the
+points that keep their counterfactuals in memory and one through those that recompute them for each
+batch. The slopes of these lines are printed.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ AXES = {
     "counterfactuals": [10, 50, 200, 350, 400, 800],
     "action dimensions": [1, 2, 4, 7, 14, 28],
 }
-WHOLE_BATCH = 2_560  # pairs from which on the batch no longer grows
+WHOLE_BATCH = 2_560  # pairs above which the batch no longer grows
 
 
-def made_up(pairs: int, size: int) -> Demonstrations:
-    """Random pairs in episodes of up to 1000."""
+def random_demos(pairs: int, size: int) -> Demonstrations:
+    """Return random pairs in episodes of up to 1000."""
     rng = np.random.default_rng(0)
     episodes = []
     for begin in range(0, pairs, 1000):
@@ -55,14 +55,14 @@ def made_up(pairs: int, size: int) -> Demonstrations:
     return Demonstrations(tuple(episodes), action_low=-np.ones(size), action_high=np.ones(size))
 
 
-def kept(at: dict[str, int]) -> bool:
-    """Whether the counterfactuals of all pairs and members stay in memory."""
+def fits_memory(at: dict[str, int]) -> bool:
+    """Return whether the counterfactuals of all pairs and members stay in memory."""
     numbers = at["pairs"] * at["members"] * (1 + at["counterfactuals"]) * at["action dimensions"]
     return 4 * numbers <= Settings().memory * 2**30
 
 
 class Clock:
-    """Notes when each block of steps ends."""
+    """A progress bar that only records when each block of steps ends."""
 
     def start(self, step: int, total: int, kernel: str) -> None:
         self.at = [(step, time.perf_counter())]
@@ -74,21 +74,21 @@ class Clock:
 
     @property
     def per_step(self) -> float:
-        """The median over blocks but the first, which may compile."""
+        """Median seconds per step over the blocks after the first, which may compile."""
         blocks = pairwise(self.at[1:])
-        return median((t - before) / (done - first) for (first, before), (done, t) in blocks)
+        return median((t1 - t0) / (last - first) for (first, t0), (last, t1) in blocks)
 
 
 def point(at: dict[str, int], device: str) -> dict[str, float]:
-    """Seconds of set-up, seconds per step, and peak GiB."""
-    demos = made_up(at["pairs"], at["action dimensions"])
+    """Return the seconds of set-up, the seconds per step, and the peak GiB."""
+    demos = random_demos(at["pairs"], at["action dimensions"])
     options: dict[str, Any] = {"seeds": at["members"], "device": device, "radius": 0.4}
     options |= {"counterfactuals": at["counterfactuals"], "feasible": "project"}
-    train(demos, "counter-bc", steps=2, progress=False, **options)  # the first loads libraries
-    clock, began = Clock(), time.perf_counter()
-    steps = 2000 if device == "cuda" else 300 if kept(at) else 50
+    train(demos, "counter-bc", steps=2, progress=False, **options)  # the first call loads libraries
+    clock, start_time = Clock(), time.perf_counter()
+    steps = 2000 if device == "cuda" else 300 if fits_memory(at) else 50
     train(demos, "counter-bc", steps=steps, progress=clock, **options)
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - start_time
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     if device == "cuda":
         memory = torch.cuda.max_memory_allocated() / 2**30
@@ -98,12 +98,12 @@ def point(at: dict[str, int], device: str) -> dict[str, float]:
 
 
 def lines(rows: list[dict[str, Any]], axis: str, key: str) -> Iterator[tuple[bool, Line]]:
-    """A straight line through each kind of points of an axis, where there are three or more."""
+    """Yield a straight line through each kind of points of an axis that has three or more."""
     for keeps in (True, False):
         x, y = [], []
         for row in rows:
             whole = axis != "pairs" or row["value"] >= WHOLE_BATCH
-            if row["axis"] == axis and whole and kept(BASE | {axis: row["value"]}) == keeps:
+            if row["axis"] == axis and whole and fits_memory(BASE | {axis: row["value"]}) == keeps:
                 x.append(float(row["value"]))
                 y.append(row[key])
         if len(x) > 2:
@@ -113,6 +113,8 @@ def lines(rows: list[dict[str, Any]], axis: str, key: str) -> Iterator[tuple[boo
 
 @dataclass(frozen=True)
 class Line:
+    """A least-squares line over the range of its points."""
+
     slope: float
     start: float
     first: float
@@ -120,7 +122,8 @@ class Line:
     explained: float  # R²
 
 
-def say(rows: list[dict[str, Any]]) -> None:
+def print_slopes(rows: list[dict[str, Any]]) -> None:
+    """Print the slopes of the fitted lines."""
     print("more per unit of           ms per step        MiB       R² of time, memory")
     for axis in AXES:
         both = zip(lines(rows, axis, "per step"), lines(rows, axis, "GiB"), strict=True)
@@ -133,6 +136,7 @@ def say(rows: list[dict[str, Any]]) -> None:
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
+    """Draw time and memory against each axis, with the fitted lines."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -144,7 +148,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         for row, (key, factor) in enumerate((("per step", 1e3), ("GiB", 1.0))):
             panel = axes[row, column]
             for keeps, color in ((True, "#D55E00"), (False, "#0072B2")):
-                some = [r for r in mine if kept(BASE | {axis: r["value"]}) == keeps]
+                some = [r for r in mine if fits_memory(BASE | {axis: r["value"]}) == keeps]
                 x, y = [r["value"] for r in some], [r[key] * factor for r in some]
                 label = "kept" if keeps else "computed again"
                 panel.plot(x, y, "o", color=color, ms=4, label=label)
@@ -164,10 +168,10 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     axes[0, 0].legend(title="counterfactuals", fontsize=7, title_fontsize=7)
     axes[0, 0].set_ylabel("ms per step")
     axes[1, 0].set_ylabel("peak memory, GiB")
-    fixed = ", ".join(f"{v:,} {k}" for k, v in BASE.items())
-    where = "two CPU cores" if rows[0]["device"] == "cpu" else "one H200"
+    base = ", ".join(f"{v:,} {k}" for k, v in BASE.items())
+    machine = "two CPU cores" if rows[0]["device"] == "cpu" else "one H200"
     note = "fitted lines are straight, the axes logarithmic"
-    figure.suptitle(f"Counter-BC on {where}; else {fixed}; {note}", fontsize=9)
+    figure.suptitle(f"Counter-BC on {machine}; otherwise {base}; {note}", fontsize=9)
     figure.tight_layout()
     for kind in ("png", "svg"):
         figure.savefig(path.with_suffix(f".{kind}"), dpi=160)
@@ -177,8 +181,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=Path("growth-cpu.json"))
-    parser.add_argument("--draw", action="store_true", help="measure nothing more")
-    parser.add_argument("--point", default=None, help="one point, as JSON; used by itself")
+    parser.add_argument(
+        "--draw", action="store_true", help="only draw the points of the output file"
+    )
+    parser.add_argument(
+        "--point", default=None, help="one point as JSON; the script calls itself with it"
+    )
     options = parser.parse_args()
     if options.point is not None:
         print(json.dumps(point(json.loads(options.point), options.device)))
@@ -192,12 +200,12 @@ def main() -> None:
                 continue
             command = [sys.executable, __file__, "--device", options.device]
             command += ["--point", json.dumps(BASE | {axis: value})]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            process = subprocess.run(command, capture_output=True, text=True, check=True)
             row = {"axis": axis, "value": value, "device": options.device}
-            rows.append(row | json.loads(done.stdout.splitlines()[-1]))
+            rows.append(row | json.loads(process.stdout.splitlines()[-1]))
             options.out.write_text(json.dumps(rows, indent=1) + "\n")
             print(rows[-1], flush=True)
-    say(rows)
+    print_slopes(rows)
     draw(rows, options.out)
 
 

@@ -1,10 +1,10 @@
-"""How fast a training step is, as ratios measured side by side in one run.
+"""Measure the speed of a training step, as ratios of variants that alternate in one run.
 
     python benchmarks/step.py [--members 50] [--rounds 12] [--json FILE]
 
-All variants take turns, a few dozen steps each, round after round; a ratio is the median over
-rounds of the two times in the same round, so that a slow moment of the machine hits both. 400
-pairs, 4 observation and 2 action dimensions, two hidden layers of 64.
+In each round every variant runs a few dozen steps. A ratio is the median over rounds of two times
+of the same round, so that a slow moment of the machine affects both. There are 400 pairs, 4
+observation and 2 action dimensions, and two hidden layers of 64.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ Steps = Callable[[int], None]
 
 
 def population(method: str, members: int, batch: int) -> Steps:
-    """Our trainer's own step, batches and gathering included."""
+    """Return the step of the library, batches and gathering included."""
     settings = Settings(batch=batch, radius=0.4)
     demos = demonstrate("intersection", UniformNoise(0.5), PAIRS, 0)
-    chosen = settings.apply(METHODS[method])
+    configured = settings.apply(METHODS[method])
     seeds = seed_members([demos], range(members), [[settings.radius]])
-    plan = plan_training([demos], chosen, settings, seeds)
+    plan = plan_training([demos], configured, settings, seeds)
     view = plan_view(plan, torch.device("cpu"), torch.float32)
     view.update_columns(None, 1)
     case = view.case(batch)
     kernel = choose_kernel(settings.kernel, case)
-    rate = settings.rate(chosen.policy)
-    trained = NetworkStack(view, initial_params(plan, view, 0), rate, case, kernel)
+    rate = settings.rate(configured.policy)
+    stack = NetworkStack(view, initial_params(plan, view, 0), rate, case, kernel)
     batches = Batches(view.nets, batch)
 
     def run(steps: int) -> None:
-        trained.steps(*batches.block(0, steps))
+        stack.steps(*batches.block(0, steps))
 
     return run
 
@@ -72,7 +72,7 @@ class Module(nn.Module):
 
 
 def ordinary(batch: int, counterfactuals: int = 0) -> Steps:
-    """One model in one loop, everything in memory, no DataLoader."""
+    """Return the step of one model in an ordinary loop, in memory and without a DataLoader."""
     obs, action = torch.randn(PAIRS, OBS), torch.rand(PAIRS, 1 + counterfactuals, ACTION)
     model = Module()
     optimizer = torch.optim.Adam(model.parameters(), 1e-3)
@@ -91,7 +91,7 @@ def ordinary(batch: int, counterfactuals: int = 0) -> Steps:
 
 
 def by_hand(members: int, batch: int) -> Steps:
-    """What one would write for this network alone: baddbmm on stacked weights, fused Adam."""
+    """Return a step written for this network alone: baddbmm on stacked weights, fused Adam."""
     obs, action = torch.randn(PAIRS, OBS), torch.rand(PAIRS, ACTION)
     sizes = ((OBS, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, 2 * ACTION))
     weights = [(torch.randn(members, i, o) / i**0.5).requires_grad_() for i, o in sizes]
@@ -116,7 +116,7 @@ def by_hand(members: int, batch: int) -> Steps:
 
 
 def multiply(size: int = 1024) -> Steps:
-    """Large matrix products, whose rate is taken as the machine's peak."""
+    """Return large matrix products, whose rate counts as the peak of the machine."""
     a, b = torch.randn(size, size), torch.randn(size, size)
 
     def run(steps: int) -> None:
@@ -127,26 +127,26 @@ def multiply(size: int = 1024) -> Steps:
 
 
 def measure(variants: dict[str, tuple[Steps, int]], rounds: int) -> dict[str, list[float]]:
-    """Seconds per step of each variant in each round."""
+    """Return the seconds per step of each variant in each round."""
     for run, steps in variants.values():
         run(max(2, steps // 4))
     seconds: dict[str, list[float]] = {name: [] for name in variants}
     for _ in range(rounds):
         for name, (run, steps) in variants.items():
-            began = time.perf_counter()
+            start = time.perf_counter()
             run(steps)
-            seconds[name].append((time.perf_counter() - began) / steps)
+            seconds[name].append((time.perf_counter() - start) / steps)
     return seconds
 
 
 def flops(members: int, batch: int) -> float:
-    """Of one BC step: two products backward for each forward, less the one to the observations."""
+    """Return the FLOPs of a BC step: two backward products per forward one, less one to the obs."""
     forward = 2 * batch * (OBS * HIDDEN + HIDDEN * HIDDEN + HIDDEN * 2 * ACTION)
     return members * (3 * forward - 2 * batch * OBS * HIDDEN)
 
 
 def report(seconds: dict[str, list[float]], members: int) -> dict[str, Any]:
-    """The ratios as medians over rounds, with the quartiles."""
+    """Return the ratios as medians over rounds, with the quartiles."""
 
     def ratio(a: str, b: str, factor: float = 1.0) -> list[float]:
         values = factor * np.array(seconds[a]) / np.array(seconds[b])
@@ -196,12 +196,12 @@ def main() -> None:
     }
     result = report(measure(variants, options.rounds), members)
     for name, value in result.items():
-        shown = (
+        text = (
             f"{value[0]:.2f}  ({value[1]:.2f} … {value[2]:.2f})"
             if isinstance(value, list)
             else value
         )
-        print(f"{name:46} {shown}")
+        print(f"{name:46} {text}")
     if options.json is not None:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 

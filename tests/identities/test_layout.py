@@ -20,8 +20,8 @@ FILE_LINES = 300
 FUNCTION_LINES = 60
 POSITIONAL_ARGUMENTS = 6
 BARE_SHARE = 0.02
-COMMAND_LINES = frozenset({"call", "call_json", "command"})
-"""Functions whose positional arguments are the words of a command line, however many."""
+ANY_NUMBER = frozenset({"call", "call_json", "command", "figure", "svg", "tag"})
+"""Functions of any number of like arguments: words of a command line, children of an element."""
 
 EVERYTHING = ("src", "reproduction", "benchmarks", "tests")
 
@@ -73,7 +73,7 @@ def long_calls() -> list[str]:
         for file in source_files(*EVERYTHING)
         for node in file.calls
         if len(node.args) > POSITIONAL_ARGUMENTS
-        and ast.unparse(node.func).rpartition(".")[2] not in COMMAND_LINES
+        and ast.unparse(node.func).rpartition(".")[2] not in ANY_NUMBER
     ]
 
 
@@ -96,7 +96,7 @@ def stray_tests() -> list[str]:
         if not inside.name.startswith("test_") or inside.parts[0] == "identities":
             continue
         home = ROOT if inside.parts[0] in ("reproduction", "benchmarks") else SOURCE
-        name = inside.name.removeprefix("test_")
+        name = inside.name.removeprefix("test_").replace("init.py", "__init__.py")
         places = [home / inside.parent / name, home / inside.parent / name[:-3] / "__init__.py"]
         if file.label not in TEST_WITHOUT_MODULE and not any(p.exists() for p in places):
             stray.append(f"{file.label}: there is no {places[0].relative_to(ROOT).as_posix()}")
