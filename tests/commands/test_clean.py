@@ -1,0 +1,49 @@
+"""counterbc clean: what it refuses before the work, and what it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from counterbc.commands.clean import _text
+from counterbc.data.demonstrations import Demonstrations
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+def test_a_copy_that_exists_is_refused_before_any_training(
+    tiny: Demonstrations, tmp_path: Path, call: Call
+) -> None:
+    tiny.save(tmp_path / "a.npz")
+    (tmp_path / "b.npz.shown.npz").write_text("")
+    for out in ("a.npz", "b.npz"):
+        status, _, err = call("clean", tmp_path / "a.npz", "--out", tmp_path / out)
+        assert (status, "already exists" in err) == (1, True)
+
+
+def test_a_format_that_cannot_be_written_names_the_way_out(tmp_path: Path, call: Call) -> None:
+    path = tmp_path / "demos.csv"
+    path.write_text("state,action\n0.1,0.2\n")
+    status, _, err = call("clean", path, "--out", tmp_path / "c.csv")
+    assert status == 1
+    assert f"counterbc convert {path} demos.hdf5" in err
+
+
+@pytest.mark.parametrize(
+    ("radius", "moved", "sentence"),
+    [
+        ([0.0], 0.0, "only actions out of bounds were moved"),
+        ([0.3], 0.001, "The actions hardly moved"),
+        ([0.3], 0.2, "The radius or the bounds limited 3 of them."),
+    ],
+)
+def test_the_text_explains_how_far_actions_moved(
+    radius: list[float], moved: float, sentence: str
+) -> None:
+    payload = {
+        "pairs": 9, "out": "c.npz", "moved_rms": moved, "limited": 3, "radius": radius,
+        "not_carried_over": [],
+    }  # fmt: skip
+    assert sentence in _text(payload)

@@ -1,0 +1,43 @@
+"""Options that score, clean and report share."""
+
+from __future__ import annotations
+
+import pytest
+
+from counterbc.cli import parse
+from counterbc.commands.diagnosis_command import DiagnosisCommand
+from counterbc.selection.held_out import HeldOut
+
+
+def command(*words: str) -> DiagnosisCommand:
+    parsed = parse(["score", "demos.hdf5", *words])
+    assert isinstance(parsed, DiagnosisCommand)
+    return parsed
+
+
+def test_without_options_the_radius_is_chosen_and_defaults_are_the_librarys() -> None:
+    score = command()
+    assert score.radius is None
+    assert score.held_out_policies == HeldOut()
+    assert score.search is None
+
+
+@pytest.mark.parametrize(
+    ("words", "radius"),
+    [
+        (("--radius", "auto"), None),
+        (("--radius", "0.3"), 0.3),
+        (("--radius", "0.3", "--radius", "0"), (0.3, 0.0)),
+    ],
+)
+def test_the_radius_is_a_number_or_one_per_dimension_or_auto(
+    words: tuple[str, ...], radius: object
+) -> None:
+    assert command(*words).radius == radius
+
+
+def test_steps_hold_for_the_held_out_policies_and_for_the_search() -> None:
+    score = command("--steps", "70", "--folds", "3")
+    assert score.held_out_policies == HeldOut(steps=70, folds=3)
+    assert score.search is not None
+    assert score.search.steps == 70

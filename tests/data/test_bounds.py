@@ -1,0 +1,42 @@
+"""Action bounds are checked, and written in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterbc.data.bounds import bounds_text, checked_bounds
+from counterbc.errors import CounterBCError
+
+ONE = np.ones(2)
+
+
+def test_bounds_become_read_only_float32() -> None:
+    bounds = checked_bounds(-ONE, ONE, "box", 2)
+    assert bounds is not None
+    assert [b.dtype for b in bounds] == [np.float32] * 2
+    assert not any(b.flags.writeable for b in bounds)
+    assert checked_bounds(None, None, "box", 2) is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "action_set", "sentence"),
+    [
+        (-ONE, None, "box", "both be given, or neither"),
+        (None, None, "ball", "'ball' needs action_low"),
+        (-ONE, np.ones(3), "box", r"expected \(2,\) each"),
+        (ONE, ONE, "box", "low < high"),
+        (-ONE, ONE, "cube", "unknown action set 'cube'; allowed: box, ball"),
+    ],
+)
+def test_bad_bounds_are_refused(low: Any, high: Any, action_set: str, sentence: str) -> None:
+    with pytest.raises(CounterBCError, match=sentence):
+        checked_bounds(low, high, action_set, 2)
+
+
+def test_equal_bounds_are_written_once() -> None:
+    assert bounds_text(-ONE, ONE, "box") == "[-1, 1] in every dimension"
+    assert bounds_text(-ONE, np.array([1.0, 2.0]), "ball") == "[-1, 1] [-1, 2], within the ball"
+    assert "unknown" in bounds_text(None, None, "box")
