@@ -140,7 +140,7 @@ def test_intents_of_other_episodes_are_refused() -> None:
     demos, _ = reaching(2)
     found = find_intents(demos, 2)
     for use in (found.mark, found.condition):
-        with pytest.raises(DataError, match="other episodes than those the intents were found in"):
+        with pytest.raises(DataError, match="other episodes than those of the intents"):
             use(demos.subset([0, 1]))
 
 

@@ -65,7 +65,7 @@ class Ops(Protocol):
         """(B, N, A) as (N, B, A)."""
 
     def push(self, window: Value, scaled_obs: Value) -> Value:
-        """Return the window (B, T, S) without its oldest row and with `seen` (B, S) as its newest."""
+        """Drop the oldest row of the window (B, T, S) and append a new one (B, S)."""
 
     def at(self, window: Value, t: int) -> Value:
         """Row t of the window: (B, S)."""

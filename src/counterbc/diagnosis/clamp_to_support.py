@@ -35,7 +35,7 @@ def prediction_trust(residual: Array, disagreement: Array) -> Array:
         w = σ² / (σ² + v)        σ² the demonstrator's error, v the policies' at this pair
 
     is the nearest to the meant action among the points between the two, if the errors are
-    independent. v is the `disagreement` of the policies (N,), and σ² what E|residual|² leaves of it.
+    independent. v is the `disagreement` of the policies (N,), and σ² = E|residual|² − v.
     """
     sigma = max(float((residual**2).sum(1).mean() - disagreement.mean()), 0.0)
     return np.asarray(sigma / np.maximum(sigma + disagreement, 1e-12))

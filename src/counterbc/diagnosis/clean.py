@@ -54,7 +54,7 @@ def check_cleanable(source: Path) -> None:
             kind = hdf5.dataset(group, "actions", source).dtype
             if hdf5.holds(group, SHOWN_KEY, source):
                 raise FormatError(
-                    f"{source}: demo {hdf5.base(group)!r} has {SHOWN_KEY} already, so it was cleaned "
+                    f"{source}: demo {hdf5.base(group)!r} has {SHOWN_KEY}, so it was cleaned "
                     "before; clean the file that it came from"
                 )
             if kind.kind != "f":

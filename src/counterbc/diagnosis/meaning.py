@@ -95,7 +95,7 @@ class Meaning:
             f"Meaning of {self.demos.source or 'demonstrations'}",
             f"  pairs      {len(self.shown)} in {len(self.demos)} episodes",
             f"  radius     {radius_text(self.radius)}",
-            f"  distance   {rms:.3f} between demonstrated and predicted (RMS; actions span [-1, 1])",
+            f"  distance   {rms:.3f} from demonstrated to predicted (RMS; actions span [-1, 1])",
             f"  worst      {shorten([f'{s.name} {s.distance:.3f}' for s in worst])}",
             f"  operators  {shorten(operators) or 'not recorded'}",
         ]

@@ -1,4 +1,4 @@
-"""The radius that a held-out error curve chooses: errors (R, K, G) of R repeats, K folds, G radii."""
+"""The radius chosen by held-out errors (R, K, G) of R repeats, K folds and G radii."""
 
 from __future__ import annotations
 

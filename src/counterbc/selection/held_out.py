@@ -31,7 +31,7 @@ class HeldOut:
     """How many held-out policies predict each pair, and how they are trained."""
 
     folds: int = 5
-    """Folds that operators or episodes are dealt to; policies trained on the others predict each."""
+    """Folds of operators or episodes; policies trained on the other folds predict each."""
     repeats: int = 4
     """Number of repetitions to average over, each with other folds."""
     rounds: int = 3
@@ -52,7 +52,7 @@ class HeldOut:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be {rule}")
 
     def split(self, demos: Demonstrations) -> list[Folds]:
-        """Return the folds of each repeat; every pair is held out once, selected ones are learned."""
+        """Return the folds of each repeat: all pairs are held out, selected ones are learned."""
         return [split_operators(demos, self.folds, self.seed + r) for r in range(self.repeats)]
 
 
@@ -145,7 +145,7 @@ def held_out_errors(
     radii: Sequence[Radius],
     training: Training,
 ) -> list[HeldOutErrors]:
-    """Return the held-out errors of every radius on each dataset; `folds` as in `train_held_out`."""
+    """Return the held-out errors of all radii on each dataset; `folds` as in `train_held_out`."""
     populations = train_held_out(datasets, folds, radii, training)
     return [
         _errors(*values, len(radii)) for values in zip(datasets, folds, populations, strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 from counterbc.data.demonstrations import Array
 
 FALSE_ALARMS = 0.01
-"""The largest rate of false alarms for independent errors; the table below ends at 20 dimensions."""
+"""The largest rate of false alarms for independent errors of up to 20 dimensions."""
 # √n times the departure of n uniform numbers exceeds the second value with the first probability,
 # or less often: of 20,000 draws or more, for n = 30 to 2000.
 _TAIL = ((0.01, 0.99), (0.005, 1.03), (0.002, 1.09), (0.001, 1.13), (0.0005, 1.17))

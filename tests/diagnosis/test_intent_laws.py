@@ -1,0 +1,34 @@
+"""Laws of groups, fitted by EM."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from counterbc.diagnosis.intent_laws import IntentSearch, _split, likeliest_law
+from counterbc.errors import OptionError
+
+
+def test_two_groups_with_opposite_laws_are_separated() -> None:
+    rng = np.random.default_rng(0)
+    x = np.concatenate([np.ones((20, 16, 1)), rng.normal(size=(20, 16, 2))], axis=2)
+    sign = np.repeat([1.0, -1.0], 10)[:, None, None]
+    y = sign * np.ones((20, 16, 1)) + 0.1 * rng.normal(size=(20, 16, 1))
+    _, law = likeliest_law(x, y, 2, 0, IntentSearch())
+    shares, log_likelihood = law.shares(x, y)
+    assert shares.sum(1) == pytest.approx(np.ones(20))
+    group = shares.argmax(1)
+    assert len(set(group[:10])) == len(set(group[10:])) == 1
+    assert group[0] != group[10]
+    alone = likeliest_law(x, y, 1, 0, IntentSearch())[1].shares(x, y)[1]
+    assert log_likelihood.mean() > alone.mean()
+
+
+def test_numbers_are_split_at_their_gap_by_hand() -> None:
+    assert _split(np.array([0.0, 0.1, 5.0, 5.2, 0.2]), 2).tolist() == [0, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(("name", "value"), [("most", 0), ("rounds", 0), ("folds", 1)])
+def test_a_search_below_its_limits_is_refused(name: str, value: int) -> None:
+    with pytest.raises(OptionError, match=f"{name} is {value}; it must be"):
+        IntentSearch(**{name: value})  # type: ignore[arg-type]  # all three are whole numbers
