@@ -1,4 +1,4 @@
-"""Files and folders written whole or not at all."""
+"""Files and folders that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from counterbc.errors import FormatError
 
 
 def check_free(path: Path) -> None:
-    """Refuse a path that exists, or whose folder does not, before any work is done."""
+    """Refuse a path that exists, or whose folder does not exist."""
     if os.path.lexists(path):
         raise FormatError(f"{path} already exists; choose another name, or delete it first")
     if not path.parent.is_dir():
@@ -23,7 +23,7 @@ def check_free(path: Path) -> None:
 
 @contextmanager
 def aside(path: Path) -> Iterator[Path]:
-    """A temporary place that becomes `path` when all went well, and vanishes when not."""
+    """Yield a temporary path that becomes `path` on success and is deleted on an error."""
     try:
         folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     except OSError as error:

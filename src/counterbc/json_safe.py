@@ -1,4 +1,4 @@
-"""Values as JSON knows them."""
+"""Values that JSON can represent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def without_nan(value: Any) -> Any:
-    """The same with null for numbers that JSON does not know."""
+    """Return the value with None for NaN and infinity, which JSON does not have."""
     if isinstance(value, dict):
         return {k: without_nan(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

@@ -16,7 +16,7 @@ def test_a_view_has_the_rows_of_its_episode(findings: Findings) -> None:
     view = EpisodeView(findings.meaning, 3)
     assert view.rows == slice(30, 40)
     roles = [role for role, _ in view.lines]
-    assert roles[-2:] == ["shown", "believed"] or roles[-2:] == ["shown", "predicted"]
+    assert roles[-2:] == ["shown", "predicted"]
     shown = dict(view.lines)["shown"]
     np.testing.assert_allclose(shown, findings.demos.episodes[3].action, rtol=1e-6)
 

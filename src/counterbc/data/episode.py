@@ -103,7 +103,7 @@ class Episode:
         return reward
 
     def digest(self) -> bytes:
-        """A hash of its arrays."""
+        """Return a hash of the arrays."""
         return episode_digest(self.obs, self.action, self.reward)
 
     def __len__(self) -> int:

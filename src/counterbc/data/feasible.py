@@ -72,5 +72,5 @@ class UnitBall:
 
 
 def feasible_set(action_set: str) -> Feasible:
-    """The set that a dataset's `action_set` names, once actions are mapped to [-1, 1]."""
+    """Return the set that `action_set` names, for actions in the range [-1, 1]."""
     return UnitBall() if action_set == "ball" else UnitBox()

@@ -33,7 +33,7 @@ class RawEpisode:
     """(T,) whether each pair is learned from; None: all are."""
 
     def episode(self) -> Episode:
-        """The checked episode; raises a `DataError` on the first thing that is wrong."""
+        """Return the checked episode; raise a `DataError` at the first problem."""
         shape = (len(self.action),)
         if self.selected is not None and self.selected.shape != shape:
             raise DataError(

@@ -49,7 +49,10 @@ class Scaling:
         mean, scale, low, high = (
             torch.tensor(x, dtype=torch.float32)[None] for x in (mean, scale, low, high)
         )
-        return Scaling(mean, scale, low, high, demos.action_set, scale_actions, bounds_from)
+        return Scaling(
+            mean, scale, low, high, action_set=demos.action_set, scale_actions=scale_actions,
+            bounds_from=bounds_from,
+        )  # fmt: skip
 
     @staticmethod
     def stack(scales: list[Scaling]) -> Scaling:

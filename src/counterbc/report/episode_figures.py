@@ -35,7 +35,7 @@ class EpisodeView:
     def lines(self) -> list[tuple[str, Array]]:
         """The lines by role, (T, A) each, in drawing order; with Δ = 0 there is no meant one."""
         m, rows = self.meaning, self.rows
-        lines = [("shown", m.shown[rows]), ("believed", m.predicted[rows])]
+        lines = [("shown", m.shown[rows]), ("predicted", m.predicted[rows])]
         return [("meant", m.meant[rows]), *lines] if any(m.radius) else lines
 
     @property
@@ -53,7 +53,7 @@ class EpisodeView:
 
 def key(meaning: Meaning) -> Markup:
     """Return the legend of the figures of all episodes."""
-    action, prediction = ("shown", "demonstrated"), ("believed", "predicted, held out")
+    action, prediction = ("shown", "demonstrated"), ("predicted", "predicted, held out")
     if not any(meaning.radius):
         return legend([action, prediction])
     near = ("within", "within Δ of the demonstrated action")
@@ -62,7 +62,7 @@ def key(meaning: Meaning) -> Markup:
     return legend([action, estimate, prediction, near, far])
 
 
-_LABELS = {"shown": "demonstrated", "believed": "predicted", "meant": "meant"}
+_LABELS = {"shown": "demonstrated", "predicted": "predicted", "meant": "meant"}
 
 
 def dimension_figures(view: EpisodeView) -> list[Markup]:

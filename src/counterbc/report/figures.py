@@ -48,8 +48,7 @@ def radius_figure(choice: RadiusChoice) -> Markup:
     right = choice.radius < 0.6 * radii[-1]
     shift = 0.015 * (1 if right else -1)
     top = axes.y[1] - 0.07 * (axes.y[1] - axes.y[0])
-    return axes.figure(
-        f"Held-out error against the radius; chosen: {choice.radius:g}",
+    marks = (
         axes.bar(plateau, axes.y, "plateau"),
         axes.frame("radius Δ", "held-out error above Δ = 0 (%)"),
         axes.rule("zero", y=0),
@@ -60,6 +59,7 @@ def radius_figure(choice: RadiusChoice) -> Markup:
         axes.label(choice.radius + shift, top, f"Δ {choice.radius:g}", "chosen",
                    "start" if right else "end"),
     )  # fmt: skip
+    return axes.figure(f"Held-out error against the radius; chosen: {choice.radius:g}", *marks)
 
 
 def ranking_figure(findings: Findings) -> Markup:
