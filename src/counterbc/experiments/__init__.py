@@ -1,1 +1,1 @@
-"""Comparisons of methods: grid → rows → statistics → picture."""
+"""Studies of any methods on any data: grids, cells, workers, Ray, summaries and figures."""

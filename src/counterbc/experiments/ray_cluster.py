@@ -1,4 +1,4 @@
-"""The populations of a study on a Ray cluster."""
+"""Jobs of a study on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from counterbc.errors import CounterBCError, MissingExtra
 
 Result = TypeVar("Result")
-RETRIES = 20  # losses of a machine that one population survives
+RETRIES = 20  # lost machines that one job survives
 
 
 def run_on_ray(
@@ -17,13 +17,13 @@ def run_on_ray(
     address: str | None = None,
     gpus: float = 0.0,
 ) -> None:
-    """Run every job as a task of one core; `on_result(name, result)` is called here as each finishes.
+    """Run every job as a task of one core and call `on_result(name, result)` as each finishes.
 
-    `address` is a running cluster's; without one, that of RAY_ADDRESS, or a cluster of this machine
-    alone. A job whose machine or process is lost is done again whole. counterbc must be installed
-    on every machine.
+    `address` is that of a running cluster; by default RAY_ADDRESS, or a new cluster on this machine.
+    A job whose machine or process is lost is repeated as a whole. counterbc must be installed on
+    every machine.
     """
-    ray = _ray()
+    ray = _import_ray()
     started_here = not ray.is_initialized()
     try:
         if started_here:
@@ -48,20 +48,21 @@ def _call(job: Callable[[], Result]) -> Result:
 
 
 def _result(ray: Any, reference: Any) -> Any:
+    """Return the result of a task; raise the job's own error as it is."""
     try:
         return ray.get(reference)
-    except ray.exceptions.RayTaskError as error:  # raised by the job itself, and not tried again
+    except ray.exceptions.RayTaskError as error:  # the job raised it, so it is not repeated
         if isinstance(error.cause, CounterBCError):
             raise error.cause from None
         raise
     except ray.exceptions.RayError as error:
         raise CounterBCError(
-            f"a population was lost on the cluster more than {RETRIES} times "
-            f"({type(error).__name__}); what was finished is kept, so give the same command again"
+            f"a cell was lost on the cluster more than {RETRIES} times "
+            f"({type(error).__name__}); finished cells are kept, so run the same command again"
         ) from None
 
 
-def _ray() -> Any:
+def _import_ray() -> Any:
     try:
         import ray
     except ModuleNotFoundError:
