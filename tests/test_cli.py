@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from counterbc.demonstrators import Chain, GaussianNoise, returns
@@ -172,26 +171,3 @@ def test_warnings_and_bars_stay_off_stdout(demos: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert json.loads(done.stdout)["diverged"] == []
     assert "actions lie outside the declared bounds" in done.stderr
-
-
-def test_demo_writes_table_figure_and_rows(
-    tmp_path: Path, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    said = call_json("demo", "--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3)
-    folder = tmp_path / said["folder"]
-    assert sorted(p.name for p in folder.iterdir()) == [
-        "demo.png", "demo.svg", "rows.parquet", "table.json",
-    ]  # fmt: skip
-    rows = pq.read_table(folder / "rows.parquet")
-    assert rows.num_rows == 5 * 2 * 2 * 3  # methods, ways of acting, runs, starts
-    assert json.loads(rows.schema.metadata[b"counterbc"])["comparison"]["pairs"] == 40
-    means = {(r["method"], r["act"]): r["mean"] for r in said["table"]}
-    frame = rows.to_pandas()
-    for (method, act), mean in means.items():
-        chosen = frame[(frame.method == method) & (frame.act == act)]
-        assert chosen["return"].mean() == pytest.approx(mean)
-    again = call_json("demo", "--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3)
-    assert again["folder"] == "counterbc-demo-2"
-    assert again["table"] != []
-    assert [r["mean"] for r in again["table"]] == [r["mean"] for r in said["table"]]

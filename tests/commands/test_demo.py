@@ -6,33 +6,52 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from counterbc.commands.demo import Demo, _next_free
 
+Call = Callable[..., tuple[int, str, str]]
+CallJson = Callable[..., dict[str, Any]]
+
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
-def test_the_demonstrations_stand_beside_the_expert_from_the_same_starts(
-    tmp_path: Path, call: Callable[..., tuple[int, str, str]]
+def test_the_demo_writes_its_results_and_prints_the_same_ones_in_words(
+    tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = ("--seeds", 2, "--pairs", 40, "--steps", 2, "--episodes", 2, "--device", "cpu")
-    teacher = ("--teacher", "typical")
-    status, out, _ = call("demo", *options, *teacher, "--out", tmp_path / "demo")
+    monkeypatch.chdir(tmp_path)
+    options = ("--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3, "--device", "cpu")
+    payload = call_json("demo", *options)
+    check_files(tmp_path / payload["folder"], payload["table"])
+    status, out, _ = call("demo", *options)
     assert status == 0
-    words = " ".join(out.split())
-    demonstrated, expert, difference = map(
-        float,
-        re.search(
-            r"demonstrations: ([\d.]+)\. The expert without errors earns ([\d.]+) from the same "
-            r"starts: the difference is ([+-][\d.]+) ± [\d.]+ \(standard error",
-            words,
-        ).groups(),  # type: ignore[union-attr]  # a missing sentence fails here as well
-    )
-    assert difference == pytest.approx(demonstrated - expert, abs=0.011)  # both are rounded
-    about = pq.read_table(tmp_path / "demo" / "rows.parquet").schema.metadata[b"counterbc"]
-    assert json.loads(about)["comparison"]["teacher"] == "typical"
+    assert "Figure, table and rows are in counterbc-demo-2/" in out
+    for row in payload["table"]:  # the same numbers in a second run
+        assert re.search(rf"{row['method']} +{row['mean']:.2f} \[", out)
+    starts, words = payload["same_starts"], " ".join(out.split())
+    assert (
+        f"demonstrations: {starts['demonstrated']:.2f}. The expert without errors earns "
+        f"{starts['expert']:.2f} from the same starts: the difference is "
+        f"{starts['difference']['mean']:+.2f} ± {starts['difference']['se']:.2f} (standard error"
+    ) in words
+    assert payload["demonstrated_return"] == starts["demonstrated"]
+
+
+def check_files(folder: Path, table: list[dict[str, Any]]) -> None:
+    """Check that the files of a demo hold the numbers of its table."""
+    names = ["demo.png", "demo.svg", "rows.parquet", "table.json"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    rows = pq.read_table(folder / "rows.parquet")
+    assert rows.num_rows == 5 * 2 * 2 * 3  # methods, ways of acting, runs, starts
+    assert json.loads(rows.schema.metadata[b"counterbc"])["comparison"]["pairs"] == 40
+    returns: dict[tuple[str, str], list[float]] = {}
+    for row in rows.to_pylist():
+        returns.setdefault((row["method"], row["act"]), []).append(row["return"])
+    for row in table:
+        assert row["mean"] == pytest.approx(np.mean(returns[row["method"], row["act"]]))
 
 
 def test_the_radius_is_fixed_unless_a_preset_fixes_another() -> None:

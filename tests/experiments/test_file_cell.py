@@ -107,7 +107,7 @@ def test_a_study_of_recorded_demonstrations_resumes_and_repeats(
     assert study.run("cpu", workers=1) == 2  # the third is the first
     assert study.run("cpu", workers=1) == 0
     again = Study(cells, tmp_path / "again")
-    again.run("cpu", workers=2)
+    again.run("cpu", workers=1)
     assert repeatable(study.table()) == repeatable(again.table())
 
 

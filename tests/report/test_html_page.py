@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
-from counterbc.experiments.plots import COLORS
+from counterbc.experiments.styles import method_style
 from counterbc.report import Findings, ReportOptions, find, page
 from counterbc.report.advice import Inputs
 from counterbc.selection.held_out import HeldOut
@@ -126,7 +126,7 @@ def test_numbers_of_drawings_are_finite(whole: str) -> None:
 
 
 def test_meant_has_the_colour_of_counter_bc(whole: str) -> None:
-    assert f"--meant: {COLORS['counter-bc']};" in whole
+    assert f"--meant: {method_style('counter-bc').colour};" in whole
     assert whole.count("prefers-color-scheme: dark") == 1
     assert "@media print" in whole
 

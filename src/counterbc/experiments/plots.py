@@ -1,4 +1,4 @@
-"""Pictures: one colour per method across the project, safe for the colour-blind."""
+"""Figures as PNG and SVG files, and the figure of a training's loss."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from counterbc.acting.policies import Curve
-from counterbc.experiments.styles import STYLES
 from counterbc.files import aside
-
-COLORS = {name: style.colour for name, style in STYLES.items()}
-LABELS = {name: style.label for name, style in STYLES.items()}
-MARKERS = {name: style.marker for name, style in STYLES.items()}
 
 
 def loss_figure(curve: Curve, title: str, folder: Path, name: str) -> list[Path]:
-    """The loss of a training against its steps, and the held-out loss where there is one."""
+    """Write the loss of a training against its steps, with the held-out loss if there is one."""
     figure = Figure(figsize=(5.0, 3.2))
     axis = figure.subplots()
     for values, label, color in (
@@ -41,7 +36,7 @@ def save_files(figure: Any, folder: Path, name: str, dpi: int = 160) -> list[Pat
     """Write a figure as PNG and SVG."""
     paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     for path in paths:
-        vector = path.suffix == ".svg"  # in which few things are made of dots
+        vector = path.suffix == ".svg"  # few things in it are made of dots
         # The hash salt makes the same figure the same file.
         with aside(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "counterbc"}):
             figure.savefig(
