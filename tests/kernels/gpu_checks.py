@@ -12,6 +12,7 @@ from tests.kernels.stacks import advance, block, demonstrations, largest_differe
 
 PAPER = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 NARROW, WIDE = (16, 32), (64, 64)
+STEPS = 20
 
 
 def trained(method: str, device: str, **options: Any) -> Policies:
@@ -47,26 +48,30 @@ def auto_leaves_large_batches_of_few_networks_to_torch() -> None:
         assert networks.kernel.name == name, (batch, seeds, networks.kernel.name)
 
 
-def fifty_steps_of_triton_are_those_of_torch() -> None:
+def triton_is_as_close_to_float64_as_torch_is() -> None:
+    """Float32 trainings part after some tens of steps; a kernel may add no more error than torch."""
     for method in ("bc", "counter-bc"):
         for batch in (10, 16, 37):
             for hidden in (NARROW, WIDE):
-                options: dict[str, Any] = {"device": "cuda", "batch": batch, "hidden": hidden}
-                ours, torchs = (
-                    stack(demonstrations(), method, kernel=kernel, **options)
+                options: dict[str, Any] = {"batch": batch, "hidden": hidden}
+                exact = stack(demonstrations(), method, dtype=torch.float64, **options)
+                advance(exact, STEPS)
+                triton, plain = (
+                    stack(demonstrations(), method, device="cuda", kernel=kernel, **options)
                     for kernel in ("triton", "torch")
                 )
-                position, epoch = block(ours, 50)
-                ours.steps(position[:20], epoch[:20])  # a block continues the one before it
-                ours.steps(position[20:], epoch[20:])
-                advance(torchs, 50)
-                assert largest_difference(ours, torchs) < 1e-4, (method, batch, hidden)
+                position, epoch = block(triton, STEPS)
+                triton.steps(position[:8], epoch[:8])  # a block continues the one before it
+                triton.steps(position[8:], epoch[8:])
+                advance(plain, STEPS)
+                error, allowed = (largest_difference(n, exact) for n in (triton, plain))
+                assert error < 10 * allowed + 1e-5, (method, batch, hidden, error, allowed)
 
 
 def a_training_on_the_gpu_agrees_with_one_on_the_cpu() -> None:
     for method in PAPER:
         assert method in METHODS
-        options: dict[str, Any] = {"steps": 200, "dtype": torch.float64}
+        options: dict[str, Any] = {"steps": 50, "dtype": torch.float64}
         gpu = trained(method, "cuda", **options)
         assert difference(gpu, trained(method, "cpu", **options)) < 1e-6, method
         assert gpu.curve is not None
@@ -88,7 +93,7 @@ def counterfactuals_computed_again_in_the_graph_equal_kept_ones() -> None:
 CHECKS: list[Callable[[], None]] = [
     auto_takes_triton_for_the_common_case_and_torch_for_the_rest,
     auto_leaves_large_batches_of_few_networks_to_torch,
-    fifty_steps_of_triton_are_those_of_torch,
+    triton_is_as_close_to_float64_as_torch_is,
     a_training_on_the_gpu_agrees_with_one_on_the_cpu,
     two_trainings_on_the_gpu_give_the_same_bits,
     counterfactuals_computed_again_in_the_graph_equal_kept_ones,

@@ -69,8 +69,8 @@ def advance(networks: NetworkStack, steps: int = 50) -> None:
     networks.steps(*block(networks, steps))
 
 
-def largest_difference(ours: NetworkStack, torchs: NetworkStack) -> float:
+def largest_difference(networks: NetworkStack, reference: NetworkStack) -> float:
     """Return the largest difference in the training state, relative to each tensor's largest."""
-    pairs = [(ours.loss, torchs.loss)]
-    pairs += [(ours.state()[name], value) for name, value in torchs.state().items()]
+    state, expected = ({**n.state(), "loss": n.loss} for n in (networks, reference))
+    pairs = [(state[name].cpu().double(), value.cpu().double()) for name, value in expected.items()]
     return max(float((a - b).abs().max() / b.abs().max().clamp(min=1e-12)) for a, b in pairs)
