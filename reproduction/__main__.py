@@ -16,13 +16,13 @@ from types import FrameType
 
 from counterbc.errors import CounterBCError, OptionError, unknown
 
-STOPPED = 130
+STOP_STATUS = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Return 0, 1 after an error that was printed, or 130 when stopped."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    command, rest = (given[0], given[1:]) if given else ("--help", [])
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command, rest = (words[0], words[1:]) if words else ("--help", [])
     if command in ("-h", "--help"):
         print((__doc__ or "").strip())
         return 0
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         print("stopped; finished rows are kept, the same command resumes", file=sys.stderr)
-        return STOPPED
+        return STOP_STATUS
 
 
 def run(arguments: list[str]) -> int:
@@ -99,8 +99,8 @@ def _names(arguments: list[str]) -> tuple[list[str], list[str]]:
 
     names = list(takewhile(_is_name, arguments))
     if not names:
-        known = ", ".join([*FIGURES, "all", *STUDIES])
-        raise OptionError(f"name a figure, a table or a study first: one of {known}")
+        all_names = ", ".join([*FIGURES, "all", *STUDIES])
+        raise OptionError(f"name a figure, a table or a study first: one of {all_names}")
     return names, arguments[len(names) :]
 
 

@@ -20,7 +20,7 @@ from counterbc.errors import DataError
 ALPHA, POWER = 0.05, 0.8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Anova:
     """A one-way repeated measures ANOVA with the Greenhouse–Geisser correction."""
 
@@ -88,7 +88,7 @@ def bonferroni(p: Sequence[float]) -> list[float]:
 
     NaN stays NaN and counts as a comparison, unlike in pingouin.
     """
-    return [float(one) for one in np.minimum(1.0, np.multiply(p, len(p)))]
+    return [float(value) for value in np.minimum(1.0, np.multiply(p, len(p)))]
 
 
 def anova(wide: pd.DataFrame) -> Anova:
@@ -97,7 +97,15 @@ def anova(wide: pd.DataFrame) -> Anova:
     left_out = len(wide) - len(whole)
     if not np.ptp(whole.to_numpy(), axis=1).any():  # pingouin would drop columns
         nan = math.nan
-        return Anova(nan, (nan, nan), nan, nan, nan, len(whole), left_out)
+        return Anova(
+            F=nan,
+            df=(nan, nan),
+            p=nan,
+            epsilon=nan,
+            effect=nan,
+            subjects=len(whole),
+            left_out=left_out,
+        )
     with _quiet():
         import pingouin as pg
 
@@ -110,7 +118,15 @@ def anova(wide: pd.DataFrame) -> Anova:
     # Two methods have no sphericity to correct for, and no such column.
     p = float(row.get("p_GG_corr", row["p_unc"]))
     df = (epsilon * float(row["DF"]), epsilon * float(error["DF"]))
-    return Anova(float(row["F"]), df, p, epsilon, float(row["ng2"]), len(whole), left_out)
+    return Anova(
+        F=float(row["F"]),
+        df=df,
+        p=p,
+        epsilon=epsilon,
+        effect=float(row["ng2"]),
+        subjects=len(whole),
+        left_out=left_out,
+    )
 
 
 def post_hoc(wide: pd.DataFrame) -> list[PostHoc]:
@@ -150,8 +166,8 @@ def resolvable(runs: int, sd: float = 1.0, methods: int = 5) -> float:
 def spread(wide: pd.DataFrame, method: str = "counter-bc") -> float:
     """Return the largest sd of the differences between `method` and any other."""
     whole = _whole(wide)
-    others = [whole[method] - whole[m] for m in whole.columns if m != method]
-    return float(max(d.std(ddof=1) for d in others))
+    differences = [whole[method] - whole[m] for m in whole.columns if m != method]
+    return float(max(d.std(ddof=1) for d in differences))
 
 
 def _whole(wide: pd.DataFrame) -> pd.DataFrame:
@@ -166,8 +182,8 @@ def _whole(wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def _long(wide: pd.DataFrame) -> pd.DataFrame:
-    numbered = wide.reset_index(drop=True).rename_axis(index="subject", columns="method")
-    return numbered.stack().rename("value").reset_index()
+    table = wide.reset_index(drop=True).rename_axis(index="subject", columns="method")
+    return table.stack().rename("value").reset_index()
 
 
 @contextmanager

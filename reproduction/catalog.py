@@ -12,13 +12,13 @@ from counterbc.demonstrators import NOISES, TEACHERS
 from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import OptionError, unknown
 from counterbc.experiments.cell import Cell
-from reproduction.figure_options import RECORDED, FigureOptions
+from reproduction.figure_options import RECORDED_WORLDS, FigureOptions
 from reproduction.paper import PAPER_METHODS, PAPER_TEACHERS
 from reproduction.recovery import RecoveryCell
 
 USUAL_WORLDS = ("intersection", "cartpole")
 """Worlds of a figure by default; the others need more than the core installs."""
-TAUGHT_WORLDS = tuple(world for world in WORLDS if world not in RECORDED)
+TAUGHT_WORLDS = tuple(world for world in WORLDS if world not in RECORDED_WORLDS)
 """Worlds in which synthetic teachers demonstrate."""
 
 
@@ -39,16 +39,16 @@ def figure3(options: FigureOptions) -> list[Cell]:
 def figure4(options: FigureOptions) -> list[Cell]:
     """Return the cells of reward against pairs; in some worlds people recorded them."""
     teachers = tuple(t for t in PAPER_TEACHERS if t != "people")
-    people = [world for world in options.worlds if world in RECORDED]
+    people = [world for world in options.worlds if world in RECORDED_WORLDS]
     if len(people) > 1:
         raise OptionError(f"--data is one file, of one world; give only one of {', '.join(people)}")
-    others = tuple(w for w in options.worlds if w not in people)
-    if people and options.teachers and not others:
+    synthetic = tuple(w for w in options.worlds if w not in people)
+    if people and options.teachers and not synthetic:
         raise OptionError(f"{people[0]} is studied with what people recorded; leave out --noise")
-    cells: list[Cell] = [cell for world in people for cell in options.recorded(world)]
-    if people and not others:
+    cells: list[Cell] = [cell for world in people for cell in options.recorded_cells(world)]
+    if people and not synthetic:
         return cells
-    return [*replace(options, worlds=others).grid(USUAL_WORLDS, teachers), *cells]
+    return [*replace(options, worlds=synthetic).grid(USUAL_WORLDS, teachers), *cells]
 
 
 def figure5(options: FigureOptions) -> list[Cell]:
@@ -85,26 +85,27 @@ class Figure:
 
     def check(self, options: FigureOptions) -> None:
         """Refuse worlds, teachers and sizes that this figure does not have."""
-        for what, option, asked, allowed in (
+        for label, option, names, choices in (
             ("world", "--env", options.worlds, self.worlds),
             ("noise or teacher", "--noise", options.teachers, self.teachers),
         ):
-            if asked and not allowed:
-                raise OptionError(f"{self.name} has no {what} to choose; leave out {option}")
-            for name in asked:
-                if name not in allowed:
-                    raise unknown(f"{what} of {self.name}", name, allowed)
+            if names and not choices:
+                raise OptionError(f"{self.name} has no {label} to choose; leave out {option}")
+            for name in names:
+                if name not in choices:
+                    raise unknown(f"{label} of {self.name}", name, choices)
         if options.pairs and not self.sizes:
-            having = ", ".join(figure.name for figure in FIGURES.values() if figure.sizes)
+            sized_figures = ", ".join(figure.name for figure in FIGURES.values() if figure.sizes)
             raise OptionError(
-                f"{self.name} has no sizes to choose; leave out --pairs, or ask for one of {having}"
+                f"{self.name} has no sizes to choose; leave out --pairs, or ask for one of "
+                f"{sized_figures}"
             )
 
-    def narrowed(self, options: FigureOptions) -> FigureOptions:
+    def narrow(self, options: FigureOptions) -> FigureOptions:
         """Return the options without worlds and teachers that this figure does not have."""
         worlds, teachers = (
-            tuple(name for name in asked if name in allowed) or asked
-            for asked, allowed in (
+            tuple(name for name in names if name in choices) or names
+            for names, choices in (
                 (options.worlds, self.worlds),
                 (options.teachers, self.teachers),
             )
@@ -112,17 +113,17 @@ class Figure:
         return replace(options, worlds=worlds, teachers=teachers)
 
 
-_NOISES, _EVERYONE = tuple(NOISES), (*NOISES, *TEACHERS)
+_NOISES, _ALL_TEACHERS = tuple(NOISES), (*NOISES, *TEACHERS)
 FIGURES = {
     figure.name: figure
     for figure in (
         Figure("figure2", figure2),
         Figure("figure3", figure3),
-        Figure("figure4", figure4, tuple(WORLDS), _EVERYONE, sizes=True),
+        Figure("figure4", figure4, tuple(WORLDS), _ALL_TEACHERS, sizes=True),
         Figure("figure5", figure5, TAUGHT_WORLDS, _NOISES),  # human-like teachers have no σ
-        Figure("figure6", figure6, TAUGHT_WORLDS, _EVERYONE),
-        Figure("figure7", figure7, ("air-hockey",), _EVERYONE, sizes=True),
-        Figure("table1", figure4, tuple(WORLDS), _EVERYONE, sizes=True),
+        Figure("figure6", figure6, TAUGHT_WORLDS, _ALL_TEACHERS),
+        Figure("figure7", figure7, ("air-hockey",), _ALL_TEACHERS, sizes=True),
+        Figure("table1", figure4, tuple(WORLDS), _ALL_TEACHERS, sizes=True),
     )
 }
 
@@ -142,8 +143,10 @@ class Plan:
         """
         figures = [FIGURES[name](options) for name, options in self.figures.items()]
         stages = [stage for cells in figures for stage in by_world(cells).values()]
-        ordered = [c for s in stages for c in sorted(s, key=lambda cell: cell.work, reverse=True)]
-        return list({cell.name: cell for cell in ordered}.values())
+        sorted_cells = [
+            c for s in stages for c in sorted(s, key=lambda cell: cell.work, reverse=True)
+        ]
+        return list({cell.name: cell for cell in sorted_cells}.values())
 
 
 def plan(names: Sequence[str], options: FigureOptions) -> Plan:
@@ -152,7 +155,7 @@ def plan(names: Sequence[str], options: FigureOptions) -> Plan:
     notes: list[str] = []
     for name in names:
         if name == "all":
-            figures |= _all(options, notes)
+            figures |= _plan_all(options, notes)
         elif name in FIGURES:
             figures[name] = options
         else:
@@ -160,20 +163,20 @@ def plan(names: Sequence[str], options: FigureOptions) -> Plan:
     return Plan(figures, tuple(notes))
 
 
-def _all(options: FigureOptions, notes: list[str]) -> dict[str, FigureOptions]:
+def _plan_all(options: FigureOptions, notes: list[str]) -> dict[str, FigureOptions]:
     FIGURES["figure4"].check(options)  # figure 4 has every world and teacher
     figures = {}
     for name, figure in FIGURES.items():
-        narrowed = figure.narrowed(options)
+        narrowed = figure.narrow(options)
         try:
             figure.check(narrowed)
         except OptionError as error:
             notes.append(f"{name} is left out: {error}")
             continue
         figures[name] = narrowed
-        kept = {*narrowed.worlds, *narrowed.teachers}
-        if lost := [n for n in (*options.worlds, *options.teachers) if n not in kept]:
-            notes.append(f"{name} is without {', '.join(lost)}")
+        kept_names = {*narrowed.worlds, *narrowed.teachers}
+        if lost_names := [n for n in (*options.worlds, *options.teachers) if n not in kept_names]:
+            notes.append(f"{name} is without {', '.join(lost_names)}")
     return figures
 
 

@@ -16,15 +16,15 @@ from reproduction.verdicts import (
     differs,
     improves,
     larger_helps,
-    ordered,
+    loss_is_ordered,
+    not_run,
     simpler,
     too_large_hurts,
-    waiting,
     zero_is_bc,
 )
-from reproduction.verdicts_along import alike, grows, leads, lost, more_helps, occasionally
+from reproduction.verdicts_along import alike, grows, leads, more_helps, near_chance, occasionally
 
-ALONE = {
+SINGLE_CLAIMS = {
     "crowd": "the same holds for the crowd in place of people",
     "uniform": "the same holds under uniform noise",
     "gaussian": "the same holds under Gaussian noise",
@@ -50,7 +50,7 @@ class Claim:
     """A sentence of the paper, in one world."""
 
     section: str
-    where: str
+    place: str
     paper: str
     rule: Callable[[Numbers, str], Finding]
     """Numbers and way of acting → what we find."""
@@ -60,7 +60,7 @@ def claims(numbers: Numbers) -> Iterator[Claim]:
     """Yield the claims in the paper's order, for the worlds that have numbers."""
     if "figure2" in numbers.figures:
         text = "the loss is largest when confident outside C(s, a), least when confident inside"
-        yield Claim("Fig. 2", "a toy", text, ordered)
+        yield Claim("Fig. 2", "a toy", text, loss_is_ordered)
     if "figure3" in numbers.figures:
         claim: Callable[..., Claim] = partial(Claim, "Fig. 3", "a toy")
         rule = partial(simpler, measure="variation_of_mean", sign=-1)
@@ -72,18 +72,18 @@ def claims(numbers: Numbers) -> Iterator[Claim]:
         claim = partial(Claim, "5.3", world)
         yield claim("without noise all methods are roughly equal", partial(alike, world=world))
         yield claim("Counter-BC's lead grows with σ", partial(grows, world=world))
-        chosen = {"world": world, "teacher": "uniform"}
-        rule = partial(beats, figure="figure5", chosen=chosen, level=0.01)
+        selection = {"world": world, "teacher": "uniform"}
+        rule = partial(beats, figure="figure5", chosen=selection, level=0.01)
         yield claim("over all σ, Counter-BC is above each baseline (p < .01)", rule)
         if world == "car-racing":
-            yield claim(CHANCE, partial(lost, world=world))
+            yield claim(CHANCE, partial(near_chance, world=world))
     for world in numbers.worlds("figure6"):
         for teacher in numbers.cells("figure6", "sample", world=world)["teacher"].unique():
             claim = partial(Claim, "5.4", world)
-            here = {"world": world, "teacher": teacher}
-            yield claim(f"{teacher}: at Δ 0 Counter-BC is BC", partial(zero_is_bc, **here))
-            yield claim(f"{teacher}: a larger Δ improves on BC", partial(larger_helps, **here))
-            rule = partial(too_large_hurts, **here)
+            filters = {"world": world, "teacher": teacher}
+            yield claim(f"{teacher}: at Δ 0 Counter-BC is BC", partial(zero_is_bc, **filters))
+            yield claim(f"{teacher}: a larger Δ improves on BC", partial(larger_helps, **filters))
+            rule = partial(too_large_hurts, **filters)
             yield claim(f"{teacher}: too large a Δ falls below BC", rule)
     yield from _figure7(numbers)
     yield from _table1(numbers)
@@ -92,18 +92,18 @@ def claims(numbers: Numbers) -> Iterator[Claim]:
 
 def _not_run(numbers: Numbers) -> Iterator[Claim]:
     """Yield the claims on worlds and figures without numbers."""
-    for section, where, figure, text, command in NOT_RUN:
+    for section, place, figure, text, command in NOT_RUN:
         hockey = figure == "figure7" and figure in numbers.figures  # it has no cells
-        if not hockey and where not in numbers.worlds(figure):
-            yield Claim(section, where, text, partial(waiting, command=command))
+        if not hockey and place not in numbers.worlds(figure):
+            yield Claim(section, place, text, partial(not_run, command=command))
 
 
 def _figure4(numbers: Numbers) -> Iterator[Claim]:
     for world in numbers.worlds("figure4"):
         teachers = numbers.cells("figure4", "sample", world=world)["teacher"].unique()
         for teacher, (text, level) in _leads(teachers).items():
-            chosen = {"world": world, "teacher": teacher}
-            rule = partial(beats, figure="figure4", chosen=chosen, level=level)
+            selection = {"world": world, "teacher": teacher}
+            rule = partial(beats, figure="figure4", chosen=selection, level=level)
             yield Claim("5.1", world, text, rule)
         if "epsilon-greedy" in teachers:
             text = "under ε-greedy BCND occasionally wins"
@@ -114,13 +114,13 @@ def _figure4(numbers: Numbers) -> Iterator[Claim]:
 
 def _leads(teachers: Collection[str]) -> dict[str, tuple[str, float]]:
     """Return claim and level by teacher; a single teacher of the paper stands for all."""
-    pooled = [teacher for teacher in PAPER_TEACHERS if teacher in teachers]
-    if pooled == ["people"]:
+    paper_teachers = [teacher for teacher in PAPER_TEACHERS if teacher in teachers]
+    if paper_teachers == ["people"]:
         return {"people": (PEOPLE, ALPHA)}
-    if len(pooled) == 1:
-        return {pooled[0]: (LEAD, 0.01)}
-    alone = {t: (text, ALPHA) for t, text in ALONE.items() if t in teachers}
-    return {"all": (LEAD, 0.01), **alone} if pooled else {}
+    if len(paper_teachers) == 1:
+        return {paper_teachers[0]: (LEAD, 0.01)}
+    single_claims = {t: (text, ALPHA) for t, text in SINGLE_CLAIMS.items() if t in teachers}
+    return {"all": (LEAD, 0.01), **single_claims} if paper_teachers else {}
 
 
 def _figure7(numbers: Numbers) -> Iterator[Claim]:
@@ -135,22 +135,22 @@ def _figure7(numbers: Numbers) -> Iterator[Claim]:
     for measure, text in paper.items():
         name = measure.replace("_", " ")
         yield claim(f"methods differ in {name}: {text}", partial(differs, measure=measure))
-    for measure, better, level, text, others in (
+    for measure, better, level, text, baselines in (
         ("hits", 1, 0.001, "more hits than each baseline (p < .001)", ()),
         ("time_per_hit", -1, 0.05, "less time per hit than each baseline (p < .05)", ()),
         ("distance_per_hit", -1, 0.01, "less distance per hit than BC and BCND (p < .01)",
          ("bc", "bcnd")),
     ):  # fmt: skip
         rule = partial(
-            beats, figure="figure7", chosen={"measure": measure}, better=better, others=others,
+            beats, figure="figure7", chosen={"measure": measure}, better=better, others=baselines,
             level=level, by_runs=False,  # the paper states its 50 subjects
         )  # fmt: skip
         yield claim(f"Counter-BC needs {text}" if better < 0 else f"Counter-BC has {text}", rule)
 
 
 def _table1(numbers: Numbers) -> Iterator[Claim]:
-    every = numbers.figures.get("table1", {}).get("improvements", [])
-    for row in (r for r in every if r["act"] == "sample" and r["paper"] is not None):
+    improvements = numbers.figures.get("table1", {}).get("improvements", [])
+    for row in (r for r in improvements if r["act"] == "sample" and r["paper"] is not None):
         text = f"{row['paper']:.0f} % over {method_style(row['baseline']).label}"
         rule = partial(improves, world=row["world"], baseline=row["baseline"])
         yield Claim("Table 1", row["world"], text, rule)

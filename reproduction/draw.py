@@ -36,12 +36,12 @@ class DrawOptions(FigureOptions, StudyOptions):
 
 def draw_all(names: Sequence[str], options: DrawOptions) -> dict[str, FigureNumbers]:
     """Draw these figures into OUT/STUDY, print what they show, and return their numbers."""
-    asked = plan(names, options)
-    for note in asked.notes:
+    planned = plan(names, options)
+    for note in planned.notes:
         print(note)
     numbers = {}
-    for name, rows_folder in study_folders(asked, options.study).items():
-        rows = rows_of(name, asked.figures[name], options.out, rows_folder)
+    for name, rows_folder in study_folders(planned, options.study).items():
+        rows = rows_of(name, planned.figures[name], options.out, rows_folder)
         target = options.out / (options.study or name)
         numbers[name] = draw(name, rows, target)
         print("\n".join(["", name, *sentences(name, numbers[name]), *resolved(name, rows)]))
@@ -68,8 +68,8 @@ def draw(name: str, rows: pd.DataFrame, folder: Path) -> FigureNumbers:
         numbers = rewards.draw(name, rows, folder)
     if name != "figure2":
         numbers["made"] = makers(rows)
-    written: FigureNumbers = update(folder / "numbers.json", **{name: numbers})[name]
-    return written
+    on_file: FigureNumbers = update(folder / "numbers.json", **{name: numbers})[name]
+    return on_file
 
 
 def rows_of(name: str, options: FigureOptions, out: Path, folder: str) -> pd.DataFrame:
@@ -99,5 +99,7 @@ def _with_teacher(table: pd.DataFrame) -> pd.DataFrame:
 def makers(rows: pd.DataFrame) -> list[str]:
     """Return devices and versions that computed the rows, in words; usually one."""
     names = ["counterbc", "torch", "numpy", "python"]
-    each = rows[["device", *names]].drop_duplicates().to_dict("records")
-    return [made_with({"device": r["device"], "versions": {n: r[n] for n in names}}) for r in each]
+    records = rows[["device", *names]].drop_duplicates().to_dict("records")
+    return [
+        made_with({"device": r["device"], "versions": {n: r[n] for n in names}}) for r in records
+    ]

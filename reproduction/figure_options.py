@@ -19,7 +19,7 @@ from reproduction.options import StudyOptions, option
 from reproduction.paper import PAPER_METHODS, PAPER_RADIUS
 from reproduction.sizes import Sizes, usual_sizes
 
-RECORDED = {
+RECORDED_WORLDS = {
     name: world.recorded_obs_keys
     for name, world in WORLDS.items()
     if world.recorded_obs_keys is not None
@@ -48,10 +48,10 @@ class FigureOptions:
         settings_for(self.preset)
         if self.quick and self.paper_size:
             raise OptionError("a study is quick or of the paper's size; leave one of the two out")
-        for name, least in (("seeds", 2), ("steps", 1), ("episodes", 1)):
+        for name, minimum in (("seeds", 2), ("steps", 1), ("episodes", 1)):
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise OptionError(f"{name} is {value}; it must be {least} or more")
+            if value is not None and value < minimum:
+                raise OptionError(f"{name} is {value}; it must be {minimum} or more")
         if self.pairs and min(self.pairs) < LEAST_PAIRS:
             raise OptionError(f"pairs is {min(self.pairs)}; it must be {LEAST_PAIRS} or more")
 
@@ -103,7 +103,7 @@ class FigureOptions:
         ]
         return [cell for grid in grids for cell in grid.cells()]
 
-    def recorded(self, world: str) -> list[Cell]:
+    def recorded_cells(self, world: str) -> list[Cell]:
         """Return the cells of a world whose demonstrations people recorded.
 
         Every run learns from k random pairs of the file.
@@ -123,7 +123,7 @@ class FigureOptions:
                 method=method,
                 radius=self.radius if method == "counter-bc" else None,
                 subset=Subset(pairs=k),
-                obs=RECORDED[world],
+                obs=RECORDED_WORLDS[world],
                 seeds=sizes.seeds,
                 episodes=sizes.episodes,
                 preset=self.preset,

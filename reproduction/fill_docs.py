@@ -74,9 +74,9 @@ def between(page: str, name: str, text: str) -> str:
     Marks that stand inside a line stay there; others get lines of their own.
     """
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    before, opened, rest = page.partition(begin)
-    inside, closed, after = rest.partition(end)
-    if not opened or not closed:
+    before, begin_mark, rest = page.partition(begin)
+    inside, end_mark, after = rest.partition(end)
+    if not begin_mark or not end_mark:
         raise FormatError(f"the page has no {begin} … {end}; put both where the table belongs")
     line = "\n" if inside.startswith("\n") else ""
     return f"{before}{begin}{line}{text}{line}{end}{after}"

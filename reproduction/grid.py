@@ -33,12 +33,12 @@ class PaperGrid:
     """Record smaller pools than the paper's, for a quick look."""
 
     def __post_init__(self) -> None:
-        most = max(self.pairs)
+        largest = max(self.pairs)
         for world, teacher in product(self.worlds, self.teachers):
             pool = self._pool(world, teacher)
-            if pool and most > pool:
+            if pool and largest > pool:
                 raise OptionError(
-                    f"pairs is {most}; of {teacher} in {world} {pool} are recorded, so ask for "
+                    f"pairs is {largest}; of {teacher} in {world} {pool} are recorded, so ask for "
                     f"{pool} or fewer"
                 )
 
@@ -57,8 +57,8 @@ class PaperGrid:
         ]  # fmt: skip
 
     def _radii(self, method: str) -> Sequence[float | None]:
-        demonstrated = isinstance(find_method(method)[1].support, Demonstrated)
-        return (None,) if demonstrated else self.radii
+        without_radius = isinstance(find_method(method)[1].support, Demonstrated)
+        return (None,) if without_radius else self.radii
 
     def _pool(self, world: str, teacher: str) -> int:
         """Return the pairs to record before drawing some; 0 to record only those asked for."""

@@ -51,11 +51,15 @@ def improvements(rows: pd.DataFrame) -> list[Improvement]:
     """
     results = []
     for (world, act), part in of_paper(rows).groupby(["world", "act"], sort=False):
-        each = per_run(by_subject(part, "return", ("teacher", "pairs", "seed")))  # (runs, methods)
-        few = len(each) < FEW_RUNS
-        how, interval = ("jackknife-t", jackknife) if few else ("bootstrap", bootstrap)
-        for baseline in (m for m in each.columns if m != "counter-bc"):
-            pair = each[["counter-bc", baseline]].to_numpy()
+        by_run = per_run(
+            by_subject(part, "return", ("teacher", "pairs", "seed"))
+        )  # (runs, methods)
+        is_small = len(by_run) < FEW_RUNS
+        interval_name, interval = (
+            ("jackknife-t", jackknife) if is_small else ("bootstrap", bootstrap)
+        )
+        for baseline in (m for m in by_run.columns if m != "counter-bc"):
+            pair = by_run[["counter-bc", baseline]].to_numpy()
             ours, other = (float(mean) for mean in pair.mean(axis=0))
             low, high = interval(pair)
             results.append(
@@ -70,7 +74,7 @@ def improvements(rows: pd.DataFrame) -> list[Improvement]:
                     paper=PAPER_IMPROVEMENTS.get(world, {}).get(baseline),
                     ours=ours,
                     other=other,
-                    interval=how,
+                    interval=interval_name,
                 )
             )
     return results
@@ -83,8 +87,8 @@ def _percent(ours: float, baseline: float) -> float:
 def bootstrap(pair: np.ndarray) -> tuple[float, float]:
     """Return the interval of a bootstrap of runs."""
     rng = np.random.default_rng(0)
-    chosen = rng.integers(len(pair), size=(RESAMPLES, len(pair)))
-    means = pair[chosen].mean(axis=1)  # (RESAMPLES, 2)
+    resamples = rng.integers(len(pair), size=(RESAMPLES, len(pair)))
+    means = pair[resamples].mean(axis=1)  # (RESAMPLES, 2)
     low, high = np.percentile([_percent(a, b) for a, b in means], [2.5, 97.5])
     return float(low), float(high)
 

@@ -42,18 +42,18 @@ def claim_findings(numbers: Numbers) -> list[tuple[Claim, Finding, Finding, str]
 
 def summary(folder: Path) -> str:
     """Return the count of each verdict; then a line per claim with a column per world."""
-    every = claim_findings(Numbers(folder))
-    count = Counter(verdict for *_, verdict in every)
+    entries = claim_findings(Numbers(folder))
+    count = Counter(verdict for *_, verdict in entries)
     counts = ", ".join(f"{n} {verdict}" for verdict, n in count.most_common())
-    listed = [row for row in every if row[0].section != TABLE1]
-    places = list(dict.fromkeys(claim.where for claim, *_ in listed))
+    listed_entries = [row for row in entries if row[0].section != TABLE1]
+    places = list(dict.fromkeys(claim.place for claim, *_ in listed_entries))
     lines: dict[tuple[str, str], dict[str, str]] = {}
-    for claim, _, mean, verdict in sorted(listed, key=_paper_order):
+    for claim, _, mean, verdict in sorted(listed_entries, key=_paper_order):
         differs = "" if mean.verdict in (verdict, OPEN) else f" (mean: {mean.verdict})"
         line = lines.setdefault((claim.section, claim.paper), {})
-        line[claim.where] = f"{verdict}{differs}"
+        line[claim.place] = f"{verdict}{differs}"
     rows = [[*key, *(line.get(p, "") for p in places)] for key, line in lines.items()]
-    return f"{len(every)} claims: {counts}.\n\n" + table(
+    return f"{len(entries)} claims: {counts}.\n\n" + table(
         ["section", "the paper", *map(title, places)], rows
     )
 
@@ -66,7 +66,7 @@ def _paper_order(row: tuple[Claim, Finding, Finding, str]) -> tuple[bool, str]:
 def verdicts(folder: Path) -> str:
     """Return the numbers behind each verdict."""
     rows = [
-        [c.section, title(c.where), c.paper, sample.ours or "–", _mean_text(mean, verdict), verdict]
+        [c.section, title(c.place), c.paper, sample.ours or "–", _mean_text(mean, verdict), verdict]
         for c, sample, mean, verdict in claim_findings(Numbers(folder))
         if c.section != TABLE1
     ]
@@ -88,26 +88,26 @@ def table1(folder: Path) -> str:
         for baseline, paper in cells.items():
             sample, mean = (improves(numbers, act, world, baseline) for act in ("sample", "mean"))
             texts = [f"{paper:,.0f} %", sample.ours or "–", mean.ours or "–"]
-            most = _largest(numbers, world, baseline)
-            rows.append([title(world), LABELS[baseline], *texts, most, sample.verdict])
+            largest = _largest(numbers, world, baseline)
+            rows.append([title(world), LABELS[baseline], *texts, largest, sample.verdict])
     head = ("world", "over", "the paper", "ours, act=sample", "ours, act=mean")
     return table((*head, "at most", "verdict"), rows)
 
 
 def _largest(numbers: Numbers, world: str, baseline: str) -> str:
     """Return the improvement of a policy that never fails, act=sample."""
-    most = WORLDS[world].best_return
+    largest = WORLDS[world].best_return
     for row in numbers.tests("table1", "sample", of="improvements", world=world, baseline=baseline):
-        return f"{100 * (most / row['other'] - 1):.0f} %" if most else "–"
+        return f"{100 * (largest / row['other'] - 1):.0f} %" if largest else "–"
     return "–"
 
 
 def rewards(folder: Path) -> str:
     """Return figure 4's means at 400 pairs, or at the nearest size."""
     numbers, rows = Numbers(folder), []
-    every = numbers.figures.get("figure4", {}).get("cells", [])
-    methods = [m for m in LABELS if m in {cell["method"] for cell in every}]
-    for act in ("sample", "mean") if every else ():
+    entries = numbers.figures.get("figure4", {}).get("cells", [])
+    methods = [m for m in LABELS if m in {cell["method"] for cell in entries}]
+    for act in ("sample", "mean") if entries else ():
         cells = numbers.cells("figure4", act)
         size = min(cells["pairs"].unique(), key=lambda k: abs(k - 400))
         for (world, teacher), part in cells[cells["pairs"] == size].groupby(
@@ -124,25 +124,25 @@ def statistics(folder: Path) -> str:
     numbers, lines = Numbers(folder), []
     for figure in ("figure4", "figure5", "figure7"):
         for test in numbers.figures.get(figure, {}).get("statistics", []):
-            where = title(test.get("world", "air-hockey"), test.get("teacher", ""))
+            place = title(test.get("world", "air-hockey"), test.get("teacher", ""))
             measure = f", {test['measure'].replace('_', ' ')}" if "measure" in test else ""
             anova = test["anova"]
             lines.append(
-                f"- Figure {figure[-1]}, {where}{measure}, act={test['act']}: {anova['text']}, "
+                f"- Figure {figure[-1]}, {place}{measure}, act={test['act']}: {anova['text']}, "
                 f"η² = {anova['effect']:.2f}, {anova['subjects']} datasets."
             )
     return "\n".join(lines) or "Not run yet."
 
 
-def demonstrated(folder: Path) -> str:
+def demonstrated_returns(folder: Path) -> str:
     """Return the returns of the demonstrations themselves."""
     rows = []
     for row in Numbers(folder).figures.get("figure4", {}).get("shown", []):
         people, synthetic = PAPER_RETURNS.get(row["world"], (None, None))
         paper = people if row["teacher"] in ("crowd", "people") else synthetic
-        ours = f"{row['mean']:.1f} ± {row['std']:.1f}"
+        our_text = f"{row['mean']:.1f} ± {row['std']:.1f}"
         teacher = title("", row["teacher"])
-        rows.append([title(row["world"]), teacher, "–" if paper is None else f"{paper}", ours])
+        rows.append([title(row["world"]), teacher, "–" if paper is None else f"{paper}", our_text])
     return table(("world", "teacher", "the paper", "ours (± sd over datasets)"), rows)
 
 
@@ -163,12 +163,12 @@ def seconds(folder: Path) -> str:
     numbers, rows = Numbers(folder), []
     path = folder / "timings.json"
     for call in read(path) if path.exists() else []:
-        where = f"{call.get('gpu', call['device'])}, {call['cores']} cores"
+        place = f"{call.get('gpu', call['device'])}, {call['cores']} cores"
         for stage, timing in call["stages"].items():
             makers = numbers.figures.get(stage.split(",")[0], {}).get("made", [])
             if any(text.startswith(f"{call['device']},") for text in makers):
                 count = f"{timing['computed']} of {timing['of']}"
-                rows.append([where, stage, count, f"{timing['seconds']:.0f}"])
+                rows.append([place, stage, count, f"{timing['seconds']:.0f}"])
     return table(("machine", "part", "populations", "finished after, s"), rows)
 
 
@@ -177,7 +177,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "table 1": table1,
     "verdicts": verdicts,
     "rewards": rewards,
-    "shown": demonstrated,
+    "shown": demonstrated_returns,
     "statistics": statistics,
     "hardware": hardware,
     "seconds": seconds,

@@ -32,26 +32,26 @@ class Numbers:
                     self._add(figure, sections[figure])
 
     def _add(self, figure: str, numbers: dict[str, Any]) -> None:
-        joined = self.figures.setdefault(figure, {})
+        target = self.figures.setdefault(figure, {})
         for name, value in numbers.items():
-            before = joined.get(name, [])
-            joined[name] = [*before, *value] if isinstance(value, list) else value
+            before = target.get(name, [])
+            target[name] = [*before, *value] if isinstance(value, list) else value
 
-    def tests(self, figure: str, act: str, of: str = "statistics", **chosen: Any) -> list[Test]:
+    def tests(self, figure: str, act: str, of: str = "statistics", **filters: Any) -> list[Test]:
         """Return a list of a figure's numbers, chosen by act, world, teacher or measure."""
-        every = self.figures.get(figure, {}).get(of, [])
-        wanted = chosen | {"act": act}
-        return [t for t in every if all(t.get(k) == v for k, v in wanted.items())]
+        entries = self.figures.get(figure, {}).get(of, [])
+        conditions = filters | {"act": act}
+        return [t for t in entries if all(t.get(k) == v for k, v in conditions.items())]
 
     def worlds(self, figure: str) -> list[str]:
         """Return the worlds of which a figure has numbers."""
         cells = self.figures.get(figure, {}).get("cells", [])
         return list(dict.fromkeys(c["world"] for c in cells))
 
-    def cells(self, figure: str, act: str, **chosen: Any) -> pd.DataFrame:
+    def cells(self, figure: str, act: str, **filters: Any) -> pd.DataFrame:
         """Return a row per point and method of a figure: mean, sem and count."""
         table = pd.DataFrame(self.figures.get(figure, {}).get("cells", []))
-        for name, value in (chosen | {"act": act}).items():
+        for name, value in (filters | {"act": act}).items():
             table = table[table[name] == value]
         return table
 
@@ -81,18 +81,18 @@ def lead_text(test: Test, better: int = 1, level: float = ALPHA) -> str:
         edge = level if t["difference"]["mean"] * better > 0 else ALPHA
         differs = sign(t, level=edge) != sign(t, level=edge, cell="p_by_runs")
         by_runs = f"; by runs {_p(t['p_by_runs'])}" if differs else ""
-        mean = signed(t["difference"]["mean"])
+        mean = signed_text(t["difference"]["mean"])
         leads.append(f"{method_style(t['other']).label} {mean} ({_p(t['p'])}{by_runs})")
     return f"above {', '.join(leads)}"
 
 
 def interval_text(test: Test) -> str:
     """Return a difference with its interval, such as +0.45 [−0.10, +1.00]."""
-    mean, low, high = (signed(test["difference"][k]) for k in ("mean", "low", "high"))
+    mean, low, high = (signed_text(test["difference"][k]) for k in ("mean", "low", "high"))
     return f"{mean} [{low}, {high}]"
 
 
-def signed(number: float | None) -> str:
+def signed_text(number: float | None) -> str:
     """Return +0.45 or −0.45; ? where there is no number."""
     return "?" if number is None else f"{number:+.2f}".replace("-", "−")
 

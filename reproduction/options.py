@@ -41,15 +41,15 @@ def parse(kind: type[T], arguments: Sequence[str], name: str) -> T:
     summary = (kind.__doc__ or "").splitlines()[0]
     parser = argparse.ArgumentParser(prog=f"python -m reproduction {name}", description=summary)
     hints = get_type_hints(kind)
-    for each in fields(kind):  # type: ignore[arg-type]  # every kind is a dataclass
-        text, flag = each.metadata.get("help"), each.metadata.get("flag")
-        shown = "" if each.default in (None, (), False) else f" (default: {_text(each.default)})"
+    for f in fields(kind):  # type: ignore[arg-type]  # every kind is a dataclass
+        text, flag = f.metadata.get("help"), f.metadata.get("flag")
+        default = "" if f.default in (None, (), False) else f" (default: {_text(f.default)})"
         parser.add_argument(
-            flag or f"--{each.name.replace('_', '-')}", dest=each.name, default=each.default,
-            help=f"{text or ''}{shown}".replace("%", "%%").strip(), **_kind(hints[each.name]),
+            flag or f"--{f.name.replace('_', '-')}", dest=f.name, default=f.default,
+            help=f"{text or ''}{default}".replace("%", "%%").strip(), **_kind(hints[f.name]),
         )  # fmt: skip
-    given = parser.parse_args(arguments)
-    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in vars(given).items()})
+    namespace = parser.parse_args(arguments)
+    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in vars(namespace).items()})
 
 
 def _text(default: Any) -> str:
@@ -70,6 +70,6 @@ def _kind(hint: Any) -> dict[str, Any]:
 class _Append(argparse.Action):
     """Add values to those of earlier uses of the same flag; the first use replaces the default."""
 
-    def __call__(self, parser: Any, given: Any, values: Any, flag: Any = None) -> None:
-        before = getattr(given, self.dest)
-        setattr(given, self.dest, [*(before if isinstance(before, list) else ()), *values])
+    def __call__(self, parser: Any, namespace: Any, values: Any, flag: Any = None) -> None:
+        before = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, [*(before if isinstance(before, list) else ()), *values])

@@ -23,9 +23,9 @@ class Records:
         self.path, self.indent = path, indent
         self.rows: list[Record] = read(path) if path.exists() else []
 
-    def has(self, **chosen: Any) -> bool:
+    def has(self, **values: Any) -> bool:
         """Return whether a row has all of these values."""
-        return any(chosen.items() <= row.items() for row in self.rows)
+        return any(values.items() <= row.items() for row in self.rows)
 
     def add(self, *rows: Record) -> None:
         """Append rows and write the file."""

@@ -23,8 +23,8 @@ AT = np.linspace(-1.0, 1.0, 201)
 """States at which learned functions are read off."""
 
 
-def meant(state: Array) -> Array:
-    """a* = |s| − 0.5."""
+def intended_action(state: Array) -> Array:
+    """Return a* = |s| − 0.5."""
     return np.asarray(np.abs(state) - 0.5)
 
 
@@ -32,7 +32,7 @@ def examples(pairs: int, seed: int) -> Demonstrations:
     """(s, |s| − 0.5 + ε) with s ~ U(−1, 1) and ε ~ U(−0.5, 0.5), each pair an episode's step."""
     rng = np.random.default_rng(seed)
     state = rng.uniform(-1.0, 1.0, (pairs, 1))
-    action = meant(state) + rng.uniform(-NOISE, NOISE, (pairs, 1))
+    action = intended_action(state) + rng.uniform(-NOISE, NOISE, (pairs, 1))
     return Demonstrations(
         (Episode(state, action),), action_low=-np.ones(1), action_high=np.ones(1),
         source=f"|s| - 0.5, seed {seed}",
@@ -82,19 +82,19 @@ class RecoveryCell(Cell):
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield each seed's deterministic action at the states `AT`, and its distances."""
         acting = Acting(policies, [0], "mean", 0)
-        learned = np.concatenate([_mean(acting, s) for s in AT], axis=1)  # (P, states)
-        for i, (curve, data) in enumerate(zip(learned, datasets, strict=True)):
+        curves = np.concatenate([_mean(acting, s) for s in AT], axis=1)  # (P, states)
+        for i, (curve, data) in enumerate(zip(curves, datasets, strict=True)):
             yield i, {"action": list(curve)} | distances(curve, data)
 
 
 def _mean(acting: Acting, state: float) -> Array:
-    """The mean action of every member at one state: (P, 1)."""
-    seen = torch.full((len(acting.policies.seeds), 1, 1), state, dtype=torch.float32)
-    return np.asarray(acting.actions(seen)[:, 0].double())
+    """Return the mean action (P, 1) of every member at one state."""
+    states = torch.full((len(acting.policies.seeds), 1, 1), state, dtype=torch.float32)
+    return np.asarray(acting.actions(states)[:, 0].double())
 
 
 def variation(curve: Array) -> float:
-    """How much the curve goes up and down: its total variation."""
+    """Return the total variation of a curve."""
     return float(np.abs(np.diff(curve)).sum())
 
 
@@ -104,5 +104,5 @@ def distances(curve: Array, data: Demonstrations) -> dict[str, float]:
     return {
         "variation": variation(curve),
         "to_examples": float(np.sqrt(np.mean((at_examples - data.action[:, 0]) ** 2))),
-        "to_meant": float(np.sqrt(np.mean((curve - meant(AT)) ** 2))),
+        "to_meant": float(np.sqrt(np.mean((curve - intended_action(AT)) ** 2))),
     }

@@ -20,27 +20,27 @@ ROWS_OF = {"table1": "figure4"}
 
 def run(names: Sequence[str], options: RunOptions) -> int:
     """Compute the missing rows of these figures; return how many cells were computed."""
-    asked = plan(names, options)
-    folders = study_folders(asked, options.study)
-    study = open_study(asked.cells(), options.out, *folders.values())
+    planned = plan(names, options)
+    folders = study_folders(planned, options.study)
+    study = open_study(planned.cells(), options.out, *folders.values())
     if options.left:
         print(f"{len(study.missing())} of {len(study.cells)} cells are left")
         return 0
-    _print_resolution(asked, options)
-    count = run_timed(study, asked, options)
+    _print_resolution(planned, options)
+    count = run_timed(study, planned, options)
     for figure, folder in folders.items():
-        if cells := FIGURES[figure](asked.figures[figure]):
+        if cells := FIGURES[figure](planned.figures[figure]):
             keep(open_study(cells, options.out), options.out, folder)
     print(f"{count} cells computed, {len(study.cells)} finished, in {options.out}/")
     return count
 
 
-def study_folders(asked: Plan, study: str | None) -> dict[str, str]:
+def study_folders(planned: Plan, study: str | None) -> dict[str, str]:
     """Return the folder of each figure's rows."""
-    return {figure: study or ROWS_OF.get(figure, figure) for figure in asked.figures}
+    return {figure: study or ROWS_OF.get(figure, figure) for figure in planned.figures}
 
 
-def _print_resolution(asked: Plan, options: RunOptions) -> None:
+def _print_resolution(planned: Plan, options: RunOptions) -> None:
     """Print which differences the runs can resolve, where the extra [paper] is installed."""
     try:
         import pingouin  # noqa: F401, whether it is there
@@ -48,6 +48,6 @@ def _print_resolution(asked: Plan, options: RunOptions) -> None:
         return
     from reproduction.resolution import resolution
 
-    for name, own in asked.figures.items():
-        if text := resolution(name, own, options.sd):
+    for name, figure_options in planned.figures.items():
+        if text := resolution(name, figure_options, options.sd):
             print(text, file=sys.stderr)

@@ -14,16 +14,16 @@ def sentences(name: str, numbers: FigureNumbers) -> list[str]:
     if name == "figure2":
         return [f"{policy}: loss {loss:.2f}" for policy, loss in numbers["loss"].items()]
     if name == "figure3":
-        return [_recovered(row) for row in numbers["by radius"]]
+        return [_recovery_text(row) for row in numbers["by radius"]]
     if name == "table1":
-        return [_improved(i) for i in numbers["improvements"]]
+        return [_improvement_text(i) for i in numbers["improvements"]]
     if name == "figure6":
         return _best_radii(numbers["cells"])
     lines = []
     for test in numbers["statistics"]:
         about = [test[k] for k in ("world", "teacher", "measure") if k in test]
         lines.append(f"{', '.join(about)}, act={test['act']}: {test['anova']['text']}")
-        lines += [_compared(t) for t in test["post_hoc"] if t["method"] == "counter-bc"]
+        lines += [_comparison_text(t) for t in test["post_hoc"] if t["method"] == "counter-bc"]
     return lines
 
 
@@ -41,13 +41,15 @@ def _best_radii(cells: list[FigureNumbers]) -> list[str]:
     ]
 
 
-def _recovered(row: FigureNumbers) -> str:
-    who = "BC" if row["radius"] is None else f"Δ = {row['radius']:g}"
+def _recovery_text(row: FigureNumbers) -> str:
+    label = "BC" if row["radius"] is None else f"Δ = {row['radius']:g}"
     keys = {"variation": "variation", "to_examples": "to the examples", "to_meant": "to |s| − 0.5"}
-    return f"{who}: " + ", ".join(f"{label} {row[key]['mean']:.3f}" for key, label in keys.items())
+    return f"{label}: " + ", ".join(
+        f"{label} {row[key]['mean']:.3f}" for key, label in keys.items()
+    )
 
 
-def _improved(row: FigureNumbers) -> str:
+def _improvement_text(row: FigureNumbers) -> str:
     paper = "" if row["paper"] is None else f"; the paper {row['paper']:.0f} %"
     return (
         f"{row['world']}, act={row['act']}, over {row['baseline']}: {row['percent']:.0f} % "
@@ -55,7 +57,7 @@ def _improved(row: FigureNumbers) -> str:
     )
 
 
-def _compared(test: FigureNumbers) -> str:
+def _comparison_text(test: FigureNumbers) -> str:
     d, p = test["difference"], test["p"]
     effect = "" if test["effect"] is None else f", d = {test['effect']:.2f}"
     return (

@@ -74,8 +74,8 @@ def _line(
     successes = np.nan_to_num(rows[success].to_numpy()) * count
     above = None
     if base is not None:
-        shared = rows.index.intersection(base.index)
-        pair = (t.loc[shared, measure].to_numpy() for t in (rows, base))
+        shared_seeds = rows.index.intersection(base.index)
+        pair = (t.loc[shared_seeds, measure].to_numpy() for t in (rows, base))
         above = paired_difference(*pair)
     return Line(
         label=label,
@@ -90,7 +90,7 @@ def _line(
 def markdown(lines: Sequence[Line], measure: str) -> str:
     """Return the lines as a table of the docs."""
     base = next(line.label for line in lines if line.above is None)
-    others = len(lines) - 1
+    comparisons = len(lines) - 1
     out = [
         f"| method | {measure} [95 %] | above {base} [95 %] | p | successes |",
         "|---|---|---|---|---|",
@@ -100,7 +100,7 @@ def markdown(lines: Sequence[Line], measure: str) -> str:
         if line.above is not None:
             i, finite = line.above.interval, math.isfinite(line.above.p)
             above = f"{i.mean:+.3f} [{i.low:+.3f}, {i.high:+.3f}]"
-            p = f"{min(1.0, others * line.above.p):.2g}" if finite else "–"
+            p = f"{min(1.0, comparisons * line.above.p):.2g}" if finite else "–"
         v, (rate, low, high) = line.value, (100 * r for r in line.rate)
         cells = [
             line.label,

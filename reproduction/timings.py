@@ -26,14 +26,14 @@ TIMED_WORLDS = {"", "intersection", "cartpole", "cartpole-hard", "air-hockey"}
 """Worlds in which training takes longer than testing, so that an estimate is possible."""
 
 
-def estimate(missing: Sequence[Cell], kind: str, workers: int) -> str:
+def estimate(missing_cells: Sequence[Cell], kind: str, workers: int) -> str:
     """Return a sentence on the time needed, right within a factor of two on an idle machine."""
-    if not TIMED_WORLDS.issuperset(by_world(missing)):
-        return f"{len(missing)} cells to compute; the time is unknown for these worlds"
-    cores = GPU_CORES if kind == "cuda" else min(workers, len(missing))
-    minutes = sum(cell.work for cell in missing) / max(cores, 1) / 60
+    if not TIMED_WORLDS.issuperset(by_world(missing_cells)):
+        return f"{len(missing_cells)} cells to compute; the time is unknown for these worlds"
+    cores = GPU_CORES if kind == "cuda" else min(workers, len(missing_cells))
+    minutes = sum(cell.work for cell in missing_cells) / max(cores, 1) / 60
     text = f"{minutes / 60:.1f} hours" if minutes > 90 else f"{max(minutes, 1):.0f} min"
-    return f"{len(missing)} cells to compute, about {text} ({kind}, {workers} at a time)"
+    return f"{len(missing_cells)} cells to compute, about {text} ({kind}, {workers} at a time)"
 
 
 class Timer:
@@ -100,14 +100,14 @@ def run_timed(study: Study, plan: Plan, options: RunOptions) -> int:
     """Compute the missing cells; print an estimate before and keep the timings of all stages."""
     for note in plan.notes:
         print(note, file=sys.stderr)
-    where: dict[str, Any] = {"device": options.device, "on": options.on}
-    where |= {"workers": options.workers, "address": options.address}
-    if not (missing := study.missing()):
-        return study.run(**where)  # it still refuses a device that is not there
-    check_worlds(missing)
+    placement: dict[str, Any] = {"device": options.device, "on": options.on}
+    placement |= {"workers": options.workers, "address": options.address}
+    if not (missing_cells := study.missing()):
+        return study.run(**placement)  # it still refuses a device that is not there
+    check_worlds(missing_cells)
     kind = find_device(options.device).type
     workers = options.workers or default_workers(kind)
-    print(estimate(missing, kind, workers), file=sys.stderr)
+    print(estimate(missing_cells, kind, workers), file=sys.stderr)
     path = options.out / "timings.json"
     timer = Timer(stages(plan.figures), path, kind, workers, options.on)
-    return study.run(**where, on_finished=timer.record, mixed=options.mixed)
+    return study.run(**placement, on_finished=timer.record, mixed=options.mixed)

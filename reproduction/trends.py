@@ -19,23 +19,25 @@ from reproduction.improvement import of_paper
 from reproduction.numbers import Test
 
 Compare = Callable[[pd.DataFrame], list[Test]]
-OURS = "counter-bc"
+COUNTER_BC = "counter-bc"
 
 
 def trends(rows: pd.DataFrame, column: str) -> dict[str, list[Test]]:
     """Return the tests behind the claims of sections 5.1 (ε-greedy), 5.2 and 5.3."""
-    pooled = of_paper(rows)
+    paper_rows = of_paper(rows)
     if column == "pairs":
-        greedy = pooled[pooled["teacher"] == "epsilon-greedy"]
+        greedy = paper_rows[paper_rows["teacher"] == "epsilon-greedy"]
         return {
-            "leads": _each(pooled, column, leads),
-            "gains": _each(pooled, column, gains),
-            "epsilon_greedy": _each(greedy[greedy["method"].isin((OURS, "bcnd"))], column, leads),
+            "leads": _compare_worlds(paper_rows, column, leads),
+            "gains": _compare_worlds(paper_rows, column, gains),
+            "epsilon_greedy": _compare_worlds(
+                greedy[greedy["method"].isin((COUNTER_BC, "bcnd"))], column, leads
+            ),
         }
     return {
-        "leads": _each(pooled, column, leads),
-        "steps": _each(pooled, column, steps),
-        "alike": _each(pooled, column, alike),
+        "leads": _compare_worlds(paper_rows, column, leads),
+        "steps": _compare_worlds(paper_rows, column, steps),
+        "alike": _compare_worlds(paper_rows, column, alike),
     }
 
 
@@ -51,28 +53,29 @@ def by_run(rows: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def leads(runs: pd.DataFrame) -> list[Test]:
     """Return the lead of Counter-BC over each other method at every point."""
-    points, others = _axes(runs)
-    return adjusted(
-        ({"at": x, "other": m}, runs[x, OURS], runs[x, m]) for x in points for m in others
+    points, baselines = _axes(runs)
+    return adjusted_tests(
+        ({"at": x, "other": m}, runs[x, COUNTER_BC], runs[x, m]) for x in points for m in baselines
     )
 
 
 def steps(runs: pd.DataFrame) -> list[Test]:
     """Return the growth of each lead from a point to the next; `at` is the second point."""
-    points, others = _axes(runs)
-    return adjusted(
-        ({"at": b, "other": m}, runs[b, OURS] - runs[b, m], runs[a, OURS] - runs[a, m])
+    points, baselines = _axes(runs)
+    return adjusted_tests(
+        ({"at": b, "other": m}, runs[b, COUNTER_BC] - runs[b, m], runs[a, COUNTER_BC] - runs[a, m])
         for a, b in pairwise(points)
-        for m in others
+        for m in baselines
     )
 
 
 def gains(runs: pd.DataFrame) -> list[Test]:
     """Return the gain of each method from the first point to the last."""
-    points, others = _axes(runs)
+    points, baselines = _axes(runs)
     a, b = points[0], points[-1]
-    return adjusted(
-        ({"from": a, "at": b, "method": m}, runs[b, m], runs[a, m]) for m in (*others, OURS)
+    return adjusted_tests(
+        ({"from": a, "at": b, "method": m}, runs[b, m], runs[a, m])
+        for m in (*baselines, COUNTER_BC)
     )
 
 
@@ -82,22 +85,24 @@ def alike(runs: pd.DataFrame) -> list[Test]:
     first = runs[at]
     best = str(first.mean().idxmax())
     about = {"at": at, "best": best, "mean_of_best": float(first[best].mean())}
-    return adjusted(
+    return adjusted_tests(
         (about | {"method": m}, first[m], first[best]) for m in first.columns if m != best
     )
 
 
-def adjusted(compared: Iterable[tuple[Test, pd.Series, pd.Series]]) -> list[Test]:
+def adjusted_tests(comparisons: Iterable[tuple[Test, pd.Series, pd.Series]]) -> list[Test]:
     """Return paired t-tests of a − b with p adjusted by Bonferroni over all of them."""
-    each = [(about, paired_difference(a.to_numpy(), b.to_numpy())) for about, a, b in compared]
-    p = bonferroni([difference.p for _, difference in each])
+    differences = [
+        (about, paired_difference(a.to_numpy(), b.to_numpy())) for about, a, b in comparisons
+    ]
+    p = bonferroni([difference.p for _, difference in differences])
     return [
-        about | {"difference": vars(difference.interval), "p": one}
-        for (about, difference), one in zip(each, p, strict=True)
+        about | {"difference": vars(difference.interval), "p": adjusted_p}
+        for (about, difference), adjusted_p in zip(differences, p, strict=True)
     ]
 
 
-def _each(rows: pd.DataFrame, column: str, compare: Compare) -> list[Test]:
+def _compare_worlds(rows: pd.DataFrame, column: str, compare: Compare) -> list[Test]:
     """Return the comparisons of every world and way of acting with two complete runs or more."""
     results = []
     for (world, act), part in rows.groupby(["world", "act"], sort=False):
@@ -110,4 +115,4 @@ def _each(rows: pd.DataFrame, column: str, compare: Compare) -> list[Test]:
 def _axes(runs: pd.DataFrame) -> tuple[list[Any], list[str]]:
     """Return the points in their order, and the methods beside Counter-BC."""
     points, methods = (list(dict.fromkeys(level)) for level in zip(*runs.columns, strict=True))
-    return sorted(points), [m for m in methods if m != OURS]
+    return sorted(points), [m for m in methods if m != COUNTER_BC]

@@ -15,7 +15,7 @@ from reproduction.anova import ALPHA, p_text
 from reproduction.numbers import Numbers, Test, against, interval_text, lead_text, sign
 
 YES, PARTLY, NO, OPEN = "reproduced", "partly", "not reproduced", "not run"
-REVERSED = "contradicted"  # a significant effect the other way round
+OPPOSITE = "contradicted"  # a significant effect the other way round
 UNCLEAR = "cannot tell"  # an interval too wide to say
 MARGIN = 0.05  # share of a mean by which equal numbers may differ
 LARGE = 1.0  # a Δ of half the action range: "too large", if any is
@@ -29,26 +29,26 @@ class Finding:
     verdict: str
 
 
-MISSING = Finding("", OPEN)
+NO_FINDING = Finding("", OPEN)
 
 
-def waiting(numbers: Numbers, act: str, command: str) -> Finding:
+def not_run(numbers: Numbers, act: str, command: str) -> Finding:
     """Return that a claim was not tested, with the command that computes its rows."""
     return Finding(f"`python -m reproduction run {command}`" if act == "sample" else "", OPEN)
 
 
-def weighed(signs: Sequence[int]) -> str:
+def all_won(signs: Sequence[int]) -> str:
     """Return the verdict on a claim that needs every comparison won.
 
     One lost comparison contradicts it; half of them won is partly.
     """
-    won = signs.count(1)
+    win_count = signs.count(1)
     if -1 in signs:
-        return REVERSED
-    return YES if won == len(signs) else PARTLY if 2 * won >= len(signs) else NO
+        return OPPOSITE
+    return YES if win_count == len(signs) else PARTLY if 2 * win_count >= len(signs) else NO
 
 
-def same(test: Test, mean: float) -> str:
+def equivalent(test: Test, mean: float) -> str:
     """Return whether the 95 % interval of a difference lies within ± 5 % of a mean.
 
     This is a test of equivalence: a p-value cannot show that two numbers are equal.
@@ -58,7 +58,7 @@ def same(test: Test, mean: float) -> str:
         return UNCLEAR
     if -margin <= low and high <= margin:
         return YES
-    return REVERSED if low > margin or high < -margin else UNCLEAR
+    return OPPOSITE if low > margin or high < -margin else UNCLEAR
 
 
 def beats(
@@ -73,14 +73,14 @@ def beats(
         leads = [t for t in against(test) if not others or t["other"] in others]
         cells = ("p", "p_by_runs") if by_runs else ("p",)
         return Finding(lead_text(test, better, level), _beaten(leads, better, level, cells))
-    return MISSING
+    return NO_FINDING
 
 
 def _beaten(leads: Sequence[Test], better: int, level: float, cells: Sequence[str]) -> str:
     """Return a verdict like `weighed`, where a clear verdict needs every kind of p-value."""
     signs = [sign(t, better) for t in leads]
     if any(all(sign(t, better, cell=cell) == -1 for cell in cells) for t in leads):
-        return REVERSED
+        return OPPOSITE
     if all(sign(t, better, level, cell) == 1 for t in leads for cell in cells):
         return YES
     return NO if -1 in signs or 2 * signs.count(1) < len(signs) else PARTLY
@@ -101,24 +101,24 @@ def zero_is_bc(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
     """Return whether Counter-BC at Δ 0 equals BC."""
     first = at_radius(numbers, act, world, teacher)[0]
     if first["radius"] != 0:
-        return MISSING
+        return NO_FINDING
     text = f"Δ 0: {interval_text(first)} above BC; ± {MARGIN * abs(first['bc']):.2f} is the same"
-    return Finding(text, same(first, first["bc"]))
+    return Finding(text, equivalent(first, first["bc"]))
 
 
 def larger_helps(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
     """Return whether the best Δ above 0 is above BC."""
     rest = [t for t in at_radius(numbers, act, world, teacher) if t["radius"] > 0]
     best = max(rest, key=lambda t: float(t["difference"]["mean"]))
-    return Finding(f"best at {_above_bc(best)}", weighed([sign(best)]))
+    return Finding(f"best at {_above_bc(best)}", all_won([sign(best)]))
 
 
 def too_large_hurts(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
     """Return whether the largest Δ is below BC; a Δ that is not large cannot deny the claim."""
     last = at_radius(numbers, act, world, teacher)[-1]
     direction = sign(last, better=-1)
-    decided = direction == 1 or last["radius"] >= LARGE
-    return Finding(_above_bc(last), weighed([direction]) if decided else UNCLEAR)
+    is_decided = direction == 1 or last["radius"] >= LARGE
+    return Finding(_above_bc(last), all_won([direction]) if is_decided else UNCLEAR)
 
 
 def differs(numbers: Numbers, act: str, measure: str) -> Finding:
@@ -126,7 +126,7 @@ def differs(numbers: Numbers, act: str, measure: str) -> Finding:
     for test in numbers.tests("figure7", act, measure=measure):
         p = test["anova"]["p"]
         return Finding(test["anova"]["text"], YES if p is not None and p < 0.001 else NO)
-    return MISSING
+    return NO_FINDING
 
 
 def improves(numbers: Numbers, act: str, world: str, baseline: str) -> Finding:
@@ -139,15 +139,15 @@ def improves(numbers: Numbers, act: str, world: str, baseline: str) -> Finding:
             return Finding(text, UNCLEAR)
         if low <= paper <= high:
             return Finding(text, YES)
-        return Finding(text, PARTLY if low * paper > 0 else REVERSED)
-    return MISSING
+        return Finding(text, PARTLY if low * paper > 0 else OPPOSITE)
+    return NO_FINDING
 
 
-def ordered(numbers: Numbers, act: str) -> Finding:
+def loss_is_ordered(numbers: Numbers, act: str) -> Finding:
     """Return whether figure 2's loss is largest when confident outside, least when inside."""
     loss = numbers.figures.get("figure2", {}).get("loss")
     if not loss or act != "mean":  # nobody acts
-        return MISSING
+        return NO_FINDING
     text = "; ".join(f"{name} {value:.2f}" for name, value in loss.items()).replace("-", "−")
     right = max(loss, key=loss.get), min(loss, key=loss.get)
     return Finding(text, YES if right == ("confident, outside", "confident, inside") else NO)
@@ -160,10 +160,10 @@ def simpler(numbers: Numbers, act: str, measure: str, sign: int) -> Finding:
     """
     rows = numbers.figures.get("figure3", {}).get("by radius")
     if not rows or act != "mean":  # the mean function is what is drawn
-        return MISSING
+        return NO_FINDING
     values = [row[measure]["mean"] for row in rows]
-    named = [(row["radius"], value) for row, value in zip(rows, values, strict=True)]
-    text = ", ".join(f"{'BC' if r is None else f'Δ {r:g}'} {value:.2f}" for r, value in named)
+    points = [(row["radius"], value) for row, value in zip(rows, values, strict=True)]
+    text = ", ".join(f"{'BC' if r is None else f'Δ {r:g}'} {value:.2f}" for r, value in points)
     errors = [row[measure]["sd"] / row["runs"] ** 0.5 for row in rows]
     steps = [sign * (b - a) > -e for (a, b), e in zip(pairwise(values), errors, strict=False)]
     steps.append(sign * (values[-1] - values[0]) > 0)

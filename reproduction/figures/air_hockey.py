@@ -63,13 +63,13 @@ def _wide(rows: pd.DataFrame, act: str, measure: str) -> pd.DataFrame:
 
 def _draw_act(rows: pd.DataFrame, act: str, folder: Path) -> None:
     figure, axes = new_figure(len(HOCKEY_MEASURES), 2, 6.1)
-    for (measure, label), (left, right) in zip(HOCKEY_MEASURES.items(), axes, strict=True):
-        right.sharey(left)
-        _by_size(left, rows, measure)
+    for (measure, label), (left_axis, right) in zip(HOCKEY_MEASURES.items(), axes, strict=True):
+        right.sharey(left_axis)
+        _by_size(left_axis, rows, measure)
         _averages(right, _wide(rows, act, measure))
-        for axis in (left, right):
+        for axis in (left_axis, right):
             axis.set_ylabel(label)
-        _scale(left, measure)
+        _scale(left_axis, measure)
     label_below(axes, "")
     axes[-1][0].set_xlabel("state–action pairs")
     legend(figure, axes[0][0], columns=4)
@@ -78,9 +78,9 @@ def _draw_act(rows: pd.DataFrame, act: str, folder: Path) -> None:
 
 def _by_size(axis: Any, rows: pd.DataFrame, measure: str) -> None:
     for method, style in method_styles(dict.fromkeys(rows["method"])).items():
-        grouped = rows[rows["method"] == method].groupby("pairs")[measure]
-        x, mean, sem = grouped.mean().index, grouped.mean(), grouped.sem()
-        band(axis, x, mean, sem, style.colour, style.label, style.marker)
+        groups = rows[rows["method"] == method].groupby("pairs")[measure]
+        x, mean, sem = groups.mean().index, groups.mean(), groups.sem()
+        band(axis, x, mean, sem, style.colour, label=style.label, marker=style.marker)
     axis.set_xscale("log", base=2)
     sizes = sorted(rows["pairs"].unique())
     axis.set_xticks(sizes, [str(s) for s in sizes])

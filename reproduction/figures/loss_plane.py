@@ -32,7 +32,7 @@ HALO = (withStroke(linewidth=2.4, foreground="w"),)
 
 
 @dataclass(frozen=True)
-class Predicted:
+class PredictedPolicy:
     """A Gaussian policy at one state, where the demonstrated action is the origin."""
 
     name: str
@@ -41,10 +41,10 @@ class Predicted:
 
 
 POLICIES = (
-    Predicted("confident, outside", (0.7, 0.5), 0.12),
-    Predicted("unsure, outside", (0.5, 0.4), 0.35),
-    Predicted("unsure, inside", (0.0, 0.0), 0.35),
-    Predicted("confident, inside", (0.2, -0.2), 0.12),
+    PredictedPolicy("confident, outside", (0.7, 0.5), 0.12),
+    PredictedPolicy("unsure, outside", (0.5, 0.4), 0.35),
+    PredictedPolicy("unsure, inside", (0.0, 0.0), 0.35),
+    PredictedPolicy("confident, inside", (0.2, -0.2), 0.12),
 )
 
 
@@ -53,17 +53,17 @@ def losses() -> dict[str, float]:
     return {p.name: float(loss(p, torch.zeros(1, 2))) for p in POLICIES}
 
 
-def loss(policy: Predicted, demonstrated: torch.Tensor) -> torch.Tensor:
+def loss(policy: PredictedPolicy, actions: torch.Tensor) -> torch.Tensor:
     """Return eq. M4 (B,) for each of these actions (B, 2) as the demonstrated one."""
-    support, count = Ball(COUNT), len(demonstrated)
+    support, count = Ball(COUNT), len(actions)
     numbers = support.draws(2, Everywhere())
     u = draws.uniform(torch.tensor(0), "figure 2", torch.arange(COUNT), numbers)
     radius = torch.full((count, 2), RADIUS)
-    actions = support.place(demonstrated, radius, u.expand(count, -1, -1), Everywhere())
+    actions = support.place(actions, radius, u.expand(count, -1, -1), Everywhere())
     return cross_entropy(_log_pi(policy, actions))  # of (B, M, 2)
 
 
-def plane(policy: Predicted) -> Array:
+def plane(policy: PredictedPolicy) -> Array:
     """Return the loss for every place of the demonstrated action: dimension 2 × dimension 1."""
     x = torch.tensor(LINE).float()
     # Line by line, since the counterfactuals of the whole plane would take much memory.
@@ -71,7 +71,7 @@ def plane(policy: Predicted) -> Array:
     return np.asarray(torch.stack(lines))
 
 
-def _log_pi(policy: Predicted, actions: torch.Tensor) -> torch.Tensor:
+def _log_pi(policy: PredictedPolicy, actions: torch.Tensor) -> torch.Tensor:
     mean = torch.tensor([policy.mean])
     return GaussianMLP().log_prob((mean, torch.full_like(mean, policy.std).log()), actions)
 
@@ -96,7 +96,7 @@ def draw(folder: Path) -> dict[str, Any]:
     return {"loss": values}
 
 
-def _panel(axis: Any, policy: Predicted) -> Any:
+def _panel(axis: Any, policy: PredictedPolicy) -> Any:
     """Draw a map of the loss with C(s, a) and the policy on it."""
     contours = axis.contourf(LINE, LINE, plane(policy), LEVELS, cmap="viridis_r",
                              norm=BoundaryNorm(LEVELS, 256))  # fmt: skip

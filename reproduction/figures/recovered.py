@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from counterbc.experiments.styles import method_style
 from reproduction.plots import band, new_mosaic, save
-from reproduction.recovery import AT, NOISE, examples, meant, variation
+from reproduction.recovery import AT, NOISE, examples, intended_action, variation
 
 Array = NDArray[Any]
 RECOVERY_MEASURES = ("variation", "to_examples", "to_meant")
@@ -77,12 +77,12 @@ def _of(rows: pd.DataFrame, radius: float | None) -> pd.DataFrame:
 
 
 def _curves(axis: Any, rows: pd.DataFrame) -> None:
-    learned = np.stack(rows["action"].to_list())  # (runs, states)
+    curves = np.stack(rows["action"].to_list())  # (runs, states)
     data = examples(int(rows["pairs"].iloc[0]), 0)
     axis.plot(data.obs[:, 0], data.action[:, 0], ".", ms=1.5, color="0.7", rasterized=True)
-    axis.plot(AT, meant(AT), "k--", lw=0.8)
+    axis.plot(AT, intended_action(AT), "k--", lw=0.8)
     method = "bc" if rows["radius"].isna().all() else "counter-bc"
-    mean, sd = learned.mean(0), learned.std(0, ddof=1)
+    mean, sd = curves.mean(0), curves.std(0, ddof=1)
     band(axis, AT[::4], mean[::4], sd[::4], method_style(method).colour)
     axis.set(ylim=(-1.05, 1.05), xticks=[-1, 0, 1])
 
@@ -108,19 +108,19 @@ def _summary(rows: pd.DataFrame, radius: float | None) -> dict[str, Any]:
     numbers: dict[str, Any] = {
         k: {"mean": rows[k].mean(), "sd": rows[k].std(ddof=1)} for k in RECOVERY_MEASURES
     }
-    learned = np.stack(rows["action"].to_list())
-    numbers[OF_MEAN] = variation_of_mean(learned)
+    curves = np.stack(rows["action"].to_list())
+    numbers[OF_MEAN] = variation_of_mean(curves)
     return {"radius": radius, "runs": len(rows), **numbers}
 
 
-def variation_of_mean(learned: Array) -> dict[str, float]:
+def variation_of_mean(curves: Array) -> dict[str, float]:
     """Return the variation of the mean of curves (runs, states), and the sd of its pseudo-values.
 
     There is one mean curve, so its spread is the jackknife's: pseudo-value i is n T − (n − 1) T₋ᵢ,
     where T₋ᵢ leaves out run i; their sd over √n is the standard error, as for a mean of runs.
     """
-    n = len(learned)
-    whole = variation(learned.mean(0))
-    without = [variation(np.delete(learned, i, axis=0).mean(0)) for i in range(n)]
+    n = len(curves)
+    whole = variation(curves.mean(0))
+    without = [variation(np.delete(curves, i, axis=0).mean(0)) for i in range(n)]
     pseudo = n * whole - (n - 1) * np.array(without)
     return {"mean": whole, "sd": float(pseudo.std(ddof=1))}

@@ -25,7 +25,7 @@ from reproduction.plots import (
     save,
     title,
 )
-from reproduction.trends import adjusted, trends
+from reproduction.trends import adjusted_tests, trends
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,11 @@ def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
     for (world, act), part in rows.groupby(["world", "act"], sort=False):
         teachers = list(dict.fromkeys(part["teacher"]))
         groups = {t: part[part["teacher"] == t] for t in teachers}
-        pooled = of_paper(part)
-        if pooled["teacher"].nunique() > 1:
-            groups["all"] = pooled
-        for teacher, chosen in groups.items():
-            wide = by_subject(chosen, "return", ("teacher", column, "seed"))
+        paper_rows = of_paper(part)
+        if paper_rows["teacher"].nunique() > 1:
+            groups["all"] = paper_rows
+        for teacher, teacher_rows in groups.items():
+            wide = by_subject(teacher_rows, "return", ("teacher", column, "seed"))
             results.append({"world": world, "act": act, "teacher": teacher, **as_json(wide)})
     return results
 
@@ -94,15 +94,19 @@ def above_bc(rows: pd.DataFrame) -> list[dict[str, Any]]:
         bc = part[part["method"] == "bc"].set_index("seed")["return"]
         about = {"world": world, "teacher": teacher, "act": act, "bc": bc.mean()}
         radii = part[part["method"] == "counter-bc"].groupby("radius")
-        each = {r: runs.set_index("seed")["return"].reindex(bc.index) for r, runs in radii}
-        results += adjusted((about | {"radius": r}, runs, bc) for r, runs in each.items())
+        runs_by_radius = {
+            r: runs.set_index("seed")["return"].reindex(bc.index) for r, runs in radii
+        }
+        results += adjusted_tests(
+            (about | {"radius": r}, runs, bc) for r, runs in runs_by_radius.items()
+        )
     return results
 
 
 def _cells(rows: pd.DataFrame, axis: Axis) -> list[dict[str, Any]]:
     keys = ["world", "teacher", *dict.fromkeys((axis.column, "radius")), "method", "act"]
-    grouped = rows.groupby(keys, sort=False, dropna=False)["return"]
-    table = grouped.agg(["mean", "sem", "count"]).reset_index()
+    groups = rows.groupby(keys, sort=False, dropna=False)["return"]
+    table = groups.agg(["mean", "sem", "count"]).reset_index()
     return [{str(k): v for k, v in row.items()} for row in table.to_dict("records")]
 
 
@@ -112,9 +116,9 @@ def _draw_act(name: str, rows: pd.DataFrame, folder: Path) -> None:
     figure, axes = new_figure(len(teachers), len(worlds), 1.25 * len(teachers) + 0.9, width)
     for line, teacher in zip(axes, teachers, strict=True):
         for panel, world in zip(line, worlds, strict=True):
-            here = rows[(rows["teacher"] == teacher) & (rows["world"] == world)]
-            panel.set_visible(not here.empty)
-            _panel(panel, here, AXES[name])
+            panel_rows = rows[(rows["teacher"] == teacher) & (rows["world"] == world)]
+            panel.set_visible(not panel_rows.empty)
+            _panel(panel, panel_rows, AXES[name])
             panel.set_title(title(world, teacher), fontsize=7.5, pad=3)
             panel.set_ylabel(WORLDS[world].axis_label)
     label_below(axes, AXES[name].label)
@@ -125,14 +129,14 @@ def _draw_act(name: str, rows: pd.DataFrame, folder: Path) -> None:
 
 def _caption(name: str, rows: pd.DataFrame) -> str:
     first = rows.iloc[0]
-    fixed = "" if name == "figure6" else radius_used(rows)  # where it is the x-axis
-    fixed += "" if name == "figure4" else f", {first['pairs']} pairs"
+    settings = "" if name == "figure6" else radius_used(rows)  # where it is the x-axis
+    settings += "" if name == "figure4" else f", {first['pairs']} pairs"
     noisy = set(rows["teacher"]) & set(NOISES)
     sigma = ", noises σ 0.5" if noisy and name != "figure5" else ""
     sigma += "" if name == "figure4" else "; actions span [−1,\u00a01]"
     return (
         f"Mean {_measure_label(rows)} per episode, act={first['act']}; a point is {_counts(rows)}; "
-        f"bands: ± standard error. Preset {first['preset']}{fixed}{sigma}."
+        f"bands: ± standard error. Preset {first['preset']}{settings}{sigma}."
     )
 
 
@@ -158,12 +162,12 @@ def _panel(panel: Any, rows: pd.DataFrame, axis: Axis) -> None:
     x = sorted(rows[axis.column].dropna().unique())
     for method, style in method_styles(dict.fromkeys(rows["method"])).items():
         part = rows[rows["method"] == method]
-        grouped = part.groupby(axis.column)["return"]
-        mean, sem = grouped.mean(), grouped.sem()
+        groups = part.groupby(axis.column)["return"]
+        mean, sem = groups.mean(), groups.sem()
         if part[axis.column].isna().all():  # a baseline without a radius: one number for every Δ
             mean, sem = (pd.Series(number, x[:: len(x) - 1 or 1])
                          for number in (part["return"].mean(), part["return"].sem()))  # fmt: skip
-        band(panel, mean.index, mean, sem, style.colour, style.label, style.marker)
+        band(panel, mean.index, mean, sem, style.colour, label=style.label, marker=style.marker)
     if axis.log:
         panel.set_xscale("log", base=2)
         panel.set_xticks(x, [f"{v:g}" for v in x])

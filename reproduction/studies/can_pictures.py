@@ -37,34 +37,34 @@ def run(options: Options) -> None:
         lambda: lambda obs: expert(obs[None], np.zeros(1, np.int64), 0)[0],
         lambda: Performance(worse, [0]).act,
     ]
-    actors += [partial(_trained, folder) for folder in options.runs]
+    actors += [partial(_load_actor, folder) for folder in options.runs]
     strips = [np.concatenate(_frames(new_actor), axis=1) for new_actor in actors]
     Image.fromarray(np.concatenate(strips)).save(options.picture)
     print(options.picture)
 
 
-def _trained(folder: Path) -> Callable[[Array], Array]:
+def _load_actor(folder: Path) -> Callable[[Array], Array]:
     return cb.Policies.load(folder)[0].actor().act
 
 
 def _frames(new_actor: Callable[[], Callable[[Array], Array]]) -> list[Array]:
     """Return frames spread evenly over an episode, which is played twice to know its length."""
     steps = len(_play(new_actor(), frozenset(), render=False))
-    shown = frozenset(round(share * steps) for share in np.linspace(0, 1, FRAMES))
-    frames = _play(new_actor(), shown, render=True)
+    frame_steps = frozenset(round(share * steps) for share in np.linspace(0, 1, FRAMES))
+    frames = _play(new_actor(), frame_steps, render=True)
     return [frame for frame in frames if frame is not None]
 
 
-def _play(act: Callable[[Array], Array], shown: frozenset[int], render: bool) -> list[Any]:
+def _play(act: Callable[[Array], Array], frame_steps: frozenset[int], render: bool) -> list[Any]:
     """Return an entry per step of an episode: a frame for the steps to show, else None."""
     from counterbc.envs.can.world import Can
 
     env, over = Can(render_mode="rgb_array"), False
     obs, _ = env.reset(seed=START)
-    frames = [env.render()] if render and 0 in shown else []
+    frames = [env.render()] if render and 0 in frame_steps else []
     entries: list[Any] = []
     while not over:
         obs, _, terminated, truncated, _ = env.step(act(obs))
-        entries.append(env.render() if render and len(entries) + 1 in shown else None)
+        entries.append(env.render() if render and len(entries) + 1 in frame_steps else None)
         over = terminated or truncated
     return [*frames, *entries]

@@ -27,8 +27,8 @@ def tables(folder: Path, network: str) -> str:
         part = rows[rows.subset == str(subset)].sort_values("label", key=lambda c: c.map(order))
         if len(part):
             steps = part.groupby("label").length.mean()
-            compared = compare_methods(part, "success", base="BC")
-            lines = [_text(line, steps[line.label]) for line in compared]
+            method_lines = compare_methods(part, "success", base="BC")
+            lines = [_text(line, steps[line.label]) for line in method_lines]
             head = f"**{name.capitalize()}**, {round(part.pairs.mean())} pairs"
             blocks.append("\n".join([f"{head}\n", HEAD, *lines, *_gripper(part)]))
     return "\n" + "\n\n".join(blocks) + "\n"
@@ -46,10 +46,10 @@ def _label(row: dict[str, Any], network: str) -> str:
 def _gripper(part: Any) -> list[str]:
     """Return what a radius for the gripper adds, where both are finished."""
     without, with_it = "Counter-BC, Δ 0.4", "Counter-BC, Δ 0.4, gripper too"
-    both = part[part.label.isin([without, with_it])]
-    if both.label.nunique() < 2:
+    pair = part[part.label.isin([without, with_it])]
+    if pair.label.nunique() < 2:
         return []
-    (line,) = (x for x in compare_methods(both, "success", base=without) if x.label == with_it)
+    (line,) = (x for x in compare_methods(pair, "success", base=without) if x.label == with_it)
     return [f"\nThe gripper's radius adds {_above(line)} points, by seed."]
 
 

@@ -47,9 +47,11 @@ def effective_pairs(
     rng, effective = np.random.default_rng(0), []
     weighting, shards = cb.METHODS[method].weighting, policies.shards
     for _ in range(200):
-        chosen = rng.integers(len(demos), size=size)
-        obs = policies.scales.obs(torch.tensor(demos.obs[chosen], dtype=torch.float32)[None])
-        act = policies.scales.action(torch.tensor(demos.action[chosen], dtype=torch.float32)[None])
+        batch_indices = rng.integers(len(demos), size=size)
+        obs = policies.scales.obs(torch.tensor(demos.obs[batch_indices], dtype=torch.float32)[None])
+        act = policies.scales.action(
+            torch.tensor(demos.action[batch_indices], dtype=torch.float32)[None]
+        )
         head = policies.policy.head(policies.params, obs.expand(shards, -1, -1))
         log_pi = policies.policy.log_prob(head, act.unsqueeze(2).expand(shards, -1, -1, -1))
         batch = Batch(obs, obs, act, {"log_pi_prev": log_pi[..., 0].mT[None]})

@@ -34,8 +34,8 @@ class Options(StudyOptions):
 
 def run(options: Options) -> None:
     """Compute the missing cells and archive all rows."""
-    wanted = cells(options.seeds, options.episodes, options.steps)
-    study = open_study(wanted, options.out, WORLD)
+    study_cells = cells(options.seeds, options.episodes, options.steps)
+    study = open_study(study_cells, options.out, WORLD)
     start = time.perf_counter()
     count = study.run(device=options.device, workers=options.workers)
     keep(study, options.out, WORLD)

@@ -41,32 +41,32 @@ NOISE = 0.25
 """The largest noise of σ 0.5 in gas or brake, whose range is 0 to 1."""
 
 
-def unchanged(action: Array, other: Array, noise: Array) -> Array:
+def unchanged(action: Array, other_action: Array, noise: Array) -> Array:
     return action
 
 
-def exchanged(action: Array, other: Array, noise: Array) -> Array:
-    return np.concatenate([action[..., :1], other[..., 1:]], axis=-1)
+def exchange_pedals(action: Array, other_action: Array, noise: Array) -> Array:
+    return np.concatenate([action[..., :1], other_action[..., 1:]], axis=-1)
 
 
-def noisy_pedals(action: Array, other: Array, noise: Array) -> Array:
+def noisy_pedals(action: Array, other_action: Array, noise: Array) -> Array:
     return np.asarray(action + noise * [0, NOISE, NOISE])
 
 
-def noisy_brake(action: Array, other: Array, noise: Array) -> Array:
+def noisy_brake(action: Array, other_action: Array, noise: Array) -> Array:
     return np.asarray(action + noise * [0, 0, NOISE])
 
 
-def mean_brake(action: Array, other: Array, noise: Array) -> Array:
+def mean_brake(action: Array, other_action: Array, noise: Array) -> Array:
     """Return actions whose brake is its mean over the noise, cut off at 0."""
     brake = action[..., 2:]
-    cut = (brake + NOISE).clip(min=0) ** 2 / (4 * NOISE)
-    return np.concatenate([action[..., :2], np.where(brake < NOISE, cut, brake)], axis=-1)
+    cut_off = (brake + NOISE).clip(min=0) ** 2 / (4 * NOISE)
+    return np.concatenate([action[..., :2], np.where(brake < NOISE, cut_off, brake)], axis=-1)
 
 
 CHANGES: dict[str, Change] = {
     "own": unchanged,
-    "the other method's": exchanged,
+    "the other method's": exchange_pedals,
     "own, with the teacher's noise": noisy_pedals,
     "own, that noise in the brake alone": noisy_brake,
     "own, the brake's mean over that noise": mean_brake,
@@ -95,19 +95,19 @@ def run(options: Options) -> None:
     """Compute the missing variants and print the table."""
     path = options.numbers(STUDY)
     numbers: Record = read(path) if path.exists() else {}
-    asked = {name: getattr(options, name) for name in ("seeds", "steps", "tracks")}
-    if numbers.setdefault("options", asked) != asked:
+    sizes = {name: getattr(options, name) for name in ("seeds", "steps", "tracks")}
+    if numbers.setdefault("options", sizes) != sizes:
         raise OptionError(f"{path} has {numbers['options']}; choose another folder with --out")
     for variant in VARIANTS:
         actions, act, pedals = variant
         if ", ".join(variant) not in numbers:
             measures = drive(
-                trained(FEASIBLE[actions], options), options.tracks, act, CHANGES[pedals]
+                train_policies(FEASIBLE[actions], options), options.tracks, act, CHANGES[pedals]
             )
             numbers[", ".join(variant)] = {name: v.tolist() for name, v in measures.items()}
             write(numbers, path)
     if DEMONSTRATIONS not in numbers:
-        numbers[DEMONSTRATIONS] = demonstrated(options.seeds)
+        numbers[DEMONSTRATIONS] = demonstration_shares(options.seeds)
         write(numbers, path)
     print(f"{table(numbers)}\n\n{best(numbers)}")
 
@@ -119,17 +119,17 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
 
 
 @cache
-def recorded(seeds: int) -> list[cb.Demonstrations]:
+def load_demonstrations(seeds: int) -> list[cb.Demonstrations]:
     """Return the demonstrations of every seed."""
     return training_cell(seeds).datasets()
 
 
-def trained(feasible: Literal["keep", "project"], options: Options) -> cb.Policies:
+def train_policies(feasible: Literal["keep", "project"], options: Options) -> cb.Policies:
     """Return BC of each seed, then Counter-BC of each."""
     path = options.out / STUDY / "policies" / feasible
     if not path.exists():
         policies = cb.train(
-            recorded(options.seeds),
+            load_demonstrations(options.seeds),
             "counter-bc",
             radii=(0.0, 0.4),
             seeds=range(options.seeds),
@@ -161,16 +161,19 @@ def driver(
 def drive(policies: cb.Policies, tracks: int, act: Act, change: Change) -> dict[str, Array]:
     """Return share of the track, mean brake and share of fast steps of each policy: (P,)."""
     shape, rng = (len(policies), tracks), np.random.default_rng(0)
-    one, two = driver(policies, tracks, act), driver(policies, tracks, act, swapped=True)
+    own_driver, other_driver = (
+        driver(policies, tracks, act),
+        driver(policies, tracks, act, swapped=True),
+    )
     env: Any = make_vec(WORLD, math.prod(shape), **same_simulator(policies, WORLD, {}))
     obs, _ = env.reset(seed=start_seeds(policies, list(range(tracks)), 0))
     lap, active = np.zeros(shape), np.ones(shape, bool)
     brakes, fast = [], []
     while active.any():
         frames = policies.tensor(obs).unflatten(0, shape)
-        action = one(frames)
-        other = two(frames) if change is exchanged else action
-        action = change(action, other, rng.uniform(-1, 1, action.shape[1:])).clip(LOW, HIGH)
+        action = own_driver(frames)
+        other_action = other_driver(frames) if change is exchange_pedals else action
+        action = change(action, other_action, rng.uniform(-1, 1, action.shape[1:])).clip(LOW, HIGH)
         obs, _, terminated, truncated, info = env.step(action.reshape(-1, 3))
         lap = np.where(active, info["lap"].reshape(shape), lap)
         brakes.append(np.where(active, action[..., 2], np.nan))
@@ -181,9 +184,9 @@ def drive(policies: cb.Policies, tracks: int, act: Act, change: Change) -> dict[
     return {"lap": lap.mean(1), "brake": brake, "fast": quick}
 
 
-def demonstrated(seeds: int) -> dict[str, float]:
+def demonstration_shares(seeds: int) -> dict[str, float]:
     """Return the demonstrations' brake, as the car took it, and their share of fast steps."""
-    episodes = [e for d in recorded(seeds) for e in d.episodes]
+    episodes = [e for d in load_demonstrations(seeds) for e in d.episodes]
     brake = np.concatenate([e.action[:, 2] for e in episodes]).clip(0, 1).mean()
     fast = np.concatenate([speed_bar(e.obs) for e in episodes]) > FAST
     return {"brake": float(brake), "fast": float(fast.mean())}

@@ -89,9 +89,9 @@ def by_dimension(rows: list[Record], laps: Record) -> str:
     for act in ACTS:
         cell: dict[str, Any] = {"teacher": "uniform", "pairs": 400, "act": act}
         base = by_seed(rows, "lap", method="bc", **cell)
-        each = [np.array(laps[name][act]) for name in DIMENSIONS]
+        partial_laps = [np.array(laps[name][act]) for name in DIMENSIONS]
         texts = [f"{100 * base.mean():.0f} %"]
-        for lap in (*each, by_seed(rows, "lap", method="counter-bc", **cell)):
+        for lap in (*partial_laps, by_seed(rows, "lap", method="counter-bc", **cell)):
             i = paired_difference(100 * lap, 100 * base).interval
             texts.append(f"{100 * lap.mean():.0f} % ({i.mean:+.0f} [{i.low:+.0f}, {i.high:+.0f}])")
         lines.append("| " + " | ".join([act, *texts]) + " |")
@@ -103,9 +103,9 @@ def tiles(cell: Record) -> str:
     return f"{cell['mean']:.0f} ± {cell['sem']:.0f}"
 
 
-def by_seed(rows: list[Record], name: str, **chosen: Any) -> np.ndarray[Any, Any]:
+def by_seed(rows: list[Record], name: str, **filters: Any) -> np.ndarray[Any, Any]:
     """Return one number per seed, in order: (seeds,)."""
-    chosen_rows = [r for r in rows if all(r[k] == v for k, v in chosen.items())]
+    chosen_rows = [r for r in rows if all(r[k] == v for k, v in filters.items())]
     return np.array([r[name] for r in sorted(chosen_rows, key=lambda r: int(r["seed"]))], float)
 
 
@@ -147,10 +147,15 @@ def improvements(rows: list[Record]) -> str:
         "|---" * (3 + len(heads)) + "|",
     ]
     for cell in table_lines(rows):
-        ours = np.nanmean(by_seed(rows, "tiles", method="counter-bc", **cell))
-        others = [np.nanmean(by_seed(rows, "tiles", method=m, **cell)) for m in RACING_IMPROVEMENTS]
-        least = np.nanmean(by_seed(rows, "lap", method="bc", **cell))
-        texts = [f"{100 * x:+.0f}" for x in (*(ours / o - 1 for o in others), 1 / least - 1)]
+        our_tiles = np.nanmean(by_seed(rows, "tiles", method="counter-bc", **cell))
+        baseline_tiles = [
+            np.nanmean(by_seed(rows, "tiles", method=m, **cell)) for m in RACING_IMPROVEMENTS
+        ]
+        bc_lap = np.nanmean(by_seed(rows, "lap", method="bc", **cell))
+        texts = [
+            f"{100 * x:+.0f}"
+            for x in (*(our_tiles / o - 1 for o in baseline_tiles), 1 / bc_lap - 1)
+        ]
         lines.append("| " + " | ".join([*map(str, cell.values()), *texts]) + " |")
     paper = [f"+{number}" for number in RACING_IMPROVEMENTS.values()]
     return "\n".join([*lines, "| " + " | ".join(["the paper", "", "", *paper, ""]) + " |"])

@@ -29,10 +29,8 @@ from reproduction.records import Record, Records, expected_warnings, read
 
 Array = NDArray[Any]
 SIGMA, RADIUS, PAIRS, FIRST = 0.5, 0.5, 400, 8
-LEARNERS = ("BC", "Counter-BC", "BC on cleaned", "BC on believed", "BC on one dealing")
-"""Names in the file of numbers; `LABELS` are those of the docs."""
-LABELS = {"BC on believed": "BC on predicted", "BC on one dealing": "BC on one split"}
-CLEANED = LEARNERS[2:]
+LEARNERS = ("BC", "Counter-BC", "BC on cleaned", "BC on predicted", "BC on one split")
+CLEANED_LEARNERS = LEARNERS[2:]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +50,9 @@ def run(options: Options) -> None:
     seeds = range(options.first, options.first + options.seeds)
     with expected_warnings():
         for world in options.worlds:
-            left = [s for s in seeds if not records.has(world=world, seed=s)]
-            for start in range(0, len(left), options.block):
-                block = left[start : start + options.block]
+            missing_seeds = [s for s in seeds if not records.has(world=world, seed=s)]
+            for start in range(0, len(missing_seeds), options.block):
+                block = missing_seeds[start : start + options.block]
                 records.add(*measure(world, block, options.device))
                 print(f"{world}, {len(records.rows)} datasets", file=sys.stderr, flush=True)
     print(markdown(records.rows))
@@ -63,8 +61,8 @@ def run(options: Options) -> None:
 def expert_mean(world: str, demos: cb.Demonstrations) -> Array:
     """Return the expert's mean action at each state: (N, A); on Intersection it is random."""
     expert, keys, obs = cb.WORLDS[world].load_expert(), 1 if world == "cartpole" else 50, demos.obs
-    each = [expert(obs, np.arange(len(obs)) + k * len(obs), 0) for k in range(keys)]
-    return np.asarray(np.mean(each, axis=0))
+    samples = [expert(obs, np.arange(len(obs)) + k * len(obs), 0) for k in range(keys)]
+    return np.asarray(np.mean(samples, axis=0))
 
 
 def cleaned_sets(
@@ -73,20 +71,22 @@ def cleaned_sets(
     """Return the demonstrations that each learner of `CLEANED` learns from."""
     folds = cb.HeldOut(seed=seed)
     many = cb.meaning(demos, radius=RADIUS, held_out=folds, **changes)
-    one = cb.meaning(demos, radius=RADIUS, held_out=replace(folds, repeats=1, rounds=1), **changes)
-    predicted = [_with_actions(demos, _limited(m)) for m in (many, one)]
-    return dict(zip(CLEANED, (many.cleaned, *predicted), strict=True))
+    single = cb.meaning(
+        demos, radius=RADIUS, held_out=replace(folds, repeats=1, rounds=1), **changes
+    )
+    predicted_sets = [_with_actions(demos, _limit(m)) for m in (many, single)]
+    return dict(zip(CLEANED_LEARNERS, (many.cleaned, *predicted_sets), strict=True))
 
 
-def _limited(meaning: cb.Meaning) -> Array:
+def _limit(meaning: cb.Meaning) -> Array:
     """Return the predictions within Δ and the action set; these worlds act in [−1, 1]."""
     A, delta = feasible_units(meaning.demos), np.array(meaning.radius)
     return within(np.array(meaning.shown), np.array(meaning.predicted), delta, meaning.shape, A)
 
 
 def _with_actions(demos: cb.Demonstrations, action: Array) -> cb.Demonstrations:
-    both = zip(demos.episodes, by_episode(demos, action), strict=True)
-    return replace(demos, episodes=tuple(replace(e, action=a) for e, a in both))
+    pairs = zip(demos.episodes, by_episode(demos, action), strict=True)
+    return replace(demos, episodes=tuple(replace(e, action=a) for e, a in pairs))
 
 
 def measure(world: str, seeds: list[int], device: str | None) -> list[Record]:
@@ -94,18 +94,21 @@ def measure(world: str, seeds: list[int], device: str | None) -> list[Record]:
     changes: dict[str, Any] = {"progress": False, "device": device}
     demos = [cb.demonstrate(world, UniformNoise(SIGMA), PAIRS, s) for s in seeds]
     after = [cleaned_sets(d, s, changes) for d, s in zip(demos, seeds, strict=True)]
-    learned = {
+    policies_by_name = {
         "BC": cb.train(demos, "bc", seeds=seeds, **changes),
         "Counter-BC": cb.train(demos, seeds=seeds, radius=RADIUS, **changes),
-    } | {name: cb.train([a[name] for a in after], "bc", seeds=seeds, **changes) for name in CLEANED}
+    } | {
+        name: cb.train([a[name] for a in after], "bc", seeds=seeds, **changes)
+        for name in CLEANED_LEARNERS
+    }
     returns = {
         f"{name}, {act}": cb.evaluate(
             policies, world, episodes=100, act=act, progress=False
         ).returns.mean(1)
-        for name, policies in learned.items()
+        for name, policies in policies_by_name.items()
         for act in ACTS
     }
-    rows = [_row(world, *each) for each in zip(seeds, demos, after, strict=True)]
+    rows = [_row(world, *samples) for samples in zip(seeds, demos, after, strict=True)]
     for i, row in enumerate(rows):
         row["returns"] = {k: float(r[i]) for k, r in returns.items()}
     return rows
@@ -144,7 +147,7 @@ def markdown(rows: list[Record]) -> str:
         lines += ["|---" * 6 + "|"]
         for name in LEARNERS:
             means = " | ".join(str(mean_interval(_returns(part, name, act))) for act in ACTS)
-            lines.append(f"| {LABELS.get(name, name)} | {_distances(part, name)} | {means} |")
+            lines.append(f"| {name} | {_distances(part, name)} | {means} |")
         gains = [_gain(part, act) for act in ACTS]
         blocks += [f"{world}, {len(part)} datasets", "\n".join(lines), *gains]
     return "\n\n".join(blocks)
@@ -152,23 +155,23 @@ def markdown(rows: list[Record]) -> str:
 
 def _distances(rows: list[Record], name: str) -> str:
     """Return the distance of a learner's demonstrations to the intended actions."""
-    of = name if name in CLEANED else "BC"
-    before, ours = (np.array([r["distance"][k] for r in rows]) for k in ("BC", of))
+    of = name if name in CLEANED_LEARNERS else "BC"
+    before, cleaned_values = (np.array([r["distance"][k] for r in rows]) for k in ("BC", of))
     first = np.mean([r["first steps"][of] for r in rows])
-    lower = "–" if of == "BC" else str(mean_interval(100 * (1 - ours / before)))
-    return f"{ours.mean():.3f} | {lower} | {first:.3f}"
+    lower = "–" if of == "BC" else str(mean_interval(100 * (1 - cleaned_values / before)))
+    return f"{cleaned_values.mean():.3f} | {lower} | {first:.3f}"
 
 
 def _gain(rows: list[Record], act: str) -> str:
-    bc, counter, ours = (_returns(rows, name, act) for name in LEARNERS[:3])
-    difference = paired_difference(ours, bc).interval
-    gains = np.stack([ours - bc, counter - bc])  # (2, seeds)
+    bc, counter, cleaned_values = (_returns(rows, name, act) for name in LEARNERS[:3])
+    difference = paired_difference(cleaned_values, bc).interval
+    gains = np.stack([cleaned_values - bc, counter - bc])  # (2, seeds)
     resamples = np.random.default_rng(0).integers(len(bc), size=(10_000, len(bc)))
-    share = [100 * cleaned / whole for cleaned, whole in gains[:, resamples].mean(2).T]
+    share = [100 * clean_gain / whole for clean_gain, whole in gains[:, resamples].mean(2).T]
     low, high = np.quantile(share, [0.025, 0.975])
-    cleaned, whole = gains.mean(1)
+    clean_gain, whole = gains.mean(1)
     return (
-        f"{act}: BC on cleaned is above BC by {difference}; {100 * cleaned / whole:.0f} % "
+        f"{act}: BC on cleaned is above BC by {difference}; {100 * clean_gain / whole:.0f} % "
         f"[{low:.0f}, {high:.0f}] (bootstrap of seeds) of Counter-BC's gain, {whole:.2f}"
     )
 

@@ -41,7 +41,7 @@ def run(options: Options) -> None:
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables and single numbers of docs/environments.md."""
-    worlds, compared, radii = (
+    worlds, method_rows, radii = (
         read(results / study / "numbers.json") for study in ("worlds", "methods", "fixed-radii")
     )
     delays = {f"late {n}": mean_text(worlds["delays"][f"cartpole, 0.{n} s late"]) for n in (1, 2)}
@@ -52,8 +52,8 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
             "returns": return_table(worlds["returns"]),
             "spread": str(worlds["spread of the paper's return"]),
             **delays,
-            "methods": methods.markdown(compared),
-            "measures": measure_table(compared),
+            "methods": methods.markdown(method_rows),
+            "measures": measure_table(method_rows),
             "radii": fixed_radii.markdown(radii),
             "expert of cartpole-hard": f"{expert:.1f}",
         }

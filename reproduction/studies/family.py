@@ -103,8 +103,8 @@ def order(rho: dict[str, Any]) -> Record:
     """Return mean ρ of each operator, and its rank correlation with −σ in every run."""
     from scipy import stats
 
-    each = np.stack([rho[name] for name in OPERATORS], 1)  # (members, operators)
-    ranks = [float(stats.spearmanr(-np.array(SIGMAS), run).statistic) for run in each]
+    by_operator = np.stack([rho[name] for name in OPERATORS], 1)  # (members, operators)
+    ranks = [float(stats.spearmanr(-np.array(SIGMAS), run).statistic) for run in by_operator]
     numbers: Record = {"spearman": asdict(mean_interval(np.array(ranks)))}
     numbers["spearman"]["runs"] = [round(x, 4) for x in ranks]
     numbers["rho"] = {name: asdict(mean_interval(rho[name])) for name in OPERATORS}

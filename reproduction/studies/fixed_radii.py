@@ -46,10 +46,10 @@ def run(options: Options) -> None:
 def errors(world: str, teacher: cb.Teacher) -> dict[str, float]:
     """Return the RMS of intended actions and of errors, and the slope of one against the other."""
     takes = record(world, teacher, 50, seed=0)
-    intended = np.concatenate([take.intended for take in takes]).ravel()
-    error = np.concatenate([take.episode.action for take in takes]).ravel() - intended
-    slope = float((intended * error).mean() / (intended**2).mean())
-    rms = {"rms meant": float(np.sqrt((intended**2).mean()))}
+    intended_actions = np.concatenate([take.intended for take in takes]).ravel()
+    error = np.concatenate([take.episode.action for take in takes]).ravel() - intended_actions
+    slope = float((intended_actions * error).mean() / (intended_actions**2).mean())
+    rms = {"rms meant": float(np.sqrt((intended_actions**2).mean()))}
     return rms | {"rms error": float(np.sqrt((error**2).mean())), "slope": slope}
 
 

@@ -82,8 +82,8 @@ def measure(demos: cb.Demonstrations, labels: Any = None, **options: Any) -> Rec
         "seconds": round(seconds, 1),
     }
     if labels is not None and intents.groups == 2:
-        same = int((intents.group == np.asarray(labels)).sum())
-        count = max(same, len(demos) - same)
+        matches = int((intents.group == np.asarray(labels)).sum())
+        count = max(matches, len(demos) - matches)
         row |= {"right": count, "share": count / len(demos), "wilson": wilson(count, len(demos))}
     return row
 

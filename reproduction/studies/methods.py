@@ -80,8 +80,8 @@ def markdown(rows: list[Record]) -> str:
         key = (r["world"], r["teacher"], r["pairs"], r["act"])
         cells.setdefault(key, {})[r["method"]] = r
     for key, by_method in cells.items():
-        listed = [by_method[m] for m in methods]
-        texts = [f"{r['mean']:.1f} ± {r['se']:.1f}{sign(r)}" for r in listed]
+        method_rows = [by_method[m] for m in methods]
+        texts = [f"{r['mean']:.1f} ± {r['se']:.1f}{sign(r)}" for r in method_rows]
         lines.append("| " + " | ".join([*map(str, key), *texts]) + " |")
     return "\n".join(lines)
 

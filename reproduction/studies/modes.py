@@ -24,7 +24,7 @@ from reproduction.options import DOCS, StudyOptions, option
 from reproduction.records import Record, expected_warnings, read, write
 from reproduction.studies.modes_figures import draw_fork, draw_line
 
-PAIRS, NOISE, INTENDED, RADIUS, SAMPLES = 400, 0.3, 0.6, 0.3, 2000
+PAIRS, NOISE, INTENDED_ACTION, RADIUS, SAMPLES = 400, 0.3, 0.6, 0.3, 2000
 CASES: dict[str, tuple[str, str, float | str]] = {
     "Gaussian, BC": ("gaussian-mlp", "bc", RADIUS),
     "Gaussian, Counter-BC": ("gaussian-mlp", "counter-bc", RADIUS),
@@ -76,7 +76,9 @@ def line(seed: int) -> cb.Demonstrations:
     """Return pairs on a line whose intended action is ±0.6."""
     rng = np.random.default_rng(seed)
     obs = rng.uniform(-1, 1, (PAIRS, 1))
-    action = INTENDED * rng.choice([-1, 1], (PAIRS, 1)) + rng.uniform(-NOISE, NOISE, (PAIRS, 1))
+    action = INTENDED_ACTION * rng.choice([-1, 1], (PAIRS, 1)) + rng.uniform(
+        -NOISE, NOISE, (PAIRS, 1)
+    )
     return cb.Demonstrations(
         (cb.Episode(obs, action),), action_low=-np.ones(1), action_high=np.ones(1), source="line"
     )
@@ -113,7 +115,7 @@ def mean_se(values: Array | list[float]) -> list[float]:
 
 def measure_line(actions: Array) -> dict[str, list[float]]:
     """Return by seed the distance to the nearest intended action, and shares of actions."""
-    distance = np.minimum(np.abs(actions - INTENDED), np.abs(actions + INTENDED))
+    distance = np.minimum(np.abs(actions - INTENDED_ACTION), np.abs(actions + INTENDED_ACTION))
     up = (actions > 0).mean(1)
     return {
         "distance": distance.mean(1).tolist(),
@@ -130,9 +132,9 @@ def measure_fork(policies: cb.Policies, episodes: int) -> Record:
             policies, "fork", episodes=episodes, act=act, progress=False
         ).measures
         success = measures["success"]
-        left = (measures["left"] * success).sum(1) / np.maximum(success.sum(1), 1)
+        left_share = (measures["left"] * success).sum(1) / np.maximum(success.sum(1), 1)
         numbers[act] = {name: mean_se(measures[name].mean(1)) for name in ("success", "hit")}
-        numbers[act]["left of successes"] = mean_se(left)
+        numbers[act]["left of successes"] = mean_se(left_share)
     return numbers
 
 
@@ -159,8 +161,8 @@ def line_table(rows: dict[str, Record]) -> str:
             continue
         r = row["line"]
         share = f"{100 * min(r['share']):.0f}"
-        chosen = _text(mean_se(r["radius"]), 1, 2) if case == AUTO else f"{ON_LINE[case][2]}"
-        radius = "–" if ON_LINE[case][1] == "bc" else chosen
+        radius_text = _text(mean_se(r["radius"]), 1, 2) if case == AUTO else f"{ON_LINE[case][2]}"
+        radius = "–" if ON_LINE[case][1] == "bc" else radius_text
         far = _text(mean_se(r["far"]), 100, 1)
         cells = (case, radius, _text(mean_se(r["distance"])), far, share)
         lines.append(f"| {' | '.join(cells)} |")
@@ -172,8 +174,8 @@ def fork_table(rows: dict[str, Record]) -> str:
     lines = ["| policy | act | success, % | hits, % | left of successes, % |", "|---" * 5 + "|"]
     for case, row in rows.items():
         for act, r in row.get("fork", {}).items():
-            each = " | ".join(_text(r[k], 100, 1) for k in ("success", "hit", "left of successes"))
-            lines.append(f"| {case} | {act} | {each} |")
+            cells = " | ".join(_text(r[k], 100, 1) for k in ("success", "hit", "left of successes"))
+            lines.append(f"| {case} | {act} | {cells} |")
     return "\n".join(lines)
 
 
@@ -187,7 +189,7 @@ def compare_line(rows: dict[str, Record], options: Options, path: Path) -> None:
     for case in CASES:
         actions[case] = sample_actions(learn(case, datasets, options.steps, options.device))
         rows[case]["line"] = measure_line(actions[case])
-    draw_line(actions, INTENDED, NOISE, options.figures / "modes.png")
+    draw_line(actions, INTENDED_ACTION, NOISE, options.figures / "modes.png")
     write(rows, path)
     numbers = rows[AUTO].get("line", {})
     if numbers.get("steps") != options.steps:  # from another training
@@ -204,9 +206,9 @@ def compare_fork(rows: dict[str, Record], options: Options) -> None:
     """Measure all policies in the world `fork` and draw their paths."""
     seeds = range(options.fork_seeds)
     datasets = [cb.demonstrate("fork", UniformNoise(NOISE), PAIRS, s) for s in seeds]
-    drawn: dict[str, dict[Act, list[Array]]] = {}
+    drawn_paths: dict[str, dict[Act, list[Array]]] = {}
     for case in CASES:
         policies = learn(case, datasets, options.steps, options.device)
-        drawn[case] = {act: paths(policies, act, 20) for act in ACTS}
+        drawn_paths[case] = {act: paths(policies, act, 20) for act in ACTS}
         rows[case]["fork"] = measure_fork(policies, options.episodes)
-    draw_fork(drawn, options.figures / "fork.png")
+    draw_fork(drawn_paths, options.figures / "fork.png")

@@ -18,12 +18,14 @@ CASE_COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73")
 """One per policy, from the palette of Okabe and Ito."""
 
 
-def draw_line(actions: Mapping[str, Array], intended: float, noise: float, path: Path) -> None:
+def draw_line(
+    actions: Mapping[str, Array], intended_action: float, noise: float, path: Path
+) -> None:
     """Draw the density of each policy's sampled actions over all seeds."""
     figure = Figure(figsize=(9.0, 2.3))
     axes = figure.subplots(1, len(actions), sharex=True, sharey=True)
     for axis, colour, (case, values) in zip(axes, CASE_COLOURS, actions.items(), strict=True):
-        for middle in (-intended, intended):
+        for middle in (-intended_action, intended_action):
             axis.axvspan(middle - noise, middle + noise, color="0.92", lw=0)
             axis.axvline(middle, color="0.4", lw=0.8, ls="--")
         axis.hist(values.ravel(), bins=100, range=(-1.2, 1.2), density=True, color=colour)
@@ -40,10 +42,10 @@ def draw_fork(paths: Mapping[str, Mapping[Act, list[Array]]], path: Path) -> Non
     axes = figure.subplots(2, len(paths), sharex=True, sharey=True)
     columns = zip(axes.T, CASE_COLOURS, paths.items(), strict=True)
     for i, (column, colour, (case, by_act)) in enumerate(columns):
-        for axis, (act, each) in zip(column, by_act.items(), strict=True):
+        for axis, (act, member_paths) in zip(column, by_act.items(), strict=True):
             axis.add_patch(Circle((0, 0), OBSTACLE, color="0.6", lw=0))
             axis.add_patch(Circle((GOAL, 0), GOAL_RADIUS, color="#009E73", alpha=0.3, lw=0))
-            for steps in each:
+            for steps in member_paths:
                 axis.plot(*steps.T, color=colour, lw=0.8, alpha=0.7)
                 axis.plot(*steps[-1], "o", color=colour, ms=2)
             axis.set_aspect("equal")

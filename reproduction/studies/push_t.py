@@ -64,7 +64,7 @@ def cells(options: Options) -> list[FileCell]:
     """Return the paper's methods before the others, each group with slow cells first."""
     if options.data is None:
         raise OptionError("the study needs a file of people; name it with --data")
-    every = [
+    ranked_cells = [
         (
             i >= PAPER_ROWS,
             FileCell(
@@ -81,7 +81,7 @@ def cells(options: Options) -> list[FileCell]:
         for subset in SUBSETS
         for i, (_, row) in enumerate(rows_of(options.network))
     ]
-    return [cell for _, cell in sorted(every, key=lambda pair: (pair[0], -pair[1].work))]
+    return [cell for _, cell in sorted(ranked_cells, key=lambda pair: (pair[0], -pair[1].work))]
 
 
 def rows_of(network: str) -> list[tuple[str, dict[str, Any]]]:

@@ -64,9 +64,9 @@ def _roll(policies: cb.Policies, start: Array, at: Array) -> list[Array]:
     tables, actor = Tables(1, "rgb_array"), policies[0].actor()
     tables.begin(np.array([0]))
     frames = [_place(tables.tables[0], start)]
-    obs, ended = start, np.zeros(1, bool)
-    while len(frames) <= 300 and not ended:
-        _, ended = tables.advance(actor.act(obs)[None])
+    obs, finished_slots = start, np.zeros(1, bool)
+    while len(frames) <= 300 and not finished_slots:
+        _, finished_slots = tables.advance(actor.act(obs)[None])
         obs = tables.obs[0]
         frames.append(np.asarray(tables.frame(0)))
     return [frames[round(a * (len(frames) - 1))] for a in at]

@@ -35,24 +35,26 @@ def tables(folder: Path, network: str) -> str:
             lines = compare_methods(part, "best_coverage", base=ROWS[0][0])
             pairs, seeds = round(part.pairs.mean()), part.seed.nunique()
             acting = "the mean action" if act == "mean" else "sampled actions"
-            head = f"**{_named(subset)}** ({pairs} pairs), {acting}, {seeds} seeds"
+            head = f"**{_subset_title(subset)}** ({pairs} pairs), {acting}, {seeds} seeds"
             blocks.append(f"{head}\n\n{markdown(lines, 'best coverage')}\n")
-            others = len(lines) - 1
-            summary += [f"- {head}: {verdict(x, others)}" for x in lines if x.label in SUMMARIZED]
+            comparisons = len(lines) - 1
+            summary += [
+                f"- {head}: {verdict(x, comparisons)}" for x in lines if x.label in SUMMARIZED
+            ]
     return "\n" + "\n".join(summary) + "\n\n" + "\n".join(blocks)
 
 
-def verdict(line: Line, others: int) -> str:
+def verdict(line: Line, comparisons: int) -> str:
     """Return a sentence on whether a method helps; p is adjusted over the table's methods."""
     assert line.above is not None
-    i, p = line.above.interval, line.above.p * others
+    i, p = line.above.interval, line.above.p * comparisons
     side = "above BC" if i.mean > 0 else "below BC"
-    alone = f"{side}, but not after adjustment (p = {min(p, 1):.2f})"
+    unadjusted = f"{side}, but not after adjustment (p = {min(p, 1):.2f})"
     apart = i.low > 0 or i.high < 0
-    word = f"is {side}" if p < 0.05 else f"is {alone}" if apart else "shows no difference"
-    chosen = f" (chosen: {min(line.radius):.2g} to {max(line.radius):.2g})"
+    word = f"is {side}" if p < 0.05 else f"is {unadjusted}" if apart else "shows no difference"
+    chosen_text = f" (chosen: {min(line.radius):.2g} to {max(line.radius):.2g})"
     return (
-        f"{line.label}{chosen if line.label.endswith('auto') else ''} {word}: {i.mean:+.3f} "
+        f"{line.label}{chosen_text if line.label.endswith('auto') else ''} {word}: {i.mean:+.3f} "
         f"[{i.low:+.3f}, {i.high:+.3f}] against BC"
     ).replace("-0.", "−0.")
 
@@ -64,5 +66,5 @@ def key(row: dict[str, Any]) -> tuple[str, str, str, bool]:
     return row["method"], text, json.dumps(row["changes"]), row.get("cleaned", False)
 
 
-def _named(subset: Subset) -> str:
+def _subset_title(subset: Subset) -> str:
     return "All episodes" if subset == ALL else f"{100 * subset.share:g} % of the episodes"

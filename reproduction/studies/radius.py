@@ -79,9 +79,9 @@ def measure(key: Record, device: str | None) -> Record:
         cb.demonstrate(world, teacher, POOL, run).sample_pairs(key["pairs"], run) for run in numbers
     ]
     changes: dict[str, Any] = {"device": device} | ({} if steps is None else {"steps": steps})
-    fixed = cb.train(datasets, "counter-bc", seeds=numbers, radii=RADII, **changes)
+    fixed_returns = cb.train(datasets, "counter-bc", seeds=numbers, radii=RADII, **changes)
     auto = cb.train(datasets, "counter-bc", seeds=numbers, radius="auto", **changes)
-    returns = cb.evaluate(fixed, world).returns.mean(1).reshape(len(RADII), runs)
+    returns = cb.evaluate(fixed_returns, world).returns.mean(1).reshape(len(RADII), runs)
     choices = auto.config["radius_choices"]
     return key | {
         "fixed": {f"{r:g}": x.round(4).tolist() for r, x in zip(RADII, returns, strict=True)},
@@ -93,22 +93,22 @@ def measure(key: Record, device: str | None) -> Record:
     }
 
 
-def best_elsewhere(fixed: Array) -> Array:
+def best_elsewhere(fixed_returns: Array) -> Array:
     """Return each run's return (runs,) at the radius that is best on the other half of the runs."""
-    runs = fixed.shape[1]
+    runs = fixed_returns.shape[1]
     half = np.arange(runs) % 2
-    best = [int(fixed[:, half != half[run]].mean(1).argmax()) for run in range(runs)]
-    return np.asarray(fixed[best, np.arange(runs)])
+    best = [int(fixed_returns[:, half != half[run]].mean(1).argmax()) for run in range(runs)]
+    return np.asarray(fixed_returns[best, np.arange(runs)])
 
 
 def holm(p: list[float]) -> list[float]:
     """Return p-values corrected for their number by Holm's method."""
     order, largest = np.argsort(p), 0.0
-    corrected = [1.0] * len(p)
+    corrected_p = [1.0] * len(p)
     for rank, i in enumerate(order):
         largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
-        corrected[i] = largest
-    return corrected
+        corrected_p[i] = largest
+    return corrected_p
 
 
 def below(row: Record) -> float:
@@ -124,29 +124,33 @@ def markdown(rows: list[Record]) -> str:
     head = ["world", "teacher", "pairs", "runs", "BC", "Δ 0.4", "best fixed"]
     head += ["chosen", "chosen Δ", "lost"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    corrected, lost, lost_by_fixed, ranges = holm([below(r) for r in rows]), [], [], []
+    corrected_p, losses, lost_by_fixed, ranges = holm([below(r) for r in rows]), [], [], []
     afterwards = []
-    for row, p in zip(rows, corrected, strict=True):
-        fixed, auto = np.array(list(row["fixed"].values())), np.array(row["auto"])  # (G, runs)
-        best, usual = best_elsewhere(fixed), np.array(row["fixed"]["0.4"])
-        lost.append(100 * float((best - auto).mean() / best.mean()))
+    for row, p in zip(rows, corrected_p, strict=True):
+        fixed_returns, auto = (
+            np.array(list(row["fixed"].values())),
+            np.array(row["auto"]),
+        )  # (G, runs)
+        best, usual = best_elsewhere(fixed_returns), np.array(row["fixed"]["0.4"])
+        losses.append(100 * float((best - auto).mean() / best.mean()))
         ranges.append(100 * np.array(_bounds(best, auto)) / best.mean())
-        top = float(fixed.mean(1).max())
+        top = float(fixed_returns.mean(1).max())
         afterwards.append(100 * (top - float(auto.mean())) / top)
         lost_by_fixed.append(100 * float((best - usual).mean() / best.mean()))
-        at = float(RADII[int(fixed.mean(1).argmax())])
+        at = float(RADII[int(fixed_returns.mean(1).argmax())])
         cells = [_text(x) for x in (row["fixed"]["0"], usual, best, auto, row["chosen"])]
         cells[2] += f" ({at:g})"
         cells[3] += " ▼" if p < 0.05 else ""
         about = [row["world"], row["teacher"], str(row["pairs"]), str(row["seeds"])]
-        lines.append(f"| {' | '.join([*about, *cells, f'{lost[-1]:.1f} %'])} |")
-    worst = int(np.argmax(lost))
-    where = rows[worst]
-    below_bc = sum(p < 0.05 for p in corrected)
+        lines.append(f"| {' | '.join([*about, *cells, f'{losses[-1]:.1f} %'])} |")
+    worst = int(np.argmax(losses))
+    worst_row = rows[worst]
+    below_bc = sum(p < 0.05 for p in corrected_p)
     lines.append(
-        f"\nLost against the best fixed Δ: {np.mean(lost):.1f} % on average, at worst "
-        f"{lost[worst]:.1f} % [{ranges[worst][0]:.1f}, {ranges[worst][1]:.1f}] ({where['world']}, "
-        f"{where['teacher']}, {where['pairs']} pairs); with Δ 0.4 everywhere "
+        f"\nLost against the best fixed Δ: {np.mean(losses):.1f} % on average, at worst "
+        f"{losses[worst]:.1f} % [{ranges[worst][0]:.1f}, {ranges[worst][1]:.1f}] "
+        f"({worst_row['world']}, {worst_row['teacher']}, {worst_row['pairs']} pairs); "
+        f"with Δ 0.4 everywhere "
         f"{np.mean(lost_by_fixed):.1f} % and {max(lost_by_fixed):.1f} %. Against the Δ that turns "
         f"out best on the same runs: {np.mean(afterwards):.1f} % and {max(afterwards):.1f} %. "
         f"Cells below BC (▼, Holm over {len(rows)} cells, 5 %): {below_bc}."
@@ -155,11 +159,11 @@ def markdown(rows: list[Record]) -> str:
 
 
 RULES: dict[str, Callable[[list[float], list[float], float], float]] = {
-    "least error": lambda curve, plateau, chosen: RADII[int(np.argmin(curve))],
-    "halfway from least to largest (ours)": lambda curve, plateau, chosen: chosen,
-    "smallest within one standard error": lambda curve, plateau, chosen: plateau[0],
-    "largest within one standard error": lambda curve, plateau, chosen: plateau[-1],
-    "middle of those": lambda curve, plateau, chosen: float(np.mean(plateau)),
+    "least error": lambda curve, plateau, chosen_radius: RADII[int(np.argmin(curve))],
+    "halfway from least to largest (ours)": lambda curve, plateau, chosen_radius: chosen_radius,
+    "smallest within one standard error": lambda curve, plateau, chosen_radius: plateau[0],
+    "largest within one standard error": lambda curve, plateau, chosen_radius: plateau[-1],
+    "middle of those": lambda curve, plateau, chosen_radius: float(np.mean(plateau)),
 }
 
 
@@ -167,17 +171,19 @@ def rules(rows: list[Record]) -> str:
     """Return what other rules for the same curves lose, with returns interpolated between Δ."""
     lines = ["| rule | mean Δ | lost on average | at worst |", "|---|---|---|---|"]
     for name, rule in RULES.items():
-        radii, lost = [], []
+        radii, losses = [], []
         for row in rows:
-            fixed = np.array(list(row["fixed"].values()))  # (G, runs)
+            fixed_returns = np.array(list(row["fixed"].values()))  # (G, runs)
             evidences = zip(row["curves"], row["plateaus"], row["chosen"], strict=True)
-            chosen = [rule(*evidence) for evidence in evidences]
-            got = [np.interp(r, RADII, fixed[:, run]) for run, r in enumerate(chosen)]
-            best = best_elsewhere(fixed).mean()
-            radii += chosen
-            lost.append(100 * float((best - np.mean(got)) / best))
+            chosen_radius = [rule(*evidence) for evidence in evidences]
+            interpolated = [
+                np.interp(r, RADII, fixed_returns[:, run]) for run, r in enumerate(chosen_radius)
+            ]
+            best = best_elsewhere(fixed_returns).mean()
+            radii += chosen_radius
+            losses.append(100 * float((best - np.mean(interpolated)) / best))
         lines.append(
-            f"| {name} | {np.mean(radii):.2f} | {np.mean(lost):.1f} % | {max(lost):.1f} % |"
+            f"| {name} | {np.mean(radii):.2f} | {np.mean(losses):.1f} % | {max(losses):.1f} % |"
         )
     return "\n".join(lines)
 
@@ -203,5 +209,7 @@ def cost(rounds: int = 3) -> str:
         cb.choose_radius(demos, progress=False, **steps)
         times.append(time.perf_counter())
         ratios.append((times[2] - times[1]) / (times[1] - times[0]))
-    each = ", ".join(f"{r:.1f}" for r in ratios[1:])
-    return f"Choosing Δ (9 radii × 5 folds, 400 pairs) takes {each} times one policy's training."
+    ratio_text = ", ".join(f"{r:.1f}" for r in ratios[1:])
+    return (
+        f"Choosing Δ (9 radii × 5 folds, 400 pairs) takes {ratio_text} times one policy's training."
+    )

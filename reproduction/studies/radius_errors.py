@@ -88,8 +88,10 @@ def measure(name: str, pairs: int, runs: int) -> Record:
     radii, errors = [], []
     for run, (data, fit) in enumerate(zip(demos, fits, strict=True)):
         takes = record(WORLD, teacher(run), len(data), run)
-        intended = np.concatenate([take.intended for take in takes])[:pairs]
-        residual = fit.residual[0] - (data.action - intended)  # (G, n, A): actions span ±1 here
+        intended_actions = np.concatenate([take.intended for take in takes])[:pairs]
+        residual = fit.residual[0] - (
+            data.action - intended_actions
+        )  # (G, n, A): actions span ±1 here
         errors.append((residual**2).sum(-1).mean(-1).round(6).tolist())  # (G,)
         radii.append(best_radius(SEARCH.radii, fit.by_fold().sum(-1)))
     return {"teacher": name, "pairs": pairs, "seeds": runs, "chosen": radii, "meant": errors}

@@ -45,7 +45,7 @@ from reproduction.studies.scores_tables import KINDS, OFF, SCORES, can_table, ma
 Array = NDArray[Any]
 
 SIGMAS = tuple(np.linspace(0.30, 0.45, 6).round(3).tolist())
-EACH, GOOD, BAD = 10, 40, 6
+EPISODES_EACH, GOOD, BAD = 10, 40, 6
 SIGMA, LATE, RADIUS = 0.35, 3, 0.4
 ASIDE = -0.5 * GAIN[0]
 """A goal half a unit aside shifts the action of a linear expert by a constant."""
@@ -69,7 +69,7 @@ def run(options: Options) -> None:
     with expected_warnings():
         for world, seed, study in product(options.worlds, seeds, options.studies):
             if not records.has(world=world, study=study, seed=seed):
-                records.add(_rounded(measure(world, study, seed, options.device)))
+                records.add(_round_numbers(measure(world, study, seed, options.device)))
                 print(f"{world}, {study}, seed {seed}", file=sys.stderr, flush=True)
     for text in markdown(records.rows).values():
         print(f"{text}\n")
@@ -133,12 +133,14 @@ def make_data(world: str, teacher: Crowd, count: int, seed: int) -> tuple[cb.Dem
     """Return demonstrations and their intended actions."""
     takes = record(world, teacher, count, seed)
     model = cb.demonstrate(world, teacher, 1, seed)
-    named = [replace(take.episode, name=f"demo_{i}") for i, take in enumerate(takes)]
-    demos = replace(model, episodes=tuple(named))
+    named_episodes = [replace(take.episode, name=f"demo_{i}") for i, take in enumerate(takes)]
+    demos = replace(model, episodes=tuple(named_episodes))
     expert, keys = cb.WORLDS[world].load_expert(), 1 if world == "cartpole" else 50
     obs = demos.obs
-    each = [expert(obs, np.arange(len(obs)) + k * len(obs), 0) for k in range(keys)]
-    return demos, Truth(np.concatenate([take.intended for take in takes]), np.mean(each, axis=0))
+    expert_draws = [expert(obs, np.arange(len(obs)) + k * len(obs), 0) for k in range(keys)]
+    return demos, Truth(
+        np.concatenate([take.intended for take in takes]), np.mean(expert_draws, axis=0)
+    )
 
 
 def expected_errors(world: str, demos: cb.Demonstrations, truth: Truth) -> list[float]:
@@ -156,18 +158,20 @@ def expected_errors(world: str, demos: cb.Demonstrations, truth: Truth) -> list[
     return squares
 
 
-def _teaching(world: str, who: str, intended: Array) -> tuple[float, Array]:
+def _teaching(world: str, operator: str, intended: Array) -> tuple[float, Array]:
     """Return σ, and the actions without noise: (T, A)."""
     first = np.eye(1, intended.shape[1])
-    if who == "biased":
+    if operator == "biased":
         return SIGMAS[0], intended + OFF * first
-    if who == "late":
+    if operator == "late":
         return SIGMA, np.concatenate([np.zeros((LATE, intended.shape[1])), intended])[:-LATE]
-    if who == "wrong goal" and world == "cartpole":
+    if operator == "wrong goal" and world == "cartpole":
         return SIGMA, intended + ASIDE * first
-    if who == "wrong goal":
+    if operator == "wrong goal":
         return SIGMA, np.stack([-intended[:, 1], intended[:, 0]], axis=1)
-    return {"good": SIGMA, KINDS[0]: 1.5 * SIGMA}.get(who) or float(who.split()[1]), intended
+    return {"good": SIGMA, KINDS[0]: 1.5 * SIGMA}.get(operator) or float(
+        operator.split()[1]
+    ), intended
 
 
 def residual(demos: cb.Demonstrations, seed: int, changes: dict[str, Any]) -> Array:
@@ -180,15 +184,15 @@ def residual(demos: cb.Demonstrations, seed: int, changes: dict[str, Any]) -> Ar
 
 def measures(meaning: cb.Meaning, bc: Array) -> dict[str, list[float]]:
     """Return all measures of every episode."""
-    ours = {m: [float(getattr(s, m)) for s in meaning.episodes] for m in SCORES}
-    ours["BC residual"] = [float(np.sqrt(p.mean())) for p in by_episode(meaning.demos, bc)]
-    return ours | {m: [s.kinematics[m] for s in meaning.episodes] for m in MEASURES}
+    values = {m: [float(getattr(s, m)) for s in meaning.episodes] for m in SCORES}
+    values["BC residual"] = [float(np.sqrt(p.mean())) for p in by_episode(meaning.demos, bc)]
+    return values | {m: [s.kinematics[m] for s in meaning.episodes] for m in MEASURES}
 
 
 def measure(world: str, study: str, seed: int, device: str | None) -> Record:
     """Return all measures of all episodes of one dataset, and the truth about them."""
     teacher = operators() if study == "operators" else episodes(world)
-    count = EACH * (len(SIGMAS) + 1) if study == "operators" else GOOD + BAD * len(KINDS)
+    count = EPISODES_EACH * (len(SIGMAS) + 1) if study == "operators" else GOOD + BAD * len(KINDS)
     demos, truth = make_data(world, teacher, count, seed)
     changes: dict[str, Any] = {"progress": False, "device": device}
     meaning = cb.meaning(demos, radius=RADIUS, held_out=cb.HeldOut(seed=seed), **changes)
@@ -207,10 +211,10 @@ def measure(world: str, study: str, seed: int, device: str | None) -> Record:
     }
 
 
-def _rounded(value: Any) -> Any:
+def _round_numbers(value: Any) -> Any:
     """Return numbers with five digits, to keep the file small."""
     if isinstance(value, float):
         return float(f"{value:.5g}")
     if isinstance(value, dict):
-        return {k: _rounded(v) for k, v in value.items()}
-    return [_rounded(v) for v in value] if isinstance(value, list | tuple) else value
+        return {k: _round_numbers(v) for k, v in value.items()}
+    return [_round_numbers(v) for v in value] if isinstance(value, list | tuple) else value

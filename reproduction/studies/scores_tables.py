@@ -24,20 +24,20 @@ def by_operator(row: Record, measure: str, names: list[str]) -> Array:
     if measure in SCORES:
         score = {o["name"]: o[measure] for o in row["operators"]}
         return np.array([score[name] for name in names])
-    who, values = np.array(row["who"]), np.array(row["measures"][measure], float)
-    return np.array([np.nanmean(values[who == name]) for name in names])
+    demonstrator, values = np.array(row["who"]), np.array(row["measures"][measure], float)
+    return np.array([np.nanmean(values[demonstrator == name]) for name in names])
 
 
 def auroc(row: Record, measure: str, kind: str) -> float:
     """Return how often a corrupted episode measures above a good one."""
-    who, values = np.array(row["who"]), np.array(row["measures"][measure], float)
-    bad, good = values[who == kind], values[who == "good"]
+    demonstrator, values = np.array(row["who"]), np.array(row["measures"][measure], float)
+    bad, good = values[demonstrator == kind], values[demonstrator == "good"]
     return float((bad[:, None] > good).mean() + 0.5 * (bad[:, None] == good).mean())
 
 
 def correlation(row: Record, measure: str, biased: bool = False) -> float:
     """Return the rank correlation with the expected error of six operators, or of all seven."""
-    errors = {who: error for who, _, error in _cases(row, "operators")}
+    errors = {demonstrator: error for demonstrator, _, error in _cases(row, "operators")}
     names = [name for name in errors if biased or name != "biased"]
     values = by_operator(row, measure, names)
     if np.ptp(values) == 0:
@@ -49,22 +49,26 @@ def coverage(rows: list[Record], of: str) -> dict[str, float]:
     """Return the share of 90 % intervals that contain the truth: of all, and by demonstrator."""
     hits: dict[str, list[bool]] = {}
     for row in rows:
-        for who, (low, high), error in _cases(row, of):
+        for demonstrator, (low, high), error in _cases(row, of):
             inside = bool(low <= error <= high)
             hits.setdefault("all", []).append(inside)
-            hits.setdefault("noise alone" if who.startswith("σ 0") else who, []).append(inside)
+            hits.setdefault(
+                "noise alone" if demonstrator.startswith("σ 0") else demonstrator, []
+            ).append(inside)
     return {k: float(np.mean(v)) for k, v in hits.items()}
 
 
 def _cases(row: Record, of: str) -> list[tuple[str, Any, float]]:
     """Return who, the interval, and the root mean square that it should contain."""
-    who, truth, pairs = (np.array(row[k]) for k in ("who", "truth", "pairs"))
+    demonstrator, truth, pairs = (np.array(row[k]) for k in ("who", "truth", "pairs"))
     if of == "episodes":
         return list(zip(row["who"], row["intervals"], np.sqrt(truth).tolist(), strict=True))
     cases = []
     for score in row["operators"]:
-        theirs = who == score["name"]
-        error = float(np.sqrt(np.average(truth[theirs], weights=pairs[theirs])))
+        selected_episodes = demonstrator == score["name"]
+        error = float(
+            np.sqrt(np.average(truth[selected_episodes], weights=pairs[selected_episodes]))
+        )
         cases.append((score["name"], (score["low"], score["high"]), error))
     return cases
 
@@ -74,13 +78,15 @@ def markdown(rows: list[Record]) -> dict[str, str]:
     people = [r for r in rows if r["study"] == "operators"]
     takes = [r for r in rows if r["study"] == "episodes"]
     world = ", ".join(dict.fromkeys(r["world"] for r in rows))
-    missed = [
+    missed_high = [
         low > error
         for row in people
         for _, (low, high), error in _cases(row, "operators")
         if not low <= error <= high
     ]
-    sentences = [f"Of {len(missed)} operators' intervals that miss, {sum(missed)} are too high."]
+    sentences = [
+        f"Of {len(missed_high)} operators' intervals that miss, {sum(missed_high)} are too high."
+    ]
     bias = [next(o["bias"][0] for o in r["operators"] if o["name"] == "biased") for r in people]
     if bias:
         sentences.append(f"Bias of the biased operator: {OFF:.2f}, estimated {np.mean(bias):.2f}.")
@@ -107,9 +113,9 @@ def _detection(people: list[Record], takes: list[Record]) -> str:
     lines = ["| measure | six ranked | all seven | " + " | ".join(KINDS) + " | all three |"]
     lines += ["|---" * 7 + "|"]
     for m in (*SCORES, "BC residual", *MEASURES):
-        each = [[auroc(r, m, k) for r in takes] for k in KINDS]
+        areas = [[auroc(r, m, k) for r in takes] for k in KINDS]
         cells = [_text([correlation(r, m, b) for r in people], 0.0) for b in (False, True)]
-        cells += [_text(values, 0.5) for values in (*each, np.mean(each, axis=0).tolist())]
+        cells += [_text(values, 0.5) for values in (*areas, np.mean(areas, axis=0).tolist())]
         lines.append(f"| {m} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -120,18 +126,18 @@ def _intervals(studies: dict[str, list[Record]]) -> str:
     lines += ["|---" * 3 + "|"]
     for study, rows in studies.items():
         takes = coverage(rows, "episodes")
-        for who, share in coverage(rows, "operators").items():
-            name = f"{study}' study, all" if who == "all" else f"… {who}"
-            lines.append(f"| {name} | {100 * share:.0f} % | {100 * takes[who]:.0f} % |")
+        for demonstrator, share in coverage(rows, "operators").items():
+            name = f"{study}' study, all" if demonstrator == "all" else f"… {demonstrator}"
+            lines.append(f"| {name} | {100 * share:.0f} % | {100 * takes[demonstrator]:.0f} % |")
     return "\n".join(lines)
 
 
-def _text(values: list[float], nothing: float) -> str:
+def _text(values: list[float], neutral: float) -> str:
     """Return the mean with its 95 % interval, mirrored at `nothing` where that is better."""
     if not values:
         return "–"
     x = np.array(values)
-    mirrored = x if x.mean() >= nothing else 2 * nothing - x
-    interval = mean_interval(mirrored)
+    mirrored_values = x if x.mean() >= neutral else 2 * neutral - x
+    interval = mean_interval(mirrored_values)
     half = "" if interval.n < 2 else f" ± {interval.high - interval.mean:.2f}"
     return f"{interval.mean:.2f}{half}"

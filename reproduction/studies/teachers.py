@@ -107,11 +107,11 @@ def draw(episode: int, path: Path) -> None:
     figure = Figure(figsize=(6.0, 4.2))
     panels = figure.subplots(2, 2, sharex=True, sharey=True)
     for panel, (name, (teacher, color)) in zip(panels.flat, PICTURED.items(), strict=True):
-        shown, intended = record(WORLD, teacher, episode + 1, SEED)[episode]
-        t = np.arange(len(shown))
+        demonstrated_episode, intended_actions = record(WORLD, teacher, episode + 1, SEED)[episode]
+        t = np.arange(len(demonstrated_episode))
         panel.axhspan(-1, 1, color="0.95", lw=0)
-        panel.plot(t, intended[:, 1], color="0.25", lw=1.2, ls=(0, (4, 2)))
-        panel.plot(t, shown.action[:, 1], "o-", color=color, lw=1.4, ms=3.5)
+        panel.plot(t, intended_actions[:, 1], color="0.25", lw=1.2, ls=(0, (4, 2)))
+        panel.plot(t, demonstrated_episode.action[:, 1], "o-", color=color, lw=1.4, ms=3.5)
         panel.set_title(name, fontsize=10, color=color, loc="left")
         panel.spines[["top", "right"]].set_visible(False)
         panel.set_xticks(range(0, 21, 5))

@@ -137,7 +137,7 @@ def delays(episodes: int = 1000) -> Record:
 def show_returns(name: str, rows: Record) -> None:
     """Print the returns in one world."""
     cells = [
-        f"{who} {r['return']:.2f} ± {r['error']:.2f} ({r['share to the end']:.0%} to the end)"
-        for who, r in rows.items()
+        f"{label} {r['return']:.2f} ± {r['error']:.2f} ({r['share to the end']:.0%} to the end)"
+        for label, r in rows.items()
     ]
     print(f"{name}: {'; '.join(cells)}", flush=True)

@@ -50,7 +50,7 @@ def test_a_teacher_who_is_alone_stands_for_all(others: tuple[str, ...], tmp_path
 def test_recorded_people_have_a_claim_of_their_own(tmp_path: Path) -> None:
     found = judged(tmp_path, figure4(0.04, "people", shown=("people",)))
     assert found["with people's demonstrations, Counter-BC is above each baseline"][1] == YES
-    assert LEAD not in {c.paper for c in claims(Numbers(tmp_path)) if c.where == "push-t"}
+    assert LEAD not in {c.paper for c in claims(Numbers(tmp_path)) if c.place == "push-t"}
 
 
 @pytest.mark.parametrize(("p", "verdict"), [(0.0009, YES), (0.002, PARTLY)])

@@ -124,7 +124,7 @@ def test_figure7_has_a_subject_per_size_and_run(tmp_path: Path) -> None:
 @pytest.fixture
 def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of demonstrations in Intersection, as if people recorded them."""
-    monkeypatch.setitem(figure_options.RECORDED, "intersection", ())
+    monkeypatch.setitem(figure_options.RECORDED_WORLDS, "intersection", ())
     file = tmp_path / "people.hdf5"
     demonstrate("intersection", UniformNoise(0.5), 400, 0).save(file)
     return file

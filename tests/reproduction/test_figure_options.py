@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from counterbc.errors import OptionError
-from reproduction.figure_options import RECORDED, FigureOptions
+from reproduction.figure_options import RECORDED_WORLDS, FigureOptions
 
 
 def test_sizes_are_the_world_s_unless_others_are_asked_for() -> None:
@@ -27,9 +27,9 @@ def test_counter_bc_has_the_paper_s_radius_where_a_figure_does_not_vary_it() -> 
 
 
 def test_people_recorded_push_t_and_can() -> None:
-    assert RECORDED == {"push-t": ("state",), "can": ()}
+    assert RECORDED_WORLDS == {"push-t": ("state",), "can": ()}
     with pytest.raises(OptionError, match="push-t is studied with what people recorded; name"):
-        FigureOptions().recorded("push-t")
+        FigureOptions().recorded_cells("push-t")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from counterbc.errors import FormatError
 from reproduction.markdown_tables import hardware
-from reproduction.numbers import Numbers, against, interval_text, lead_text, sign, signed
+from reproduction.numbers import Numbers, against, interval_text, lead_text, sign, signed_text
 from tests.reproduction.made_up import cells, compared, write_numbers
 
 
@@ -43,6 +43,6 @@ def test_numbers_of_other_studies_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_numbers_are_printed_with_their_sign() -> None:
-    assert [signed(x) for x in (0.451, -0.1, None)] == ["+0.45", "−0.10", "?"]
+    assert [signed_text(x) for x in (0.451, -0.1, None)] == ["+0.45", "−0.10", "?"]
     interval = {"difference": {"mean": 0.45, "low": -0.1, "high": 1.0}}
     assert interval_text(interval) == "+0.45 [−0.10, +1.00]"

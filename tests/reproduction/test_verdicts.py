@@ -10,18 +10,18 @@ import pytest
 from reproduction.numbers import Numbers
 from reproduction.verdicts import (
     NO,
+    OPPOSITE,
     PARTLY,
-    REVERSED,
     UNCLEAR,
     YES,
     Finding,
+    all_won,
     beats,
+    equivalent,
     improves,
     larger_helps,
-    same,
     simpler,
     too_large_hurts,
-    weighed,
     zero_is_bc,
 )
 from tests.reproduction.made_up import write_numbers
@@ -44,10 +44,10 @@ def compared(difference: float, p: float | None, **about: Any) -> dict[str, Any]
 
 @pytest.mark.parametrize(
     ("signs", "verdict"),
-    [([1, 1, 1], YES), ([1, 1, 0, 0], PARTLY), ([1, 0, 0], NO), ([1, 1, -1], REVERSED)],
+    [([1, 1, 1], YES), ([1, 1, 0, 0], PARTLY), ([1, 0, 0], NO), ([1, 1, -1], OPPOSITE)],
 )
 def test_half_won_is_partly_and_one_lost_contradicts(signs: list[int], verdict: str) -> None:
-    assert weighed(signs) == verdict
+    assert all_won(signs) == verdict
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_half_won_is_partly_and_one_lost_contradicts(signs: list[int], verdict: 
         ((0.2, 0.009, 0.02), PARTLY),  # by runs not
         ((0.2, 0.009, None), PARTLY),
         ((-0.2, 0.2, 0.2), PARTLY),  # three of four, and the fourth is not told apart
-        ((-0.2, 0.04, 0.04), REVERSED),
+        ((-0.2, 0.04, 0.04), OPPOSITE),
         ((-0.2, 0.04, 0.3), NO),  # worse, but by runs it is not told apart
     ],
 )
@@ -100,23 +100,23 @@ def test_where_the_paper_states_its_subjects_they_decide_alone(tmp_path: Path) -
     assert _beats(every, tmp_path, **asked).verdict == YES
     assert _beats(every, tmp_path, others=("bcnd",), **asked).verdict == YES
     assert _beats(every, tmp_path, better=-1, level=0.01).verdict == PARTLY
-    assert _beats(every, tmp_path, better=1, level=0.01, by_runs=False).verdict == REVERSED
+    assert _beats(every, tmp_path, better=1, level=0.01, by_runs=False).verdict == OPPOSITE
 
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [(-5.0, 5.0, YES), (1.0, 4.0, YES), (4.0, 5.1, UNCLEAR), (-9.0, 9.0, UNCLEAR),
-     (5.1, 6.0, REVERSED), (-9.0, -5.1, REVERSED), (None, None, UNCLEAR)],
+     (5.1, 6.0, OPPOSITE), (-9.0, -5.1, OPPOSITE), (None, None, UNCLEAR)],
 )  # fmt: skip
 @pytest.mark.parametrize("mean", [100.0, -100.0])
 def test_the_same_is_an_interval_within_5_percent_of_the_mean(
     low: float | None, high: float | None, verdict: str, mean: float
 ) -> None:
-    assert same({"difference": {"low": low, "high": high}}, mean) == verdict
+    assert equivalent({"difference": {"low": low, "high": high}}, mean) == verdict
 
 
 @pytest.mark.parametrize(
-    ("at_0", "verdict"), [(0.0, YES), (3.9, YES), (4.1, UNCLEAR), (-6.1, REVERSED)]
+    ("at_0", "verdict"), [(0.0, YES), (3.9, YES), (4.1, UNCLEAR), (-6.1, OPPOSITE)]
 )
 def test_counter_bc_at_0_is_bc_by_equivalence_whatever_p(
     at_0: float, verdict: str, tmp_path: Path
@@ -135,7 +135,7 @@ def test_counter_bc_at_0_is_bc_by_equivalence_whatever_p(
         (0.8, -3.0, 0.01, YES),  # seen already
         (0.8, 3.0, 0.01, UNCLEAR),  # a larger one was not run
         (1.0, -3.0, 0.2, NO),
-        (1.0, 3.0, 0.01, REVERSED),
+        (1.0, 3.0, 0.01, OPPOSITE),
     ],
 )
 def test_too_large_a_radius_cannot_be_judged_where_none_is_large(
@@ -148,7 +148,7 @@ def test_too_large_a_radius_cannot_be_judged_where_none_is_large(
 
 
 @pytest.mark.parametrize(
-    ("best", "p", "verdict"), [(2.0, 0.04, YES), (2.0, 0.06, NO), (-2.0, 0.04, REVERSED)]
+    ("best", "p", "verdict"), [(2.0, 0.04, YES), (2.0, 0.06, NO), (-2.0, 0.04, OPPOSITE)]
 )
 def test_a_larger_radius_helps_where_the_best_is_significantly_above(
     best: float, p: float, verdict: str, tmp_path: Path
@@ -162,7 +162,7 @@ def test_a_larger_radius_helps_where_the_best_is_significantly_above(
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
-    [(5.0, 12.0, YES), (5.0, 9.0, PARTLY), (-3.0, 12.0, UNCLEAR), (-5.0, -1.0, REVERSED)],
+    [(5.0, 12.0, YES), (5.0, 9.0, PARTLY), (-3.0, 12.0, UNCLEAR), (-5.0, -1.0, OPPOSITE)],
 )
 def test_an_improvement_is_judged_by_the_whole_interval(
     low: float, high: float, verdict: str, tmp_path: Path

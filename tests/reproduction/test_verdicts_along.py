@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from reproduction.numbers import Numbers
-from reproduction.verdicts import NO, OPEN, PARTLY, REVERSED, UNCLEAR, YES, Finding
-from reproduction.verdicts_along import alike, grows, leads, lost, more_helps, occasionally
+from reproduction.verdicts import NO, OPEN, OPPOSITE, PARTLY, UNCLEAR, YES, Finding
+from reproduction.verdicts_along import alike, grows, leads, more_helps, near_chance, occasionally
 from tests.reproduction.made_up import write_numbers
 
 HERE = {"world": "cartpole", "act": "sample"}
@@ -39,7 +39,7 @@ def compared(difference: float, p: float | None, **about: Any) -> dict[str, Any]
         ([(-2, 0.2), (2, 0.01)], UNCLEAR, "higher at 1 of 2 sizes, significantly at 0"),
         ([(2, 0.2), (2, 0.01)], NO, "higher at 0 of 2 sizes"),
         ([(-2, 0.01), (-2, 0.01)], NO, "higher at 2 of 2 sizes, significantly at 2"),  # always
-        ([(2, 0.01), (2, 0.01)], REVERSED, "higher at 0 of 2 sizes, significantly at 0"),
+        ([(2, 0.01), (2, 0.01)], OPPOSITE, "higher at 0 of 2 sizes, significantly at 0"),
     ],
 )
 def test_occasionally_is_significantly_at_some_sizes_and_not_at_all(
@@ -53,7 +53,7 @@ def test_occasionally_is_significantly_at_some_sizes_and_not_at_all(
 
 @pytest.mark.parametrize(
     ("last", "verdict"),
-    [((3.0, 0.01), YES), ((3.0, 0.2), PARTLY), ((-3.0, 0.2), PARTLY), ((-3.0, 0.01), REVERSED)],
+    [((3.0, 0.01), YES), ((3.0, 0.2), PARTLY), ((-3.0, 0.2), PARTLY), ((-3.0, 0.01), OPPOSITE)],
 )
 def test_more_pairs_help_where_the_gain_is_significant(
     last: tuple[float, float], verdict: str, tmp_path: Path
@@ -80,13 +80,13 @@ def test_leading_names_the_sizes_at_which_it_does_not(tmp_path: Path) -> None:
     )
     every[800, "bcnd"] = (-2.0, 0.01)
     assert judged() == Finding(
-        "above each at 1 of 3 sizes; not different from BC at 400/800; below BCND at 800", REVERSED
+        "above each at 1 of 3 sizes; not different from BC at 400/800; below BCND at 800", OPPOSITE
     )
 
 
 @pytest.mark.parametrize(
     ("bcnd", "ours", "verdict"),
-    [(-1.0, -3.9, YES), (-1.0, -4.5, UNCLEAR), (-1.0, -9.0, REVERSED), (-4.5, -9.0, REVERSED)],
+    [(-1.0, -3.9, YES), (-1.0, -4.5, UNCLEAR), (-1.0, -9.0, OPPOSITE), (-4.5, -9.0, OPPOSITE)],
 )
 def test_methods_are_alike_where_each_is_the_same_as_the_best(
     bcnd: float, ours: float, verdict: str, tmp_path: Path
@@ -104,7 +104,7 @@ def test_methods_are_alike_where_each_is_the_same_as_the_best(
         ((2.0, 0.01), (4.0, 0.01), YES),
         ((2.0, 0.01), (4.0, 0.2), NO),
         ((-1.0, 0.01), (4.0, 0.01), NO),  # less far below is no lead
-        ((2.0, 0.01), (-4.0, 0.01), REVERSED),
+        ((2.0, 0.01), (-4.0, 0.01), OPPOSITE),
     ],
 )
 def test_a_lead_that_grows_is_one_at_its_end(
@@ -123,7 +123,7 @@ def test_a_lead_that_grows_is_one_at_its_end(
 
 @pytest.mark.parametrize(
     ("sem", "ours", "verdict"),
-    [(0.1, 89.0, YES), (5.0, 89.0, UNCLEAR), (0.1, 91.0, REVERSED)],
+    [(0.1, 89.0, YES), (5.0, 89.0, UNCLEAR), (0.1, 91.0, OPPOSITE)],
 )
 def test_chance_is_a_tenth_of_what_is_reached_without_noise(
     sem: float, ours: float, verdict: str, tmp_path: Path
@@ -133,7 +133,7 @@ def test_chance_is_a_tenth_of_what_is_reached_without_noise(
         for sigma, m, mean in ((0.0, "bc", 900.0), (0.0, "counter-bc", 800.0), (1.0, "bc", 80.0),
                                (1.0, "counter-bc", ours))
     ]  # fmt: skip
-    found = lost(numbers(tmp_path, "figure5", cells=cells), "sample", "cartpole")
+    found = near_chance(numbers(tmp_path, "figure5", cells=cells), "sample", "cartpole")
     assert found.verdict == verdict
     assert found.ours.endswith("; a tenth is 90.0")
 

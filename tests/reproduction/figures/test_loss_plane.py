@@ -30,7 +30,7 @@ def test_the_loss_depends_on_where_the_policy_lies_from_the_demonstrated_action(
 
 
 def test_the_loss_is_at_least_that_of_the_likeliest_action_of_the_disc() -> None:
-    policy = loss_plane.Predicted("far", (0.0, 0.0), 0.1)
+    policy = loss_plane.PredictedPolicy("far", (0.0, 0.0), 0.1)
     value = float(loss_plane.loss(policy, torch.tensor([[1.0, 0.0]])))
     least = 0.5 * (0.5 / 0.1) ** 2 + np.log(2 * np.pi * 0.1**2)  # half-way, on the rim
     assert least < value < least + 2

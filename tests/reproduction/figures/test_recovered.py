@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 
 from reproduction.figures import recovered
-from reproduction.recovery import AT, meant, variation
+from reproduction.recovery import AT, intended_action, variation
 
 
 def test_opposite_runs_cancel_in_the_mean_curve_and_not_in_the_mean_of_their_variations() -> None:
-    runs = np.stack([meant(AT), -meant(AT), meant(AT), -meant(AT)])
+    runs = np.stack(
+        [intended_action(AT), -intended_action(AT), intended_action(AT), -intended_action(AT)]
+    )
     assert recovered.variation_of_mean(runs)["mean"] == pytest.approx(0.0)
     assert [variation(run) for run in runs] == pytest.approx([2.0] * 4)
 
 
 def test_where_runs_turn_together_the_mean_curve_varies_as_much_as_they_do() -> None:
-    runs = np.array([1.0, 2.0, 0.5])[:, None] * meant(AT)
+    runs = np.array([1.0, 2.0, 0.5])[:, None] * intended_action(AT)
     own = np.array([2.0, 4.0, 1.0])  # the variation is then linear, and so the jackknife exact
     found = recovered.variation_of_mean(runs)
     assert found == pytest.approx({"mean": own.mean(), "sd": own.std(ddof=1)})

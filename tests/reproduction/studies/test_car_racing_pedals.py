@@ -27,7 +27,7 @@ def test_exchanged_pedals_are_the_other_method_s_at_the_same_frames(tiny: Any, q
         act = policies[lends].actor().act
         expected = [act(frame) for frame in frames[drives].numpy()]
         np.testing.assert_allclose(other[drives], expected, rtol=1e-5, atol=1e-5)
-    done = pedals.exchanged(own, other, own)
+    done = pedals.exchange_pedals(own, other, own)
     np.testing.assert_array_equal(done[..., :1], own[..., :1])
     np.testing.assert_array_equal(done[..., 1:], other[..., 1:])
 

@@ -13,7 +13,9 @@ from reproduction.studies import modes
 
 def test_both_intended_actions_are_demonstrated_equally_often() -> None:
     action = modes.line(0).action
-    nearest = np.minimum(np.abs(action - modes.INTENDED), np.abs(action + modes.INTENDED))
+    nearest = np.minimum(
+        np.abs(action - modes.INTENDED_ACTION), np.abs(action + modes.INTENDED_ACTION)
+    )
     assert nearest.max() <= modes.NOISE
     assert 0.4 < (action > 0).mean() < 0.6
 

@@ -27,4 +27,4 @@ def test_each_corruption_has_its_episodes() -> None:
 
 
 def test_numbers_are_kept_with_five_digits() -> None:
-    assert scores._rounded({"a": [1.23456789, (2, "x")]}) == {"a": [1.2346, [2, "x"]]}
+    assert scores._round_numbers({"a": [1.23456789, (2, "x")]}) == {"a": [1.2346, [2, "x"]]}
