@@ -49,7 +49,7 @@ def auto_leaves_large_batches_of_few_networks_to_torch() -> None:
 
 
 def triton_is_as_close_to_float64_as_torch_is() -> None:
-    """Float32 trainings part after some tens of steps; a kernel may add no more error than torch."""
+    """Compare after few steps: float32 trainings diverge from each other soon after."""
     for method in ("bc", "counter-bc"):
         for batch in (10, 16, 37):
             for hidden in (NARROW, WIDE):
