@@ -31,4 +31,4 @@ def test_numbers_are_split_at_their_gap_by_hand() -> None:
 @pytest.mark.parametrize(("name", "value"), [("most", 0), ("rounds", 0), ("folds", 1)])
 def test_a_search_below_its_limits_is_refused(name: str, value: int) -> None:
     with pytest.raises(OptionError, match=f"{name} is {value}; it must be"):
-        IntentSearch(**{name: value})  # type: ignore[arg-type]  # all three are whole numbers
+        IntentSearch(**{name: value})

@@ -35,8 +35,8 @@ def several_modes(dimensions: Sequence[str]) -> Doubt:
         "several modes",
         f"the errors of {', '.join(dimensions)} have more than one peak (at most "
         f"{FALSE_ALARMS:.0%} of data with one look so): demonstrators may mean different actions "
-        "at the same state, which one Gaussian averages; look at operators and goals apart, or use a "
-        "mixture policy",
+        "at the same state, which one Gaussian averages; look at operators and goals separately, "
+        "or use a mixture policy",
     )
 
 
