@@ -16,6 +16,7 @@ from counterbc.kernels.torch_kernel import TorchKernel
 from counterbc.training.network_stack import NetworkStack
 from counterbc.weightings import Batch
 from tests.kernels.stacks import advance, block, stack
+from tests.skips import NO_GPU
 
 
 class Descent:
@@ -64,7 +65,7 @@ def test_a_kernel_bears_the_name_it_is_chosen_by(name: str) -> None:
     if name != "torch":
         home = _NATIVE[name]
         if home.library == "triton" and not torch.cuda.is_available():
-            pytest.skip("there is no CUDA device")
+            pytest.skip(NO_GPU)
         kernel = getattr(import_module(f"counterbc.kernels.{home.module}"), home.kernel)
     assert kernel.name == name
 

@@ -146,8 +146,8 @@ def test_people_are_a_teacher_beside_the_others(people: Path, tmp_path: Path) ->
     assert [row["world"] for row in numbers["figure4"]["shown"]] == ["cartpole"]
 
 
+@pytest.mark.needs("gym_pusht")
 def test_a_study_with_a_name_has_its_own_folder(make_demos: Make, tmp_path: Path) -> None:
-    pytest.importorskip("gym_pusht", reason="the pusht extra is not installed")
     file, out = tmp_path / "people.hdf5", tmp_path / "out"
     make_demos(episodes=10, length=20, obs_size=5).save(file)
     asked: dict[str, Any] = {"worlds": ("push-t",), "data": file, "pairs": (50,)}
