@@ -148,7 +148,7 @@ def test_policies_are_evaluated_in_their_own_simulator_alone(demos: Demonstratio
     assert set(found.measures) == {"tiles", "lap"}
     split = evaluate(policies, "car-racing", slots=1, **options)
     np.testing.assert_allclose(split.returns, found.returns)  # tracks do not depend on slots
-    with pytest.raises(OptionError, match="recorded in car-racing by envpool; by gymnasium it"):
+    with pytest.raises(OptionError, match="recorded in car-racing with envpool; gymnasium renders"):
         evaluate(policies, "car-racing", backend="gymnasium", **options)
 
 
