@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
 from tests.identities.source_tree import (
     Import,
     cycles,
@@ -115,7 +113,6 @@ def test_no_modules_import_each_other() -> None:
     assert cycles(library_imports(library_modules())) == []
 
 
-@pytest.mark.xfail(reason="counterbc reproduce still runs the reproduction")
 def test_the_library_does_not_import_the_reproduction_or_the_benchmarks() -> None:
     outside = ("reproduction", "benchmarks", "tests")
     wrong = [

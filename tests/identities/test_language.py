@@ -12,11 +12,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-import pytest
-
 from tests.identities.source_tree import SourceFile, source_files
-
-unfinished = pytest.mark.xfail(reason="the source is being brought under this rule")
 
 PROSE = ("src", "reproduction", "benchmarks")
 
@@ -111,16 +107,13 @@ def _prose(file: SourceFile) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-@unfinished
 def test_modules_public_classes_and_functions_have_a_docstring() -> None:
     assert missing_docstrings() == []
 
 
-@unfinished
 def test_docstrings_of_functions_start_with_a_verb() -> None:
     assert docstrings_without_verb() == []
 
 
-@unfinished
 def test_phrases_that_puzzle_readers_stay_away() -> None:
     assert puzzling_phrases() == []

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
 from tests.identities.source_tree import ROOT, SOURCE, TESTS, source_files
 from tests.identities.vocabulary import bare_identifiers
-
-unfinished = pytest.mark.xfail(reason="the source is being brought under this rule")
 
 ROOT_MODULES = 10
 FILE_LINES = 300
@@ -107,7 +103,6 @@ def test_the_package_has_few_modules_at_its_root() -> None:
     assert modules_at_the_root() == []
 
 
-@unfinished
 def test_files_are_short() -> None:
     assert long_files() == []
 
@@ -116,17 +111,14 @@ def test_functions_are_short() -> None:
     assert long_functions() == []
 
 
-@unfinished
 def test_calls_have_few_positional_arguments() -> None:
     assert long_calls() == []
 
 
-@unfinished
 def test_every_module_has_a_test_file_of_its_name() -> None:
     assert modules_without_test() == []
 
 
-@unfinished
 def test_every_test_file_mirrors_a_module() -> None:
     assert stray_tests() == []
 
@@ -136,7 +128,6 @@ def test_exceptions_of_the_mirror_are_real_files() -> None:
     assert [name for name in exceptions if not (ROOT / name).exists()] == []
 
 
-@unfinished
 def test_few_identifiers_are_bare_participles_or_pronouns() -> None:
     total, bare, _ = bare_identifiers([SOURCE, ROOT / "reproduction"])
     assert sum(bare.values()) < BARE_SHARE * total, bare.most_common(20)
