@@ -32,22 +32,22 @@ def demos(tmp_path: Path, call_json: CallJson) -> Path:
 def test_demonstrate_reports_the_demonstrations_beside_the_expert(
     tmp_path: Path, call_json: CallJson
 ) -> None:
-    said = call_json(
+    payload = call_json(
         "demonstrate", "intersection", "--noise", "gaussian", "--sigma", 0.2,
         "--pairs", 50, "--seed", 3, "--out", tmp_path / "d.hdf5",
     )  # fmt: skip
-    assert said["pairs"] == 50
-    assert said["episodes"] == 3
+    assert payload["pairs"] == 50
+    assert payload["episodes"] == 3
     shown, best = (returns("intersection", who, 3, 3) for who in (GaussianNoise(0.2), Chain(())))
-    assert said["mean_return"] == pytest.approx(shown.mean())
-    assert said["expert_return"] == pytest.approx(best.mean())
+    assert payload["mean_return"] == pytest.approx(shown.mean())
+    assert payload["expert_return"] == pytest.approx(best.mean())
 
 
 def test_inspect_shows_what_is_in_a_file(demos: Path, call: Call, call_json: CallJson) -> None:
-    said = call_json("inspect", demos)
-    assert (said["episodes"], said["pairs"], said["action_size"]) == (3, 60, 2)
-    assert [d["name"] for d in said["dimensions"]][-1] == "ego_dy"
-    assert said["actions_outside_bounds"] > 0
+    payload = call_json("inspect", demos)
+    assert (payload["episodes"], payload["pairs"], payload["action_size"]) == (3, 60, 2)
+    assert [d["name"] for d in payload["dimensions"]][-1] == "ego_dy"
+    assert payload["actions_outside_bounds"] > 0
     status, out, _ = call("inspect", demos)
     assert status == 0
     assert "ego_x" in out

@@ -42,9 +42,9 @@ def faulty(demos: Path) -> Path:
 def test_operators_masks_and_environment_survive_the_way_over_lerobot(
     multi_human: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
-    said = call_json("convert", multi_human, tmp_path / "folder", "--to", "lerobot")
-    assert (said["format"], said["episodes"], said["pairs"]) == ("lerobot", 1, 48)
-    assert {"states", "next_obs", "digits beyond 32 bits"} <= set(said["not_carried_over"])
+    payload = call_json("convert", multi_human, tmp_path / "folder", "--to", "lerobot")
+    assert (payload["format"], payload["episodes"], payload["pairs"]) == ("lerobot", 1, 48)
+    assert {"states", "next_obs", "digits beyond 32 bits"} <= set(payload["not_carried_over"])
     call_json("convert", tmp_path / "folder", tmp_path / "back.hdf5")
     there, back = load(multi_human), load(tmp_path / "back.hdf5")
     assert back.fingerprint() == there.fingerprint()
@@ -68,8 +68,8 @@ def test_a_mask_and_keys_choose_what_is_converted(
     demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     out = tmp_path / "some.npz"
-    said = call_json("convert", demos, out, "--mask", "expert", "--obs", "state")
-    assert (said["episodes"], said["pairs"], said["not_carried_over"]) == (2, 20, [])
+    payload = call_json("convert", demos, out, "--mask", "expert", "--obs", "state")
+    assert (payload["episodes"], payload["pairs"], payload["not_carried_over"]) == (2, 20, [])
     assert [e.name for e in load(out).episodes] == ["demo_0", "demo_2"]
 
 
@@ -112,8 +112,8 @@ def test_images_are_inspected_converted_and_learned_from(
     multi_human: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     chosen = (multi_human, "--obs", "agentview_image")
-    said = call_json("inspect", *chosen)
-    assert (said["obs_shape"], said["obs_keys"]) == ([84, 84, 3], {})
+    payload = call_json("inspect", *chosen)
+    assert (payload["obs_shape"], payload["obs_keys"]) == ([84, 84, 3], {})
     call_json("convert", multi_human, tmp_path / "a.npz", "--obs", "agentview_image")
     assert load(tmp_path / "a.npz").obs_shape == (84, 84, 3)
     run = tmp_path / "run"

@@ -69,6 +69,8 @@ def test_help_names_every_world_noise_and_teacher(capsys: pytest.CaptureFixture[
 
 def test_the_return_is_that_of_whole_episodes(tmp_path: Path, call_json: CallJson) -> None:
     out = tmp_path / "d.hdf5"
-    said = call_json("demonstrate", "cartpole", "--pairs", 300, "--out", out)
-    assert said["mean_return"] == said["expert_return"] == 200  # nobody falls from gentle starts
+    payload = call_json("demonstrate", "cartpole", "--pairs", 300, "--out", out)
+    assert (
+        payload["mean_return"] == payload["expert_return"] == 200
+    )  # nobody falls from gentle starts
     assert load(out).mean_return == 150  # of 200 and the 100 that were kept of the second

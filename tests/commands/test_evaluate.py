@@ -26,13 +26,13 @@ def test_from_demonstrations_to_a_paired_comparison(
 ) -> None:
     common = ("--steps", 30, "--seeds", 2)
     bc, counter = tmp_path / "bc", tmp_path / "counter"
-    said = call_json("train", demos, "--method", "bc", "--out", bc, *common)
-    assert len(said["members"]) == 2
-    said = call_json("train", demos, "--radius", 0.3, "--out", counter, *common)
-    assert said["settings"]["radius"] == 0.3
+    payload = call_json("train", demos, "--method", "bc", "--out", bc, *common)
+    assert len(payload["members"]) == 2
+    payload = call_json("train", demos, "--radius", 0.3, "--out", counter, *common)
+    assert payload["settings"]["radius"] == 0.3
     film = tmp_path / "film.gif"
-    said = call_json("evaluate", bc, counter, "--episodes", 5, "--video", film)
-    first, second = said["runs"]
+    payload = call_json("evaluate", bc, counter, "--episodes", 5, "--video", film)
+    first, second = payload["runs"]
     assert np.shape(first["returns"]) == np.shape(second["returns"]) == (2, 5)
     difference = np.mean(second["returns"]) - np.mean(first["returns"])
     assert second["above_first"]["mean"] == pytest.approx(difference)

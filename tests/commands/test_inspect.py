@@ -80,16 +80,16 @@ def test_inspect_gives_the_fingerprint_of_the_dataset_in_memory(
 def test_inspect_finds_what_the_makers_of_real_data_say(
     data: Path, name: str, episodes: int, pairs: int, call_json: CallJson
 ) -> None:
-    said = call_json("inspect", data / name)
-    assert (said["episodes"], said["pairs"]) == (episodes, pairs)
-    assert said["fingerprint"] == load(data / name).fingerprint()
+    payload = call_json("inspect", data / name)
+    assert (payload["episodes"], payload["pairs"]) == (episodes, pairs)
+    assert payload["fingerprint"] == load(data / name).fingerprint()
 
 
 def test_the_multi_human_excerpt_reports_masks_operators_and_its_one_demo(
     multi_human: Path, call_json: CallJson
 ) -> None:
-    said = call_json("inspect", multi_human)
-    assert (said["episodes"], said["pairs"], len(said["masks"])) == (1, 48, 44)
-    assert len(said["operators"]) == 6
-    assert sum(said["operators"].values()) == 1
-    assert "obs/agentview_image" in said["left_out"]
+    payload = call_json("inspect", multi_human)
+    assert (payload["episodes"], payload["pairs"], len(payload["masks"])) == (1, 48, 44)
+    assert len(payload["operators"]) == 6
+    assert sum(payload["operators"].values()) == 1
+    assert "obs/agentview_image" in payload["left_out"]

@@ -32,15 +32,15 @@ def test_the_page_says_what_score_and_radius_say(
     demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     out = tmp_path / "page.html"
-    said = call_json("report", demos, *QUICK, "--out", out)
+    payload = call_json("report", demos, *QUICK, "--out", out)
     scored = call_json("score", demos, *QUICK)
     chosen = call_json("radius", demos, "--steps", 20)
-    assert said["operators"] == scored["operators"]
-    assert said["radius"] == scored["radius"]
-    assert said["radius_choice"]["error"] == chosen["error"]
+    assert payload["operators"] == scored["operators"]
+    assert payload["radius"] == scored["radius"]
+    assert payload["radius_choice"]["error"] == chosen["error"]
     text = out.read_text(encoding="utf-8")
-    assert len(text.encode()) == said["bytes"]
-    for sentence in said["headline"]:
+    assert len(text.encode()) == payload["bytes"]
+    for sentence in payload["headline"]:
         assert sentence in text
     for operator in scored["operators"]:
         assert f"<td>{operator['distance']:.3f}</td>" in text
@@ -54,14 +54,14 @@ def test_the_line_that_leaves_episodes_out_leaves_out_those_that_stand_out(
     bad = replace(demos.episodes[4], action=-demos.episodes[4].action)
     monkeypatch.chdir(tmp_path)
     replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:])).save("demos.hdf5")
-    said = call_json("report", "demos.hdf5", "--radius", 0.2, "--steps", 200, "--repeats", 1,
+    payload = call_json("report", "demos.hdf5", "--radius", 0.2, "--steps", 200, "--repeats", 1,
         "--no-intents",
     )  # fmt: skip
-    assert said["stand_out"] == [4]
-    lines = [line for step in said["next"] for line in step["commands"]]
+    assert payload["stand_out"] == [4]
+    lines = [line for step in payload["next"] for line in step["commands"]]
     (score,) = [line for line in lines if line.startswith("counterbc score")]
     scored = call_json(*shlex.split(score)[1:])
-    assert scored["worst"] == said["stand_out"]
+    assert scored["worst"] == payload["stand_out"]
     assert Path("demos-good.hdf5").exists()
 
 
@@ -89,8 +89,10 @@ def test_several_files_are_one_page(make_demos: Any, tmp_path: Path, call_json: 
     for seed, path in enumerate(paths):
         make_demos(seed=seed).save(path)
     out = tmp_path / "page.html"
-    said = call_json("report", *paths, "--radius", 0.2, "--no-scores", "--no-intents", "--out", out)
-    assert (said["episodes"], said["pairs"]) == (8, 80)
+    payload = call_json(
+        "report", *paths, "--radius", 0.2, "--no-scores", "--no-intents", "--out", out
+    )
+    assert (payload["episodes"], payload["pairs"]) == (8, 80)
     assert "<h1>a.hdf5 + b.hdf5</h1>" in out.read_text(encoding="utf-8")
 
 

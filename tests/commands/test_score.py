@@ -57,16 +57,16 @@ def test_scores_name_the_worst_and_how_to_leave_them_out(
 ) -> None:
     status, out, err = call("score", demos, *QUICK, "--exclude", 2)
     assert status == 0, err
-    said = call_json("score", demos, *QUICK, "--exclude", 2)
-    ranked = sorted(said["episodes"], key=lambda s: -s["distance"])
-    assert said["worst"] == sorted(s["index"] for s in ranked[:2])
-    assert f"--dataset.exclude_episodes='{said['worst']}'" in out
+    payload = call_json("score", demos, *QUICK, "--exclude", 2)
+    ranked = sorted(payload["episodes"], key=lambda s: -s["distance"])
+    assert payload["worst"] == sorted(s["index"] for s in ranked[:2])
+    assert f"--dataset.exclude_episodes='{payload['worst']}'" in out
     assert "each action dimension spans [-1, 1]" in out
     (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
     pasted = shlex.split(line.removeprefix("robomimic").strip())
     assert pasted[:3] == ["counterbc", "score", str(demos)]
     again = call_json(*pasted[1:-1], tmp_path / "marked.hdf5")
-    assert (again["worst"], again["radius"]) == (said["worst"], said["radius"])
+    assert (again["worst"], again["radius"]) == (payload["worst"], payload["radius"])
     rows = [line for line in out.splitlines() if line.startswith("demo_")]
     assert [r.split()[0] for r in rows] == [s["name"] for s in ranked]
     _, out, _ = call("score", demos, *QUICK, "--order", "file", "--show", 1)

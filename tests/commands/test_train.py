@@ -31,22 +31,22 @@ def test_several_files_are_merged_and_name_the_operators(
 ) -> None:
     for name in ("ann", "bob"):
         call_json("demonstrate", "intersection", "--pairs", 40, "--out", tmp_path / name)
-    said = call_json("inspect", tmp_path / "ann", tmp_path / "bob")
-    assert said["operators"] == {"ann": 2, "bob": 2}
+    payload = call_json("inspect", tmp_path / "ann", tmp_path / "bob")
+    assert payload["operators"] == {"ann": 2, "bob": 2}
     out = tmp_path / "run"
-    said = call_json(
+    payload = call_json(
         "train", tmp_path / "ann", tmp_path / "bob", "--operator", "bob", "--method", "bc",
         "--steps", 3, "--out", out,
     )  # fmt: skip
-    assert said["data"][0]["pairs"] == 40
+    assert payload["data"][0]["pairs"] == 40
 
 
 def test_held_out_training_draws_the_loss_curve(
     demos: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     run = tmp_path / "run"
-    said = call_json("train", demos, "--steps", 20, "--held-out", 0.34, "--out", run)
-    assert len(said["held_out_loss"]) == 1
+    payload = call_json("train", demos, "--steps", 20, "--held-out", 0.34, "--out", run)
+    assert len(payload["held_out_loss"]) == 1
     assert (run / "loss.png").stat().st_size > 1000
     assert call("evaluate", run, "--episodes", 2)[0] == 0
 
@@ -55,10 +55,10 @@ def test_a_random_subset_of_pairs_can_be_learned_from(
     demos: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     run = tmp_path / "run"
-    said = call_json(
+    payload = call_json(
         "train", demos, "--pairs", 25, "--method", "bc-rnn", "--steps", 3, "--out", run
     )
-    assert said["data"][0]["pairs"] == 25
+    assert payload["data"][0]["pairs"] == 25
 
 
 def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Problems are made on purpose, one at a time, and must be found where they were made."""
+"""Datasets that are inspected one after the other are inspected as one."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def raw_episodes(count: int = 5, length: int = 20) -> list[RawEpisode]:
     ]
 
 
-def looked_at(made: list[RawEpisode], idle: int | None = None, **header: Any) -> Inspection:
+def inspect(episodes: list[RawEpisode], idle: int | None = None, **header: Any) -> Inspection:
     bounds = {"action_low": -np.ones(2), "action_high": np.ones(2)}
     inspection = Inspection(idle)
-    inspection.add(Header(**(bounds | {"source": "made"} | header)), made)
+    inspection.add(Header(**(bounds | {"source": "made"} | header)), episodes)
     return inspection
 
 
 def test_statistics_leave_out_what_is_not_finite() -> None:
-    made = raw_episodes()
-    made[1].obs[0, 0] = np.nan
-    joined = np.concatenate([r.obs for r in made]).astype(np.float64)
-    first = looked_at(made).report().dimensions[0]
-    x = joined[np.isfinite(joined[:, 0]), 0]
+    episodes = raw_episodes()
+    episodes[1].obs[0, 0] = np.nan
+    rows = np.concatenate([r.obs for r in episodes]).astype(np.float64)
+    first = inspect(episodes).report().dimensions[0]
+    x = rows[np.isfinite(rows[:, 0]), 0]
     expected = {"min": x.min(), "mean": x.mean(), "max": x.max(), "std": x.std()}
     assert {key: getattr(first, key) for key in expected} == pytest.approx(expected)
 
@@ -56,8 +56,10 @@ def by(who: str | None, selected: bool = False) -> RawEpisode:
 def test_several_streams_have_the_fingerprint_and_operators_of_their_merge() -> None:
     def parts() -> Iterator[Stream]:
         for source in ("a.hdf5", "b.hdf5"):
-            made = [RawEpisode(r.obs + len(source), r.action, name=r.name) for r in raw_episodes(2)]
-            yield Stream(Header(source=source), iter(made))
+            episodes = [
+                RawEpisode(r.obs + len(source), r.action, name=r.name) for r in raw_episodes(2)
+            ]
+            yield Stream(Header(source=source), iter(episodes))
         yield Stream(Header(source="c.hdf5"), iter([by("ann"), by(None, selected=True)]))
 
     whole = merge([s.demonstrations() for s in parts()])
@@ -71,14 +73,14 @@ def test_several_streams_have_the_fingerprint_and_operators_of_their_merge() -> 
 
 
 def test_streams_that_differ_are_not_looked_at_as_one() -> None:
-    inspection = looked_at(raw_episodes())
+    inspection = inspect(raw_episodes())
     with pytest.raises(DataError, match="cannot merge made and other: action bounds"):
         inspection.add(Header(source="other"), raw_episodes())
 
 
 def test_a_stream_without_episodes_is_refused() -> None:
     with pytest.raises(DataError, match="at least one episode"):
-        looked_at([])
+        inspect([])
 
 
 def test_images_that_are_not_bytes_are_refused_and_not_called_clean(tmp_path: Path) -> None:

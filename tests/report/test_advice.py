@@ -37,7 +37,7 @@ class WithOutliers(Findings):
 
 
 @pytest.fixture(scope="module")
-def found(make_demos: Any) -> Findings:
+def findings(make_demos: Any) -> Findings:
     demos = make_demos(episodes=8)
     return find(
         [replace(demos.subset(range(5)), source="a"), replace(demos.subset([5, 6, 7]), source="b")],
@@ -45,8 +45,8 @@ def found(make_demos: Any) -> Findings:
     )
 
 
-def with_outliers(found: Findings) -> Findings:
-    return WithOutliers(**{f: getattr(found, f) for f in found.__dataclass_fields__})
+def with_outliers(findings: Findings) -> Findings:
+    return WithOutliers(**{f: getattr(findings, f) for f in findings.__dataclass_fields__})
 
 
 def parsed(steps: Sequence[Step]) -> list[Command]:
@@ -55,9 +55,9 @@ def parsed(steps: Sequence[Step]) -> list[Command]:
     return [parse(shlex.split(line)[1:]) for line in lines]
 
 
-def test_every_line_is_a_command_that_we_have(found: Findings) -> None:
+def test_every_line_is_a_command_that_we_have(findings: Findings) -> None:
     given = Inputs((ODD,), ("robomimic",), ("state", "goal"))
-    one = replace(with_outliers(found), sources=(Source("a", tuple(map(str, range(8)))),))
+    one = replace(with_outliers(findings), sources=(Source("a", tuple(map(str, range(8)))),))
     commands = parsed(advice(one, given))
     assert [type(c).__name__ for c in commands] == ["Score", "Train", "Train", "Clean"]
     score, _, train, clean = commands
@@ -71,8 +71,8 @@ def test_every_line_is_a_command_that_we_have(found: Findings) -> None:
     assert clean.out == Path("my demos-meant.hdf5")
 
 
-def test_excluded_episodes_are_numbered_within_their_files(found: Findings) -> None:
-    marked = with_outliers(found)
+def test_excluded_episodes_are_numbered_within_their_files(findings: Findings) -> None:
+    marked = with_outliers(findings)
     given = Inputs((Path("a"), Path("b")), ("lerobot", "lerobot"))
     (step,) = [s for s in advice(marked, given) if s.title.startswith("Exclude")]
     first = [i for i in marked.outliers if i < 5]
@@ -82,12 +82,12 @@ def test_excluded_episodes_are_numbered_within_their_files(found: Findings) -> N
     assert not any(c.startswith("counterbc") for c in step.commands)
 
 
-def test_several_goals_are_kept_apart_before_anything_is_trained(found: Findings) -> None:
-    names = tuple(e.name for e in found.demos.episodes)
+def test_several_goals_are_kept_apart_before_anything_is_trained(findings: Findings) -> None:
+    names = tuple(e.name for e in findings.demos.episodes)
     two = Intents(names, np.eye(2)[np.arange(8) % 2], {})
-    options = replace(found.options, angles=("state[1]",))
+    options = replace(findings.options, angles=("state[1]",))
     commands = parsed(
-        advice(replace(found, intents=two, options=options), Inputs((ODD,), ("npz",)))
+        advice(replace(findings, intents=two, options=options), Inputs((ODD,), ("npz",)))
     )
     first = commands[0]
     assert isinstance(first, IntentsCommand)

@@ -21,57 +21,57 @@ QUICK: dict[str, Any] = {"held_out": HeldOut(repeats=1, steps=20), "search": Rad
 
 
 def test_it_says_what_the_other_functions_say(tiny: Demonstrations) -> None:
-    found = find([tiny], ReportOptions(**QUICK))
+    findings = find([tiny], ReportOptions(**QUICK))
     choice = choose_radius(tiny, search=RadiusSearch(steps=20), progress=False)
     judged = meaning(
         tiny, radius=choice.radius, held_out=HeldOut(repeats=1, steps=20), progress=False
     )  # fmt: skip
-    assert found.choice is not None
-    assert found.meaning is not None
-    assert found.choice.error == choice.error
-    assert found.radius == judged.radius
-    np.testing.assert_array_equal(found.meaning.meant, judged.meant)
-    assert found.distance == pytest.approx(np.sqrt((judged.distance**2).mean()))
+    assert findings.choice is not None
+    assert findings.meaning is not None
+    assert findings.choice.error == choice.error
+    assert findings.radius == judged.radius
+    np.testing.assert_array_equal(findings.meaning.meant, judged.meant)
+    assert findings.distance == pytest.approx(np.sqrt((judged.distance**2).mean()))
 
 
 def test_an_episode_that_does_the_opposite_stands_out(make_demos: Any) -> None:
     demos = make_demos(episodes=10, length=40)
     bad = replace(demos.episodes[4], action=-demos.episodes[4].action)
     demos = replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:]))
-    found = find([demos], ReportOptions(radius=0.2, intents=False, held_out=HeldOut(steps=400)))
-    assert found.outliers == [4]
-    assert found.ranking[0] == 4
-    assert "1 episode stands out." in headline(found)
+    findings = find([demos], ReportOptions(radius=0.2, intents=False, held_out=HeldOut(steps=400)))
+    assert findings.outliers == [4]
+    assert findings.ranking[0] == 4
+    assert "1 episode stands out." in headline(findings)
 
 
 def test_few_episodes_have_none_that_stands_out(tiny: Demonstrations) -> None:
-    found = find([tiny], ReportOptions(radius=0.2, intents=False, **QUICK))
-    assert found.fence is None
-    assert found.outliers == []
-    assert not any("out" in sentence.split() for sentence in headline(found))
+    findings = find([tiny], ReportOptions(radius=0.2, intents=False, **QUICK))
+    assert findings.fence is None
+    assert findings.outliers == []
+    assert not any("out" in sentence.split() for sentence in headline(findings))
 
 
 def test_what_is_not_asked_for_has_a_reason(tiny: Demonstrations) -> None:
-    found = find([tiny], ReportOptions(radius=0.2, scores=False, intents=False))
-    assert [found.choice, found.meaning, found.intents] == [None] * 3
-    assert set(found.reasons) == {"radius", "scores", "intents"}
+    findings = find([tiny], ReportOptions(radius=0.2, scores=False, intents=False))
+    assert [findings.choice, findings.meaning, findings.intents] == [None] * 3
+    assert set(findings.reasons) == {"radius", "scores", "intents"}
 
 
 def test_images_are_inspected_and_the_rest_is_explained() -> None:
     rng = np.random.default_rng(0)
     frames = rng.integers(0, 255, (6, 8, 8, 3), np.uint8)
     episodes = tuple(Episode(frames, rng.uniform(-1, 1, (6, 2))) for _ in range(8))
-    found = find([Demonstrations(episodes)], ReportOptions(**QUICK))
-    assert found.inspection.episodes == 8
-    assert "images" in found.reasons["radius"]
-    assert "--radius" in found.reasons["scores"]
-    assert "images" in found.reasons["intents"]
+    findings = find([Demonstrations(episodes)], ReportOptions(**QUICK))
+    assert findings.inspection.episodes == 8
+    assert "images" in findings.reasons["radius"]
+    assert "--radius" in findings.reasons["scores"]
+    assert "images" in findings.reasons["intents"]
 
 
 def test_too_few_episodes_for_goals_are_explained(make_demos: Any) -> None:
-    found = find([make_demos(episodes=1, length=60)], ReportOptions(radius=0.2, **QUICK))
-    assert found.meaning is not None
-    assert "1 episodes are too few" in found.reasons["intents"]
+    findings = find([make_demos(episodes=1, length=60)], ReportOptions(radius=0.2, **QUICK))
+    assert findings.meaning is not None
+    assert "1 episodes are too few" in findings.reasons["intents"]
 
 
 def test_a_wrong_option_is_refused_before_any_work(tiny: Demonstrations) -> None:
@@ -83,15 +83,15 @@ def test_a_wrong_option_is_refused_before_any_work(tiny: Demonstrations) -> None
 
 def test_merged_datasets_keep_the_names_of_their_episodes(make_demos: Any) -> None:
     one, two = make_demos(episodes=2), make_demos(episodes=3, seed=1)
-    found = find(
+    findings = find(
         [replace(one, source="a.hdf5"), replace(two, source="b.hdf5")],
         ReportOptions(radius=0.2, scores=False, intents=False),
     )
-    assert found.sources == (
+    assert findings.sources == (
         Source("a.hdf5", ("demo_0", "demo_1")),
         Source("b.hdf5", ("demo_0", "demo_1", "demo_2")),
     )
-    assert len(found.demos) == 5
+    assert len(findings.demos) == 5
 
 
 def test_lengths_are_told_in_seconds_where_the_rate_is_known(tiny: Demonstrations) -> None:
