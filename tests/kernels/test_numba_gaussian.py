@@ -32,5 +32,6 @@ def test_one_state_with_two_actions_by_hand() -> None:
 
 
 def test_threads_are_as_many_as_torchs() -> None:
-    with native.threads() as count:
-        assert count == min(torch.get_num_threads(), native.numba.config.NUMBA_NUM_THREADS)
+    expected = min(torch.get_num_threads(), native.numba.config.NUMBA_NUM_THREADS)
+    with native.threads() as count:  # in here numba may change what torch reports
+        assert count == expected
