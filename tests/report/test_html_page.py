@@ -66,7 +66,8 @@ def test_it_has_all_parts_in_the_order_of_a_reader(whole: str) -> None:
     heads = re.findall(r"<h2>(.*?)</h2>", whole)
     assert heads == [
         "What to do next", "What is in the data", "The radius and why", "Operators", "Episodes",
-        "Demonstrated and meant actions", "Modes and goals", "How this was made, and what it cannot tell",
+        "Demonstrated and meant actions", "Modes and goals",
+        "How this was made, and what it cannot tell",
     ]  # fmt: skip
     assert "10 episodes by 2 operators, 100 pairs." in whole
     assert "2030-01-02 03:04 UTC" in whole

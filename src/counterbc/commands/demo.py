@@ -96,9 +96,9 @@ def _describe(outcome: Outcome) -> list[RenderableType]:
     """Return the result in words and one table per way of acting."""
     c, starts = outcome.comparison, outcome.same_starts
     text = (
-        f"World: Intersection, where a car must reach its goal and avoid another car. The demonstrator "
-        f"is\nan expert with errors ({c.teacher}). {c.seeds} independent runs learn from {c.pairs} "
-        f"state-action pairs each.\n\n"
+        f"World: Intersection, where a car must reach its goal and avoid another car. The "
+        f"demonstrator is\nan expert with errors ({c.teacher}). {c.seeds} independent runs "
+        f"learn from {c.pairs} state-action pairs each.\n\n"
         f"Return of the demonstrations: {starts.demonstrated:.2f}. The expert without errors earns "
         f"{starts.expert:.2f} from the same\nstarts: the difference is "
         f"{starts.difference.mean:+.2f} ± {starts.difference.se:.2f} (standard error over runs)."
@@ -111,8 +111,8 @@ def _describe(outcome: Outcome) -> list[RenderableType]:
         parts += [title, _act_table(outcome, act)]
     note = (
         "\nReturn is the mean reward per episode; more is better. Brackets are 95 % intervals over "
-        "runs.\nThe gain over BC is paired by run: all methods learn from the same demonstrations and "
-        "are tested\nfrom the same starts. "
+        "runs.\nThe gain over BC is paired by run: all methods learn from the same demonstrations "
+        "and are tested\nfrom the same starts. "
         f"From 1000 other starts the expert earns {outcome.expert:.2f}."
     )
     return [*parts, note]

@@ -67,8 +67,8 @@ class Demonstrate(Command):
         text = (
             f"{demos!r}\n\n"
             f"Mean return of whole episodes by {people}: {teacher_return.mean:.2f} "
-            f"± {teacher_return.se:.2f}; of the expert without errors, from the same starts: {expert.mean:.2f} "
-            f"± {expert.se:.2f}.\n"
+            f"± {teacher_return.se:.2f}; of the expert without errors, from the same starts: "
+            f"{expert.mean:.2f} ± {expert.se:.2f}.\n"
             f"Written to {self.out}. Next: counterbc train {self.out}"
         )
         return payload, [text]

@@ -81,8 +81,8 @@ class Evaluate(Command):
         for folder, run_seeds in zip(self.runs, seeds, strict=True):
             if run_seeds != seeds[0]:
                 raise OptionError(
-                    f"{self.runs[0]} has policies with seeds {seeds[0]}, {folder} with {run_seeds}; "
-                    "runs are compared seed by seed, so give runs with the same seeds"
+                    f"{self.runs[0]} has policies with seeds {seeds[0]}, {folder} with "
+                    f"{run_seeds}; runs are compared seed by seed, so give runs with the same seeds"
                 )
 
     def _entry(

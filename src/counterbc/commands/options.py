@@ -1,8 +1,9 @@
 """Options of a command that come from the library's dataclasses and registries.
 
-A command names the dataclasses (`Command.option_groups`) and the registries (`Command.option_choices`) that it
-needs. `add_options` adds an option for each field, with the docstring under the field as its help.
-So a new setting, method, policy or format appears on the command line by itself.
+A command names the dataclasses (`Command.option_groups`) and the registries
+(`Command.option_choices`) that it needs. `add_options` adds an option for each field, with the
+docstring under the field as its help. So a new setting, method, policy or format appears on the
+command line by itself.
 """
 
 from __future__ import annotations

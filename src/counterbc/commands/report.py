@@ -60,8 +60,8 @@ class Report(DiagnosisCommand):
         from counterbc.report import ReportOptions
 
         return ReportOptions(
-            radius=self.radius, held_out=self.held_out_policies, scores=self.scores, intents=self.intents,
-            angles=self.angle, device=self.device, search=self.search,
+            radius=self.radius, held_out=self.held_out_policies, scores=self.scores,
+            intents=self.intents, angles=self.angle, device=self.device, search=self.search,
         )  # fmt: skip
 
 

@@ -44,8 +44,8 @@ def check_finite(array: Array, label: str) -> None:
     if bad.any():
         row = int(np.argwhere(bad)[0][0])
         raise DataError(
-            f"{label} has {int(bad.sum())} values that are NaN or infinite, the first in row {row}; "
-            "remove or repair those rows"
+            f"{label} has {int(bad.sum())} values that are NaN or infinite, the first in row {row};"
+            " remove or repair those rows"
         )
 
 

@@ -21,8 +21,10 @@ class Feasible(Protocol):
         """Return the nearest action in A: (…, A)."""
 
     def interval(self, action: Tensor, dimension: int) -> tuple[Tensor, Tensor]:
-        """Return the least and the largest feasible value of one dimension, with the other dimensions
-        fixed: two (…) tensors."""
+        """Return the least and the largest feasible value of one dimension, the others being fixed.
+
+        Both are (…) tensors.
+        """
 
 
 @dataclass(frozen=True)

@@ -235,7 +235,8 @@ class Saturated:
         )
         if dimensions:
             end = "a bound" if has_bounds else "its lowest or highest value"
-            text = f"{_count(len(dimensions), 'dimension')} at {end} in {SATURATED:.0%} of the pairs or more"
+            count = _count(len(dimensions), "dimension")
+            text = f"{count} at {end} in {SATURATED:.0%} of the pairs or more"
             yield Problem(kind="saturated", count=len(dimensions), text=text, places=places)
 
 

@@ -64,9 +64,9 @@ def check_simulator(cell: Cell, contents: dict[str, Any]) -> None:
     local = backend and simulator(world)
     if backend != local:
         raise OptionError(
-            f"{cell.name} was computed in {world} with {backend}, and here it runs with {local}; the "
-            "two differ and cannot be mixed: install the same everywhere, or choose another folder "
-            "(--out)"
+            f"{cell.name} was computed in {world} with {backend}, and here it runs with {local}; "
+            "the two differ and cannot be mixed: install the same everywhere, or choose another "
+            "folder (--out)"
         )
 
 

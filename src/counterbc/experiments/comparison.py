@@ -102,7 +102,7 @@ class Outcome:
         return rows
 
     def write(self, path: Path) -> None:
-        """Write every episode as a row of a Parquet file, with the configuration in its metadata."""
+        """Write every episode as a row of a Parquet file; its metadata hold the configuration."""
         columns: dict[str, list[Any]] = {
             n: [] for n in ("method", "act", "seed", "episode", "return", "length")
         }

@@ -19,9 +19,9 @@ def run_on_ray(
 ) -> None:
     """Run every job as a task of one core and call `on_result(name, result)` as each finishes.
 
-    `address` is that of a running cluster; by default RAY_ADDRESS, or a new cluster on this machine.
-    A job whose machine or process is lost is repeated as a whole. counterbc must be installed on
-    every machine.
+    `address` is that of a running cluster; by default RAY_ADDRESS, or a new cluster on this
+    machine. A job whose machine or process is lost is repeated as a whole. counterbc must be
+    installed on every machine.
     """
     ray = _import_ray()
     started_here = not ray.is_initialized()

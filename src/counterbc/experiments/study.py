@@ -132,7 +132,7 @@ class Study:
             if local is not None and maker != local:
                 raise OptionError(
                     f"{self.folder} holds rows computed with {maker}, and this run would add rows "
-                    f"computed with {local}; choose another folder (--out), or mix them with --mixed"
+                    f"computed with {local}; choose another folder (--out), or use --mixed"
                 )
 
     def table(self) -> pa.Table:

@@ -26,7 +26,8 @@ def tiles(findings: Findings) -> Markup:
         (f"{len(findings.demos):,}", "episodes"),
         (str(len(findings.demos.operators) or "–"), "operators"),
         ("–" if findings.radius is None else radius_text(findings.radius), "radius Δ"),
-        ("–" if findings.distance is None else f"{findings.distance:.2f}", "RMS difference to held-out policies"),
+        ("–" if findings.distance is None else f"{findings.distance:.2f}",
+         "RMS difference to held-out policies"),
         ("–" if findings.fence is None else str(outliers),
          "episode stands out" if outliers == 1 else "episodes stand out"),
         ("–" if findings.intents is None else str(findings.intents.groups),
@@ -78,8 +79,8 @@ def data(findings: Findings) -> Markup:
 
 def _problems(problems: Sequence[Problem]) -> Markup:
     if not problems:
-        return tag("p", "None found. Checked: values that are not finite, shapes, duplicates, short "
-                   "episodes, idle stretches, bounds, constant dimensions.")  # fmt: skip
+        return tag("p", "None found. Checked: values that are not finite, shapes, duplicates, "
+                   "short episodes, idle stretches, bounds, constant dimensions.")  # fmt: skip
     items = []
     for problem in problems:
         places = [_place(place) for place in problem.places[:_PLACES]]
