@@ -209,9 +209,14 @@ def train_one(
 
 @njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
 def train_all(
-    data: Data, params: Any, firsts: Any, seconds: Any, options: Options, loss: Any
-) -> None:
+    position: Any, pairs: Any, obs: Any, actions: Any, stored: bool,
+    params: Any, firsts: Any, seconds: Any,
+    rate: float, first_step: int, block: int, modes: int, loss: Any,
+) -> None:  # fmt: skip
+    """Take all steps of all networks; named tuples as arguments would cost a millisecond a call."""
     for n in prange(len(loss)):
+        data = Data(position, pairs, obs, actions, stored)
+        options = Options(rate, first_step, block, modes)
         loss[n] = train_one(n, data, params, firsts, seconds, options)
 
 
@@ -242,17 +247,24 @@ class NumbaKernel(NumbaLossKernel):
 
     def run(self, position: Tensor, epoch: Tensor) -> None:
         batch, optimizer, policy = position.shape[2], self.tensors.adam, self.case.policy
-        options = Options(
-            rate=optimizer.learning_rate,
-            first_step=int(optimizer.count) + 1,
-            block=math.ceil(batch / math.ceil(batch / self.rows)),  # equal ones
-            modes=policy.modes if isinstance(policy, Mixture) else 0,
-        )
         pairs, obs, actions = self.data
-        data = Data(position.numpy(), pairs, obs, actions, self.stored)
         params, firsts, seconds = self.state
         with threads():
-            train_all(data, params, firsts, seconds, options, self.tensors.loss.numpy())
+            train_all(
+                position=position.numpy(),
+                pairs=pairs,
+                obs=obs,
+                actions=actions,
+                stored=self.stored,
+                params=params,
+                firsts=firsts,
+                seconds=seconds,
+                rate=optimizer.learning_rate,
+                first_step=int(optimizer.count) + 1,
+                block=math.ceil(batch / math.ceil(batch / self.rows)),  # equal ones
+                modes=policy.modes if isinstance(policy, Mixture) else 0,
+                loss=self.tensors.loss.numpy(),
+            )
         optimizer.count.add_(len(position))
 
 

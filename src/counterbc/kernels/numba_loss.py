@@ -22,13 +22,13 @@ from counterbc.weightings.weighting import Batch
 
 
 @njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
-def all_states(block: Gaussians, actions: Any, loss: Any, chunks: int) -> None:
+def all_states(
+    mean: Any, log_std: Any, d_mean: Any, d_log_std: Any, actions: Any, loss: Any, chunks: int
+) -> None:
     """Evaluate all states, in chunks that threads share."""
     for chunk in prange(chunks):
         a, b = len(loss) * chunk // chunks, len(loss) * (chunk + 1) // chunks
-        part = Gaussians(
-            block.mean[a:b], block.log_std[a:b], block.d_mean[a:b], block.d_log_std[a:b]
-        )
+        part = Gaussians(mean[a:b], log_std[a:b], d_mean[a:b], d_log_std[a:b])
         states(part, actions, np.arange(a, b), loss[a:b])
 
 
@@ -36,13 +36,15 @@ def evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Te
     """Return what `fused.closed_form` returns, for float32 tensors on the CPU."""
     loss = mean.new_empty(len(mean))
     d_mean, d_log_std = torch.empty_like(mean), torch.empty_like(mean)
-    inputs = mean.detach().contiguous(), log_std.detach().contiguous()
     with threads() as count:
         all_states(
-            Gaussians(*(x.numpy() for x in (*inputs, d_mean, d_log_std))),
-            actions.detach().transpose(1, 2).contiguous().numpy(),
-            loss.numpy(),
-            min(4 * count, max(1, len(mean) // 16)),
+            mean=mean.detach().contiguous().numpy(),
+            log_std=log_std.detach().contiguous().numpy(),
+            d_mean=d_mean.numpy(),
+            d_log_std=d_log_std.numpy(),
+            actions=actions.detach().transpose(1, 2).contiguous().numpy(),
+            loss=loss.numpy(),
+            chunks=min(4 * count, max(1, len(mean) // 16)),
         )
     return loss, d_mean, d_log_std
 

@@ -12,7 +12,7 @@ numba.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -61,22 +61,12 @@ def likelihoods(x: Any, bits: Any, powers: Any, out: Any) -> None:
         out[m] = ZERO if x[m] < FAINT else out[m]
 
 
-class Modes(NamedTuple):
-    """The Gaussians of one state."""
-
-    w: Any  # (K,)
-    constant: Any  # (K,): log w − Σ log σ − A log √2π
-    mean: Any  # (K, A)
-    inverse: Any  # (K, A): 1/σ
-
-
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def unpack(row: Any, gaussians: Modes) -> np.float32:
-    """Write the Gaussians of a head's row, which comes before softmax, tanh and clamp.
+def unpack(row: Any, w: Any, constant: Any, mean: Any, inverse: Any) -> np.float32:
+    """Write w and log w − Σ log σ (K,), μ and 1/σ (K, A) of a row before softmax, tanh and clamp.
 
     Returns 0, or NaN where one of them is NaN: maxima do not always show it.
     """
-    w, constant, mean, inverse = gaussians
     modes, size = mean.shape
     top, total, trace = row[0], ZERO, ZERO
     for k in range(modes):
@@ -99,9 +89,10 @@ def unpack(row: Any, gaussians: Modes) -> np.float32:
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def log_modes(actions: Any, gaussians: Modes, log_pi_k: Any, peak: Any) -> None:
+def log_modes(
+    actions: Any, constant: Any, mean: Any, inverse: Any, log_pi_k: Any, peak: Any
+) -> None:
     """Write ℓ_k less its largest over k, (K, M), and that, (M,), of actions (A, M)."""
-    _, constant, mean, inverse = gaussians
     modes, count = log_pi_k.shape
     for k in range(modes):
         for m in range(count):
@@ -141,9 +132,10 @@ def slopes(log_pi: Any, bits: Any, powers: Any, p: Any) -> np.float32:
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def by_modes(row: Any, actions: Any, gaussians: Modes, slope: Any, grad: Any) -> None:
+def by_modes(
+    row: Any, actions: Any, w: Any, mean: Any, inverse: Any, slope: Any, grad: Any
+) -> None:
     """Write the gradient by a head's row, given ∂L/∂ℓ_k (K, M)."""
-    w, _, mean, inverse = gaussians
     modes, size = mean.shape
     all_shares = ZERO
     for k in range(modes):
@@ -176,7 +168,6 @@ def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int) ->
     _, size, count = actions.shape
     w, constant = np.empty(modes, np.float32), np.empty(modes, np.float32)
     mean, inverse = np.empty((modes, size), np.float32), np.empty((modes, size), np.float32)
-    gaussians = Modes(w, constant, mean, inverse)
     flat, share = np.empty(modes * count, np.float32), np.empty(modes * count, np.float32)
     bits = np.empty(modes * count, np.int32)
     powers, log_pi_k, shares = (
@@ -190,8 +181,8 @@ def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int) ->
     total = ZERO
     for b in range(len(head)):
         offered = actions[rows[b]]
-        total += unpack(head[b], gaussians)
-        log_modes(offered, gaussians, log_pi_k, peak)
+        total += unpack(head[b], w, constant, mean, inverse)
+        log_modes(offered, constant, mean, inverse, log_pi_k, peak)
         likelihoods(flat, bits, powers, share)
         sums[:] = ZERO
         for k in range(modes):
@@ -206,5 +197,5 @@ def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int) ->
         for k in range(modes):
             for m in range(count):
                 shares[k, m] *= p[m]
-        by_modes(head[b], offered, gaussians, shares, grad[b])
+        by_modes(head[b], offered, w, mean, inverse, slope=shares, grad=grad[b])
     return total
