@@ -98,9 +98,9 @@ def test_two_goals_at_the_same_state_are_noticed() -> None:
 def test_a_short_search_says_what_it_did_not_look_for() -> None:
     search = RadiusSearch(radii=(0.0, 0.2, 0.4), steps=499)
     (doubt,) = choose_radius(shown(0.0), search=search, **SMALL).warnings
-    assert "policies of 499 steps are too young to look for several modes, or for a Δ of 0" in doubt
+    assert "499 training steps are too few to look for several modes, or for a Δ of 0" in doubt
     longer = choose_radius(shown(0.0), search=RadiusSearch(search.radii, steps=500), **SMALL)
-    assert [w for w in longer.warnings if "too young" in w] == []
+    assert [w for w in longer.warnings if "too few to look" in w] == []
 
 
 # Refusals

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from counterbc.data.names import shorten
 from counterbc.formats import writable_formats
-from counterbc.report import words
 from counterbc.report.findings import Findings
 from counterbc.selection.held_out import HeldOut
 
@@ -102,9 +101,10 @@ def _exclude_outliers(findings: Findings, inputs: Inputs) -> Iterator[Step]:
         commands.append(f"counterbc train {shlex.quote(copy)} --mask good --out run-good")
         commands.append('# robomimic: config.train.hdf5_filter_key = "good"')
     commands += _lerobot(findings, inputs)
+    differ = "episode differs" if len(outliers) == 1 else "episodes differ"
     yield Step(
         "Exclude outliers",
-        f"{words.plural(len(outliers), 'episode')} differ from what held-out policies predict by "
+        f"{len(outliers)} {differ} from what held-out policies predict by "
         f"more than the spread of the others explains: {_outlier_names(findings)}. Look at them "
         "first; a rare but correct way of doing the task looks like this, too.",
         tuple(commands),

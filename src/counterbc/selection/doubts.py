@@ -24,7 +24,7 @@ def few_steps(steps: int) -> Doubt:
     """Return the doubt about policies that were trained too briefly."""
     return Doubt(
         "few steps",
-        f"policies of {steps} steps are too young to look for several modes, or for a Δ of 0; "
+        f"{steps} training steps are too few to look for several modes, or for a Δ of 0; "
         f"search with {LEAST_STEPS} steps or more",
     )
 
