@@ -11,6 +11,6 @@ def test_every_kind_of_doubt_differs() -> None:
 
 
 def test_a_doubt_names_its_numbers_and_dimensions() -> None:
-    assert "policies of 9 steps" in few_steps(9).text
+    assert "9 training steps" in few_steps(9).text
     assert "the errors of x, y have" in several_modes(["x", "y"]).text
     assert "Δ 0.8 predicts best" in largest_is_best(0.8).text
