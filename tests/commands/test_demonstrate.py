@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from counterbc.cli import main
-from counterbc.demonstrators import NOISES, TEACHERS
+from counterbc.demonstrators import DEFAULT_TEACHER, NO_ERROR, NOISES, TEACHERS, returns
 from counterbc.envs import WORLDS
 from counterbc.formats import load
 
@@ -28,10 +29,36 @@ def test_demonstrate_counts_the_operators_and_gives_both_returns(
     assert len(load(out).operators) == (20 if teacher == "crowd" else 0)
     assert answer["mean_return"] == pytest.approx(load(out).mean_return)
     _, text, _ = call("demonstrate", "intersection", "--teacher", teacher, "--out", f"{out}2")
-    line = next(x for x in text.splitlines() if x.startswith("Mean return"))
-    assert re.match(rf"Mean return of whole episodes by {operators} operators?:", line)
-    assert f"{answer['mean_return']:.2f}" in line
-    assert f"{answer['expert_return']:.2f}" in line
+    people = "1 operator" if operators == 1 else f"{operators} operators"
+    assert (
+        f"Mean return of whole episodes by {people}: {answer['mean_return']:.2f}. The expert "
+        f"without errors earns {answer['expert_return']:.2f} from the same starts: the difference "
+        f"is {answer['difference']:+.2f} ± {answer['difference_se']:.2f} (standard error over "
+        "episodes)."
+    ) in " ".join(text.split())
+
+
+def test_the_difference_from_the_expert_is_paired_by_start(
+    tmp_path: Path, call_json: CallJson
+) -> None:
+    answer = call_json("demonstrate", "intersection", "--out", tmp_path / "demos.hdf5")
+    by_teacher, by_expert = (
+        returns("intersection", teacher, answer["episodes"], 0)
+        for teacher in (DEFAULT_TEACHER, NO_ERROR)
+    )
+    difference = by_teacher - by_expert
+    se = np.std(difference, ddof=1) / np.sqrt(len(difference))
+    assert answer["difference"] == pytest.approx(difference.mean())
+    assert answer["difference_se"] == pytest.approx(se)
+    unpaired = np.hypot(answer["mean_return_se"], answer["expert_return_se"])
+    assert answer["difference_se"] != pytest.approx(unpaired, rel=0.01)
+
+
+def test_one_episode_has_a_difference_without_an_error(tmp_path: Path, call: Call) -> None:
+    out = tmp_path / "demos.hdf5"
+    _, text, _ = call("demonstrate", "intersection", "--pairs", 5, "--out", out)
+    assert len(load(out)) == 1
+    assert re.search(r"the difference is [+-]\d+\.\d\d\.\n", text)
 
 
 @pytest.mark.parametrize("command", [("demonstrate", "intersection"), ("demo",)])

@@ -40,16 +40,18 @@ class Demonstrate(Command):
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.intervals import mean_interval
-        from counterbc.demonstrators import Chain, demonstrate, find_teacher, returns
+        from counterbc.demonstrators import NO_ERROR, demonstrate, find_teacher, returns
         from counterbc.files import check_free
 
         check_free(self.out)
         teacher = find_teacher(self.teacher, self.noise, self.sigma)
         demos = demonstrate(self.world, teacher, self.pairs, self.seed)
-        teacher_return, expert = (
-            mean_interval(returns(self.world, demonstrator, len(demos), self.seed))
-            for demonstrator in (teacher, Chain(()))
+        by_teacher, by_expert = (
+            returns(self.world, demonstrator, len(demos), self.seed)
+            for demonstrator in (teacher, NO_ERROR)
         )
+        teacher_return, expert = mean_interval(by_teacher), mean_interval(by_expert)
+        difference = mean_interval(by_teacher - by_expert)  # paired by start
         demos.save(self.out)
         operators = len(demos.operators) or 1  # a teacher without a name
         payload: Json = {
@@ -61,14 +63,17 @@ class Demonstrate(Command):
             "mean_return_se": teacher_return.se,
             "expert_return": expert.mean,
             "expert_return_se": expert.se,
+            "difference": difference.mean,
+            "difference_se": difference.se,
             "fingerprint": demos.fingerprint(),
         }
         people = "1 operator" if operators == 1 else f"{operators} operators"
+        error = f" ± {difference.se:.2f} (standard error over episodes)" if len(demos) > 1 else ""
         text = (
             f"{demos!r}\n\n"
-            f"Mean return of whole episodes by {people}: {teacher_return.mean:.2f} "
-            f"± {teacher_return.se:.2f}; of the expert without errors, from the same starts: "
-            f"{expert.mean:.2f} ± {expert.se:.2f}.\n"
+            f"Mean return of whole episodes by {people}: {teacher_return.mean:.2f}. The expert "
+            f"without errors earns {expert.mean:.2f}\nfrom the same starts: the difference is "
+            f"{difference.mean:+.2f}{error}.\n"
             f"Written to {self.out}. Next: counterbc train {self.out}"
         )
         return payload, [text]
