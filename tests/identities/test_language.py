@@ -1,4 +1,4 @@
-"""Docstrings, comments and messages are plain English.
+"""Docstrings, comments, messages and pages are plain English.
 
 A test cannot judge prose. It can check what is mechanical: docstrings are there, functions start
 with a verb, and phrases that puzzled readers do not come back.
@@ -12,7 +12,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-from tests.identities.source_tree import SourceFile, source_files
+from tests.identities.source_tree import ROOT, SourceFile, source_files
 
 PROSE = ("src", "reproduction", "benchmarks")
 
@@ -43,6 +43,9 @@ NOT_A_VERB = re.compile(
     re.IGNORECASE,
 )
 """First words of a docstring that cannot be a verb in the imperative."""
+
+NOT_PROSE = re.compile(r"```.*?```|<!-- ([\w-]+) -->.*?<!-- end of \1 -->|`[^`\n]*`", re.DOTALL)
+"""Code blocks of a page, tables that are filled by a script, and code within a sentence."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -85,14 +88,24 @@ def _is_property(node: Function) -> bool:
 
 
 def puzzling_phrases() -> list[str]:
-    """Return comments and strings that contain one of the phrases to avoid."""
+    """Return comments, strings and lines of pages that contain one of the phrases to avoid."""
+    passages = [(file.label, *passage) for file in source_files(*PROSE) for passage in _prose(file)]
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        label, text = str(page.relative_to(ROOT)), page.read_text(encoding="utf-8")
+        passages += [(label, *passage) for passage in _page_prose(text)]
     phrases = re.compile(r"\b(" + "|".join(map(re.escape, PHRASES)) + r")\b", re.IGNORECASE)
     return [
-        f"{file.label}:{line}: “{match.group()}”"
-        for file in source_files(*PROSE)
-        for line, text in _prose(file)
+        f"{label}:{line}: “{match.group()}”"
+        for label, line, text in passages
         for match in phrases.finditer(" ".join(text.split()))
     ]
+
+
+def _page_prose(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the paragraphs of a page with their first lines, without code and filled tables."""
+    text = NOT_PROSE.sub(lambda match: "\n" * match.group().count("\n"), text)
+    for paragraph in re.finditer(r"(?:.+\n?)+", text):
+        yield text.count("\n", 0, paragraph.start()) + 1, paragraph.group()
 
 
 def _prose(file: SourceFile) -> Iterator[tuple[int, str]]:
@@ -113,6 +126,11 @@ def test_modules_public_classes_and_functions_have_a_docstring() -> None:
 
 def test_docstrings_of_functions_start_with_a_verb() -> None:
     assert docstrings_without_verb() == []
+
+
+def test_prose_of_a_page_is_read_without_code_and_filled_tables() -> None:
+    page = "One\ntwo `told`\n\n```\ntold\n```\n<!-- a -->\ntold\n<!-- end of a -->\n\nlast\n"
+    assert list(_page_prose(page)) == [(1, "One\ntwo \n"), (11, "last\n")]
 
 
 def test_phrases_that_puzzle_readers_stay_away() -> None:
