@@ -41,6 +41,79 @@ def test_a_damaged_state_is_not_resumed(tmp_path: Path) -> None:
         checkpoints.load_state(tmp_path / "run", {})
 
 
+CONFIG: dict[str, Any] = {
+    "method": "bc",
+    "definition": "Method()",
+    "settings": {"steps": 200, "batch": None, "learning_rate": None, "kernel": "auto"},
+    "learning_rate": 0.001,
+    "members": ["seed 0, radius 0.4"],
+    "data": [{"source": "a.hdf5", "fingerprint": "12", "pairs": 60}],
+    "kernel": "triton",
+    "versions": {"torch": "2.11.0", "kernel": "triton"},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"settings": {**CONFIG["settings"], "steps": 400, "batch": 64}},
+            "steps was 200, here it is 400; batch was not given, here it is 64; "
+            "resume it with the same data, options and versions",
+        ),
+        (
+            {
+                "settings": {**CONFIG["settings"], "learning_rate": 0.01},
+                "definition": "Method(…)",
+                "learning_rate": 0.01,
+            },
+            "learning_rate was 0.001, here it is 0.01; resume it with the same data, options "
+            "and versions",
+        ),
+        (
+            {"settings": {**CONFIG["settings"], "kernel": "triton"}},
+            "kernel was auto, here it is triton; resume it with the same data, options and "
+            "versions",
+        ),
+        (
+            {"kernel": "torch", "versions": {"torch": "2.11.0", "kernel": "torch"}},
+            "kernel was triton, here it would be torch; install a CUDA build of torch, which "
+            "brings triton",
+        ),
+        (
+            {"kernel": "torch", "versions": {"torch": "2.13.0", "kernel": "torch"}},
+            "kernel was triton, here it would be torch; version of torch was 2.11.0, here it is "
+            "2.13.0; resume it with the same data, options and versions",
+        ),
+        (
+            {"data": [{"source": "a b.hdf5", "fingerprint": "12", "pairs": 61}], "members": []},
+            "other members; source of the data was a.hdf5, here it is 'a b.hdf5'; pairs of the "
+            "data was 60, here it is 61; resume it with the same data, options and versions",
+        ),
+        (
+            {"data": CONFIG["data"] * 2, "definition": "x" * 99},
+            "other data; resume it with the same data, options and versions",
+        ),
+        (
+            {"definition": "x" * 99},
+            "other definition; resume it with the same data, options and versions",
+        ),
+        (
+            {"later": None},
+            "other fields in config.json; resume it with the same data, options and versions",
+        ),
+    ],
+)
+def test_a_run_of_another_configuration_is_refused_by_what_differs(
+    changes: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    checkpoints.begin(tmp_path / "run", CONFIG)
+    with pytest.raises(FormatError) as caught:
+        checkpoints.load_state(tmp_path / "run", {**CONFIG, **changes})
+    expected = f"was started differently: {sentence}, or choose another folder"
+    assert str(caught.value) == f"{tmp_path / 'run'} {expected}"
+
+
 def full(*_: Any, **__: Any) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -98,7 +98,7 @@ def test_another_expert_subset_is_another_training(
         patch.setattr("counterbc.training.loop.Loop.run", stop)
         with pytest.raises(KeyboardInterrupt):
             quick(one, "discriminator-bc", out=tmp_path / "run")
-    with pytest.raises(FormatError, match="was started with another expert"):
+    with pytest.raises(FormatError, match="was started differently: other expert; resume it"):
         quick(other, "discriminator-bc", out=tmp_path / "run", resume=True)
 
 

@@ -16,6 +16,12 @@ from counterbc.files import aside, check_free
 from counterbc.policies import Policy
 
 _TRAINING = "training.safetensors"
+_NESTED = {"settings": "{}", "versions": "version of {}", "data": "{} of the data"}
+"""The parts of a configuration that are compared field by field, and how to name a field."""
+_INSTALL = {
+    "numba": "install counterbc[fast]",
+    "triton": "install a CUDA build of torch, which brings triton",
+}
 
 
 def check_out(folder: Path, resume: bool, policy: Policy) -> None:
@@ -45,11 +51,7 @@ def load_state(folder: Path, config: dict[str, Any]) -> dict[str, Tensor] | None
         raise FormatError(f"{folder} is finished already; there is nothing to resume")
     current, previous = json.loads(json.dumps(config)), contents["unfinished"]
     if previous != current:
-        keys = [k for k in current if current[k] != previous.get(k)]
-        raise FormatError(
-            f"{folder} was started with another {', '.join(keys) or 'configuration'}; "
-            "resume it with the same data and options, or choose another folder"
-        )
+        raise FormatError(f"{folder} was started differently: {_differences(previous, current)}")
     path = folder / _TRAINING
     return run_folder.load_tensors(path) if path.exists() else None
 
@@ -60,3 +62,58 @@ def finish(policies: Policies, folder: Path) -> None:
         run_folder.write(config.parent, *policies.contents())
         os.replace(config.parent / run_folder.MODEL, folder / run_folder.MODEL)
     (folder / _TRAINING).unlink(missing_ok=True)
+
+
+def _differences(previous: dict[str, Any], current: dict[str, Any]) -> str:
+    """Return what differs between two configurations, and what to do about it."""
+    changes = _changes(previous, current)
+    if len(changes) > 1:
+        changes.pop("definition", None)  # it follows from the other fields
+    step = "resume it with the same data, options and versions"
+    choices = [config.get("settings", {}).get("kernel") for config in (previous, current)]
+    texts = []
+    for name, (old, new) in changes.items():
+        by_auto = name == "kernel" and choices[0] == choices[1]
+        if by_auto and len(changes) == 1:
+            step = next((text for library, text in _INSTALL.items() if library in old), step)
+        was, now = _short(old), _short(new)
+        if was is None or now is None:
+            texts.append(f"other {name}")
+        else:
+            texts.append(f"{name} was {was}, here it {'would be' if by_auto else 'is'} {now}")
+    texts = texts or ["other fields in config.json"]
+    return "; ".join([*texts, f"{step}, or choose another folder"])
+
+
+def _changes(previous: dict[str, Any], current: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the fields that differ, by name: the value before and the value now.
+
+    A value in effect, such as that of the kernel, replaces the setting of the same name.
+    """
+    changes: dict[str, tuple[Any, Any]] = {}
+    for key in {**previous, **current}:
+        old, new = _unwrap(previous.get(key)), _unwrap(current.get(key))
+        fields = {key: (old, new)}
+        if key in _NESTED and isinstance(old, dict) and isinstance(new, dict):
+            fields = {_NESTED[key].format(n): (old.get(n), new.get(n)) for n in {**old, **new}}
+        changes |= {name: pair for name, pair in fields.items() if pair[0] != pair[1]}
+    changes.pop(_NESTED["versions"].format("kernel"), None)  # a copy of the field kernel
+    return changes
+
+
+def _unwrap(value: Any) -> Any:
+    """Return the only element of a list of one record; any other value as it is."""
+    single = isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict)
+    return value[0] if single else value
+
+
+def _short(value: Any) -> str | None:
+    """Return a small value as text; None for one that is too long to show."""
+    if value is None:
+        return "not given"
+    if isinstance(value, dict):
+        return None
+    if isinstance(value, list) and any(isinstance(x, str | dict | list) for x in value):
+        return None
+    text = repr(value) if isinstance(value, str) and " " in value else str(value)
+    return text if len(text) <= 60 else None
