@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -39,6 +40,27 @@ def test_a_damaged_state_is_not_resumed(tmp_path: Path) -> None:
     (tmp_path / "run" / "training.safetensors").write_bytes(b"half")
     with pytest.raises(FormatError, match=r"training.safetensors is damaged"):
         checkpoints.load_state(tmp_path / "run", {})
+
+
+def test_an_unfinished_run_of_version_1_is_neither_resumed_nor_loaded(
+    tiny: Demonstrations, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    out.mkdir()
+    config = {"format": "counterbc-policies", "version": 1, "unfinished": {"method": "bc"}}
+    (out / "config.json").write_text(json.dumps(config))
+    sentence = (
+        r"run holds a training that was started by version 0\.1\.0 and cannot be finished by this "
+        r"one; finish it with 0\.1\.0, or train again in another folder$"
+    )
+    with pytest.raises(FormatError, match=sentence):
+        Policies.load(out)
+    with pytest.raises(FormatError, match=sentence):
+        checkpoints.load_state(out, {"method": "bc"})
+    monkeypatch.setattr("counterbc.trainer.choose_radii", None)  # refused before any work
+    with pytest.raises(FormatError, match=sentence):
+        quick(tiny, "counter-bc", out=out, resume=True, radius="auto")
+    assert [p.name for p in out.iterdir()] == ["config.json"]
 
 
 CONFIG: dict[str, Any] = {

@@ -69,6 +69,11 @@ def read_config(folder: Path) -> dict[str, Any]:
             f"{folder} has version {config.get('version')}, this counterbc reads "
             f"{' and '.join(map(str, READABLE))}; train again, or install the version that wrote it"
         )
+    if config["version"] == 1 and "unfinished" in config:
+        raise FormatError(
+            f"{folder} holds a training that was started by version 0.1.0 and cannot be finished "
+            "by this one; finish it with 0.1.0, or train again in another folder"
+        )
     return config
 
 

@@ -27,7 +27,9 @@ _INSTALL = {
 def check_out(folder: Path, resume: bool, policy: Policy) -> None:
     """Refuse, before any work, a folder or a policy that a run cannot be saved with."""
     policy_kind(policy)
-    if not (resume and folder.exists()):
+    if resume and folder.exists():
+        run_folder.read_config(folder)
+    else:
         check_free(folder)
 
 
@@ -75,7 +77,8 @@ def _differences(previous: dict[str, Any], current: dict[str, Any]) -> str:
     for name, (old, new) in changes.items():
         by_auto = name == "kernel" and choices[0] == choices[1]
         if by_auto and len(changes) == 1:
-            step = next((text for library, text in _INSTALL.items() if library in old), step)
+            missing = [x for x in _INSTALL if x in str(old) and x not in str(new)]
+            step = _INSTALL[missing[0]] if missing else step
         was, now = _short(old), _short(new)
         if was is None or now is None:
             texts.append(f"other {name}")
