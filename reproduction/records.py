@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ Record = dict[str, Any]
 class Records:
     """A list of rows in a file; a stopped study resumes after the last row in it."""
 
-    def __init__(self, path: Path, indent: int | None = 1) -> None:
-        self.path, self.indent = path, indent
+    def __init__(self, path: Path, indent: int | None = 1, *, device: str | None = None) -> None:
+        self.path, self.indent, self.device = path, indent, device
         self.rows: list[Record] = read(path) if path.exists() else []
 
     def has(self, **values: Any) -> bool:
@@ -28,9 +29,35 @@ class Records:
         return any(values.items() <= row.items() for row in self.rows)
 
     def add(self, *rows: Record) -> None:
-        """Append rows and write the file."""
-        self.rows += rows
+        """Append rows, with the device, kernel and versions of this run, and write the file."""
+        origin = computed_with(self.device)
+        self.rows += [row | origin for row in rows]
         write(self.rows, self.path, self.indent)
+
+
+def computed_with(device: str | None = None) -> Record:
+    """Return the device, the kernel setting and the versions that a row computed now depends on.
+
+    Studies leave the kernel to the library (auto). Which one that is follows from the device and
+    from the libraries of the native kernels; null stands for a library that is not installed.
+    """
+    from counterbc.acting.device import find_device
+    from counterbc.settings import Settings
+    from counterbc.training.run import versions
+
+    libraries = {name: _version(name) for name in ("numba", "triton")}
+    return {
+        "device": find_device(device).type,
+        "kernel": Settings.kernel,
+        "versions": versions() | libraries,
+    }
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def read(path: Path) -> Any:

@@ -46,7 +46,7 @@ class Options(StudyOptions):
 
 def run(options: Options) -> None:
     """Compute the missing seeds and print the tables."""
-    records = Records(options.numbers("clean"))
+    records = Records(options.numbers("clean"), device=options.device)
     seeds = range(options.first, options.first + options.seeds)
     with expected_warnings():
         for world in options.worlds:

@@ -45,7 +45,7 @@ class Options(StudyOptions):
 
 def run(options: Options) -> None:
     """Compute the missing cases and print the table."""
-    records = Records(options.numbers("family"))
+    records = Records(options.numbers("family"), device=options.device)
     with expected_warnings():
         datasets = [crowd(seed) for seed in range(options.seeds)]
         for case in options.cases:

@@ -46,7 +46,7 @@ class Options(StudyOptions):
 
 def run(options: Options) -> None:
     """Compute the missing methods and print the table."""
-    records = Records(options.numbers("presets"))
+    records = Records(options.numbers("presets"), device=options.device)
     with expected_warnings():
         datasets = demonstrations(Comparison(seeds=options.seeds))
         for case in options.cases:
@@ -64,7 +64,6 @@ def run(options: Options) -> None:
                     continue
                 evaluations, seconds = train_and_evaluate(comparison, method, datasets)
                 row: Record = key | {"steps": options.steps, "seconds": seconds}
-                row["device"] = options.device
                 for e in evaluations:
                     row[e.act] = {"mean": e.interval.mean, "se": e.interval.se}
                     row[e.act]["runs"] = [round(float(x), 4) for x in e.returns.mean(1)]

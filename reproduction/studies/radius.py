@@ -54,7 +54,7 @@ def run(options: Options) -> None:
         if options.cost:
             print(cost())
             return
-        records = Records(options.numbers("radius"))
+        records = Records(options.numbers("radius"), device=options.device)
         for world, teacher, pairs in product(options.worlds, options.teachers, options.pairs):
             key = {"world": world, "teacher": teacher, "pairs": pairs, "seeds": options.seeds}
             key |= {"first": options.first, "steps": options.steps}

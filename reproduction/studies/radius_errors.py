@@ -56,7 +56,7 @@ class Options(StudyOptions):
 
 def run(options: Options) -> None:
     """Compute the missing teachers and print the table."""
-    records = Records(options.numbers("radius-errors"), indent=None)
+    records = Records(options.numbers("radius-errors"), indent=None, device="cpu")
     with expected_warnings():
         for teacher in ERRING_TEACHERS:
             if not records.has(teacher=teacher, pairs=options.pairs, seeds=options.seeds):

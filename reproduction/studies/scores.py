@@ -64,7 +64,7 @@ class Options(StudyOptions):
 
 def run(options: Options) -> None:
     """Compute the missing datasets and print the tables."""
-    records = Records(options.numbers("scores"), indent=None)
+    records = Records(options.numbers("scores"), indent=None, device=options.device)
     seeds = range(options.first, options.first + options.seeds)
     with expected_warnings():
         for world, seed, study in product(options.worlds, seeds, options.studies):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import warnings
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+import torch
 
+import counterbc
 from counterbc.errors import FormatError, InfeasibleActions
-from reproduction.records import Records, expected_warnings, read, update, write
+from reproduction.records import Records, computed_with, expected_warnings, read, update, write
 
 
 def test_rows_are_kept_and_found_by_the_next_run(tmp_path: Path) -> None:
@@ -20,6 +23,34 @@ def test_rows_are_kept_and_found_by_the_next_run(tmp_path: Path) -> None:
     assert again.has(world="fork", seed=1)
     assert not again.has(world="fork", seed=2)
     assert again.rows[0]["value"] is None
+
+
+def test_new_rows_say_what_computed_them_and_rows_on_file_stay_as_they_are(tmp_path: Path) -> None:
+    path = write([{"seed": 0}], tmp_path / "numbers.json")
+    records = Records(path, device="cpu")
+    records.add({"seed": 1}, {"seed": 2})
+    old, *new = read(path)
+    assert old == {"seed": 0}
+    assert [row["seed"] for row in new] == [1, 2]
+    for row in new:
+        assert (row["device"], row["kernel"]) == ("cpu", "auto")
+        assert row["versions"]["torch"] == torch.__version__
+        assert row["versions"]["counterbc"] == counterbc.__version__
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_row_says_which_libraries_of_native_kernels_there_were(
+    monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    def version(name: str) -> str:
+        if not installed:
+            raise metadata.PackageNotFoundError(name)
+        return f"{name} 1.2"
+
+    monkeypatch.setattr(metadata, "version", version)
+    versions = computed_with("cpu")["versions"]
+    expected = ("numba 1.2", "triton 1.2") if installed else (None, None)
+    assert (versions["numba"], versions["triton"]) == expected
 
 
 def test_a_section_is_replaced_and_the_others_stay(tmp_path: Path) -> None:
