@@ -79,13 +79,13 @@ def measure(key: Record, device: str | None) -> Record:
         cb.demonstrate(world, teacher, POOL, run).sample_pairs(key["pairs"], run) for run in numbers
     ]
     changes: dict[str, Any] = {"device": device} | ({} if steps is None else {"steps": steps})
-    fixed_returns = cb.train(datasets, "counter-bc", seeds=numbers, radii=RADII, **changes)
-    auto = cb.train(datasets, "counter-bc", seeds=numbers, radius="auto", **changes)
-    returns = cb.evaluate(fixed_returns, world).returns.mean(1).reshape(len(RADII), runs)
-    choices = auto.config["radius_choices"]
+    fixed_policies = cb.train(datasets, "counter-bc", seeds=numbers, radii=RADII, **changes)
+    auto_policies = cb.train(datasets, "counter-bc", seeds=numbers, radius="auto", **changes)
+    returns = cb.evaluate(fixed_policies, world).returns.mean(1).reshape(len(RADII), runs)
+    choices = auto_policies.config["radius_choices"]
     return key | {
         "fixed": {f"{r:g}": x.round(4).tolist() for r, x in zip(RADII, returns, strict=True)},
-        "auto": cb.evaluate(auto, world).returns.mean(1).round(4).tolist(),
+        "auto": cb.evaluate(auto_policies, world).returns.mean(1).round(4).tolist(),
         "chosen": [c["radius"] for c in choices],
         "curves": [c["error"] for c in choices],
         "plateaus": [c["plateau"] for c in choices],
