@@ -72,4 +72,8 @@ def test_rows_of_another_simulator_are_refused() -> None:
 
 def test_device_and_versions_are_words() -> None:
     assert made_with({"device": "cuda", "versions": {"torch": "2.0"}}) == "cuda, torch 2.0"
+    versions = {"torch": "2.0", "numba": "0.61", "triton": None, "kernel": "torch"}
+    assert made_with({"device": "cpu", "versions": versions}) == "cpu, torch 2.0, numba 0.61"
+    assert made_with({"device": "cuda", "versions": versions}) == "cuda, torch 2.0, without triton"
+    assert made_with({"device": "mps", "versions": versions}) == "mps, torch 2.0"
     assert f"torch {torch.__version__}" in made_here("cpu")

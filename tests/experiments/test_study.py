@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import random
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -152,6 +153,36 @@ def test_rows_of_another_device_or_version_are_added_to_only_when_asked(tmp_path
         assert not study.path(other).exists()
     assert study.run("cpu", workers=1, mixed=True) == 1
     assert study.run("cpu", workers=1) == 0  # with nothing to add there is nothing to refuse
+
+
+def test_rows_by_numba_and_by_torch_are_mixed_only_when_asked(tmp_path: Path) -> None:
+    pytest.importorskip("numba", reason="without it, all rows are by torch")
+    script = (
+        "import sys; sys.modules['numba'] = None\n"
+        "from pathlib import Path\n"
+        "from counterbc.experiments.study import Study\n"
+        "from tests.experiments.cells import TINY\n"
+        f"Study([TINY], Path({str(tmp_path)!r})).run('cpu', workers=1)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+    other = replace(TINY, pairs=40)
+    study = Study([TINY, other], tmp_path)
+    with pytest.raises(OptionError, match=r"with cpu, .* without numba, .* with cpu, .* numba \d"):
+        study.run("cpu", workers=1)
+    assert not study.path(other).exists()
+    assert study.run("cpu", workers=1, mixed=True) == 1
+    assert study.table()["kernel"].unique().to_pylist() == ["torch", "numba"]
+
+
+def test_rows_without_versions_of_kernel_libraries_can_be_read(tmp_path: Path) -> None:
+    study, table = Study([TINY], tmp_path), TINY.rows("cpu")
+    table = table.select([n for n in table.column_names if n not in ("numba", "triton")])
+    contents = json.loads(table.schema.metadata[b"counterbc"])
+    del contents["config"]["versions"]["numba"], contents["config"]["versions"]["triton"]
+    old = table.replace_schema_metadata({"counterbc": json.dumps(contents)})
+    pq.write_table(old, study.path(TINY))
+    assert study.run("cpu", workers=1) == 0
+    assert study.table().to_pylist() == old.to_pylist()
 
 
 def test_rows_that_come_from_a_machine_of_other_versions_are_not_written(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ class Cell(ABC):
         constant = {
             "device": config["device"],
             "dtype": config["dtype"],
-            **config["versions"],
+            **{n: v for n, v in config["versions"].items() if v is not None},
             **({"kernel": config["kernel"]} if "kernel" in config else {}),
             "train_seconds": round(share * config["seconds"], 3),
             "test_seconds": round(time.perf_counter() - began, 3),

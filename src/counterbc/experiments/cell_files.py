@@ -14,7 +14,7 @@ from counterbc.envs import make_vec
 from counterbc.errors import FormatError, OptionError
 from counterbc.experiments.cell import Cell
 from counterbc.files import aside
-from counterbc.training.run import versions
+from counterbc.training.run import KERNEL_LIBRARIES, versions
 
 
 def description(path: Path) -> dict[str, Any]:
@@ -80,9 +80,13 @@ def simulator(world: str) -> str | None:
 
 
 def made_with(config: dict[str, Any]) -> str:
-    """Return device and versions as text: cuda, counterbc 0.1.0, torch 2.11.0, …"""
-    names = [name for name in config["versions"] if name != "kernel"]  # it follows from the cell
-    texts = [f"{name} {config['versions'][name]}" for name in names]
+    """Return device and versions as text: cpu, counterbc 0.1.0, torch 2.11.0, …, without numba.
+
+    The kernel of a cell follows from the cell and from the kernel library of the device.
+    """
+    skipped = {"kernel", *KERNEL_LIBRARIES.values()} - {KERNEL_LIBRARIES.get(config["device"])}
+    versions = {n: v for n, v in config["versions"].items() if n not in skipped}
+    texts = [f"without {n}" if v is None else f"{n} {v}" for n, v in versions.items()]
     return ", ".join([config["device"], *texts])
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,9 @@ from counterbc.training.networks import networks
 from counterbc.training.plan import TrainingPlan
 from counterbc.training.progress import Progress, Quiet
 from counterbc.training.store import Store
+
+KERNEL_LIBRARIES = {"cpu": "numba", "cuda": "triton"}
+"""The library that trains faster than plain torch on each kind of device, with other bits."""
 
 
 def run(
@@ -171,13 +176,17 @@ def run_config(
     }
 
 
-def versions(kernel: str | None = None) -> dict[str, str]:
-    """Return the versions, and the kernel if given, that decide the bits of a training."""
-    versions = {
+def versions(kernel: str | None = None) -> dict[str, str | None]:
+    """Return the versions, and the kernel if given, that decide the bits of a training.
+
+    The version of a kernel library is None where that library is not installed.
+    """
+    versions: dict[str, str | None] = {
         "counterbc": __version__,
         "torch": str(torch.__version__),
         "numpy": np.__version__,
         "python": platform.python_version(),
+        **{name: version(name) if find_spec(name) else None for name in KERNEL_LIBRARIES.values()},
     }
     return versions if kernel is None else versions | {"kernel": kernel}
 
