@@ -23,3 +23,12 @@ def test_reproduce_fails_with_one_sentence_that_names_the_new_command(
     assert out == ""
     assert err.count("\n") == 1
     assert err.endswith(f"run: python -m reproduction run {arguments}\n")
+
+
+def test_reproduce_without_arguments_names_the_new_command_for_everything(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["reproduce"]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.endswith("run: python -m reproduction run all\n")

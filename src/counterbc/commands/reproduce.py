@@ -20,7 +20,7 @@ class Reproduce(Command):
     It takes the options of its last release, so that the new command can be printed whole.
     """
 
-    what: Positional[str]
+    what: Positional[str] = "all"
     quick: bool = False
     paper_size: bool = False
     env: UseAppendAction[tuple[str, ...]] = ()
