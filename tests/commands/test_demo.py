@@ -12,7 +12,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from counterbc.cli import parse
 from counterbc.commands.demo import Demo, _next_free
+from counterbc.demonstrators import NOISES, TEACHERS
+from counterbc.settings import PRESETS, Settings
 
 Call = Callable[..., tuple[int, str, str]]
 CallJson = Callable[..., dict[str, Any]]
@@ -54,10 +57,33 @@ def check_files(folder: Path, table: list[dict[str, Any]]) -> None:
         assert row["mean"] == pytest.approx(np.mean(returns[row["method"], row["act"]]))
 
 
+def changes(*options: str) -> dict[str, Any]:
+    command = parse(["demo", *options])
+    assert isinstance(command, Demo)
+    return command._changes()
+
+
 def test_the_radius_is_fixed_unless_a_preset_fixes_another() -> None:
-    assert Demo()._changes() == {"radius": 0.4}
-    assert Demo(radius=0.2)._changes() == {"radius": 0.2}
-    assert Demo(preset="authors", steps=7)._changes() == {"steps": 7}
+    assert changes() == {"radius": 0.4}
+    assert changes("--radius", "0.2") == {"radius": 0.2}
+    assert changes("--radius", "auto") == {"radius": "auto"}
+    assert changes("--preset", "authors", "--steps", "7") == {"steps": 7}
+
+
+def test_a_registered_noise_teacher_or_preset_is_in_the_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(NOISES, "pink", NOISES["uniform"])
+    monkeypatch.setitem(TEACHERS, "guru", TEACHERS["skilled"])
+    monkeypatch.setitem(PRESETS, "brief", Settings(radius=0.3, steps=77))
+    with pytest.raises(SystemExit):
+        parse(["demo", "--help"])
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    for names in (NOISES, TEACHERS, PRESETS):
+        assert "{" + ",".join(names) + "}" in text
+    assert "(default: 0.4; authors: 0.5; brief: 0.3)" in text
+    assert "(default: 10000; brief: 77)" in text
+    assert changes("--preset", "brief") == {}
 
 
 def test_an_existing_folder_is_never_reused(tmp_path: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
 from counterbc.commands.command import Command, Json, plain_table
+from counterbc.commands.options import Group
+from counterbc.commands.train import SETTINGS
 from counterbc.json_safe import without_nan
 
 if TYPE_CHECKING:
@@ -30,23 +33,37 @@ class Demo(Command):
     pairs: int = 400
     """State-action pairs that each run learns from."""
     noise: str | None = None
-    """Noise of the demonstrator: uniform (the default), gaussian or epsilon-greedy."""
+    """The noise on the expert's actions; by default uniform."""
     sigma: float | None = None
     """Strength of the noise, where actions span [-1, 1]; by default 0.5."""
     teacher: str | None = None
-    """Instead of a noise, a model of a human: novice, typical, skilled, or a crowd."""
+    """A model of a human, or a crowd of them, instead of a noise."""
     episodes: int = 100
     """Test starts of each run."""
     preset: str = "default"
-    """default, paper (the paper's text) or authors (their released code)."""
-    radius: float | None = None
-    """Δ of the counterfactuals; by default 0.4, or the preset's."""
-    steps: int | None = None
-    """Gradient steps; by default 10,000."""
+    """The settings to start from."""
     device: str | None = None
     """cpu or cuda; by default cuda where there is one."""
     out: Path | None = None
     """New folder for table, figure and rows; by default counterbc-demo or the next free name."""
+
+    @classmethod
+    def option_choices(cls) -> dict[str, Iterable[str]]:
+        from counterbc.demonstrators import NOISES, TEACHERS
+        from counterbc.settings import PRESETS
+
+        return {"noise": NOISES, "teacher": TEACHERS, "preset": PRESETS}
+
+    @classmethod
+    def option_groups(cls) -> Mapping[str, Group]:
+        from counterbc.settings import PRESETS, Settings
+
+        presets = {
+            name: replace(preset, radius=RADIUS) if preset.radius == "auto" else preset
+            for name, preset in PRESETS.items()
+        }
+        only = ("radius", "steps")
+        return {"settings": Group(kind=Settings, only=only, presets=presets, text=SETTINGS)}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.demonstrators import find_teacher
@@ -85,11 +102,9 @@ class Demo(Command):
         """Return the settings that differ from the preset's."""
         from counterbc.settings import settings_for
 
-        radius = self.radius
-        if radius is None and settings_for(self.preset).radius == "auto":
-            radius = RADIUS
-        changes = {"radius": radius, "steps": self.steps}
-        return {name: value for name, value in changes.items() if value is not None}
+        auto = settings_for(self.preset).radius == "auto"
+        radius: dict[str, Any] = {"radius": RADIUS} if auto else {}
+        return radius | self.given_options("settings")
 
 
 def _describe(outcome: Outcome) -> list[RenderableType]:
