@@ -11,9 +11,8 @@ import torch
 
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import (
-    OptionError,
-)
+from counterbc.errors import OptionError
+from counterbc.settings import Settings
 from tests.equality import assert_near, same
 
 Make = Callable[..., Demonstrations]
@@ -26,18 +25,18 @@ Train = Callable[..., Policies]
         ("gail", {}, "unknown method 'gail'; allowed: bc, counter-bc, weighted-bc, bc-rnn, bcnd"),
         ("bc", {"preset": "best"}, "unknown preset 'best'; allowed: default, paper, authors"),
         ("bc", {"epochs": 3}, "unknown setting 'epochs'; allowed: radius, shape"),
-        ("bc", {"steps": 0}, "steps is 0; it must be ≥ 1"),
-        ("bc", {"batch": 0}, "batch is 0; it must be ≥ 1"),
-        ("bc", {"learning_rate": 0.0}, "learning_rate is 0.0; it must be > 0"),
-        ("bc", {"held_out": 1.0}, "held_out is 1.0; it must be at least 0 and below 1"),
+        ("bc", {"steps": 0}, "steps is 0; it must be an integer of 1 or more"),
+        ("bc", {"batch": 0}, "batch is 0; it must be an integer of 1 or more"),
+        ("bc", {"learning_rate": 0.0}, "learning_rate is 0.0; it must be a number above 0"),
+        ("bc", {"held_out": 1.0}, "held_out is 1.0; it must be a number of at least 0 and"),
         ("bc", {"feasible": "drop"}, "feasible is 'drop'; it must be project or keep"),
         ("bc", {"hidden": ()}, "give one positive width per layer"),
         ("bc", {"seeds": 0}, r"seeds is (0|\[\]); ask for 1 or more"),
-        ("counter-bc", {"shape": "star"}, "shape is 'star'; it must be ball, box"),
+        ("counter-bc", {"shape": "star"}, "shape is 'star'; it must be ball or box"),
         ("counter-bc", {"counterfactuals": -1}, "counterfactuals is -1"),
-        ("counter-bc", {"radius": -0.1}, r"radius is -0.1; it must be 0 or more"),
-        ("counter-bc", {"radius": np.nan}, "radius is nan; it must be 0 or more"),
-        ("counter-bc", {"radius": np.inf}, "radius is inf; it must be 0 or more"),
+        ("counter-bc", {"radius": -0.1}, r"radius is -0.1; it must be a number of 0 or more"),
+        ("counter-bc", {"radius": np.nan}, "radius is nan; it must be a number of 0 or more"),
+        ("counter-bc", {"radius": np.inf}, "radius is inf; it must be a number of 0 or more"),
         ("counter-bc", {"radius": "wide"}, "radius is 'wide'; it must be"),
         ("counter-bc", {"radius": (0.1, 0.2, 0.3)}, "3 radii for 2 action dimensions; give 1 or 2"),
         ("counter-bc", {"radii": [0.1, -1.0]}, "radius is -1.0"),
@@ -50,10 +49,63 @@ def test_a_bad_option_is_refused_in_one_sentence(
         quick(tiny, method, **options)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("steps", "many", "an integer of 1 or more"),
+        ("steps", 2.5, "an integer of 1 or more"),
+        ("steps", True, "an integer of 1 or more"),
+        ("steps", None, "an integer of 1 or more"),
+        ("batch", "all", "an integer of 1 or more"),
+        ("modes", 2.0, "an integer of 1 or more"),
+        ("counterfactuals", (3,), "an integer of 0 or more"),
+        ("hidden", 8, "one integer for each layer"),
+        ("hidden", (8, 2.5), "one integer for each layer"),
+        ("hidden", "64", "one integer for each layer"),
+        ("learning_rate", "x", "a number above 0"),
+        ("learning_rate", np.inf, "a number above 0"),
+        ("memory", np.nan, "a number of 0 or more"),
+        ("held_out", "half", "a number of at least 0 and below 1"),
+        ("radius", None, "a number of 0 or more, one for each action dimension, or auto"),
+        ("radius", True, "a number of 0 or more, one for each action dimension, or auto"),
+        ("radius", (0.1, "auto"), "a number of 0 or more, one for each action dimension, or auto"),
+        ("limited", "no", "True or False"),
+        ("scale_obs", None, "True or False"),
+        ("feasible", 1, "project or keep"),
+        ("kernel", ("torch",), "auto, torch, numba or triton"),
+        ("policy", 3, "gaussian-mlp, gaussian-gru, mixture, gaussian-cnn or gaussian-cnn-gru"),
+    ],
+)
+def test_a_value_of_another_type_is_refused(name: str, value: Any, allowed: str) -> None:
+    with pytest.raises(OptionError) as error:
+        Settings(**{name: value})
+    assert str(error.value) == f"{name} is {value!r}; it must be {allowed}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "same_value"),
+    [
+        ("steps", np.int64(7), 7),
+        ("learning_rate", np.float32(0.5), 0.5),
+        ("learning_rate", 1, 1.0),
+        ("limited", np.bool_(True), True),
+        ("hidden", [8, 8], (8, 8)),
+        ("hidden", np.array([8, 8]), (8, 8)),
+        ("radius", [0.25, 0.5], (0.25, 0.5)),
+        ("radius", np.array([0.25, 0.5], np.float32), (0.25, 0.5)),
+        ("radius", torch.tensor(0.25), 0.25),
+        ("radius", np.float32(0.25), 0.25),
+        ("radius", 0, 0.0),
+    ],
+)
+def test_numbers_and_lists_of_other_libraries_are_taken(
+    name: str, value: Any, same_value: Any
+) -> None:
+    assert Settings(**{name: value}) == Settings(**{name: same_value})
+
+
 @pytest.mark.parametrize(("pairs", "batch"), [(5, 1), (40, 4), (99, 9), (5000, 256)])
 def test_a_batch_is_a_tenth_of_the_pairs_within_limits(pairs: int, batch: int) -> None:
-    from counterbc.settings import Settings
-
     assert Settings().batch_size(pairs) == batch
     assert Settings(batch=7).batch_size(pairs) == min(7, pairs)
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, get_args
+from numbers import Integral, Real
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+import torch
 
 from counterbc.errors import OptionError, unknown
 from counterbc.methods import Method
@@ -64,23 +68,17 @@ class Settings:
     fits, and the run's configuration names it."""
 
     def __post_init__(self) -> None:
-        for name, ok, choices in (
-            ("radius", _is_radius(self.radius), "0 or more, or auto"),
-            ("shape", self.shape is None or self.shape in SUPPORTS, ", ".join(SUPPORTS)),
-            ("counterfactuals", self.counterfactuals is None or self.counterfactuals >= 0, "≥ 0"),
-            ("feasible", self.feasible in ("project", "keep"), "project or keep"),
-            ("policy", self.policy is None or self.policy in POLICIES, ", ".join(POLICIES)),
-            ("modes", self.modes is None or self.modes >= 1, "≥ 1"),
-            ("steps", self.steps >= 1, "≥ 1"),
-            ("batch", self.batch is None or self.batch >= 1, "≥ 1"),
-            ("largest_batch", self.largest_batch >= 1, "≥ 1"),
-            ("learning_rate", self.learning_rate is None or self.learning_rate > 0, "> 0"),
-            ("held_out", 0 <= self.held_out < 1, "at least 0 and below 1"),
-            ("memory", self.memory >= 0, "≥ 0"),
-            ("kernel", self.kernel in get_args(KernelName), "auto, torch, numba or triton"),
-        ):
+        hints = get_type_hints(type(self))
+        for f in fields(self):
+            value, hint = _plain(getattr(self, f.name)), hints[f.name]
+            object.__setattr__(self, f.name, value)
+            names = tuple(f.metadata.get("choices", ()))
+            words, is_within = _LIMITS.get(f.name, (_alternatives(hint, names), None))
+            ok = _fits(value, hint)
+            if ok and value is not None:
+                ok = (not names or value in names) and (is_within is None or is_within(value))
             if not ok:
-                raise OptionError(f"{name} is {getattr(self, name)!r}; it must be {choices}")
+                raise OptionError(f"{f.name} is {value!r}; it must be {words}")
 
     def apply(self, method: Method, obs_shape: tuple[int, ...] = ()) -> Method:
         """Return the method with the shape, counterfactuals and layers of these settings.
@@ -141,13 +139,55 @@ def _for_images(policy: Policy, image: tuple[int, int, int], policy_name: str | 
     return policy if isinstance(policy, kind) and policy.image == image else kind(image=image)
 
 
-def _is_radius(radius: float | tuple[float, ...] | str) -> bool:
-    if isinstance(radius, str):
-        return radius == "auto"
-    try:
-        return all(0 <= float(r) < math.inf for r in np.atleast_1d(radius))
-    except (TypeError, ValueError):
-        return False
+def _plain(value: Any) -> Any:
+    """Return lists, arrays and tensors as tuples; those without dimensions as one number."""
+    value = value.tolist() if isinstance(value, (np.ndarray, torch.Tensor)) else value
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Return whether a value has the type of its field; numbers of numpy count as Python's."""
+    origin, members = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(_fits(value, member) for member in members)
+    if origin is Literal:
+        return isinstance(value, str) and value in members
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(item, members[0]) for item in value)
+    if hint is bool:
+        return isinstance(value, (bool, np.bool_))
+    if hint is int:
+        return isinstance(value, Integral) and not isinstance(value, bool)
+    if hint is float:
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        return is_number and math.isfinite(value)
+    return isinstance(value, hint)
+
+
+def _alternatives(hint: Any, names: tuple[str, ...]) -> str:
+    """Return what a field without limits may be, such as "a, b or c"."""
+    if get_origin(hint) is Literal:
+        names = get_args(hint)
+    *others, last = names or ("True", "False")
+    return f"{', '.join(others)} or {last}"
+
+
+_LIMITS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "radius": (
+        "a number of 0 or more, one for each action dimension, or auto",
+        lambda radius: radius == "auto" or bool(np.all(np.asarray(radius) >= 0)),
+    ),
+    "counterfactuals": ("an integer of 0 or more", lambda count: count >= 0),
+    "hidden": ("one integer for each layer", lambda _: True),  # policies check the numbers
+    "modes": ("an integer of 1 or more", lambda count: count >= 1),
+    "steps": ("an integer of 1 or more", lambda count: count >= 1),
+    "batch": ("an integer of 1 or more", lambda count: count >= 1),
+    "largest_batch": ("an integer of 1 or more", lambda count: count >= 1),
+    "learning_rate": ("a number above 0", lambda rate: rate > 0),
+    "held_out": ("a number of at least 0 and below 1", lambda share: 0 <= share < 1),
+    "memory": ("a number of 0 or more", lambda size: size >= 0),
+}
+"""What each number may be, in words and as a check."""
 
 
 PRESETS: dict[str, Settings] = {

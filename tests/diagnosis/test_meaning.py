@@ -160,7 +160,7 @@ def test_actions_without_declared_bounds_are_limited_by_the_radius_only(make_dem
         ({}, 1, DataError, "needs 20 pairs or more; there are 10"),
         ({"repeats": 0}, 4, OptionError, "repeats is 0; it must be 1 or more"),
         ({"radius": -1}, 4, OptionError, "0 or more"),
-        ({"radius": "wide"}, 4, OptionError, "0 or more, or auto"),
+        ({"radius": "wide"}, 4, OptionError, "radius is 'wide'; it must be a number"),
     ],
 )
 def test_what_cannot_be_meaningd_is_refused_in_a_sentence(
