@@ -46,7 +46,7 @@ def test_a_loss_that_does_not_fit_has_a_reason(case: StepCase, reason: str) -> N
 @pytest.mark.parametrize(
     ("case", "reason"),
     [
-        (replace(CASE, policy=GaussianGRU()), "GaussianGRU with history 5"),
+        (replace(CASE, policy=GaussianGRU()), "unlike the policy GaussianGRU with history 5"),
         (replace(CASE, weighting=StateExpertise()), "StateExpertise has parameters"),
         (replace(CASE, in_memory=False), "not kept in memory"),
     ],

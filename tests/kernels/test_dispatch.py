@@ -12,6 +12,9 @@ from torch import Tensor
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
+from counterbc.kernels.dispatch import choose_kernel
+from counterbc.kernels.step_kernel import StepCase
+from counterbc.kernels.torch_kernel import TorchKernel
 from counterbc.methods import Method
 from counterbc.policies import GaussianMLP, Mixture, Policy
 from counterbc.policies.policy import Params
@@ -131,7 +134,7 @@ def test_auto_trains_a_subclass_to_the_bits_of_torch(
         ("triton", "bc", {}, "it runs on cuda and this training is on cpu"),
         ("numba", "bc", {"dtype": torch.float64}, "this training is in float64"),
         ("numba", "weighted-bc", {}, "the weighting StateExpertise has no closed form"),
-        ("numba", "bc-rnn", {}, "the policy GaussianGRU with history 5"),
+        ("numba", "bc-rnn", {}, "only policies made of ReLU layers .* GaussianGRU with history 5"),
         ("numba", "counter-bc", {"resample": True}, "the counterfactuals are not kept in memory"),
         ("numba", "bc", {"hidden": (8, 50_000)}, "is too wide"),
     ],
@@ -153,8 +156,32 @@ def test_without_numba_auto_is_torch_and_numba_is_refused(
     monkeypatch.setitem(sys.modules, "counterbc.kernels.numba_kernel", None)
     monkeypatch.setitem(sys.modules, "counterbc.kernels.numba_loss", None)
     assert stack(tiny).kernel.name == "torch"
-    with pytest.raises(OptionError, match="numba is not installed"):
+    with pytest.raises(OptionError, match=r"numba is not installed \(pip install 'counterbc\[f"):
         stack(tiny, kernel="numba")
+
+
+def test_without_triton_the_message_names_the_build_of_torch_that_brings_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "counterbc.kernels.triton_kernel", None)
+    case = StepCase(
+        policy=GaussianMLP(),
+        weighting=Uniform(),
+        obs_size=3,
+        action_size=2,
+        samples=1,
+        in_memory=True,
+        networks=1,
+        batch=10,
+        device="cuda",
+        dtype=torch.float32,
+    )
+    assert choose_kernel("auto", case) is TorchKernel
+    sentence = (
+        r"triton is not installed \(install a CUDA build of torch, which brings triton\); use"
+    )
+    with pytest.raises(OptionError, match=sentence):
+        choose_kernel("triton", case)
 
 
 def test_a_name_that_is_no_kernel_is_refused(tiny: Demonstrations) -> None:

@@ -25,8 +25,8 @@ def step_misfit(case: StepCase) -> str | None:
     if not names:
         policy = type(case.policy).__name__
         return (
-            f"it knows ReLU layers that read one observation, and the policy {policy} with history "
-            f"{case.policy.history} is not made of them"
+            "it supports only policies made of ReLU layers that read a single observation, unlike "
+            f"the policy {policy} with history {case.policy.history}"
         )
     if case.weighting.init(torch.Generator(), case.obs_size):
         return f"the weighting {type(case.weighting).__name__} has parameters"

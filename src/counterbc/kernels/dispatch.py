@@ -26,6 +26,11 @@ _NATIVE = {  # in the order in which auto tries them
     "torch, numba loss": _Native("numba_loss", "NumbaLossKernel", "cpu", "numba"),
 }
 
+_INSTALL = {
+    "triton": "install a CUDA build of torch, which brings triton",
+    "numba": "pip install 'counterbc[fast]'",
+}
+
 
 def choose_kernel(asked: str, case: StepCase) -> type[StepKernel]:
     """Return the kernel asked for; for auto, the first that fits and pays, else plain torch."""
@@ -55,6 +60,6 @@ def _find(name: str, case: StepCase) -> type[StepKernel] | str:
     try:
         module = import_module(f"counterbc.kernels.{home.module}")
     except ImportError:
-        return f"{home.library} is not installed (pip install 'counterbc[fast]' brings numba)"
+        return f"{home.library} is not installed ({_INSTALL[home.library]})"
     kernel: type[StepKernel] = getattr(module, home.kernel)
     return kernel.misfit(case) or kernel

@@ -58,7 +58,7 @@ class NumbaLossKernel(TorchKernel):
     def misfit(cls, case: StepCase) -> str | None:
         kind = type(case.policy)
         if not issubclass(kind, Gaussian) or not kind.is_fused():
-            return f"the policy {kind.__name__} computes its loss by itself"
+            return f"the policy {kind.__name__} defines a loss that this kernel does not compute"
         return loss_misfit(case, "cpu")
 
     def losses(self, batch: Batch) -> Tensor:

@@ -196,7 +196,7 @@ def train_all(
 
 
 class TritonKernel(TorchKernel):
-    """Trains a copy of the networks' parameters and copies it back after each block."""
+    """A kernel that trains a copy of the parameters and copies it back after each block."""
 
     name: ClassVar[str] = "triton"
 
@@ -207,14 +207,14 @@ class TritonKernel(TorchKernel):
             return reason
         hidden, outputs = case.policy.hidden, 2 * case.action_size
         if not isinstance(case.policy, Gaussian) or len(hidden) != 2:
-            return "it knows a Gaussian policy with two hidden layers"
+            return "it supports only Gaussian policies with two hidden layers"
         if max(case.obs_size, *hidden) > _WIDEST or outputs > _OUTPUTS or case.samples > _SAMPLES:
             return (
-                f"it holds at most {_WIDEST} observed numbers and units, {_OUTPUTS // 2} action "
-                f"dimensions and {_SAMPLES} actions a pair"
+                f"it supports at most {_WIDEST} observation dimensions, {_WIDEST} units per layer, "
+                f"{_OUTPUTS // 2} action dimensions and {_SAMPLES} actions per pair"
             )
         if any(width != _round_up(width) for width in hidden):
-            return f"its layers have {_SIDE}, 32 or {_WIDEST} units, not {hidden}"
+            return f"it supports layers of {_SIDE}, 32 or {_WIDEST} units, not {hidden}"
         return None
 
     @classmethod
