@@ -29,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if command not in COMMANDS:
             raise unknown("command", command, COMMANDS)
+        if command in ("run", "draw") and rest[:1] in (["-h"], ["--help"]):
+            print(usage(command))
+            return 0
         return COMMANDS[command](rest)
     except CounterBCError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -36,6 +39,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; finished rows are kept, the same command resumes", file=sys.stderr)
         return STOP_STATUS
+
+
+def usage(command: str) -> str:
+    """Return how to call `run` or `draw`, and the figures and studies that it takes."""
+    from reproduction.catalog import FIGURES
+    from reproduction.studies import PICTURES, STUDIES
+
+    start = f"python -m reproduction {command}"
+    studies = STUDIES if command == "run" else PICTURES
+    return "\n".join(
+        [
+            f"usage: {start} FIGURE [FIGURE …] [options]",
+            f"       {start} STUDY [options]",
+            f"       {start} NAME --help          lists the options of a figure or study",
+            "",
+            f"figures and tables: {', '.join([*FIGURES, 'all'])}",
+            f"studies: {', '.join(studies)}",
+        ]
+    )
 
 
 def run(arguments: list[str]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -16,6 +16,21 @@ RESULTS = Path(__file__).parent / "results"
 """The numbers, figures and rows that belong to the repository."""
 DOCS = RESULTS.parents[1] / "docs"
 OUT = Path("runs/reproduction")
+
+USUAL_HELP = {
+    "cases": "cases to compute",
+    "device": "cpu or cuda; by default cuda where there is one",
+    "episodes": "episodes to evaluate each policy or teacher in",
+    "network": "the library's default layers, or two wide ones of 256 units",
+    "pairs": "pairs of each dataset",
+    "seeds": "number of runs, each with its own seed",
+    "steps": "gradient steps of each training",
+    "teachers": "teachers to record demonstrations of",
+    "tracks": "number of tracks to drive on",
+    "workers": "cells at a time; by default one per core, 12 on a GPU",
+    "worlds": "worlds to compute",
+}
+"""Help texts of options that mean the same in several studies."""
 
 T = TypeVar("T")
 
@@ -42,14 +57,21 @@ def parse(kind: type[T], arguments: Sequence[str], name: str) -> T:
     parser = argparse.ArgumentParser(prog=f"python -m reproduction {name}", description=summary)
     hints = get_type_hints(kind)
     for f in fields(kind):  # type: ignore[arg-type]  # every kind is a dataclass
-        text, flag = f.metadata.get("help"), f.metadata.get("flag")
+        text, flag = help_text(f), f.metadata.get("flag")
         default = "" if f.default in (None, (), False) else f" (default: {_text(f.default)})"
         parser.add_argument(
             flag or f"--{f.name.replace('_', '-')}", dest=f.name, default=f.default,
-            help=f"{text or ''}{default}".replace("%", "%%").strip(), **_kind(hints[f.name]),
+            help=f"{text}{default}".replace("%", "%%").strip(), **_kind(hints[f.name]),
         )  # fmt: skip
     namespace = parser.parse_args(arguments)
     return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in vars(namespace).items()})
+
+
+def help_text(field: Field[Any]) -> str:
+    """Return the help text of an option: the field's, or the usual one of its name."""
+    text: str = field.metadata.get("help") or USUAL_HELP.get(field.name, "")
+    preset = field.name == "steps" and field.default is None and "help" not in field.metadata
+    return f"{text}; by default the preset's" if preset else text
 
 
 def _text(default: Any) -> str:

@@ -22,7 +22,7 @@ FRAME_STEPS = (0, 60, 140, 220)
 class Options(StudyOptions):
     """Draw frames of the expert and of a policy."""
 
-    track: int = 7
+    track: int = option(7, "number of the track to draw")
     policy: Path | None = option(None, "folder of a trained policy", flag="--run")
     backends: tuple[str, ...] = option(BACKENDS, "simulators of the expert")
     picture: Path = option(DOCS / "images" / "car-racing.png", "file of the picture")

@@ -42,7 +42,7 @@ class Options(StudyOptions):
     """Compare a Gaussian and a mixture where two actions are right."""
 
     seeds: int = 20
-    fork_seeds: int = 10
+    fork_seeds: int = option(10, "number of runs in the world fork")
     steps: int = 10_000
     episodes: int = 100
     only: Literal["line", "fork"] | None = option(None, "compute one of both and keep the other")

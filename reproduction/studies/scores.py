@@ -58,7 +58,9 @@ class Options(StudyOptions):
     seeds: int = 20
     first: int = option(0, "number of the first seed")
     worlds: tuple[str, ...] = ("intersection", "cartpole")
-    studies: tuple[str, ...] = ("operators", "episodes")
+    studies: tuple[str, ...] = option(
+        ("operators", "episodes"), "what to score: operators, episodes or both"
+    )
     device: str | None = None
 
 

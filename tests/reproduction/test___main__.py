@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from reproduction.__main__ import main
-from reproduction.studies import STUDIES
+from reproduction.catalog import FIGURES
+from reproduction.options import help_text
+from reproduction.studies import PICTURES, STUDIES, load_study
 
 
 @pytest.mark.parametrize(
@@ -46,6 +49,23 @@ def test_the_help_shows_the_three_commands(capsys: pytest.CaptureFixture[str]) -
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
     assert all(f"python -m reproduction {command}" in text for command in ("run", "draw", "docs"))
+
+
+@pytest.mark.parametrize(("command", "studies"), [("run", STUDIES), ("draw", tuple(PICTURES))])
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_the_help_of_a_command_lists_figures_and_studies(
+    command: str, studies: tuple[str, ...], flag: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, flag]) == 0
+    usage, *_, figures, names = capsys.readouterr().out.splitlines()
+    assert usage.startswith(f"usage: python -m reproduction {command} FIGURE")
+    assert figures == f"figures and tables: {', '.join([*FIGURES, 'all'])}"
+    assert names == f"studies: {', '.join(studies)}"
+
+
+@pytest.mark.parametrize("name", [*STUDIES, *PICTURES.values()])
+def test_every_option_of_a_study_has_a_help_text(name: str) -> None:
+    assert [f.name for f in fields(load_study(name).Options) if not help_text(f)] == []
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -47,3 +47,5 @@ def test_the_help_names_options_texts_and_defaults(capsys: pytest.CaptureFixture
     text = capsys.readouterr().out
     assert "Options of a test." in text
     assert "worlds (default: cartpole fork)" in text
+    assert "number of runs, each with its own seed (default: 20)" in text
+    assert "gradient steps of each training; by default the preset's" in " ".join(text.split())
