@@ -37,6 +37,8 @@ class Paint:
     """Width of a line."""
     layers: tuple[int, ...] | None = None
     """Sizes."""
+    finish: Literal["matt", "gloss"] | None = None
+    """The finish."""
     hidden: int = 0
 
 
@@ -69,6 +71,7 @@ def given(*words: str) -> dict[str, Any]:
         (("--stop-early",), {"stop_early": True}),
         (("--no-stop-early",), {"stop_early": False}),
         (("--colour", "blue"), {"colour": "blue"}),
+        (("--finish", "gloss"), {"finish": "gloss"}),
         (("--width", "auto"), {"width": "auto"}),
         (("--width", "0.5"), {"width": 0.5}),
         (("--width", "0.5", "--width", "1"), {"width": (0.5, 1.0)}),
@@ -88,6 +91,12 @@ def test_what_is_no_option_or_no_value_is_refused(words: tuple[str, ...]) -> Non
         given(*words)
 
 
+@pytest.mark.parametrize("word", ["None", "silk"])
+def test_a_word_that_is_not_allowed_is_refused_like_an_unknown_name(word: str) -> None:
+    with pytest.raises(OptionError, match=f"^unknown finish '{word}'; allowed: matt, gloss$"):
+        given("--finish", word)
+
+
 def test_a_word_and_a_number_are_refused_together() -> None:
     with pytest.raises(OptionError, match=r"width is auto and 0\.5; give auto alone, or numbers"):
         given("--width", "auto", "--width", "0.5")
@@ -102,6 +111,7 @@ def test_the_help_has_docstrings_choices_and_defaults(capsys: pytest.CaptureFixt
         "--coats INT Number of coats; see --stop-early. (default: 2; thick: 9)",
         "--stop-early, --no-stop-early Stop early. (default: off; thick: on)",
         "--colour {red,green} The colour. ",
+        "--finish {matt,gloss} The finish.",
         "Width of a line. (default: auto)",
         "--wall STR The wall. (default: north)",
     ):

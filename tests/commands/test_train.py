@@ -61,6 +61,27 @@ def test_a_random_subset_of_pairs_can_be_learned_from(
     assert payload["data"][0]["pairs"] == 25
 
 
+@pytest.mark.parametrize(
+    ("option", "allowed"),
+    [
+        ("kernel", "auto, torch, numba, triton"),
+        ("feasible", "project, keep"),
+        ("shape", "ball, box"),
+        ("policy", "gaussian-mlp"),
+    ],
+)
+def test_a_word_that_a_setting_does_not_take_is_refused_in_one_sentence(
+    option: str, allowed: str, demos: Path, tmp_path: Path, call: Call
+) -> None:
+    status, out, err = call("train", demos, f"--{option}", "foo", "--out", tmp_path / "run")
+    assert (status, out, len(err.splitlines())) == (1, "", 1)
+    assert f"{option} " in err
+    assert "'foo'" in err
+    assert allowed in err
+    assert "None" not in err
+    assert not (tmp_path / "run").exists()
+
+
 def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     command = [sys.executable, "-m", "counterbc", "train", str(demos), "--method", "bc"]

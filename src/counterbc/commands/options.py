@@ -15,11 +15,11 @@ import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
 from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import tyro
 
-from counterbc.errors import OptionError
+from counterbc.errors import OptionError, unknown
 
 T = TypeVar("T")
 conf: Any = tyro.conf
@@ -79,10 +79,13 @@ def add_options(
 def given_values(options: Any) -> dict[str, Any]:
     """Return the values of a group that were typed, by field; the others are left out."""
     values = {f: getattr(options, f.name) for f in fields(options)}
+    values = {f: value for f, value in values.items() if value != f.default}
+    for f, value in values.items():
+        if f.metadata["literals"] and value not in f.metadata["literals"]:
+            raise unknown(f.name, value, f.metadata["literals"])
     return {
         f.name: _one_or_several(f.name, value) if f.metadata["scalar"] else value
         for f, value in values.items()
-        if value != f.default
     }
 
 
@@ -137,23 +140,40 @@ def _options(name: str, group: Group) -> type:
             text = text.replace(field_name, option)
         defaults = {"default": f.default}
         defaults |= {name: getattr(preset, f.name) for name, preset in group.presets.items()}
+        literals = _literals(hints[f.name])
         setting = conf.arg(
             help=text,
             help_behavior_hint=_default_text(defaults),
-            metavar=_metavar(f.name, hints[f.name], f.metadata.get("choices")),
+            metavar=_metavar(f.name, hints[f.name], f.metadata.get("choices", literals or None)),
         )
-        kind, absent, scalar = _option_type(hints[f.name])
-        option_field = field(default=absent, metadata={"scalar": scalar})
+        kind, absent, scalar = _option_type(str if literals else hints[f.name])
+        option_field = field(default=absent, metadata={"scalar": scalar, "literals": literals})
         attributes.append((f.name, hint.Annotated[kind, setting], option_field))
     text = group.text or inspect.cleandoc(group.kind.__doc__ or "").split("\n")[0]
     return make_dataclass(name, attributes, frozen=True, kw_only=True, namespace={"__doc__": text})
 
 
+def _members(kind: Any) -> list[Any]:
+    """Return the types of a union, or the type itself, without None."""
+    is_union = get_origin(kind) in (hint.Union, UnionType)
+    return [m for m in (get_args(kind) if is_union else (kind,)) if m is not NoneType]
+
+
+def _literals(kind: Any) -> tuple[str, ...]:
+    """Return the words that a field takes, or () if it takes anything else.
+
+    Their option is a plain word, and `given_values` refuses others as a registry does.
+    """
+    members = _members(kind)
+    words = tuple(word for m in members if get_origin(m) is Literal for word in get_args(m))
+    only_words = all(get_origin(m) is Literal for m in members)
+    return words if only_words and all(isinstance(w, str) for w in words) else ()
+
+
 def _option_type(kind: Any) -> tuple[Any, Any, bool]:
     """Return the type of an option, its value where it is not given, and whether one value may
     stand without its tuple. The option of a tuple is repeated, once per item."""
-    is_union = get_origin(kind) in (hint.Union, UnionType)
-    members = [m for m in (get_args(kind) if is_union else (kind,)) if m is not NoneType]
+    members = _members(kind)
     tuples = [m for m in members if get_origin(m) is tuple]
     if not tuples:
         return conf.DisallowNone[hint.Union[*members, None]], None, False
