@@ -22,7 +22,8 @@ from counterbc.errors import OptionError
 from counterbc.experiments.cell import Cell
 from counterbc.experiments.claims import claim
 from counterbc.experiments.simulated_cell import SimulatedCell
-from counterbc.experiments.study import Part, Study
+from counterbc.experiments.stacks import stacks
+from counterbc.experiments.study import Part, Study, _Job
 from tests.experiments.cells import GRID, TINY, repeatable
 
 
@@ -85,6 +86,22 @@ def test_a_cell_that_another_process_computes_is_waited_for(tmp_path: Path) -> N
     assert order == [other.name, TINY.name]  # the free one first
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+def test_a_stack_waits_for_each_of_its_cells(tmp_path: Path) -> None:
+    cells = [TINY, replace(TINY, teacher="gaussian")]
+    context = multiprocessing.get_context("spawn")
+    for cell in cells:
+        held = context.Event()
+        process = context.Process(target=_hold, args=(tmp_path, cell.name, held, 600.0))
+        process.start()
+        held.wait(60)
+        job = _Job(Study(cells, tmp_path), tuple(cells), "cpu", "cpu")
+        assert job() is None
+        process.kill()
+        process.join()
+    assert sorted(job() or ()) == sorted(cell.name for cell in cells)
+
+
 def _hold(folder: Path, name: str, held: Any, seconds: float) -> None:
     with claim(folder, name):
         held.set()
@@ -100,6 +117,17 @@ def test_parts_are_disjoint_and_complete() -> None:
     for text in ("0/2", "3/2", "2", "1/0", "x/y"):
         with pytest.raises(OptionError, match="part is"):
             Part.parse(text)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_parts_train_the_stacks_of_the_whole_study(count: int) -> None:
+    noises = [replace(TINY, sigma=n / 10, pairs=p) for n in range(1, 7) for p in (20, 40)]
+    study = Study([*noises, replace(TINY, pairs=60)], Path("unused"))
+    parts = [study.part(Part(i, count), stacked=True) for i in range(1, count + 1)]
+    trained = [stack for part in parts for stack in stacks([*part.cells.values()])]
+    whole = stacks([*study.cells.values()])
+    assert sorted(map(len, whole)) == [1, 2, 2, 4, 4]
+    assert sorted(trained, key=str) == sorted(whole, key=str)
 
 
 def test_columns_that_are_text_in_some_cells_are_text_in_all(tmp_path: Path) -> None:

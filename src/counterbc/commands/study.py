@@ -45,13 +45,13 @@ class StudyCommand(Command):
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.experiments.grid import read_grid
-        from counterbc.experiments.study import Part, Study
+        from counterbc.experiments.study import Part, Study, stacked_by_default
 
         part = Part.parse(self.part or "1/1")
         entries = read_grid(self.grid).entries()
         out = self.out or Path(f"{self.grid.stem}-study")
         study = Study([entry.cell for entry in entries], out / "cells")
-        part_study = study.part(part)
+        part_study = study.part(part, stacked_by_default(self.device))
         if self.left:
             return _list_missing(part_study)
         for cell in part_study.missing():

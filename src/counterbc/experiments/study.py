@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -73,9 +73,13 @@ class Study:
         """Return the cells that are not finished."""
         return [cell for cell in self.cells.values() if not self.path(cell).exists()]
 
-    def part(self, part: Part) -> Study:
-        """Return a study of one part of the cells, in the same folder."""
-        return Study([*self.cells.values()][part.index - 1 :: part.count], self.folder)
+    def part(self, part: Part, stacked: bool = False) -> Study:
+        """Return a study of one part of the cells, in the same folder.
+
+        With `stacked`, a part has whole stacks, so that it trains the same ones as the whole study.
+        """
+        chosen = stacks([*self.cells.values()], stacked)[part.index - 1 :: part.count]
+        return Study([cell for stack in chosen for cell in stack], self.folder)
 
     def run(
         self,
@@ -104,7 +108,7 @@ class Study:
             return 0
         row_kind = None if mixed else kind
         self._check_finished(row_kind)
-        together = kind == "cuda" if stacked is None else stacked
+        together = stacked_by_default(device) if stacked is None else stacked
         jobs = [
             _Job(self, stack, device or kind, row_kind)
             for stack in stacks([*self.cells.values()], together)
@@ -167,9 +171,10 @@ class _Job:
 
     def __call__(self) -> list[str] | None:
         """Return the names of the cells computed here; None if another process computes them."""
-        with claim(self.study.folder, self.name, wait=self.wait) as free:
-            if not free:
-                return None
+        with ExitStack() as claims:
+            for name in sorted(cell.name for cell in self.stack):  # one order: no deadlocks
+                if not claims.enter_context(claim(self.study.folder, name, wait=self.wait)):
+                    return None
             names = self.missing_names()
             self.write(compute(self.stack, names, self.device) if names else {})
         return names
@@ -234,6 +239,11 @@ def _run_on_ray(
     }
     run_on_ray(remote, on_result, address, gpus=1 / GPU_WORKERS if kind == "cuda" else 0.0)
     return count
+
+
+def stacked_by_default(device: str | None) -> bool:
+    """Return whether cells are trained as stacks, which pays on a GPU."""
+    return find_device(device).type == "cuda"
 
 
 def default_workers(kind: str) -> int:
