@@ -12,15 +12,12 @@ import numpy as np
 
 import counterbc as cb
 from counterbc.acting.intervals import mean_interval, paired_difference
-from counterbc.demonstrators import DEFAULT_TEACHER, record
+from counterbc.demonstrators import record
 from counterbc.experiments.comparison import Comparison, demonstrations
 from reproduction.options import StudyOptions
 from reproduction.records import Record, Records, expected_warnings
+from reproduction.studies.methods import STUDY_TEACHERS
 
-STUDY_TEACHERS: dict[str, cb.Teacher] = {
-    "uniform σ 0.5": DEFAULT_TEACHER,
-    "typical": cb.TEACHERS["typical"],
-}
 RADII = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
 
 
