@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import torch
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
+from counterbc.methods import METHODS, Method
+from counterbc.policies import POLICIES, GaussianMLP
 from counterbc.settings import Settings
 from tests.equality import assert_near, same
 
@@ -129,3 +132,33 @@ def test_the_number_of_counterfactuals_and_their_shape_are_used(
     bc = quick(tiny, "bc", dtype=torch.float64)
     none = quick(tiny, "counter-bc", counterfactuals=0, dtype=torch.float64)
     assert_near(none, bc, within=1e-9)
+
+
+@dataclass(frozen=True)
+class SmallMLP(GaussianMLP):
+    """A registered policy with layers of its own."""
+
+    hidden: tuple[int, ...] = (4,)
+    history: int = 2
+
+
+def test_a_registered_policy_keeps_its_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(POLICIES, "small-mlp", SmallMLP)
+    settings = Settings(policy="small-mlp")
+    assert settings.apply(METHODS["counter-bc"]).policy == SmallMLP(hidden=(4,), history=2)
+    assert settings.apply(METHODS["bc-rnn"]).policy == SmallMLP(hidden=(4,), history=5)
+    wide = Method(policy=GaussianMLP(hidden=(32,)))
+    assert settings.apply(wide).policy == SmallMLP(hidden=(32,))
+    given = Settings(policy="small-mlp", hidden=(7,))
+    assert given.apply(METHODS["bc"]).policy == SmallMLP(hidden=(7,))
+
+
+@pytest.mark.parametrize("name", ["gaussian-mlp", "gaussian-gru", "mixture", "gaussian-cnn"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_policy_of_the_library_has_two_layers_of_64_in_every_method(
+    name: str, method: str
+) -> None:
+    kind, usual = POLICIES[name], METHODS[method].policy
+    history = usual.history if type(usual) is kind else max(usual.history, kind.history)
+    applied = Settings(policy=name).apply(METHODS[method]).policy
+    assert applied == kind(hidden=(64, 64), history=history)

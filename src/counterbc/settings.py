@@ -102,10 +102,17 @@ class Settings:
         return replace(method, support=support, policy=policy, weighting=weighting)
 
     def _family(self, policy: Policy) -> Policy:
-        """Return the policy of these settings, with the layers and history of the method's."""
+        """Return the policy of these settings, with the history of the method's.
+
+        It has its own layers, unless the method's policy has other layers than its class. The CNNs
+        always take those of the method, as in earlier versions.
+        """
         if self.policy is not None and type(policy) is not POLICIES[self.policy]:
             kind = POLICIES[self.policy]
-            policy = kind(hidden=policy.hidden, history=max(policy.history, kind().history))
+            usual, is_cnn = kind(), kind in FOR_IMAGES.values()
+            is_custom = policy.hidden != type(policy).hidden
+            hidden = policy.hidden if is_custom or is_cnn else usual.hidden
+            policy = kind(hidden=hidden, history=max(policy.history, usual.history))
         if self.modes is None:
             return policy
         if not isinstance(policy, Mixture):

@@ -86,6 +86,8 @@ def test_a_new_method_policy_support_and_format_train_from_the_command_line(
     payload = json.loads(result.stdout)
     assert payload["method"] == "half-bc"
     assert (payload["settings"]["policy"], payload["settings"]["shape"]) == ("small-mlp", "pill")
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["policy"]["hidden"] == [4]
 
 
 def test_the_help_lists_the_new_names() -> None:
