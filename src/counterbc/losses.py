@@ -19,7 +19,7 @@ from counterbc.supports import Ball, Support
 
 
 def generalized_loss(log_pi: Tensor, weights: Tensor) -> Tensor:
-    """Σ_a' −R(s, a') · log π(a'|s) of each state, eq. M1: (B,).
+    """Return Σ_a' −R(s, a') · log π(a'|s) of each state, eq. M1: (B,).
 
     >>> generalized_loss(torch.tensor([[-1.0, -2.0]]), torch.tensor([[0.25, 0.75]]))
     tensor([1.7500])
@@ -30,12 +30,12 @@ def generalized_loss(log_pi: Tensor, weights: Tensor) -> Tensor:
 
 
 def restricted_policy(log_pi: Tensor) -> Tensor:
-    """π̂(a'|s), eq. M3: π restricted to C(s, a), summing to one over it: (B, M)."""
+    """Return π̂(a'|s), eq. M3: π restricted to C(s, a), summing to one over it: (B, M)."""
     return log_pi.softmax(-1)
 
 
 def cross_entropy(log_pi: Tensor) -> Tensor:
-    """−Σ π̂ · log π of each state, eq. M4, which equals H(π̂) + KL(π̂, π), eq. M7: (B,)."""
+    """Return −Σ π̂ · log π of each state, eq. M4, equal to H(π̂) + KL(π̂, π), eq. M7: (B,)."""
     return generalized_loss(log_pi, restricted_policy(log_pi))
 
 
@@ -48,7 +48,7 @@ def counter_bc_loss(
     support: Support = Ball(),  # noqa: B008 - a frozen value
     feasible: Feasible = Everywhere(),  # noqa: B008 - a frozen value
 ) -> Tensor:
-    """Counter-BC (Algorithm 1) as a loss for any training loop: the mean over a batch.
+    """Return the loss of Counter-BC (Algorithm 1), for any training loop: the mean over a batch.
 
     `log_prob(obs, actions)` maps (B, …) and (B, M, A) to (B, M); `radius` is Δ in the units of
     `action`, a number or one per dimension. Every call draws new counterfactuals.

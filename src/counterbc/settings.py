@@ -123,7 +123,7 @@ class Settings:
         return replace(policy, modes=self.modes)
 
     def batch_size(self, pairs: int) -> int:
-        """Pairs per step for a network that learns from `pairs` pairs."""
+        """Return the pairs per step of a network that learns from `pairs` pairs."""
         return min(self.batch or min(max(pairs // 10, 1), self.largest_batch), pairs)
 
     def rate(self, policy: Policy) -> float:

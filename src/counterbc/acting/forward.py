@@ -56,22 +56,22 @@ class Ops(Protocol):
         """Return the length of each row: (…, 1)."""
 
     def columns(self, x: Value, begin: int, end: int) -> Value:
-        """x[…, begin:end]."""
+        """Return x[…, begin:end]."""
 
     def average(self, x: Value, shards: int) -> Value:
         """Average over the first dimension."""
 
     def shards_first(self, x: Value) -> Value:
-        """(B, N, A) as (N, B, A)."""
+        """Return (B, N, A) as (N, B, A)."""
 
     def push(self, window: Value, scaled_obs: Value) -> Value:
         """Drop the oldest row of the window (B, T, S) and append a new one (B, S)."""
 
     def at(self, window: Value, t: int) -> Value:
-        """Row t of the window: (B, S)."""
+        """Return row t of the window: (B, S)."""
 
     def flat(self, window: Value) -> Value:
-        """(B, T · S)."""
+        """Return the window as one row per state: (B, T · S)."""
 
 
 class Numpy:

@@ -281,7 +281,7 @@ def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 
 def _ranges(seeds: list[int]) -> str:
-    """0 … 9 for a run of seeds, else a list."""
+    """Return consecutive seeds as 0 … 9, others as a list."""
     unique = list(dict.fromkeys(seeds))
     if len(unique) > 2 and unique == list(range(unique[0], unique[0] + len(unique))):
         return f"{unique[0]} … {unique[-1]}"

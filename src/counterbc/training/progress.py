@@ -11,18 +11,18 @@ from torch import Tensor
 
 
 class Progress(Protocol):
-    """Shows how far a training is."""
+    """A display of how far a training is."""
 
     def start(self, step: int, total: int, kernel: str) -> None: ...
 
     def update(self, step: int, loss: Tensor) -> None:
-        """`loss` (N,) is that of the last step."""
+        """Show a step and its loss of each network: (N,)."""
 
     def stop(self) -> None: ...
 
 
 class Quiet:
-    """Shows nothing."""
+    """A progress that is not displayed."""
 
     def start(self, step: int, total: int, kernel: str) -> None: ...
 
