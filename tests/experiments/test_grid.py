@@ -90,6 +90,8 @@ def test_toml_and_json_give_the_same_grid(tmp_path: Path) -> None:
         ('{"methods": ["bc"], "data": ["demos.npz"]}', "needs a file or a world"),
         ('{"methods": ["bc"], "data": [{"world": "fork"}]}', "has no pairs"),
         ('{"methods": ["bc"], "seeds": true}', "seeds is True in the grid"),
+        ('{"methods": ["bc"], "seeds": "x"}', "seeds is 'x' in the grid; it must be a whole num"),
+        ('{"methods": [["bc"]]}', r"one of the methods is \['bc'\] in the grid; it must be text"),
         ("{", "is not valid JSON"),
     ],
 )
@@ -98,6 +100,33 @@ def test_a_file_that_is_not_a_grid_is_explained(text: str, message: str, tmp_pat
     path.write_text(text)
     with pytest.raises(CounterBCError, match=message):
         read_grid(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (WORLD | {"pairs": "x"}, "pairs is 'x' in the grid; it must be a whole number"),
+        (WORLD | {"pairs": [20, 0.5]}, r"pairs is 0\.5 in the grid; it must be a whole number"),
+        (WORLD | {"pairs": None}, "pairs is None in the grid; it must be a whole number"),
+        (WORLD | {"sigma": "x"}, "sigma is 'x' in the grid; it must be a number"),
+        (WORLD | {"world": 3}, "world is 3 in the grid; it must be text"),
+        ({"file": "a", "share": "x"}, "share is 'x' in the grid; it must be a number"),
+        ({"file": "a", "operators": "ada"}, "operators is 'ada' in the grid; it must be a list"),
+        ({"file": "a", "obs": [["state"], [1]]}, "obs is 1 in the grid; it must be text"),
+        ({"file": "a", "cleaned": "yes"}, "cleaned is 'yes' in the grid; it must be true or false"),
+    ],
+)
+def test_a_value_of_a_dataset_of_the_wrong_kind_is_explained(
+    data: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        grid(data=[data])
+
+
+def test_a_dataset_may_have_values_of_every_right_kind() -> None:
+    grid(data=[WORLD | {"pairs": [20, 40], "sigma": [0.5, 1], "pool": 0, "noise": "uniform"}])
+    lists = {"obs": ["state"], "operators": [["ada"], ["bob", "ada"]]}
+    grid(data=[{"file": "a", "mask": [None, "better"], "cleaned": [True, False]} | lists])
 
 
 def test_unknown_names_are_refused() -> None:

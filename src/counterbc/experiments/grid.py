@@ -29,6 +29,14 @@ KEYS: dict[str, Any] = {
 }  # fmt: skip
 FILE_KEYS = ("file", "name", "env", "obs", "mask", "operators", "share", "pairs", "cleaned")
 SIMULATED_KEYS = ("world", "name", "teacher", "noise", "sigma", "pairs", "pool")
+DATA_KINDS: dict[str, Any] = {
+    "file": str, "world": str, "name": str, "env": str, "mask": str, "teacher": str, "noise": str,
+    "obs": str, "operators": str, "share": float, "sigma": float, "pairs": int, "pool": int,
+    "cleaned": bool,
+}  # fmt: skip
+"""The kind of each value of a dataset; a list holds several."""
+OPTIONAL_FILE_KEYS = ("name", "mask", "pairs")
+"""Keys of a file that may be null in JSON, as if they were not there."""
 LIST_KEYS = ("obs", "operators")
 """Keys whose value is a list, which therefore does not make an axis."""
 KINDS: dict[Any, str] = {
@@ -37,6 +45,7 @@ KINDS: dict[Any, str] = {
     int: "a whole number",
     float: "a number",
     str: "text",
+    bool: "true or false",
 }
 
 
@@ -160,6 +169,8 @@ def read_grid(path: Path) -> Grid:
         if key not in KEYS:
             raise unknown("key in the grid", key, KEYS)
         _check_kind(key, value, KEYS[key])
+        for item in value if key in ("methods", "acts") else ():
+            _check_kind(f"one of the {key}", item, str)
     for key in ("methods", "data"):
         if not table.get(key):
             raise OptionError(f"{path} has no {key}; a grid needs at least one")
@@ -167,8 +178,9 @@ def read_grid(path: Path) -> Grid:
 
 
 def _check_kind(key: str, value: Any, kind: Any) -> None:
-    good = isinstance(value, (int, float) if kind is float else kind)
-    if not good or isinstance(value, bool):
+    kinds = {float: (int, float), list: (list, tuple)}
+    good = isinstance(value, kinds.get(kind, kind))
+    if not good or (isinstance(value, bool) and kind is not bool):
         raise OptionError(f"{key} is {value!r} in the grid; it must be {KINDS[kind]}")
 
 
@@ -180,8 +192,20 @@ def _check_data(table: Any) -> None:
     for key in table:
         if key not in keys:
             raise unknown(f"key of a {keys[0]} in the grid", key, keys)
+        _check_data_kind(key, table[key], "file" in table and key in OPTIONAL_FILE_KEYS)
     if "world" in table and "pairs" not in table:
         raise OptionError(f"data of the world {table['world']!r} has no pairs; give their number")
+
+
+def _check_data_kind(key: str, value: Any, optional: bool) -> None:
+    """Refuse a value, or one of an axis, that is not of the kind that its key needs."""
+    for choice in value if _is_axis(key, value, LIST_KEYS) else [value]:
+        if choice is None and optional:
+            continue
+        if key in LIST_KEYS:
+            _check_kind(key, choice, list)
+        for item in choice if key in LIST_KEYS else [choice]:
+            _check_kind(key, item, DATA_KINDS[key])
 
 
 def _teacher(data: Mapping[str, Any]) -> tuple[str, float | None]:
