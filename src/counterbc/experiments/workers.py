@@ -95,8 +95,9 @@ def run_all(
                 on_result(names[future], future.result())
         except BrokenProcessPool:
             raise CounterBCError(
-                "a worker process died, perhaps for lack of memory; finished work is kept, so run "
-                "the same command again, with fewer workers if it recurs"
+                "a worker process died, perhaps for lack of memory (use fewer workers) or because "
+                'the script lacks the line if __name__ == "__main__": before its calls; finished '
+                "work is kept, so run the same command again"
             ) from None
         except BaseException:
             for process in list(pool._processes.values()):
