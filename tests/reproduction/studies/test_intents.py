@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
 import counterbc as cb
 from counterbc.demonstrators import UniformNoise
 from reproduction.studies import intents
@@ -13,7 +18,25 @@ def test_the_end_of_every_episode_is_hidden() -> None:
     assert intents.hide(demos, 0.0).pairs == 40
 
 
-def test_groups_may_have_their_numbers_exchanged() -> None:
+@pytest.mark.parametrize("group", [(0, 0, 1, 1), (1, 1, 0, 0)])
+def test_accuracy_is_the_same_if_groups_have_their_numbers_exchanged(
+    group: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = SimpleNamespace(
+        group=np.array(group),
+        groups=2,
+        sizes=[2, 2],
+        held_out={1: np.zeros(4), 2: np.full(4, 0.5)},
+    )
+    monkeypatch.setattr(cb, "find_intents", lambda demos: found)
+    demos = cb.demonstrate("intersection", UniformNoise(0.3), 80, seed=0)
+    assert len(demos) == 4
+    row = intents.measure(demos, [0, 0, 1, 0])
+    assert (row["right"], row["share"]) == (3, 0.75)
+    assert row["gain"] == {"1": [0, 0], "2": [0.5, 0]}
+
+
+def test_the_table_shows_accuracy_with_its_interval_and_gains() -> None:
     row = {"episodes": 4, "groups": 2, "share": 0.75, "wilson": (0.3, 0.95)}
     row["gain"] = {"2": [0.5, 0.1], "3": [-0.5, 0.1]}
     assert intents.markdown({"both": row}).splitlines()[2] == (
