@@ -27,7 +27,7 @@ def test_the_generalized_loss_computed_by_hand() -> None:
 
 
 def test_shapes_that_would_broadcast_are_refused() -> None:
-    with pytest.raises(DataError, match=r"log_pi has shape \(4, 3\), weights \(4, 1\)"):
+    with pytest.raises(DataError, match=r"shape \(4, 3\), weights \(4, 1\); give one weight"):
         generalized_loss(torch.zeros(4, 3), torch.zeros(4, 1))
 
 

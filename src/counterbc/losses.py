@@ -25,7 +25,10 @@ def generalized_loss(log_pi: Tensor, weights: Tensor) -> Tensor:
     tensor([1.7500])
     """
     if log_pi.shape != weights.shape:
-        raise DataError(f"log_pi has shape {tuple(log_pi.shape)}, weights {tuple(weights.shape)}")
+        raise DataError(
+            f"log_pi has shape {tuple(log_pi.shape)}, weights {tuple(weights.shape)}; "
+            "give one weight per state and action"
+        )
     return -(weights * log_pi).sum(-1)
 
 

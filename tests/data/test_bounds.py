@@ -24,10 +24,12 @@ def test_bounds_become_read_only_float32() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "action_set", "sentence"),
     [
-        (-ONE, None, "box", "both be given, or neither"),
-        (None, None, "ball", "'ball' needs action_low"),
+        (-ONE, None, "box", "both be given, or neither; add action_high"),
+        (None, ONE, "box", "both be given, or neither; add action_low"),
+        (None, None, "ball", "'ball' needs action_low and action_high; give both, or use 'box'"),
         (-ONE, np.ones(3), "box", r"expected \(2,\) each"),
-        (ONE, ONE, "box", "low < high"),
+        (ONE, ONE, "box", "dimension 0 are 1 and 1; they must be finite with low < high: correct"),
+        (np.array([-1, -np.inf]), ONE, "box", "action dimension 1 are -inf and 1; they must be"),
         (-ONE, ONE, "cube", "unknown action set 'cube'; allowed: box, ball"),
     ],
 )

@@ -48,5 +48,5 @@ def test_a_metric_reaches_beyond_its_radius_where_told() -> None:
 
 
 def test_a_metric_refuses_a_radius_per_dimension() -> None:
-    with pytest.raises(OptionError, match="one radius, not one per dimension"):
+    with pytest.raises(OptionError, match="one radius, not one per dimension; give one number"):
         place(Metric(), torch.zeros(1, 2), [0.1, 0.2], Everywhere())

@@ -241,7 +241,7 @@ def test_limited_counterfactuals_need_a_box_of_one_or_scaled_actions(
 ) -> None:
     wide = make_demos(action_low=np.full(2, -2.0), action_high=np.full(2, 2.0))
     raw = {"scale_actions": False, "limited": True}
-    with pytest.raises(OptionError, match="needs scaled actions, or bounds of ±1"):
+    with pytest.raises(OptionError, match="or bounds of ±1; turn on scale_actions, or"):
         quick(wide, "counter-bc", **raw)
     assert not quick(wide, "counter-bc", scale_actions=False, limited=False).diverged.any()
     unit = make_demos()

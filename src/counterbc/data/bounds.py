@@ -19,10 +19,13 @@ def checked_bounds(
     if action_set not in ("box", "ball"):
         raise unknown("action set", action_set, ("box", "ball"))
     if (low is None) != (high is None):
-        raise DataError("action_low and action_high must both be given, or neither")
+        missing = "action_low" if low is None else "action_high"
+        raise DataError(f"action_low and action_high must both be given, or neither; add {missing}")
     if low is None or high is None:
         if action_set == "ball":
-            raise DataError("an action set 'ball' needs action_low and action_high")
+            raise DataError(
+                "an action set 'ball' needs action_low and action_high; give both, or use 'box'"
+            )
         return None
     low = read_only(low, np.float32, "action_low")
     high = read_only(high, np.float32, "action_high")
@@ -30,8 +33,13 @@ def checked_bounds(
         raise DataError(
             f"action bounds have shapes {low.shape} and {high.shape}; expected ({size},) each"
         )
-    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
-        raise DataError("action bounds must be finite with low < high in every dimension")
+    valid = np.isfinite(low) & np.isfinite(high) & (low < high)
+    if not valid.all():
+        i = int(np.argmin(valid))
+        raise DataError(
+            f"the bounds of action dimension {i} are {low[i]:g} and {high[i]:g}; they must be "
+            "finite with low < high: correct them, or leave out action_low and action_high"
+        )
     return low, high
 
 

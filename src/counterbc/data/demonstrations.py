@@ -67,17 +67,17 @@ class Demonstrations:
         if pairs.ndim != 1 or not len(pairs):
             raise DataError("selected must be a non-empty list of pair indices, or None for all")
         if pairs.dtype.kind not in "iu":
-            raise DataError(f"selected holds {pairs.dtype} values; expected whole pair indices")
+            raise DataError(f"selected holds {pairs.dtype} values; give the indices of pairs")
         if pairs.min() < 0 or pairs.max() >= total or len(np.unique(pairs)) != len(pairs):
-            raise DataError(f"selected pairs must be distinct indices in 0 … {total - 1}")
+            raise DataError(f"selected must hold distinct indices in 0 … {total - 1}; drop others")
         return read_only(np.sort(pairs), np.int64, "selected")
 
     def _fill_names(self) -> None:
         shape, width = self.obs_shape, self.action_size
         if not self.action_names:
             object.__setattr__(self, "action_names", tuple(f"action[{i}]" for i in range(width)))
-        if len(self.action_names) != width:
-            raise DataError(f"{len(self.action_names)} action names for {width} action dimensions")
+        if (count := len(self.action_names)) != width:
+            raise DataError(f"{count} action names for {width} action dimensions; give one each")
         if len(shape) > 1:
             if self.obs_keys or self.obs_names:
                 raise DataError("obs_keys and obs_names are for vectors; leave them out for images")
@@ -88,11 +88,13 @@ class Demonstrations:
             names = tuple(f"{key}[{i}]" for key, w in self.obs_keys for i in range(w))
             object.__setattr__(self, "obs_names", names)
         if len({key for key, _ in self.obs_keys}) < len(self.obs_keys):
-            raise DataError(f"obs_keys {self.obs_keys} name a part twice; names must differ")
+            raise DataError(f"obs_keys {self.obs_keys} name a part twice; rename one")
         if min(w for _, w in self.obs_keys) < 1 or sum(w for _, w in self.obs_keys) != shape[0]:
-            raise DataError(f"obs_keys {self.obs_keys} do not add up to {shape[0]} obs dimensions")
-        if len(self.obs_names) != shape[0]:
-            raise DataError(f"{len(self.obs_names)} obs names for {shape[0]} obs dimensions")
+            raise DataError(
+                f"obs_keys {self.obs_keys} do not add up to {shape[0]}; correct the widths"
+            )
+        if (count := len(self.obs_names)) != shape[0]:
+            raise DataError(f"{count} obs names for {shape[0]} obs dimensions; give one each")
 
     def _check_bounds(self) -> None:
         bounds = checked_bounds(

@@ -32,7 +32,10 @@ class Metric(Support):
         self, action: Tensor, radius: Tensor, u: Tensor, feasible: Feasible
     ) -> Tensor:
         if not torch.equal(radius, radius[..., :1].expand_as(radius)):
-            raise OptionError("a metric takes one radius, not one per dimension")
+            raise OptionError(
+                "a metric takes one radius, not one per dimension; give one number, or use a box "
+                "or ball"
+            )
 
         def inside(point: Tensor) -> Tensor:
             near = self.distance(action.expand_as(point), point) <= radius[..., 0]
