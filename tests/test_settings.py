@@ -16,6 +16,7 @@ from counterbc.errors import OptionError
 from counterbc.methods import METHODS, Method
 from counterbc.policies import POLICIES, GaussianMLP
 from counterbc.settings import Settings
+from counterbc.weightings import Advantage, StateExpertise
 from tests.equality import assert_near, same
 
 Make = Callable[..., Demonstrations]
@@ -162,3 +163,15 @@ def test_a_policy_of_the_library_has_two_layers_of_64_in_every_method(
     history = usual.history if type(usual) is kind else max(usual.history, kind.history)
     applied = Settings(policy=name).apply(METHODS[method]).policy
     assert applied == kind(hidden=(64, 64), history=history)
+
+
+def test_a_method_that_cannot_read_images_names_those_that_can(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(METHODS, "half-bc", Method(weighting=StateExpertise(hidden=(3,))))
+    words = r"choose bc or counter-bc or weighted-bc or bc-rnn or bcnd or half-bc$"
+    for name in ("ileed", "discriminator-bc", "advantage-bc"):
+        with pytest.raises(OptionError, match=f"^{name} reads states that are vectors.*{words}"):
+            Settings().apply(METHODS[name], (36, 36, 3))
+    with pytest.raises(OptionError, match=r"^Advantage reads states"):
+        Settings().apply(Method(weighting=Advantage(form="exponential")), (36, 36, 3))

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from counterbc.errors import OptionError, unknown
-from counterbc.methods import Method
+from counterbc.methods import METHODS, Method, find_method
 from counterbc.policies import FOR_IMAGES, POLICIES, Mixture, Policy
 from counterbc.supports import SUPPORTS, Demonstrated
 
@@ -98,6 +98,8 @@ class Settings:
             policy = replace(policy, hidden=self.hidden)
             weighting = weighting.with_hidden(self.hidden)
         if len(obs_shape) == 3:
+            if not weighting.reads_images:
+                raise _reads_vectors(method)
             weighting = weighting.for_images(obs_shape, policy.history, policy.hidden)
         return replace(method, support=support, policy=policy, weighting=weighting)
 
@@ -144,6 +146,20 @@ def _for_images(policy: Policy, image: tuple[int, int, int], policy_name: str | 
             f"{'×'.join(map(str, image))}; choose the policy {' or '.join(choices)}"
         )
     return policy if isinstance(policy, kind) and policy.image == image else kind(image=image)
+
+
+def _reads_vectors(method: Method) -> OptionError:
+    """Return the error of a method whose weighting cannot read images."""
+    name, _ = find_method(method)
+    choices = [
+        key
+        for key, m in METHODS.items()
+        if m.weighting.reads_images and type(m.policy) in FOR_IMAGES
+    ]
+    return OptionError(
+        f"{name if name in METHODS else type(method.weighting).__name__} reads states that are "
+        f"vectors, but the observations are images; choose {' or '.join(choices)}"
+    )
 
 
 def _plain(value: Any) -> Any:

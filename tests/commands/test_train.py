@@ -14,6 +14,10 @@ from typing import Any
 
 import pytest
 
+from counterbc.cli import main
+from counterbc.methods import METHODS, Method
+from counterbc.weightings import Advantage
+
 Call = Callable[..., tuple[int, str, str]]
 CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
@@ -66,7 +70,7 @@ def test_a_random_subset_of_pairs_can_be_learned_from(
     [
         ("kernel", "auto, torch, numba, triton"),
         ("feasible", "project, keep"),
-        ("shape", "ball, box"),
+        ("shape", "ball or box"),
         ("policy", "gaussian-mlp"),
     ],
 )
@@ -80,6 +84,18 @@ def test_a_word_that_a_setting_does_not_take_is_refused_in_one_sentence(
     assert allowed in err
     assert "None" not in err
     assert not (tmp_path / "run").exists()
+
+
+def test_the_help_says_what_a_registered_method_needs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(METHODS, "half-bc", Method(weighting=Advantage(form="exponential")))
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "The method. ileed needs operators (one named for every episode); " in text
+    assert "half-bc needs rewards (one for every pair)." in text
+    assert "weighted-bc needs" not in text
 
 
 def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path: Path) -> None:

@@ -40,6 +40,11 @@ class Command(ABC):
         return {}
 
     @classmethod
+    def option_notes(cls) -> dict[str, str]:
+        """Return sentences that follow the docstrings of fields in the help."""
+        return {}
+
+    @classmethod
     def option_groups(cls) -> Mapping[str, Group]:
         """Return the dataclasses of the library whose fields are options, by attribute."""
         return {}
@@ -47,7 +52,9 @@ class Command(ABC):
     @classmethod
     def complete(cls) -> type[Self]:
         """Return the command with all its options; this imports the modules that define them."""
-        return options.add_options(cls, cls.option_choices(), cls.option_groups())
+        return options.add_options(
+            cls, cls.option_choices(), cls.option_groups(), cls.option_notes()
+        )
 
     def given_options(self, group: str) -> dict[str, Any]:
         """Return the options of a group that were typed."""

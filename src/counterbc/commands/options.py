@@ -47,14 +47,17 @@ class Group:
 
 
 def add_options(
-    command: type[T], choices: Mapping[str, Iterable[str]], groups: Mapping[str, Group]
+    command: type[T],
+    choices: Mapping[str, Iterable[str]],
+    groups: Mapping[str, Group],
+    notes: Mapping[str, str],
 ) -> type[T]:
     """Return the command with help for its own fields, and one attribute per group."""
     texts, hints = field_docs(command), get_type_hints(command, include_extras=True)
     attributes: list[Any] = []
     for f in fields(command):  # type: ignore[arg-type]  # commands are dataclasses
         setting = conf.arg(
-            help=texts[f.name] or None,
+            help=f"{texts[f.name]} {notes.get(f.name, '')}".strip() or None,
             help_behavior_hint=_default_text({"default": f.default}),
             metavar=_metavar(f.name, hints[f.name], choices.get(f.name)),
         )

@@ -28,8 +28,7 @@ class Train(DataCommand):
     demos: Demos
     """Files or folders of demonstrations; several are merged."""
     method: str = "counter-bc"
-    """The method. ileed needs operators, discriminator-bc needs --expert or a mask 'expert', and
-    advantage-bc needs rewards."""
+    """The method."""
     preset: str = "default"
     """The settings to start from: ours (default), those of the paper's text (paper), or those of
     the authors' released code (authors)."""
@@ -61,6 +60,15 @@ class Train(DataCommand):
         from counterbc.settings import PRESETS
 
         return {**super().option_choices(), "method": METHODS, "preset": PRESETS}
+
+    @classmethod
+    def option_notes(cls) -> dict[str, str]:
+        from counterbc.data.needs import need_text
+        from counterbc.methods import METHODS
+
+        needs = {name: method.weighting.needs for name, method in METHODS.items()}
+        notes = [f"{m} needs {' and '.join(map(need_text, n))}" for m, n in needs.items() if n]
+        return {**super().option_notes(), "method": "; ".join(notes) + "."}
 
     @classmethod
     def option_groups(cls) -> Mapping[str, Group]:

@@ -65,10 +65,15 @@ NEEDS: dict[str, Need] = {
 }
 
 
+def need_text(name: str) -> str:
+    """Return the fact that a weighting needs in words."""
+    return NEEDS[name].text if name in NEEDS else name
+
+
 def check_needs(datasets: Sequence[Demonstrations], needs: Sequence[str]) -> None:
     """Refuse a method that needs facts which the data do not record."""
     missing = [
-        NEEDS[name].text if name in NEEDS else name
+        need_text(name)
         for name in needs
         if name not in NEEDS or not all(map(NEEDS[name].recorded, datasets))
     ]

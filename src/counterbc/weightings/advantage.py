@@ -12,7 +12,7 @@ from counterbc.errors import unknown
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.pretraining import Pretraining
-from counterbc.weightings.weighting import Batch, Weighting, reads_vectors
+from counterbc.weightings.weighting import Batch, Weighting
 
 FORMS = ("binary", "exponential")
 
@@ -31,6 +31,7 @@ class Advantage(Weighting):
     """
 
     stacks: ClassVar[bool] = True
+    reads_images: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("rewards",)
     form: Literal["binary", "exponential"] = "binary"
     network: Pretraining = Pretraining()
@@ -41,11 +42,6 @@ class Advantage(Weighting):
 
     def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
         return replace(self, network=replace(self.network, hidden=hidden))
-
-    def for_images(
-        self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
-    ) -> Weighting:
-        raise reads_vectors("advantage-bc")
 
     def fit(self, pairs: Pairs) -> Params:
         to_go = pairs["to_go"].double()

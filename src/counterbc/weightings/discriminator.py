@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.pretraining import Pretraining
-from counterbc.weightings.weighting import Batch, Weighting, reads_vectors
+from counterbc.weightings.weighting import Batch, Weighting
 
 
 @dataclass(frozen=True)
@@ -28,17 +28,13 @@ class Discriminator(Weighting):
     """
 
     stacks: ClassVar[bool] = True
+    reads_images: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("expert",)
     network: Pretraining = Pretraining()
     """The networks μ and d."""
 
     def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
         return replace(self, network=replace(self.network, hidden=hidden))
-
-    def for_images(
-        self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
-    ) -> Weighting:
-        raise reads_vectors("discriminator-bc")
 
     def fit(self, pairs: Pairs) -> Params:
         def distance(mu: Tensor, batch: Pairs) -> Tensor:

@@ -12,7 +12,7 @@ from torch.nn.functional import logsigmoid
 from counterbc.policies.layers import dense, linear, relu_chain
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
-from counterbc.weightings.weighting import Batch, Weighting, reads_vectors
+from counterbc.weightings.weighting import Batch, Weighting
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class OperatorExpertise(Weighting):
     """
 
     stacks: ClassVar[bool] = True
+    reads_images: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("operators",)
     hidden: tuple[int, ...] = (64, 64)
     size: int = 8
@@ -32,11 +33,6 @@ class OperatorExpertise(Weighting):
 
     def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
         return replace(self, hidden=hidden)
-
-    def for_images(
-        self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
-    ) -> Weighting:
-        raise reads_vectors("ileed")
 
     def init(self, generator: torch.Generator, obs_size: int, operators: int = 0) -> Params:
         params = dense(generator, (obs_size, *self.hidden, self.size), "state")

@@ -9,7 +9,6 @@ from typing import ClassVar, NamedTuple, final
 import torch
 from torch import Tensor
 
-from counterbc.errors import OptionError
 from counterbc.losses import generalized_loss
 from counterbc.policies.policy import Params, Policy
 from counterbc.weightings.pairs import Pairs
@@ -33,6 +32,8 @@ class Weighting(ABC):
     """
 
     stacks: ClassVar[bool] = False
+    reads_images: ClassVar[bool] = True
+    """Whether states may be images; if not, `for_images` is never called."""
     needs: ClassVar[tuple[str, ...]] = ()
     """What the data must have: 'operators', 'rewards', 'expert'; see `Pairs`."""
 
@@ -104,11 +105,3 @@ class Weighting(ABC):
         loss = generalized_loss(log_pi, weights).mean(-1)
         auxiliary = self.auxiliary(params, batch, log_pi)
         return loss if auxiliary is None else loss + auxiliary
-
-
-def reads_vectors(method: str) -> OptionError:
-    """Return the error of a weighting that cannot read images."""
-    return OptionError(
-        f"{method} reads states that are vectors, but the observations are images; choose bc, "
-        "counter-bc, weighted-bc, bc-rnn or bcnd"
-    )
