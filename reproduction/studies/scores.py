@@ -186,7 +186,7 @@ def residual(demos: cb.Demonstrations, seed: int, changes: dict[str, Any]) -> Ar
 
 def measures(meaning: cb.Meaning, bc: Array) -> dict[str, list[float]]:
     """Return all measures of every episode."""
-    values = {m: [float(getattr(s, m)) for s in meaning.episodes] for m in SCORES}
+    values = {m: [float(s.as_dict()[m]) for s in meaning.episodes] for m in SCORES}
     values["BC residual"] = [float(np.sqrt(p.mean())) for p in by_episode(meaning.demos, bc)]
     return values | {m: [s.kinematics[m] for s in meaning.episodes] for m in MEASURES}
 

@@ -23,13 +23,15 @@ def test_a_score_is_the_root_mean_square_less_what_is_usual_and_lasts() -> None:
     episodes = episode_scores(demos, off, np.zeros((12, 2)))
     # Nothing changes within an episode, so all lasts: 0.25, 0 and 0.09, of which 0.09 is usual.
     assert [s.distance for s in episodes] == pytest.approx([0.4, 0.0, 0.0])
-    assert [s.lasting for s in episodes] == pytest.approx([0.4, 0.0, 0.0])
+    assert [s.persistent for s in episodes] == pytest.approx([0.4, 0.0, 0.0])
     assert [s.noise for s in episodes] == [0.0, 0.0, 0.0]
     assert episodes[0].per_dimension == pytest.approx((0.3, 0.4))
+    assert episodes[0].as_dict()["lasting"] == episodes[0].persistent
+    assert "persistent" not in episodes[0].as_dict()
     ann, bob = operator_scores(demos, off, episodes)
     assert (ann.name, ann.episodes, ann.pairs) == ("ann", 2, 8)
     # 0.17 lasts, 0.08 more than usual, and by chance it varies by 1.4826 · 0.09 / √2 = 0.094.
-    assert (ann.distance, ann.lasting) == (0.0, 0.0)
+    assert (ann.distance, ann.persistent) == (0.0, 0.0)
     assert ann.bias == pytest.approx((0.3, 0.2))
     assert (bob.distance, bob.bias) == (0.0, (0.0, 0.0))
 
@@ -46,9 +48,9 @@ def test_what_lasts_counts_against_a_person_where_chance_does_not_make_it() -> N
     )
     flat = off.reshape(-1, 1)
     biased, *others = operator_scores(demos, flat, episode_scores(demos, flat, flat))
-    assert biased.lasting == pytest.approx(0.5, abs=0.03)
-    assert biased.distance == pytest.approx(np.hypot(biased.noise, biased.lasting))
-    assert [s.lasting for s in others] == [0.0] * 4
+    assert biased.persistent == pytest.approx(0.5, abs=0.03)
+    assert biased.distance == pytest.approx(np.hypot(biased.noise, biased.persistent))
+    assert [s.persistent for s in others] == [0.0] * 4
     assert all(s.low < s.distance == s.noise < s.high for s in others)
 
 
@@ -80,6 +82,6 @@ def test_an_episode_of_one_pair_has_a_score_and_no_movement() -> None:
     demos = Demonstrations((Episode(np.ones((1, 2)), np.zeros((1, 1))),))
     (score,) = episode_scores(demos, np.full((1, 1), 0.2), np.zeros((1, 1)))
     assert score.distance == pytest.approx(0.2)
-    assert np.isnan([score.noise, score.lasting]).all()
+    assert np.isnan([score.noise, score.persistent]).all()
     assert np.isnan(score.kinematics["smoothness"])
     assert score.interval == ""

@@ -180,7 +180,8 @@ def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableTy
 
 
 def _distances(score: scores.Score) -> list[str]:
-    return [f"{score.distance:.3f}", score.interval, f"{score.noise:.3f}", f"{score.lasting:.3f}"]
+    parts = [f"{score.noise:.3f}", f"{score.persistent:.3f}"]
+    return [f"{score.distance:.3f}", score.interval, *parts]
 
 
 def _moves(score: scores.Score) -> list[str]:

@@ -13,6 +13,8 @@ from counterbc.diagnosis import uncertainty
 from counterbc.diagnosis.components import Components, by_episode
 from counterbc.diagnosis.kinematics import MEASURES, kinematics
 
+_KEYS = {"persistent": "lasting"}  # fields that have another key in JSON, as in files of results
+
 
 @dataclass(frozen=True)
 class Score:
@@ -24,13 +26,13 @@ class Score:
     pairs: int
     distance: float
     """Root mean square over pairs of ‖demonstrated − predicted‖, without the model error; larger is
-    worse. √(noise² + lasting²) for an operator with several episodes."""
+    worse. √(noise² + persistent²) for an operator with several episodes."""
     low: float
     """The lower end of its 90 % interval; NaN if there are too few pairs or episodes."""
     high: float
     noise: float
     """The part of the distance that is new at every step."""
-    lasting: float
+    persistent: float
     """The part that persists from one step to the next; for an operator with several episodes 0 if
     sampling error can explain it."""
     odd: float
@@ -44,8 +46,8 @@ class Score:
     """Measures of `counterbc.diagnosis.kinematics`; for an operator the mean over episodes."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the score as JSON values."""
-        return asdict(self)
+        """Return the score as JSON values, under the keys of files of results."""
+        return {_KEYS.get(name, name): value for name, value in asdict(self).items()}
 
     @property
     def interval(self) -> str:
@@ -113,7 +115,7 @@ def _score(
         low=low,
         high=high,
         noise=_root(noise),
-        lasting=_root(persistent_square),
+        persistent=_root(persistent_square),
         odd=_mean(c.oddness[indices]),
         per_dimension=tuple(np.sqrt((residual**2).mean(0)).tolist()),
         bias=tuple(residual.mean(0).tolist()),
