@@ -47,7 +47,7 @@ def effective_pairs(
     rng, effective = np.random.default_rng(0), []
     weighting, shards = cb.METHODS[method].weighting, policies.shards
     for _ in range(200):
-        batch_indices = rng.integers(len(demos), size=size)
+        batch_indices = rng.integers(demos.pairs, size=size)
         obs = policies.scales.obs(torch.tensor(demos.obs[batch_indices], dtype=torch.float32)[None])
         act = policies.scales.action(
             torch.tensor(demos.action[batch_indices], dtype=torch.float32)[None]
