@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterbc.demonstrators import UniformNoise, returns
+from counterbc.demonstrators import NO_ERROR, UniformNoise, returns
 from counterbc.errors import OptionError
 from counterbc.experiments.comparison import (
-    NO_ERROR,
     Comparison,
     demonstrations,
     same_starts,

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 RADIUS = 0.4  # fixed, so that the demo takes minutes and not the time of a cross-validation
 
-ACT_WORDS: dict[Act, str] = {"mean": "deterministic action", "sample": "sampled action"}
-
 
 @dataclass(frozen=True)
 class Demo(Command):
@@ -109,6 +107,9 @@ class Demo(Command):
 
 def _describe(outcome: Outcome) -> list[RenderableType]:
     """Return the result in words and one table per way of acting."""
+    from counterbc.acting.actor import ACTS
+    from counterbc.experiments.method_figures import ACT_TITLES
+
     c, starts = outcome.comparison, outcome.same_starts
     text = (
         f"World: Intersection, where a car must reach its goal and avoid another car. The "
@@ -119,9 +120,10 @@ def _describe(outcome: Outcome) -> list[RenderableType]:
         f"{starts.difference.mean:+.2f} ± {starts.difference.se:.2f} (standard error over runs)."
     )
     parts: list[RenderableType] = [text]
-    for act, words in ACT_WORDS.items():
+    for act in ACTS:
         title = (
-            f"\nPolicies that take the {words} (act={act}), from {c.episodes} new starts per run:"
+            f"\nPolicies that take the {ACT_TITLES[act]} (act={act}), from {c.episodes} new starts "
+            f"per run:"
         )
         parts += [title, _act_table(outcome, act)]
     note = (

@@ -18,7 +18,7 @@ from counterbc.acting.device import find_device
 from counterbc.acting.evaluation import Evaluation, compare
 from counterbc.acting.intervals import Interval, mean_interval
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.demonstrators import DEFAULT_TEACHER, Chain, Teacher, expert_return, returns
+from counterbc.demonstrators import DEFAULT_TEACHER, NO_ERROR, Teacher, expert_return, returns
 from counterbc.experiments.cell import check_counts, evaluate_acts
 from counterbc.experiments.simulated_data import Recording, simulated_datasets
 from counterbc.experiments.workers import WorkerProgress, run_all
@@ -28,9 +28,6 @@ from counterbc.settings import settings_for
 from counterbc.trainer import train
 from counterbc.training.checks import warn_infeasible
 from counterbc.training.progress import Progress
-
-NO_ERROR = Chain(())
-"""The teacher that demonstrates exactly what the expert does."""
 
 
 @dataclass(frozen=True)
