@@ -26,7 +26,8 @@ class Settings:
 
     radius: float | tuple[float, ...] | Literal["auto"] = "auto"
     """Δ of eq. M2, in units in which each action dimension spans [-1, 1]: a number, or one per
-    action dimension, or auto, which chooses it by cross-validation on each dataset."""
+    action dimension (repeat the option for each), or auto, which chooses it by cross-validation on
+    each dataset."""
     shape: str | None = field(default=None, metadata={"choices": SUPPORTS})
     """The shape of the counterfactual set C(s, a); by default the method's."""
     counterfactuals: int | None = None
@@ -45,7 +46,8 @@ class Settings:
     scale_obs: bool = True
     """Standardize each observation dimension."""
     hidden: tuple[int, ...] | None = None
-    """Number of units of each hidden layer; by default the policy's."""
+    """Number of units of each hidden layer (repeat the option for each layer); by default the
+    policy's."""
     policy: str | None = field(default=None, metadata={"choices": POLICIES})
     """The policy to train, instead of the method's. A policy with a CNN is chosen automatically if
     observations are images."""

@@ -6,7 +6,9 @@ import pytest
 
 from counterbc.cli import parse
 from counterbc.commands.diagnosis_command import DiagnosisCommand
+from counterbc.commands.options import field_docs
 from counterbc.selection.held_out import HeldOut
+from counterbc.selection.radius import RadiusSearch
 
 
 def command(*words: str) -> DiagnosisCommand:
@@ -41,3 +43,9 @@ def test_steps_hold_for_the_held_out_policies_and_for_the_search() -> None:
     assert score.held_out_policies == HeldOut(steps=70, folds=3)
     assert score.search is not None
     assert score.search.steps == 70
+
+
+def test_every_option_and_group_has_a_help_text() -> None:
+    for kind in (HeldOut, RadiusSearch):
+        assert all(field_docs(kind).values()), f"a field of {kind.__name__} has no help"
+    assert "intended action" in DiagnosisCommand.option_groups()["support"].text

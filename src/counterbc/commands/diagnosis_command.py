@@ -28,7 +28,12 @@ class DiagnosisCommand(DataCommand):
         from counterbc.diagnosis import HeldOut
         from counterbc.settings import Settings
 
-        radius = Group(kind=Settings, only=("radius",), presets={"default": Settings()})
+        radius = Group(
+            kind=Settings,
+            only=("radius",),
+            presets={"default": Settings()},
+            text="How far an intended action may be from the demonstrated one.",
+        )
         return {"held_out": Group(kind=HeldOut), "support": radius}
 
     def diagnose(self, paths: tuple[Path, ...]) -> Meaning:

@@ -40,6 +40,7 @@ class HeldOut:
     steps: int = 3000
     """Gradient steps of each policy; fewer where the training itself has fewer."""
     seed: int = 0
+    """Seed of the random split into folds."""
 
     def __post_init__(self) -> None:
         for name, ok, rule in (

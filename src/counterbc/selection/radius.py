@@ -58,6 +58,7 @@ class RadiusSearch:
     radii: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     """The radii tried, in units in which each action dimension spans [-1, 1]; from 0 on."""
     folds: int = 5
+    """Number of folds; policies trained on the other folds predict each."""
     repeats: int = 1
     """Number of repetitions, each with other folds and initial weights."""
     steps: int | None = None
@@ -67,6 +68,7 @@ class RadiusSearch:
     pairs: int = 2000
     """Larger datasets are subsampled at random to this many pairs."""
     seed: int = 0
+    """Seed of the random split into folds, and of the subsample."""
 
     def __post_init__(self) -> None:
         rising = all(a < b < math.inf for a, b in pairwise(self.radii))
