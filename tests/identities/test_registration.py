@@ -101,3 +101,43 @@ def test_the_new_format_is_detected_and_can_be_named(demos: Path) -> None:
     for options in ((), ("--format", "lines")):
         result = command("inspect", demos, "--json", *options)
         assert json.loads(result.stdout)["pairs"] == 20
+
+
+NEW_SETTING = '''
+import sys
+from dataclasses import asdict, dataclass
+
+import counterbc.settings as library
+
+
+@dataclass(frozen=True)
+class Settings(library.Settings):
+    """How to train, with one more field."""
+
+    patience: int = 3
+    """Epochs without progress."""
+
+
+for name, preset in library.PRESETS.items():
+    library.PRESETS[name] = Settings(**asdict(preset))
+library.PRESETS["paper"] = Settings(patience=8)
+library.Settings = Settings
+
+from counterbc.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
+'''
+"""Stands in for editing the library: the field of the subclass is the one a contributor adds."""
+
+
+def test_a_new_setting_is_an_option_with_its_help(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(NEW_SETTING)
+    line = [sys.executable, str(program), "train"]
+    result = subprocess.run([*line, "--help"], capture_output=True, text=True)
+    text = " ".join(result.stdout.replace("│", " ").split())
+    assert "--patience INT Epochs without progress. (default: 3; paper: 8)" in text
+    result = subprocess.run([*line, "x", "--patience", "many"], capture_output=True, text=True)
+    assert "--patience" in result.stderr + result.stdout
+    assert result.returncode != 0
