@@ -98,8 +98,12 @@ def _with_teacher(table: pd.DataFrame) -> pd.DataFrame:
 
 def makers(rows: pd.DataFrame) -> list[str]:
     """Return devices and versions that computed the rows, in words; usually one."""
-    names = ["counterbc", "torch", "numpy", "python"]
+    libraries = [name for name in ("numba", "triton") if name in rows]  # older rows have neither
+    names = ["counterbc", "torch", "numpy", "python", *libraries]
     records = rows[["device", *names]].drop_duplicates().to_dict("records")
     return [
-        made_with({"device": r["device"], "versions": {n: r[n] for n in names}}) for r in records
-    ]
+        made_with({
+            "device": r["device"], "versions": {n: None if pd.isna(r[n]) else r[n] for n in names},
+        })
+        for r in records
+    ]  # fmt: skip

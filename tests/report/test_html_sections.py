@@ -35,5 +35,5 @@ def test_problems_name_their_first_places(findings: Findings) -> None:
 def test_the_radius_has_its_explanation_and_doubts(findings: Findings) -> None:
     assert findings.choice is not None
     text = radius(findings)
-    assert "Policies of 20 steps" in text
+    assert "20 training steps" in text
     assert "Each dimension alone would choose" in text
