@@ -32,7 +32,7 @@ from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import InfeasibleActions
 from counterbc.trainer import train
 
-METHODS = ("bc", "bc-rnn", "bcnd")
+ACTING_METHODS = ("bc", "bc-rnn", "bcnd")
 Act = Callable[[Any], Any]
 LOAD = (
     "from counterbc.acting.policies import Policies; Policies.load(sys.argv[1])[0].actor().act(obs)"
@@ -102,7 +102,7 @@ def main() -> None:
     result: dict[str, Any] = {"calls": options.calls, "loading, ms": {}, "acting, µs": {}}
     print(f"{'µs per action':24} {'p50':>8} {'p99':>8} {'max':>8}   own {'p50':>7} {'p99':>8}")
     with tempfile.TemporaryDirectory() as folder:
-        for method in METHODS:
+        for method in ACTING_METHODS:
             policies = train(demos, method, steps=1, progress=False)[0]
             ways = {
                 "actor": policies.actor().act,

@@ -31,7 +31,7 @@ from counterbc.errors import InfeasibleActions
 from counterbc.trainer import train
 
 FLOPS = 3 * 2 * 40 * (4 * 64 + 64 * 64 + 64 * 4) - 2 * 40 * 4 * 64  # of a BC model-step
-METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
+GPU_METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
 
 
 def seconds(method: str, members: int, steps: int, pairs: int = 400) -> float:
@@ -72,7 +72,7 @@ def rows() -> Iterator[tuple[str, Callable[[], float]]]:
             name = f"microseconds per model-step, {members} members, {method}"
             yield name, partial(per_model_step, method, members)
     for pairs in (100, 200, 400, 800, 1600):
-        for method in METHODS:
+        for method in GPU_METHODS:
             name = f"seconds for 50 seeds, {pairs} pairs, {method}"
             yield name, partial(seconds, method, 50, 10_000, pairs)
 
@@ -85,7 +85,7 @@ def main() -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     result: dict[str, Any] = json.loads(options.out.read_text()) if options.out.exists() else {}
     result |= {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
-    for method in METHODS:
+    for method in GPU_METHODS:
         seconds(method, 50, 10)  # the first call loads libraries and compiles
     for name, measure in rows():
         if name not in result:

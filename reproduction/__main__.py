@@ -64,14 +64,14 @@ def run(arguments: list[str]) -> int:
     """Compute the rows of figures or of one study."""
     from reproduction.catalog import FIGURES
     from reproduction.options import parse
-    from reproduction.studies import STUDIES, load_study
+    from reproduction.studies import STUDIES, load_study, options_of
 
     names, rest = _names(arguments)
     if names[0] in STUDIES:
         if len(names) > 1:
             raise OptionError(f"run one study at a time; got {', '.join(names)}")
         study = load_study(names[0])
-        study.run(parse(study.Options, rest, f"run {names[0]}"))
+        study.run(parse(options_of(study), rest, f"run {names[0]}"))
         return 0
     from reproduction.figure_options import RunOptions
     from reproduction.run import run as run_figures
@@ -87,12 +87,12 @@ def draw(arguments: list[str]) -> int:
     """Draw figures from their rows, or the pictures of one study."""
     from reproduction.draw import DrawOptions, draw_all
     from reproduction.options import parse
-    from reproduction.studies import PICTURES, load_study
+    from reproduction.studies import PICTURES, load_study, options_of
 
     names, rest = _names(arguments)
     if names[0] in PICTURES:
         study = load_study(PICTURES[names[0]])
-        study.run(parse(study.Options, rest, f"draw {names[0]}"))
+        study.run(parse(options_of(study), rest, f"draw {names[0]}"))
         return 0
     draw_all(names, parse(DrawOptions, rest, "draw FIGURE"))
     return 0

@@ -40,7 +40,7 @@ class PredictedPolicy:
     std: float
 
 
-POLICIES = (
+DRAWN_POLICIES = (
     PredictedPolicy("confident, outside", (0.7, 0.5), 0.12),
     PredictedPolicy("unsure, outside", (0.5, 0.4), 0.35),
     PredictedPolicy("unsure, inside", (0.0, 0.0), 0.35),
@@ -50,7 +50,7 @@ POLICIES = (
 
 def losses() -> dict[str, float]:
     """Return eq. M4 of each policy; C(s, a) is a disc of radius 0.5 around the shown action."""
-    return {p.name: float(loss(p, torch.zeros(1, 2))) for p in POLICIES}
+    return {p.name: float(loss(p, torch.zeros(1, 2))) for p in DRAWN_POLICIES}
 
 
 def loss(policy: PredictedPolicy, actions: torch.Tensor) -> torch.Tensor:
@@ -80,7 +80,7 @@ def draw(folder: Path) -> dict[str, Any]:
     """Draw four panels from the largest to the smallest loss with one colour scale."""
     values = losses()
     figure, axes = new_figure(2, 2, height=4.4)
-    for axis, policy in zip(axes.flat, POLICIES, strict=True):
+    for axis, policy in zip(axes.flat, DRAWN_POLICIES, strict=True):
         contours = _panel(axis, policy)
         number = f"{values[policy.name]:.1f}".replace("-", "−")
         axis.set_title(f"{policy.name}: {number}", fontsize=7.5, pad=3)

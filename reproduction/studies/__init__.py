@@ -1,13 +1,13 @@
 """Studies of ours beside the paper's figures: `python -m reproduction run NAME`.
 
-A study is a module with `Options`, a dataclass of its options, and `run(options)`. Where its
-numbers stand in the docs, `sections(results)` returns the tables by page and mark.
+A study is a module with `run(options)`, whose one argument is a dataclass of its options. Where
+its numbers stand in the docs, `sections(results)` returns the tables by page and mark.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
 
 STUDIES = (
     "can",
@@ -43,3 +43,9 @@ TABLES = {name: f"{name}-tables" for name in ("can", "car-racing", "push-t")}
 def load_study(name: str) -> Any:
     """Return the module of a study; nothing is imported before it is needed."""
     return import_module(f"reproduction.studies.{name.replace('-', '_')}")
+
+
+def options_of(study: Any) -> type:
+    """Return the dataclass of a study's options: the type of the argument of its `run`."""
+    kind: type = get_type_hints(study.run)["options"]
+    return kind

@@ -36,7 +36,7 @@ ROWS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class CanOptions(StudyOptions):
     """Compare methods on recordings of Can's synthetic operators."""
 
     data: Path = option(Path("can_synthetic_mh_300.hdf5"), "file of demonstrations")
@@ -48,7 +48,7 @@ class Options(StudyOptions):
     workers: int | None = None
 
 
-def run(options: Options) -> None:
+def run(options: CanOptions) -> None:
     """Compute the missing cells and archive all rows."""
     cells = [cell(subset, row, options) for row in ROWS.values() for subset in SUBSETS.values()]
     cells.insert(2, cell(BETTER, ROWS["BC"], options))
@@ -58,7 +58,7 @@ def run(options: Options) -> None:
     print(f"{count} cells computed, {len(study.cells)} finished, in {options.out / WORLD}/")
 
 
-def cell(subset: Subset, row: dict[str, Any], options: Options) -> FileCell:
+def cell(subset: Subset, row: dict[str, Any], options: CanOptions) -> FileCell:
     """Return one method on one subset."""
     return FileCell(
         world=WORLD,

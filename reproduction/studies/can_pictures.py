@@ -19,14 +19,14 @@ FRAMES, START = 6, 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class CanPicturesOptions(StudyOptions):
     """Draw frames of the expert, of an operator and of trained runs."""
 
     runs: tuple[Path, ...] = option((), "folders of trained policies, a strip each")
     picture: Path = option(DOCS / "images" / "can.png", "file of the picture")
 
 
-def run(options: Options) -> None:
+def run(options: CanPicturesOptions) -> None:
     """Draw all strips into one picture."""
     from PIL import Image
 

@@ -27,7 +27,7 @@ BLOCK = 5  # demonstrations of a job
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class CanRecordOptions:
     """Record demonstrations of Can's synthetic operators."""
 
     out: Path = option(Path("can_synthetic_mh_300.hdf5"), "file to write")
@@ -35,7 +35,7 @@ class Options:
     workers: int | None = option(None, "processes; by default one per core")
 
 
-def run(options: Options) -> None:
+def run(options: CanRecordOptions) -> None:
     """Record, write the file and print a summary."""
     check_free(options.out)
     demos = record(options.out, options.each, options.workers)

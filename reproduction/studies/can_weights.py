@@ -20,7 +20,7 @@ from reproduction.records import update
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class CanWeightsOptions(StudyOptions):
     """Measure how many pairs the weights of two methods leave in effect."""
 
     data: Path = option(Path("can_synthetic_mh_300.hdf5"), "file of demonstrations")
@@ -28,7 +28,7 @@ class Options(StudyOptions):
     device: str | None = None
 
 
-def run(options: Options) -> None:
+def run(options: CanWeightsOptions) -> None:
     """Train both methods and write the numbers."""
     demos, effective = cb.load(options.data), dict[str, float]()
     size = cb.Settings.largest_batch

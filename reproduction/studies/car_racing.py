@@ -22,7 +22,7 @@ SEEDS, EPISODES, STEPS = 5, 10, 2000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class CarRacingOptions(StudyOptions):
     """Compare the paper's methods in Car Racing."""
 
     seeds: int = SEEDS
@@ -32,7 +32,7 @@ class Options(StudyOptions):
     workers: int | None = None
 
 
-def run(options: Options) -> None:
+def run(options: CarRacingOptions) -> None:
     """Compute the missing cells and archive all rows."""
     study_cells = cells(options.seeds, options.episodes, options.steps)
     study = open_study(study_cells, options.out, WORLD)

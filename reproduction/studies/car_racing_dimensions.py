@@ -21,7 +21,7 @@ DIMENSIONS = {"steering": (0.4, 0.0, 0.0), "gas and brake": (0.0, 0.4, 0.4)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class CarRacingDimensionsOptions(StudyOptions):
     """Train Counter-BC with Δ in some dimensions of Car Racing."""
 
     seeds: int = SEEDS
@@ -30,7 +30,7 @@ class Options(StudyOptions):
     device: str | None = None
 
 
-def run(options: Options) -> None:
+def run(options: CarRacingDimensionsOptions) -> None:
     """Compute the missing variants; each is kept as soon as it is finished."""
     path = options.numbers(WORLD)
     laps: dict[str, Any] = read(path).get("dimensions", {}) if path.exists() else {}

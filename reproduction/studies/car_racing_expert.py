@@ -18,14 +18,14 @@ BACKENDS = ("envpool", "gymnasium")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class CarRacingExpertOptions(StudyOptions):
     """Drive with the expert in both simulators."""
 
     tracks: int = 24
     backends: tuple[str, ...] = option(BACKENDS, "simulators")
 
 
-def run(options: Options) -> None:
+def run(options: CarRacingExpertOptions) -> None:
     """Drive in each simulator and write the returns."""
     numbers = {}
     for backend in options.backends:

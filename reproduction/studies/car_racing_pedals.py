@@ -83,7 +83,7 @@ VARIANTS: list[tuple[str, Act, str]] = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class CarRacingPedalsOptions(StudyOptions):
     """Change gas and brake of trained policies in Car Racing."""
 
     seeds: int = SEEDS
@@ -91,7 +91,7 @@ class Options(StudyOptions):
     tracks: int = EPISODES
 
 
-def run(options: Options) -> None:
+def run(options: CarRacingPedalsOptions) -> None:
     """Compute the missing variants and print the table."""
     path = options.numbers(STUDY)
     numbers: Record = read(path) if path.exists() else {}
@@ -124,7 +124,9 @@ def load_demonstrations(seeds: int) -> list[cb.Demonstrations]:
     return training_cell(seeds).datasets()
 
 
-def train_policies(feasible: Literal["keep", "project"], options: Options) -> cb.Policies:
+def train_policies(
+    feasible: Literal["keep", "project"], options: CarRacingPedalsOptions
+) -> cb.Policies:
     """Return BC of each seed, then Counter-BC of each."""
     path = options.out / STUDY / "policies" / feasible
     if not path.exists():

@@ -19,7 +19,7 @@ FRAME_STEPS = (0, 60, 140, 220)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class CarRacingPicturesOptions(StudyOptions):
     """Draw frames of the expert and of a policy."""
 
     track: int = option(7, "number of the track to draw")
@@ -28,7 +28,7 @@ class Options(StudyOptions):
     picture: Path = option(DOCS / "images" / "car-racing.png", "file of the picture")
 
 
-def run(options: Options) -> None:
+def run(options: CarRacingPicturesOptions) -> None:
     """Draw a row of frames for each driver."""
     from PIL import Image
 

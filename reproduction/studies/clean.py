@@ -34,7 +34,7 @@ CLEANED_LEARNERS = LEARNERS[2:]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class CleanOptions(StudyOptions):
     """Measure how much cleaning demonstrations helps."""
 
     seeds: int = 20
@@ -44,7 +44,7 @@ class Options(StudyOptions):
     device: str | None = None
 
 
-def run(options: Options) -> None:
+def run(options: CleanOptions) -> None:
     """Compute the missing seeds and print the tables."""
     records = Records(options.numbers("clean"), device=options.device)
     seeds = range(options.first, options.first + options.seeds)

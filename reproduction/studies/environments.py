@@ -23,13 +23,13 @@ SEEDS = {"intersection": 3, "cartpole-hard": 1, "air-hockey": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class EnvironmentsOptions(StudyOptions):
     """Draw frames of an expert's episode in three worlds."""
 
     figures: Path = option(DOCS / "images", "folder of the pictures")
 
 
-def run(options: Options) -> None:
+def run(options: EnvironmentsOptions) -> None:
     """Draw the frames."""
     from PIL import Image
 

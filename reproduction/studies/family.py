@@ -34,7 +34,7 @@ BEST_ALONE = "bc on the best operator alone"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class FamilyOptions(StudyOptions):
     """Compare all methods on a crowd of six operators."""
 
     seeds: int = 20
@@ -43,7 +43,7 @@ class Options(StudyOptions):
     cases: tuple[str, ...] = (*CASES, BEST_ALONE)
 
 
-def run(options: Options) -> None:
+def run(options: FamilyOptions) -> None:
     """Compute the missing cases and print the table."""
     records = Records(options.numbers("family"), device=options.device)
     with expected_warnings():

@@ -22,14 +22,14 @@ RADII = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class FixedRadiiOptions(StudyOptions):
     """Train Counter-BC at several radii and measure the teachers' errors."""
 
     seeds: int = 10
     worlds: tuple[str, ...] = ("cartpole", "cartpole-hard", "air-hockey")
 
 
-def run(options: Options) -> None:
+def run(options: FixedRadiiOptions) -> None:
     """Compute the missing worlds and teachers and print the table."""
     records = Records(options.numbers("fixed-radii"))
     with expected_warnings():

@@ -25,13 +25,13 @@ ANGLE = "state[4]"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class IntentsOptions(StudyOptions):
     """Find groups of episodes in files of people and in simulated worlds."""
 
     data: Path | None = option(None, "folder with both files of Push-T and that of Adroit door")
 
 
-def run(options: Options) -> None:
+def run(options: IntentsOptions) -> None:
     """Compute all rows and print the table."""
     if options.data is None:
         raise OptionError("the study needs files of people; name their folder with --data")

@@ -25,7 +25,7 @@ PAIRS = (100, 400)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class MethodsOptions(StudyOptions):
     """Compare the paper's methods in worlds with long episodes."""
 
     seeds: int = 10
@@ -33,7 +33,7 @@ class Options(StudyOptions):
     worlds: tuple[str, ...] = ("cartpole", "cartpole-hard", "air-hockey")
 
 
-def run(options: Options) -> None:
+def run(options: MethodsOptions) -> None:
     """Compute the missing cells and print the table."""
     records = Records(options.numbers("methods"))
     with expected_warnings():

@@ -38,7 +38,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class ModesOptions(StudyOptions):
     """Compare a Gaussian and a mixture where two actions are right."""
 
     seeds: int = 20
@@ -50,7 +50,7 @@ class Options(StudyOptions):
     figures: Path = option(DOCS / "images", "folder of the pictures")
 
 
-def run(options: Options) -> None:
+def run(options: ModesOptions) -> None:
     """Compute both comparisons, draw them and print the tables."""
     path = options.numbers("modes")
     torch.set_num_threads(1)
@@ -183,7 +183,7 @@ def _text(pair: list[float], times: float = 1, digits: int = 3) -> str:
     return f"{times * pair[0]:.{digits}f} ± {times * pair[1]:.{digits}f}"
 
 
-def compare_line(rows: dict[str, Record], options: Options, path: Path) -> None:
+def compare_line(rows: dict[str, Record], options: ModesOptions, path: Path) -> None:
     """Measure all policies on the line and draw their actions."""
     datasets, actions = [line(s) for s in range(options.seeds)], {}
     for case in CASES:
@@ -202,7 +202,7 @@ def compare_line(rows: dict[str, Record], options: Options, path: Path) -> None:
         write(rows, path)
 
 
-def compare_fork(rows: dict[str, Record], options: Options) -> None:
+def compare_fork(rows: dict[str, Record], options: ModesOptions) -> None:
     """Measure all policies in the world `fork` and draw their paths."""
     seeds = range(options.fork_seeds)
     datasets = [cb.demonstrate("fork", UniformNoise(NOISE), PAIRS, s) for s in seeds]

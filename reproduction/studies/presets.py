@@ -35,7 +35,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class PresetsOptions(StudyOptions):
     """Compare the presets, and single choices of them."""
 
     seeds: int = 50
@@ -44,7 +44,7 @@ class Options(StudyOptions):
     cases: tuple[str, ...] = tuple(CASES)
 
 
-def run(options: Options) -> None:
+def run(options: PresetsOptions) -> None:
     """Compute the missing methods and print the table."""
     records = Records(options.numbers("presets"), device=options.device)
     with expected_warnings():

@@ -39,7 +39,7 @@ PAPER_ROWS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class PushTOptions(StudyOptions):
     """Compare methods on what people recorded in Push-T."""
 
     data: Path | None = option(None, "file of demonstrations, pusht_human_206.hdf5")
@@ -51,7 +51,7 @@ class Options(StudyOptions):
     workers: int | None = None
 
 
-def run(options: Options) -> None:
+def run(options: PushTOptions) -> None:
     """Compute the missing cells and archive all rows."""
     name = f"{WORLD}-{options.network}"
     study = open_study(cells(options), options.out, name)
@@ -60,7 +60,7 @@ def run(options: Options) -> None:
     print(f"{count} cells computed, {len(study.cells)} finished, in {options.out / name}/")
 
 
-def cells(options: Options) -> list[FileCell]:
+def cells(options: PushTOptions) -> list[FileCell]:
     """Return the paper's methods before the others, each group with slow cells first."""
     if options.data is None:
         raise OptionError("the study needs a file of people; name it with --data")

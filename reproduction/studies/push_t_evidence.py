@@ -24,7 +24,7 @@ STILL = 1.0  # pixels in a step
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class PushTEvidenceOptions(StudyOptions):
     """Measure what people's recordings of Push-T are like."""
 
     data: Path | None = option(None, "file of demonstrations, pusht_human_206.hdf5")
@@ -33,7 +33,7 @@ class Options(StudyOptions):
     device: str | None = None
 
 
-def run(options: Options) -> None:
+def run(options: PushTEvidenceOptions) -> None:
     """Compute all numbers and write them beside the rows of the study."""
     if options.data is None:
         raise OptionError("the study needs a file of people; name it with --data")

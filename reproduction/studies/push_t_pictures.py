@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class PushTPicturesOptions(StudyOptions):
     """Draw frames of a person and of trained runs."""
 
     data: Path | None = option(None, "file of demonstrations, pusht_human_206.hdf5")
@@ -27,7 +27,7 @@ class Options(StudyOptions):
     picture: Path = option(DOCS / "images" / "push-t.png", "file of the picture")
 
 
-def run(options: Options) -> None:
+def run(options: PushTPicturesOptions) -> None:
     """Draw all strips into one picture."""
     from PIL import Image
 

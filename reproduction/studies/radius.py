@@ -35,7 +35,7 @@ NOISY_TEACHERS: dict[str, cb.Teacher] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class RadiusOptions(StudyOptions):
     """Compare Δ from the data with every fixed Δ."""
 
     seeds: int = 50
@@ -48,7 +48,7 @@ class Options(StudyOptions):
     cost: bool = option(False, "only measure how long choosing Δ takes")
 
 
-def run(options: Options) -> None:
+def run(options: RadiusOptions) -> None:
     """Compute the missing cells and print the tables."""
     with expected_warnings(DoubtfulRadius):
         if options.cost:

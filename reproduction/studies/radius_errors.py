@@ -47,14 +47,14 @@ ERRING_TEACHERS: dict[str, Callable[[int], Teacher]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class RadiusErrorsOptions(StudyOptions):
     """Choose Δ for teachers whose errors break its assumption."""
 
     seeds: int = 10
     pairs: int = 100
 
 
-def run(options: Options) -> None:
+def run(options: RadiusErrorsOptions) -> None:
     """Compute the missing teachers and print the table."""
     records = Records(options.numbers("radius-errors"), indent=None, device="cpu")
     with expected_warnings():

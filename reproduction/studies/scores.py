@@ -52,7 +52,7 @@ ASIDE = -0.5 * GAIN[0]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class ScoresOptions(StudyOptions):
     """Score operators and episodes whose errors are known."""
 
     seeds: int = 20
@@ -64,7 +64,7 @@ class Options(StudyOptions):
     device: str | None = None
 
 
-def run(options: Options) -> None:
+def run(options: ScoresOptions) -> None:
     """Compute the missing datasets and print the tables."""
     records = Records(options.numbers("scores"), indent=None, device=options.device)
     seeds = range(options.first, options.first + options.seeds)

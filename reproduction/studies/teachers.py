@@ -32,7 +32,7 @@ PICTURED: dict[str, tuple[Teacher, str]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class TeachersOptions(StudyOptions):
     """Measure the errors of every teacher and draw one episode."""
 
     episodes: int = 2000
@@ -40,7 +40,7 @@ class Options(StudyOptions):
     figure: Path = option(DOCS / "images" / "teachers.png", "file of the picture")
 
 
-def run(options: Options) -> None:
+def run(options: TeachersOptions) -> None:
     """Measure, draw and print the tables."""
     rows = {n: measure(teacher, options.episodes) for n, teacher in MEASURED_TEACHERS.items()}
     write(rows, options.numbers("teachers"))

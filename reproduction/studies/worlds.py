@@ -39,13 +39,13 @@ SPREADS = (0.2, 0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class WorldsOptions(StudyOptions):
     """Measure the returns of experts and teachers."""
 
     episodes: int = 10_000
 
 
-def run(options: Options) -> None:
+def run(options: WorldsOptions) -> None:
     """Compute and write all returns."""
     torch.set_num_threads(1)
     write(all_returns(options.episodes), options.numbers("worlds"))

@@ -20,12 +20,12 @@ def line(data: str, method: str, values: list[float]) -> Line:
     return Line(entry, "mean", array, paired_difference(array, array[::-1]))
 
 
-METHODS = ["bc", "counter-bc", "ileed", "soft-bc", "other", "sixth"]
+METHOD_NAMES = ["bc", "counter-bc", "ileed", "soft-bc", "other", "sixth"]
 
 
 @pytest.mark.parametrize("datasets", [1, 4])
 def test_every_method_has_a_tick_in_every_panel(datasets: int, tmp_path: Path) -> None:
-    lines = [line(f"data {i}", m, [1.0, 2.0]) for i in range(datasets) for m in METHODS]
+    lines = [line(f"data {i}", m, [1.0, 2.0]) for i in range(datasets) for m in METHOD_NAMES]
     png, svg = summary_figure(lines, tmp_path, "study")
     text = svg.read_text()
     assert text.count("<!-- Soft-BC -->") == text.count("<!-- BC -->") == datasets

@@ -9,9 +9,9 @@ import pytest
 
 from counterbc.demonstrators import UniformNoise
 from counterbc.experiments import simulated_data
-from counterbc.experiments.simulated_data import Recording, simulated_datasets
+from counterbc.experiments.simulated_data import SimulatedData, simulated_datasets
 
-RECORDING = Recording(world="intersection", teacher=UniformNoise(0.5), pairs=30, seeds=2)
+RECORDING = SimulatedData(world="intersection", teacher=UniformNoise(0.5), pairs=30, seeds=2)
 OTHER = replace(RECORDING, teacher=UniformNoise(0.25))
 
 

@@ -9,8 +9,11 @@ from counterbc.errors import DataError, OptionError
 from counterbc.policies import GaussianCNN, GaussianCNNGRU, GaussianGRU, Params
 from tests.policies.torch_cnn import IMAGE, SIZE, by_torch, frames
 
-POLICIES = [GaussianCNN(image=IMAGE, hidden=(16,)), GaussianCNNGRU(image=IMAGE, hidden=(16, 8, 8))]
-every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda p: type(p).__name__)
+CNNS = [
+    GaussianCNN(image=IMAGE, hidden=(16,)),
+    GaussianCNNGRU(image=IMAGE, hidden=(16, 8, 8)),
+]
+every_policy = pytest.mark.parametrize("policy", CNNS, ids=lambda p: type(p).__name__)
 
 
 def fresh(policy: GaussianCNN | GaussianCNNGRU, seed: int) -> Params:

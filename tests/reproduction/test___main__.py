@@ -10,7 +10,7 @@ import pytest
 from reproduction.__main__ import main
 from reproduction.catalog import FIGURES
 from reproduction.options import help_text
-from reproduction.studies import PICTURES, STUDIES, load_study
+from reproduction.studies import PICTURES, STUDIES, load_study, options_of
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_help_of_a_command_lists_figures_and_studies(
 
 @pytest.mark.parametrize("name", [*STUDIES, *PICTURES.values()])
 def test_every_option_of_a_study_has_a_help_text(name: str) -> None:
-    assert [f.name for f in fields(load_study(name).Options) if not help_text(f)] == []
+    assert [f.name for f in fields(options_of(load_study(name))) if not help_text(f)] == []
 
 
 @pytest.mark.parametrize("name", STUDIES)

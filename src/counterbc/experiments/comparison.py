@@ -20,7 +20,7 @@ from counterbc.acting.intervals import Interval, mean_interval
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import DEFAULT_TEACHER, NO_ERROR, Teacher, expert_return, returns
 from counterbc.experiments.cell import check_counts, evaluate_acts
-from counterbc.experiments.simulated_data import Recording, simulated_datasets
+from counterbc.experiments.simulated_data import SimulatedData, simulated_datasets
 from counterbc.experiments.workers import WorkerProgress, run_all
 from counterbc.files import aside
 from counterbc.methods import find_method
@@ -144,7 +144,7 @@ def _work(name: str) -> int:
 def demonstrations(comparison: Comparison) -> list[Demonstrations]:
     """Return one dataset per run."""
     c = comparison
-    recording = Recording(world=c.world, teacher=c.teacher, pairs=c.pairs, seeds=c.seeds)
+    recording = SimulatedData(world=c.world, teacher=c.teacher, pairs=c.pairs, seeds=c.seeds)
     return simulated_datasets(recording, c.pool)
 
 

@@ -23,7 +23,7 @@ from counterbc.experiments.cell import (
     reproducible,
     uses_search,
 )
-from counterbc.experiments.simulated_data import Recording, simulated_datasets
+from counterbc.experiments.simulated_data import SimulatedData, simulated_datasets
 from counterbc.experiments.text import join_value
 from counterbc.methods import find_method
 from counterbc.policies import GaussianGRU
@@ -135,7 +135,7 @@ class SimulatedCell(Cell):
         check_data(self.method, self.settings, demonstrate(self.world, self._teacher(), 1, 0))
 
     def datasets(self, device: str | None = None) -> list[Demonstrations]:
-        recording = Recording(
+        recording = SimulatedData(
             world=self.world, teacher=self._teacher(), pairs=self.pairs, seeds=self.seeds
         )
         return simulated_datasets(recording, self.pool)

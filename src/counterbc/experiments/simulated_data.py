@@ -12,7 +12,7 @@ CACHE_BYTES = 3 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recording:
+class SimulatedData:
     """What a teacher records in a world for each of several seeds."""
 
     world: str
@@ -21,22 +21,22 @@ class Recording:
     seeds: int
 
 
-_cache: dict[Recording, tuple[Demonstrations, ...]] = {}
+_cache: dict[SimulatedData, tuple[Demonstrations, ...]] = {}
 
 
-def simulated_datasets(recording: Recording, pool: int = 0) -> list[Demonstrations]:
+def simulated_datasets(recording: SimulatedData, pool: int = 0) -> list[Demonstrations]:
     """Return one dataset per seed.
 
     With a `pool`, that many pairs are recorded and `pairs` of them are drawn at random, as in the
     paper. Without one, exactly `pairs` are recorded, one episode after the other.
     """
     r = recording
-    whole = Recording(world=r.world, teacher=r.teacher, pairs=pool or r.pairs, seeds=r.seeds)
+    whole = SimulatedData(world=r.world, teacher=r.teacher, pairs=pool or r.pairs, seeds=r.seeds)
     datasets = _record(whole)
     return [d.sample_pairs(r.pairs, seed) if pool else d for seed, d in enumerate(datasets)]
 
 
-def _record(recording: Recording) -> tuple[Demonstrations, ...]:
+def _record(recording: SimulatedData) -> tuple[Demonstrations, ...]:
     """Return the recording, from the cache if it is there."""
     r = recording
     _cache[r] = _cache.pop(r, ()) or tuple(

@@ -108,7 +108,7 @@ class Data(NamedTuple):
     """Whether counterfactuals are kept in memory."""
 
 
-class Options(NamedTuple):
+class BlockOptions(NamedTuple):
     """The numbers that a block of steps depends on."""
 
     rate: float
@@ -157,7 +157,7 @@ def layout(params: Any, inputs: int, block: int) -> Any:
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
 def train_one(
-    n: int, data: Data, params: Any, firsts: Any, seconds: Any, options: Options
+    n: int, data: Data, params: Any, firsts: Any, seconds: Any, options: BlockOptions
 ) -> np.float32:
     """Take all steps of network n; `params` are weights (N, I, O) and biases (N, 1, O) in turn."""
     steps, _, batch = data.position.shape
@@ -216,7 +216,7 @@ def train_all(
     """Take all steps of all networks; named tuples as arguments would cost a millisecond a call."""
     for n in prange(len(loss)):
         data = Data(position, pairs, obs, actions, stored)
-        options = Options(rate, first_step, block, modes)
+        options = BlockOptions(rate, first_step, block, modes)
         loss[n] = train_one(n, data, params, firsts, seconds, options)
 
 

@@ -14,7 +14,7 @@ from reproduction.figures import loss_plane
 def test_the_map_of_the_loss_has_the_number_of_its_title_where_the_action_was_shown() -> None:
     middle = len(loss_plane.LINE) // 2
     assert loss_plane.LINE[middle] == 0
-    policy = loss_plane.POLICIES[0]
+    policy = loss_plane.DRAWN_POLICIES[0]
     values = loss_plane.plane(policy)
     assert values[middle, middle] == pytest.approx(loss_plane.losses()[policy.name])
     # Dimension 1 runs along the columns, and the mean is at (0.7, 0.5): nearer to (1, 0).
@@ -22,7 +22,7 @@ def test_the_map_of_the_loss_has_the_number_of_its_title_where_the_action_was_sh
 
 
 def test_the_loss_depends_on_where_the_policy_lies_from_the_demonstrated_action() -> None:
-    outside, *_, inside = loss_plane.POLICIES
+    outside, *_, inside = loss_plane.DRAWN_POLICIES
     shown = torch.tensor([[0.1, -0.3], [0.9, 0.9]])
     moved = shown + torch.tensor(outside.mean) - torch.tensor(inside.mean)
     a, b = loss_plane.loss(inside, shown), loss_plane.loss(outside, moved)
@@ -45,10 +45,10 @@ def test_the_loss_is_largest_when_confident_outside_and_least_when_confident_ins
 def test_any_action_well_inside_the_set_is_as_good_as_the_demonstrated_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    there = loss_plane.POLICIES[-1]
+    there = loss_plane.DRAWN_POLICIES[-1]
     here = replace(there, name="at the demonstrated action", mean=(0.0, 0.0), std=0.05)
     beside = replace(here, name="beside it", mean=(0.2, -0.2))
-    monkeypatch.setattr(loss_plane, "POLICIES", (here, beside))
+    monkeypatch.setattr(loss_plane, "DRAWN_POLICIES", (here, beside))
     a, b = loss_plane.losses().values()
     # Up to how many of the 2000 draws lie near; some 30 lie within two standard deviations.
     assert a == pytest.approx(b, abs=0.3)

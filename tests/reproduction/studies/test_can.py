@@ -18,7 +18,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_every_cell_acts_by_its_mean_action_and_has_its_own_name(file: Path) -> None:
-    options = can.Options(data=file, network="wide")
+    options = can.CanOptions(data=file, network="wide")
     cells = [can.cell(s, row, options) for row in can.ROWS.values() for s in can.SUBSETS.values()]
     assert len({cell.name for cell in cells}) == 16
     assert {cell.acts for cell in cells} == {("mean",)}

@@ -9,7 +9,7 @@ from reproduction.studies import car_racing_dimensions as dimensions
 
 
 def test_finished_variants_are_not_trained_again(tmp_path: Path) -> None:
-    options = dimensions.Options(out=tmp_path)
+    options = dimensions.CarRacingDimensionsOptions(out=tmp_path)
     laps = {name: {"mean": [0.5], "sample": [0.4]} for name in dimensions.DIMENSIONS}
     path = write({"dimensions": laps, "expert": {}}, options.numbers("car-racing"))
     dimensions.run(options)

@@ -16,7 +16,7 @@ def test_frames_stand_side_by_side_with_a_gap() -> None:
 
 
 def test_pictures_of_three_worlds_are_written(tmp_path: Path) -> None:
-    environments.run(environments.Options(figures=tmp_path))
+    environments.run(environments.EnvironmentsOptions(figures=tmp_path))
     assert {p.stem for p in tmp_path.glob("*.png")} == set(environments.FRAMES)
     for path in tmp_path.glob("*.png"):
         with Image.open(path) as image:

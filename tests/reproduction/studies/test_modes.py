@@ -28,7 +28,7 @@ def test_distance_far_share_and_smaller_mode_are_counted_by_seed() -> None:
 
 
 def test_one_comparison_keeps_the_other(tmp_path: Path) -> None:
-    options = modes.Options(
+    options = modes.ModesOptions(
         fork_seeds=2, steps=2, episodes=2, only="fork", device="cpu", out=tmp_path,
         figures=tmp_path / "figures",
     )  # fmt: skip

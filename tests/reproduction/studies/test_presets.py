@@ -53,7 +53,7 @@ def test_a_case_is_trained_with_its_preset_and_changes(
     comparisons: list[Comparison],
     tmp_path: Path,
 ) -> None:
-    presets.run(presets.Options(out=tmp_path, seeds=2, steps=7, device="cpu", cases=(case,)))
+    presets.run(presets.PresetsOptions(out=tmp_path, seeds=2, steps=7, device="cpu", cases=(case,)))
     settings = settings_for(comparisons[0].preset, **comparisons[0].changes)
     assert comparisons[0].preset == preset
     assert (settings.radius, settings.limited, settings.steps) == (radius, limited, 7)
@@ -63,7 +63,7 @@ def test_a_case_is_trained_with_its_preset_and_changes(
 
 
 def test_only_missing_rows_are_computed(comparisons: list[Comparison], tmp_path: Path) -> None:
-    options = presets.Options(out=tmp_path, seeds=2, steps=7, device="cpu", cases=("paper",))
+    options = presets.PresetsOptions(out=tmp_path, seeds=2, steps=7, device="cpu", cases=("paper",))
     presets.run(options)
     presets.run(options)
     assert len(comparisons) == 5  # once for each method

@@ -12,4 +12,4 @@ from reproduction.studies import push_t_pictures
 
 def test_a_file_of_people_is_needed(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="needs a file of people; name it with --data"):
-        push_t_pictures.run(push_t_pictures.Options(picture=tmp_path / "push-t.png"))
+        push_t_pictures.run(push_t_pictures.PushTPicturesOptions(picture=tmp_path / "push-t.png"))

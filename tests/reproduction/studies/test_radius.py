@@ -76,7 +76,7 @@ def test_other_rules_read_the_same_curves() -> None:
 def test_a_finished_cell_is_not_computed_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = radius.Options(
+    options = radius.RadiusOptions(
         seeds=2, steps=2, worlds=("intersection",), pairs=(40,), device="cpu",
         teachers=("uniform σ 0.5",), out=tmp_path,
     )  # fmt: skip
