@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import torch
-from numpy.typing import NDArray
 
 from counterbc.acting.actor import Acting
 from counterbc.acting.policies import Policies
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.experiments.cell import Cell
 from counterbc.settings import settings_for
 
-Array = NDArray[Any]
 NOISE = 0.5
 AT = np.linspace(-1.0, 1.0, 201)
 """States at which learned functions are read off."""

@@ -10,16 +10,15 @@ import numpy as np
 import torch
 from matplotlib.colors import BoundaryNorm
 from matplotlib.patheffects import withStroke
-from numpy.typing import NDArray
 
 from counterbc.data import draws
+from counterbc.data.arrays import Array
 from counterbc.data.feasible import Everywhere
 from counterbc.losses import cross_entropy
 from counterbc.policies import GaussianMLP
 from counterbc.supports import Ball
 from reproduction.plots import label_below, new_figure, save
 
-Array = NDArray[Any]
 RADIUS = 0.5
 COUNT = 2000  # counterfactuals: enough that the loss does not depend on their draw
 LINE = np.linspace(-1.0, 1.0, 61)

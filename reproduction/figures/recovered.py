@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.experiments.styles import method_style
 from reproduction.plots import band, new_mosaic, save
 from reproduction.recovery import AT, NOISE, examples, intended_action, variation
 
-Array = NDArray[Any]
 RECOVERY_MEASURES = ("variation", "to_examples", "to_meant")
 """Numbers of each run, computed by `recovery.distances`."""
 OF_MEAN = "variation_of_mean"

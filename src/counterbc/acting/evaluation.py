@@ -22,7 +22,8 @@ from counterbc.acting.intervals import (
     runs_interval,
 )
 from counterbc.acting.policies import Policies
-from counterbc.acting.rollout import Array, OneByOne, Rollout, same_simulator
+from counterbc.acting.rollout import OneByOne, Rollout, same_simulator
+from counterbc.data.arrays import Array
 from counterbc.envs import make_vec
 from counterbc.errors import OptionError
 

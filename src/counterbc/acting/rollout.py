@@ -8,15 +8,14 @@ import gymnasium
 import numpy as np
 import torch
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
-from numpy.typing import NDArray
 
 from counterbc.acting.actor import Act, Acting
 from counterbc.acting.policies import Policies
 from counterbc.data import draws
+from counterbc.data.arrays import Array
 from counterbc.envs import find_id
 from counterbc.errors import CounterBCError, OptionError
 
-Array = NDArray[Any]
 OneByOne = SyncVectorEnv | AsyncVectorEnv
 """Environments that are stepped one after the other, not as arrays."""
 

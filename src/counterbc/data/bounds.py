@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from counterbc.data.episode import Array, read_only
+from counterbc.data.arrays import Array, read_only
 from counterbc.errors import DataError, unknown
 
 ActionSet = Literal["box", "ball"]

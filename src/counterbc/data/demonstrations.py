@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from counterbc.data.affine import to_unit
+from counterbc.data.arrays import Array, read_only
 from counterbc.data.bounds import ActionSet, bounds_text, checked_bounds
-from counterbc.data.episode import Array, Episode, check_agree, read_only
+from counterbc.data.episode import Episode, check_agree
 from counterbc.data.fingerprint import dataset_fingerprint
 from counterbc.data.names import shorten
 from counterbc.data.writer import write

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from counterbc.data.arrays import Array
 
 
 def episode_digest(obs: Array, action: Array, reward: Array | None) -> bytes:

@@ -13,8 +13,9 @@ from typing import Literal
 import numpy as np
 
 from counterbc.data import problems
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.episode import Array, Episode
+from counterbc.data.episode import Episode
 from counterbc.data.fingerprint import dataset_fingerprint, episode_digest
 from counterbc.data.inspection_report import (
     Bounds,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from counterbc.data.demonstrations import Array, Demonstrations, Episode
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import DataError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 
 
 class Moments:

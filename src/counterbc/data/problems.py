@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from counterbc.data.affine import to_unit
-from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.inspection_report import Problem
 from counterbc.data.moments import Moments
 from counterbc.data.raw_episode import RawEpisode

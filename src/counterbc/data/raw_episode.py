@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import ActionSet, Demonstrations
-from counterbc.data.episode import Array, Episode
+from counterbc.data.episode import Episode
 from counterbc.errors import DataError
 
 

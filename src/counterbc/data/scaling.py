@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from counterbc.data.affine import from_unit, to_unit
-from counterbc.data.demonstrations import ActionSet, Array, Demonstrations
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import ActionSet, Demonstrations
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
 
 

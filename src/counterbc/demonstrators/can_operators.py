@@ -10,15 +10,13 @@ vanish (docs/can.md).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.demonstrators.demonstrator import Control, Demonstrator, EpisodeBatch
 from counterbc.envs.can.expert import BIN, CARRY, CLEAR, HOVER, OPEN, Scene, target, towards
-
-Array = NDArray[Any]
 
 NEXT = 0.03  # metres from a waypoint at which the next one becomes the aim
 PATIENCE = 40  # steps after which it does so wherever the hand is

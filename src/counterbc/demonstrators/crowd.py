@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.demonstrators.demonstrator import Array, EpisodeBatch
+from counterbc.data.arrays import Array
+from counterbc.demonstrators.demonstrator import EpisodeBatch
 from counterbc.demonstrators.teacher import Distortion, Teacher
 from counterbc.errors import OptionError
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from counterbc.data import draws
+from counterbc.data.arrays import Array
 
-Array = NDArray[Any]
 Control = Callable[[Array, Array, int], Array]
 """Chooses the actions of N episodes: obs (N, S), the expert's actions (N, A), step t → (N, A).
 

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 
 from counterbc.data import draws
-from counterbc.demonstrators.demonstrator import Array, EpisodeBatch
+from counterbc.data.arrays import Array
+from counterbc.demonstrators.demonstrator import EpisodeBatch
 from counterbc.demonstrators.teacher import Distortion, Teacher, check, check_range, within
 
 

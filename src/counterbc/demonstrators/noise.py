@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from counterbc.demonstrators.demonstrator import Array, EpisodeBatch
+from counterbc.data.arrays import Array
+from counterbc.demonstrators.demonstrator import EpisodeBatch
 from counterbc.demonstrators.teacher import Distortion, Teacher
 from counterbc.errors import OptionError
 

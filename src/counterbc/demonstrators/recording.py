@@ -12,8 +12,9 @@ from gymnasium.vector import VectorEnv
 
 from counterbc.data import draws
 from counterbc.data.affine import from_unit_exactly, to_unit_exactly
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
-from counterbc.demonstrators.demonstrator import Array, Control, Demonstrator, EpisodeBatch
+from counterbc.demonstrators.demonstrator import Control, Demonstrator, EpisodeBatch
 from counterbc.demonstrators.teacher import NO_ERROR
 from counterbc.envs import World, find_world, make_vec
 from counterbc.errors import OptionError

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.demonstrators.demonstrator import Array, Control, Demonstrator, EpisodeBatch
+from counterbc.data.arrays import Array
+from counterbc.demonstrators.demonstrator import Control, Demonstrator, EpisodeBatch
 from counterbc.errors import OptionError
 
 Distortion = Callable[[Array, int], Array]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.demonstrators.demonstrator import Array, EpisodeBatch
+from counterbc.data.arrays import Array
+from counterbc.demonstrators.demonstrator import EpisodeBatch
 from counterbc.demonstrators.teacher import Distortion, Teacher, check, check_range
 
 

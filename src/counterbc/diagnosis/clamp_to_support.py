@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from counterbc.data.demonstrations import Array
+from counterbc.data.arrays import Array
 from counterbc.data.feasible import Feasible
 
 _HALVINGS = 40

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
 
 ODD = 2.5
 """Robust standard deviations above the usual from which an episode or operator is an outlier."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.errors import OptionError
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.diagnosis.intent_laws import IntentSearch as IntentSearch
 from counterbc.diagnosis.intent_laws import likeliest_law
 from counterbc.errors import DataError, OptionError, unknown
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

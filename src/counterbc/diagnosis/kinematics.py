@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterbc.data.demonstrations import Array
+from counterbc.data.arrays import Array
 
 MEASURES = ("length", "smoothness", "jerk", "idle", "efficiency", "saturation")
 _CUTOFF = 0.05  # of the spectrum's height: what lies beyond is taken for noise

@@ -11,8 +11,8 @@ import torch
 
 from counterbc.acting.device import find_device
 from counterbc.acting.policies import radius_text
-from counterbc.data.demonstrations import Array, Demonstrations
-from counterbc.data.episode import read_only
+from counterbc.data.arrays import Array, read_only
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.names import shorten
 from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import feasible_units, unit_actions, user_actions

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.scaling import unit_actions
 from counterbc.diagnosis.components import Components, by_episode
 from counterbc.selection.held_out import HeldOut, Training, held_out_predictions

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.data.demonstrations import Array, Demonstrations, Episode
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.diagnosis import uncertainty
 from counterbc.diagnosis.components import Components, by_episode
 from counterbc.diagnosis.kinematics import MEASURES, kinematics

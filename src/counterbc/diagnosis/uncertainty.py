@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from counterbc.data.demonstrations import Array
+from counterbc.data.arrays import Array
 
 LEVEL = 0.9
 

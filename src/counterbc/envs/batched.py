@@ -21,10 +21,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from counterbc.data import draws
+from counterbc.data.arrays import Array
 from counterbc.envs.checks import check_actions, check_render_mode, slot_seeds
 from counterbc.errors import unknown
 
-Array = NDArray[Any]
 AHEAD = 16
 """Episodes drawn ahead per slot: hashing a few keys takes as long as hashing thousands."""
 

@@ -19,18 +19,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
 from counterbc.envs.painting import BLUE, GREY, ORANGE, SNOW, Canvas
 from counterbc.envs.registry import WORLDS
 from counterbc.errors import OptionError
-
-Array = NDArray[Any]
 
 GRAVITY, POLE_MASS, MASS, HALF_LENGTH = 9.8, 0.1, 1.1, 0.5
 SHARE = POLE_MASS / MASS

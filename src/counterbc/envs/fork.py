@@ -10,18 +10,16 @@ third step hits the obstacle.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
 from counterbc.envs.painting import BLUE, GREY, SNOW, Canvas
 from counterbc.envs.registry import WORLDS
 from counterbc.errors import OptionError
-
-Array = NDArray[Any]
 
 OBSTACLE, GOAL_RADIUS = 0.35, 0.15  # radii; the obstacle lies at (0, 0)
 START, GOAL = -0.8, 1.0  # x of both; y is 0

@@ -13,17 +13,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
 from counterbc.envs.painting import BLUE, ORANGE, Canvas
 from counterbc.envs.registry import WORLDS
-
-Array = NDArray[Any]
 
 EGO_GOAL = np.array([10.0, 0.0])
 OTHER_GOAL = np.array([0.0, 10.0])

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from counterbc.data.arrays import Array
+
 Color = tuple[int, int, int]
 Point = tuple[float, float] | Array
 

@@ -19,12 +19,11 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, Slots
 from counterbc.envs.checks import check_actions, check_render_mode
 from counterbc.envs.registry import WORLDS
 from counterbc.errors import CounterBCError, MissingExtra, unknown
-
-Array = NDArray[Any]
 
 SIZE = 512.0  # of the table, in pixels
 PICTURE = 384  # pixels of a rendered frame

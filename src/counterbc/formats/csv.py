@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.formats.guard import Guard, reason
 from counterbc.formats.rows import episode_name

@@ -15,7 +15,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.formats import hdf5
 from counterbc.formats.extras import lost_digits

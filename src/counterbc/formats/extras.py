@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.data.version import __version__
 from counterbc.errors import FormatError
 from counterbc.formats import json_files

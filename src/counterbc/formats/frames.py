@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 
 _MODES = {1: "L", 3: "RGB"}

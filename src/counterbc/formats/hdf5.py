@@ -16,7 +16,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
 from counterbc.formats.guard import LARGE, Guard, check_size, reason

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.formats.guard import reason
 

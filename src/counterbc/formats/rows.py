@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 
 _BLOCK = 2**22  # bytes per read: short episodes share compressed chunks with their neighbours

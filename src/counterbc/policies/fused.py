@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def closed_form(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -33,7 +33,7 @@ def closed_form(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor,
     log_pi = log_pi - top  # otherwise rounding loses the 1 in ∂L/∂ℓ where |ℓ| is large
     p = log_pi.softmax(1)
     average = (p * log_pi).sum(1, keepdim=True)
-    constant = log_std.sum(1) + mean.shape[1] * _HALF_LOG_2PI
+    constant = log_std.sum(1) + mean.shape[1] * HALF_LOG_2PI
     loss = constant - (top + average).squeeze(1)
     slope = -p * (log_pi - average + 1)  # ∂L/∂ℓ: (N, M)
     column = slope.unsqueeze(2)

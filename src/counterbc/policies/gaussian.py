@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from counterbc.policies.fused import gaussian_cross_entropy
+from counterbc.policies.fused import HALF_LOG_2PI, gaussian_cross_entropy
 from counterbc.policies.layers import linear, xavier
 from counterbc.policies.policy import Params, Policy
 
 LOG_STD_RANGE = (-20.0, 2.0)
-_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Gaussian(Policy):
     def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
         mean, log_std = head
         z = (actions - mean.unsqueeze(-2)) * (-log_std).exp().unsqueeze(-2)  # (B, M, A)
-        constant = log_std.sum(-1, keepdim=True) + actions.shape[-1] * _HALF_LOG_2PI  # (B, 1)
+        constant = log_std.sum(-1, keepdim=True) + actions.shape[-1] * HALF_LOG_2PI  # (B, 1)
         return -0.5 * z.square().sum(-1) - constant
 
     def mean(self, head: tuple[Tensor, ...]) -> Tensor:

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from counterbc.errors import OptionError
+from counterbc.policies.fused import HALF_LOG_2PI
 from counterbc.policies.gaussian import LOG_STD_RANGE
 from counterbc.policies.layers import dense, linear, relu_chain, xavier
 from counterbc.policies.policy import Params, Policy
 
-_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _REACH = 0.8  # of the initial means; through tanh they can still move both ways
 _TINY = 2.0**-24  # half the smallest uniform number
 
@@ -73,7 +73,7 @@ class Mixture(Policy):
         inverse = (-log_std).exp()
         # Modes before actions: sums over the last dimension of a few numbers are slow.
         z = (actions.unsqueeze(-3) - mean.unsqueeze(-2)) * inverse.unsqueeze(-2)  # (B, K, M, A)
-        constant = log_w - log_std.sum(-1) - actions.shape[-1] * _HALF_LOG_2PI  # (B, K)
+        constant = log_w - log_std.sum(-1) - actions.shape[-1] * HALF_LOG_2PI  # (B, K)
         log_pi_k = constant.unsqueeze(-1) - 0.5 * z.square().sum(-1)  # (B, K, M)
         return log_pi_k.logsumexp(-2)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.data.demonstrations import Array
+from counterbc.data.arrays import Array
 from counterbc.report.markup import Markup, join, tag
 
 POINTS = 400  # of a line: more than a screen of this width can show

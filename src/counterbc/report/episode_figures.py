@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.data.demonstrations import Array
+from counterbc.data.arrays import Array
 from counterbc.data.scaling import Scaling
 from counterbc.diagnosis.meaning import Meaning
 from counterbc.report.drawing import Axes, legend, runs, span, thin

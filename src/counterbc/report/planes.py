@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
 
 _FOLLOWS = 0.9  # correlation of an action with the observation that it sets
 _ENOUGH = 0.7  # of the variance, for two principal components to stand for a path

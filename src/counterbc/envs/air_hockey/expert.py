@@ -5,14 +5,10 @@ Over 1000 interactions it makes 22.2 ± 0.2 hits, one per 0.42 m of paddle path 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.air_hockey.table import RATE
-
-Array = NDArray[Any]
 
 HOME = 0.25  # x, where it waits
 NEAR, FADE = 0.64, 0.15

@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.air_hockey.table import (
     BAT,
     FASTEST,
@@ -30,8 +30,6 @@ from counterbc.envs.air_hockey.table import (
     TOUCH,
     WALLS,
 )
-
-Array = NDArray[Any]
 
 
 def within(a: Array, low: Any, high: Any) -> Array:

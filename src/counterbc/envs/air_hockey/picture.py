@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.air_hockey.table import (
     AT_PADDLE,
     AT_PUCK,
@@ -20,8 +20,6 @@ from counterbc.envs.air_hockey.table import (
     WIDTH,
 )
 from counterbc.envs.painting import Canvas
-
-Array = NDArray[Any]
 
 SCALE = 400  # pixels per metre
 RAIL = 16  # pixels around the table, so that both sides are multiples of 16, as video codecs want

@@ -10,12 +10,12 @@ trap it. `physics` has the laws of contact.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.air_hockey.physics import glide, length, reachable, slow_down, within
 from counterbc.envs.air_hockey.picture import draw
 from counterbc.envs.air_hockey.table import (
@@ -39,8 +39,6 @@ from counterbc.envs.air_hockey.table import (
 )
 from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, uniform
 from counterbc.envs.registry import WORLDS
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

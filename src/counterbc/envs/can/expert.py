@@ -8,12 +8,10 @@ it, and a policy without memory can learn it. Only the gripper's two values jump
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from counterbc.data.arrays import Array
 
 CAN, HAND, TURN = slice(0, 3), slice(14, 17), slice(17, 21)
 """Columns of the can's position, the hand's position and the hand's quaternion."""

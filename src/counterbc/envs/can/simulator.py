@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.can.layout import RATE
 from counterbc.errors import MissingExtra
-
-Array = NDArray[Any]
 
 CONTROLLER_SIZES = {"goal": 9, "posture": 7, "grip": 2}
 """Sizes of what a state holds besides MuJoCo's: the target orientation, the first joint positions,

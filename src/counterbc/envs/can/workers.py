@@ -18,12 +18,11 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.can.simulator import Simulator, library
 from counterbc.errors import CounterBCError
 
-Array = NDArray[Any]
 Results = tuple[Array, Array, Array]
 """States (N, D), observations (N, 23) and successes (N,)."""
 

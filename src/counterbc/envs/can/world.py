@@ -15,13 +15,11 @@ from gymnasium.spaces import Box
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.can.layout import ACTION_NAMES, OBS_NAMES, RATE, STEPS
 from counterbc.envs.can.workers import LocalSimulator, Pool, cores, local_simulator, pool
 from counterbc.envs.checks import check_actions, check_render_mode, slot_seeds
-
-Array = NDArray[Any]
 
 OBS_SPACE = Box(-np.inf, np.inf, (len(OBS_NAMES),), np.float32)
 ACTION_SPACE = Box(-1.0, 1.0, (len(ACTION_NAMES),), np.float32)

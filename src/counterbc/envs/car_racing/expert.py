@@ -7,12 +7,9 @@ of them, and slows down when the farther ones turn.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from counterbc.data.arrays import Array
 
 # Frames are 96×96, the lowest 12 rows show the instruments. Lengths are the game's.
 _CAR = 72.0, 47.5  # row, column

@@ -18,13 +18,12 @@ from gymnasium.spaces import Box
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
 
+from counterbc.data.arrays import Array
 from counterbc.envs.checks import check_actions, check_render_mode, slot_seeds
 from counterbc.envs.registry import WORLDS
 from counterbc.errors import MissingExtra, OptionError, SlowSimulator, unknown
 
-Array = NDArray[Any]
 Backend = Literal["envpool", "gymnasium"]
 _ID = "CarRacing-v3"
 _STEPS, _RATE = WORLDS["car-racing"].steps, WORLDS["car-racing"].rate

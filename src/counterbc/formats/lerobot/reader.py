@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.formats import frames, json_files, parquet
 from counterbc.formats.extras import Extras, lost_digits, read_extras

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 
 Stats = dict[str, Array]
 

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.episode import Array
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
 from counterbc.formats import json_files

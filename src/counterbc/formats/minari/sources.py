@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.formats import frames, hdf5, json_files, parquet
 from counterbc.formats.guard import Guard

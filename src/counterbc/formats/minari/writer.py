@@ -11,8 +11,8 @@ from typing import Any
 import h5py
 import numpy as np
 
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.episode import Array
 from counterbc.files import aside, check_free
 from counterbc.formats import json_files
 from counterbc.formats.extras import describe, extras_json

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.formats.guard import Guard, check_size
 from counterbc.formats.rows import Rows

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.formats import json_files
 from counterbc.formats.extras import Extras, lost_digits, read_extras

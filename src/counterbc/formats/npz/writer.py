@@ -12,8 +12,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.episode import Array
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
 from counterbc.formats.extras import describe, extras_json

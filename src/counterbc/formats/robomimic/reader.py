@@ -9,7 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from counterbc.data.episode import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.formats import hdf5
 from counterbc.formats.hdf5 import member, numbers, text_of
