@@ -39,8 +39,8 @@ WORLD, SEARCH = "intersection", cb.RadiusSearch(radii=(0.0, 0.2, 0.4, 0.6, 0.8))
 ERRING_TEACHERS: dict[str, Callable[[int], Teacher]] = {
     "uniform σ 0.4": lambda run: UniformNoise(0.4),
     "the same, off by up to 0.4": lambda run: Chain((Bias(0.4, run), UniformNoise(0.4))),
-    "the same, 1 step late": lambda run: Chain((Delay(1), UniformNoise(0.4))),
-    "1 step late, no noise": lambda run: Delay(1),
+    "the same, 1 step late": lambda run: Chain((Delay(steps=1), UniformNoise(0.4))),
+    "1 step late, no noise": lambda run: Delay(steps=1),
     "Gaussian, sd 0.25": lambda run: MotorNoise(0, 0.25, memory=0),
     "the same, correlated (memory 0.9)": lambda run: MotorNoise(0, 0.25, memory=0.9),
 }

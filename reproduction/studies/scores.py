@@ -115,7 +115,7 @@ def episodes(world: str) -> Crowd:
     wrong = Turn() if world == "intersection" else Shift(ASIDE)
     bad: dict[str, Teacher] = {
         "σ × 1.5": UniformNoise(1.5 * SIGMA),
-        "late": Chain((Delay(LATE), good)),
+        "late": Chain((Delay(steps=LATE), good)),
         "wrong goal": Chain((wrong, good)),
     }
     return Crowd((("good", good), *bad.items()), shares=(GOOD, BAD, BAD, BAD))

@@ -92,7 +92,7 @@ def markdown(rows: dict[str, Record]) -> str:
 
 def traits() -> str:
     """Return the traits of the three human-like teachers."""
-    people = [t for t in TEACHERS.values() if isinstance(t, Human)]
+    people = [t for t in TEACHERS.values() if isinstance(t, Human) and not t.delay_steps]
     lines = [f"| | {' | '.join(p.name for p in people)} |", "|---|" + len(people) * "---|"]
     for trait in (
         "delay", "overshoot", "bias", "gain", "floor", "memory", "tiring", "device", "wrong",

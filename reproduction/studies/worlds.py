@@ -68,7 +68,7 @@ def roll(world: str, teacher: Teacher, key: Array, **kwargs: Any) -> tuple[Array
     about = WORLDS[world]
     env: Any = make_vec(world, len(key), **(dict(about.teacher_kwargs) | kwargs))
     expert, size = about.load_expert(), env.single_action_space.shape[0]
-    show = teacher.begin(EpisodeBatch(key, key, size, about.steps))
+    show = teacher.begin(EpisodeBatch(key, key, size, about.steps, about.rate))
     obs, _ = env.reset(seed=key.tolist())
     active = np.ones(len(key), bool)
     length, total = np.zeros(len(key)), np.zeros(len(key))
@@ -128,8 +128,7 @@ def delays(episodes: int = 1000) -> Record:
     rows: Record = {}
     for world in DELAYED_WORLDS:
         for seconds in (0.1, 0.2):
-            delay = Delay(seconds * WORLDS[world].rate)
-            interval = mean_interval(returns(world, delay, episodes, seed=0))
+            interval = mean_interval(returns(world, Delay(seconds), episodes, seed=0))
             rows[f"{world}, {seconds:g} s late"] = {"return": interval.mean, "error": interval.se}
     return rows
 

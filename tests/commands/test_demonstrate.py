@@ -26,6 +26,7 @@ def test_demonstrate_counts_the_operators_and_gives_both_returns(
     out = tmp_path / "demos.hdf5"
     answer = call_json("demonstrate", "intersection", "--teacher", teacher, "--out", out)
     assert answer["operators"] == operators
+    assert answer["rate"] == load(out).rate == 10
     assert len(load(out).operators) == (20 if teacher == "crowd" else 0)
     assert answer["mean_return"] == pytest.approx(load(out).mean_return)
     _, text, _ = call("demonstrate", "intersection", "--teacher", teacher, "--out", f"{out}2")

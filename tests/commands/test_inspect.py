@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.formats import load
 
 Call = Callable[..., tuple[int, str, str]]
@@ -53,6 +55,14 @@ def test_strict_inspection_tells_by_its_status(
     assert call("inspect", faulty, "--strict", "--ignore", "not finite")[0] == 0
     assert call("inspect", faulty, "--strict", "--mask", "expert")[0] == 0
     assert call("inspect", tmp_path / "absent.hdf5", "--strict")[0] == 1
+
+
+def test_inspect_shows_the_rate_or_that_there_is_none(
+    demos: Path, tmp_path: Path, call: Call
+) -> None:
+    assert re.search(r"^  rate +not recorded$", call("inspect", demos)[1], re.MULTILINE)
+    demonstrate("cartpole", UniformNoise(0.5), 20, seed=0).save(tmp_path / "cart.hdf5")
+    assert re.search(r"^  rate +50 Hz$", call("inspect", tmp_path / "cart.hdf5")[1], re.MULTILINE)
 
 
 def test_inspect_says_that_nothing_is_wrong(demos: Path, call: Call) -> None:

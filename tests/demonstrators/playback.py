@@ -28,7 +28,7 @@ from counterbc.demonstrators import (
 Array = NDArray[Any]
 
 HUMAN_LIKE: list[Teacher] = [
-    Delay(1.5),
+    Delay(0.15),
     Lapses(0.3),
     Lapses(0.3, holds=False),
     MotorNoise(0.3, 0.1, 0.6),
@@ -40,12 +40,13 @@ HUMAN_LIKE: list[Teacher] = [
     Fatigue(MotorNoise(0.3), during=2.0, after=1.0),
     *TEACHERS.values(),
 ]
+RATE = 10.0
 NOISY: list[Teacher] = [UniformNoise(0.5), GaussianNoise(0.5), EpsilonGreedy(0.5)]
 
 
 def make_batch(episodes: int, size: int = 2, steps: int = 12) -> EpisodeBatch:
     """Return episodes 0, 1, … with keys like those of recordings."""
-    return EpisodeBatch(np.arange(episodes) + 2**62, np.arange(episodes), size, steps)
+    return EpisodeBatch(np.arange(episodes) + 2**62, np.arange(episodes), size, steps, RATE)
 
 
 def play(teacher: Teacher, intention: Array, batch: EpisodeBatch | None = None) -> Array:

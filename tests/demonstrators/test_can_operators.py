@@ -72,7 +72,7 @@ def test_a_tremor_does_not_last() -> None:
 def test_a_can_operator_is_a_demonstrator_of_that_world_alone() -> None:
     worse = OPERATORS["synthetic_worse_1"]
     keys = np.array([7, 8])
-    act = worse.control(EpisodeBatch(keys, np.arange(2), size=7, steps=500))
+    act = worse.control(EpisodeBatch(keys, np.arange(2), size=7, steps=500, rate=20))
     obs = np.stack([observe(off(0.1, 0.2, 0.3), 0.08)] * 2)
     performances = [Performance(worse, int(key)) for key in keys]
     for t in range(5):

@@ -13,6 +13,7 @@ from counterbc.data.radii import two_valued
 from counterbc.demonstrators import record
 from counterbc.demonstrators.can_operators import OPERATORS
 from counterbc.demonstrators.can_recording import BLOCKS, join, perform
+from counterbc.envs import WORLDS
 from counterbc.envs.can.layout import ACTION_NAMES, OBS_KEYS, OBS_NAMES
 from counterbc.formats import load
 
@@ -41,6 +42,7 @@ def test_the_file_has_the_layout_and_masks_of_multi_human_ones(tmp_path: Any) ->
         OBS_KEYS, OBS_NAMES, ACTION_NAMES,
     )  # fmt: skip
     assert demos.operators == tuple(f"synthetic_{b}" for b in BLOCKS)
+    assert demos.rate == WORLDS["can"].rate
     assert "synthetic" in demos.env_args
     assert demos.masks["worse_operator_2"] == ("demo_4", "demo_5", "demo_6", "demo_7")
     assert len(demos.masks["worse"]) == 8

@@ -51,9 +51,9 @@ def test_each_operator_errs_as_its_own_teacher() -> None:
 
 
 def test_operators_keep_their_names_within_a_chain_and_when_tired() -> None:
-    for teacher in (Chain((Delay(1), SIX, Keyboard())), Fatigue(SIX, during=1.0)):
+    for teacher in (Chain((Delay(0.1), SIX, Keyboard())), Fatigue(SIX, during=1.0)):
         assert [teacher.operator(k) for k in (0, 5, 6)] == ["sigma 0.05", "sigma 1", "sigma 0.05"]
-    assert Chain((Delay(1), Keyboard())).operator(0) is None
+    assert Chain((Delay(0.1), Keyboard())).operator(0) is None
 
 
 def test_shares_are_episodes_in_a_turn() -> None:
@@ -64,7 +64,7 @@ def test_shares_are_episodes_in_a_turn() -> None:
 def test_an_operator_counts_its_own_episodes() -> None:
     tired = Fatigue(Keyboard(0.5), after=1.0, episodes=10)
     crowd = Crowd((("a", tired), ("b", UniformNoise(0.0))), shares=(2, 1))
-    takes = EpisodeBatch(np.arange(8), np.arange(8), size=1, steps=1)
+    takes = EpisodeBatch(np.arange(8), np.arange(8), size=1, steps=1, rate=10)
     shown = crowd.begin(takes)(np.full((8, 1), 0.4), 0)[:, 0]
     # Operator a shows the episodes 0, 1, 3, 4, 6, 7 and errs by −0.4 · (1 + k/10) in its k-th.
     own = {0: 0, 1: 1, 3: 2, 4: 3, 6: 4, 7: 5}

@@ -38,6 +38,9 @@ def test_someone_like_a_person_has_traits_around_theirs() -> None:
     assert isinstance(novice, Human)
     people = [novice.someone_like(seed, str(seed)) for seed in range(50)]
     ratios = np.array([p.delay / novice.delay for p in people])
+    assert 0.85 <= ratios.min() < 0.9
+    assert 1.1 < ratios.max() <= 1.15
+    ratios = np.array([p.overshoot / novice.overshoot for p in people])
     assert 0.6 <= ratios.min() < 0.7
     assert 1.3 < ratios.max() <= 1.4
     assert {type(p.device).__name__ for p in people} == {"Keyboard", "Joystick"}
@@ -47,5 +50,5 @@ def test_someone_like_a_person_has_traits_around_theirs() -> None:
 def test_impossible_traits_are_refused() -> None:
     novice = TEACHERS["novice"]
     assert isinstance(novice, Human)
-    with pytest.raises(OptionError, match="steps of Delay is -1; allowed: 0 or more"):
+    with pytest.raises(OptionError, match="seconds of Delay is -1; allowed: 0 or more"):
         replace(novice, delay=-1)

@@ -24,14 +24,14 @@ MANY = np.full((100_000, 2), 0.25)
 
 def errors(teacher: Teacher) -> NDArray[Any]:
     """The first step of many episodes: (N, A)."""
-    takes = EpisodeBatch(np.arange(len(MANY)), np.arange(len(MANY)), size=2, steps=1)
+    takes = EpisodeBatch(np.arange(len(MANY)), np.arange(len(MANY)), size=2, steps=1, rate=10)
     return np.asarray(teacher.begin(takes)(MANY, 0) - MANY)
 
 
 @pytest.mark.parametrize("teacher", [UniformNoise(0.5), GaussianNoise(0.5), EpsilonGreedy(0.5)])
 def test_the_errors_of_an_episode_are_independent_from_step_to_step(teacher: Teacher) -> None:
     steps = 20_000
-    show = teacher.begin(EpisodeBatch(np.array([7]), np.array([0]), size=2, steps=steps))
+    show = teacher.begin(EpisodeBatch(np.array([7]), np.array([0]), size=2, steps=steps, rate=10))
     error = np.concatenate([show(MANY[:1], t) for t in range(steps)]) - MANY[0]  # (T, A)
     for lag in (1, 2, 5):
         assert abs(np.corrcoef(error[lag:, 0], error[:-lag, 0])[0, 1]) < 4 / np.sqrt(steps)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from counterbc.demonstrators import (
     TEACHERS,
     Chain,
+    Delay,
     EpsilonGreedy,
     GaussianNoise,
     Teacher,
@@ -110,6 +111,17 @@ def test_short_episodes_fill_the_pairs_in_few_batches(short: str) -> None:
     assert all(15 <= n <= 39 for n in lengths[:-1])
     # One episode to learn how long they are, then nearly all of the others side by side.
     assert Short.steps_taken <= 4 * 39
+
+
+def test_the_worlds_rate_is_recorded_and_decides_what_a_second_is(
+    short: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rate in (10, 25):
+        monkeypatch.setitem(WORLDS, short, replace(WORLDS[short], rate=rate))
+        demos = demonstrate(short, Chain((UniformNoise(0.5), Delay(0.4))), 300, seed=1)
+        assert demos.rate == rate
+        rest = [int((e.action[:, 0] == 5).argmin()) for e in demos.episodes]  # the middle
+        assert rest[:-1] == [int(0.4 * rate)] * (len(rest) - 1)
 
 
 def test_a_teacher_errs_in_units_of_the_action_range(short: str) -> None:

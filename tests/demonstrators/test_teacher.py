@@ -32,7 +32,7 @@ def test_the_steps_of_a_chain_err_in_the_order_given() -> None:
     hand, keys = Overshoot(0.5), Keyboard(0.4)
     np.testing.assert_allclose(play_one(Chain((hand, keys)), 0.3, 0.3), [1.0, 0.0])
     np.testing.assert_allclose(play_one(Chain((keys, hand)), 0.3, 0.3), [0.0, 0.0])
-    late = Chain((Delay(1), Chain((keys, Delay(1)))))
+    late = Chain((Delay(steps=1), Chain((keys, Delay(steps=1)))))
     np.testing.assert_allclose(play_one(late, 0.5, 0.3, 0.3, 0.3), [0.0, 0.0, 1.0, 0.0])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,18 @@ from counterbc.demonstrators import (
     Teacher,
 )
 from counterbc.errors import OptionError
-from tests.demonstrators.playback import (
-    play,
-    play_one,
-)
+from tests.demonstrators.playback import make_batch, play, play_one, random_intentions
 
 
 @pytest.mark.parametrize(
     ("teacher", "intention", "expected"),
     [
         (Delay(0), (1.0, 0.5, 0.0), (1.0, 0.5, 0.0)),
-        (Delay(1), (1.0, 0.5, 0.0, -0.5), (0.0, 1.0, 0.5, 0.0)),
-        (Delay(2), (1.0, 0.5, 0.0, -0.5), (0.0, 0.0, 1.0, 0.5)),
-        (Delay(1.5), (1.0, 0.5, 0.0, -0.5), (0.0, 0.5, 0.75, 0.25)),
+        (Delay(0.1), (1.0, 0.5, 0.0, -0.5), (0.0, 1.0, 0.5, 0.0)),
+        (Delay(0.2), (1.0, 0.5, 0.0, -0.5), (0.0, 0.0, 1.0, 0.5)),
+        (Delay(0.15), (1.0, 0.5, 0.0, -0.5), (0.0, 0.5, 0.75, 0.25)),
+        (Delay(steps=1.5), (1.0, 0.5, 0.0, -0.5), (0.0, 0.5, 0.75, 0.25)),
+        (Delay(0.1, steps=0.5), (1.0, 0.5, 0.0, -0.5), (0.0, 0.5, 0.75, 0.25)),
         (Lapses(1.0), (0.3, -0.2), (0.0, 0.0)),
     ],
 )
@@ -33,6 +33,20 @@ def test_what_a_late_or_absent_hand_shows_computed_by_hand(
     teacher: Teacher, intention: tuple[float, ...], expected: tuple[float, ...]
 ) -> None:
     np.testing.assert_allclose(play_one(teacher, *intention), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rate", "steps"),
+    [(0.2, 50, 10), (0.2, 20, 4), (0.29, 100, 29), (0.07, 100, 7), (0.15, 10, 1.5)],
+)
+def test_a_delay_in_seconds_is_as_many_steps_as_the_world_takes_in_them(
+    seconds: float, rate: float, steps: float
+) -> None:
+    intention = random_intentions(3, steps=40)
+    late = play(Delay(seconds), intention, replace(make_batch(3, steps=40), rate=rate))
+    np.testing.assert_array_equal(late, play(Delay(steps=steps), intention))
+    if steps == int(steps):  # and no mixture of neighbouring steps
+        np.testing.assert_array_equal(late[int(steps) :], intention[: -int(steps)])
 
 
 @pytest.mark.parametrize("holds", [True, False])
@@ -58,8 +72,9 @@ def test_a_lapse_lasts_one_to_its_longest_number_of_steps() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Delay(-1), "steps of Delay is -1; allowed: 0 or more"),
-        (lambda: Delay(float("nan")), "steps of Delay is nan; allowed: 0 or more"),
+        (lambda: Delay(-1), "seconds of Delay is -1; allowed: 0 or more"),
+        (lambda: Delay(float("nan")), "seconds of Delay is nan; allowed: 0 or more"),
+        (lambda: Delay(steps=-1), "steps of Delay is -1; allowed: 0 or more"),
         (lambda: Lapses(1.5), "probability of Lapses is 1.5; allowed: 0 to 1"),
         (lambda: Lapses(0.5, longest=0), "longest of Lapses is 0; allowed: 1 or more"),
     ],

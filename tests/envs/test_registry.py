@@ -73,6 +73,14 @@ def test_a_world_names_itself_and_its_rate_is_that_of_its_frames(name: str) -> N
         assert gymnasium.make(world.id).metadata["render_fps"] == world.rate
 
 
+def test_control_rates() -> None:
+    rates = {name: world.rate for name, world in WORLDS.items()}
+    assert rates == {
+        "intersection": 10, "cartpole": 50, "cartpole-hard": 50, "air-hockey": 20,
+        "car-racing": 50, "fork": 4, "can": 20, "push-t": 10,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["cartpole", "fork"])
 def test_the_best_return_is_reached_by_the_expert(name: str) -> None:
     world = WORLDS[name]

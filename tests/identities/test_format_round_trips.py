@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.demonstrators import UniformNoise, demonstrate
+from counterbc.envs import WORLDS
 from counterbc.errors import AbsentEpisodes, DataError, FormatError
 from counterbc.formats import load, save, writable_formats
 from counterbc.formats.stream import Stream
@@ -32,6 +34,14 @@ def test_a_written_dataset_reads_back_unchanged(format: str, tmp_path: Path) -> 
     assert_same(small(), back)
     assert back.source == str(tmp_path / "demos")
     assert os.listdir(tmp_path) == ["demos"]
+
+
+@every_format
+@pytest.mark.parametrize("world", ["intersection", "cartpole", "air-hockey", "fork"])
+def test_the_rate_of_a_demonstration_reads_back(format: str, world: str, tmp_path: Path) -> None:
+    demos = demonstrate(world, UniformNoise(0.5), 5, seed=0)
+    save(demos, tmp_path / "demos", format=format)
+    assert load(tmp_path / "demos").rate == demos.rate == WORLDS[world].rate
 
 
 @pytest.mark.parametrize("format", formats_for_any_name)

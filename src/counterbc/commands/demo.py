@@ -35,7 +35,8 @@ class Demo(Command):
     sigma: float | None = None
     """Strength of the noise, where actions span [-1, 1]; by default 0.5."""
     teacher: str | None = None
-    """A model of a human, or a crowd of them, instead of a noise."""
+    """A model of a human, or a crowd of them, instead of a noise; the quick ones react sooner than
+    people can."""
     episodes: int = 100
     """Test starts of each run."""
     preset: str = "default"

@@ -23,7 +23,8 @@ class Demonstrate(Command):
     sigma: float | None = None
     """The size of the noise, in units in which actions span [-1, 1]; by default 0.5."""
     teacher: str | None = None
-    """A model of a human, or a crowd of them, instead of a noise."""
+    """A model of a human, or a crowd of them, instead of a noise; the quick ones react sooner than
+    people can."""
     pairs: int = 400
     """Number of state-action pairs to record."""
     seed: int = 0
@@ -59,6 +60,7 @@ class Demonstrate(Command):
             "episodes": len(demos),
             "pairs": demos.pairs,
             "operators": operators,
+            "rate": demos.rate,
             "mean_return": teacher_return.mean,
             "mean_return_se": teacher_return.se,
             "expert_return": expert.mean,

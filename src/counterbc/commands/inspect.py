@@ -70,7 +70,6 @@ def _summary(report: InspectionReport, model: Demonstrations, total: int) -> lis
     from counterbc.data.names import shorten
 
     keys = [f"{key} ({width})" for key, width in model.obs_keys]
-    rate = f"at {report.rate:g} Hz" if report.rate else None
     low, high = report.episode_length
     rows = [
         ("episodes", f"{report.episodes}, {low} to {high} pairs long"),
@@ -81,7 +80,8 @@ def _summary(report: InspectionReport, model: Demonstrations, total: int) -> lis
         ("operators", _counts(report.operators) or "not recorded"),
         ("success", None if report.successes is None else f"{report.successes} episodes"),
         ("return", None if (mean := report.mean_return) is None else f"{mean:.2f} on average"),
-        ("env", " ".join(filter(None, [report.env, rate])) or None),
+        ("env", report.env),
+        ("rate", f"{report.rate:g} Hz" if report.rate else "not recorded"),
         ("masks", _counts(report.masks) or None),
         ("not read", shorten(report.left_out) or None),
     ]

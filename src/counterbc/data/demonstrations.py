@@ -209,7 +209,8 @@ class Demonstrations:
             "operators": shorten(self.operators) or "not recorded",
             "success": f"{sum(successes)} of {len(successes)}" if successes else "",
             "return": "" if (r := self.mean_return) is None else f"{r:.2f} on average",
-            "env": (self.env or "") + (f" at {self.rate:g} Hz" if self.env and self.rate else ""),
+            "env": self.env or "",
+            "rate": f"{self.rate:g} Hz" if self.rate else "",
         }
         rows = [f"  {name:<9}  {text}" for name, text in lines.items() if text]
         return "\n".join([f"Demonstrations from {self.source or 'memory'}", *rows])

@@ -18,7 +18,8 @@ def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
 
     Datasets must agree on shapes and bounds. Episodes are renamed demo_0, demo_1, … if names
     collide, also in masks. Names in a mask that its dataset does not contain are dropped, because
-    they could match an episode of another dataset.
+    they could match an episode of another dataset. Datasets with different rates give one without
+    a rate.
     """
     if not datasets:
         raise DataError("nothing to merge; give at least one dataset")

@@ -36,6 +36,8 @@ class EpisodeBatch:
     """A, the dimensions of an action."""
     steps: int
     """T, the largest number of steps of an episode."""
+    rate: float
+    """Steps per second."""
 
     def uniform(self, purpose: str, count: int) -> Array:
         """Draw numbers in (0, 1) for every step: (T, N, count)."""

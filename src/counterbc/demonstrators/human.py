@@ -25,7 +25,7 @@ class Human(Teacher):
 
     name: str
     delay: float
-    """Steps from seeing to acting."""
+    """Seconds from seeing to acting."""
     overshoot: float
     """Excess per change of action."""
     gain: float
@@ -45,6 +45,8 @@ class Human(Teacher):
     """Largest bias in each dimension."""
     seed: int = 0
     """Seed of the traits that are drawn once for the person."""
+    delay_steps: float = 0.0
+    """Further delay in steps, which last less long in a world with a higher rate."""
 
     @property
     def chain(self) -> Chain:
@@ -52,7 +54,7 @@ class Human(Teacher):
         unsteady = MotorNoise(self.gain, self.floor, self.memory)
         return Chain(
             (
-                Delay(self.delay),
+                Delay(self.delay, self.delay_steps),
                 Overshoot(self.overshoot),
                 Bias(self.bias, self.seed),
                 Fatigue(unsteady, during=self.tiring, after=self.tiring),
@@ -71,15 +73,17 @@ class Human(Teacher):
     def someone_like(self, seed: int, name: str) -> Human:
         """Return another person of about this skill, with traits drawn from the seed.
 
-        Delay, overshoot and unsteadiness are each 0.6 to 1.4 of this person's; the bias is up to
-        0.15 in each dimension; one in three has a keyboard, the others a joystick.
+        The delay is 0.85 to 1.15 of this person's; overshoot, unsteadiness and a delay in steps
+        are 0.6 to 1.4 of theirs; the bias is up to 0.15 in each dimension; one in three has a
+        keyboard, the others a joystick.
         """
         u = draws.uniform(torch.tensor(seed), "traits", torch.tensor(0), 4).tolist()
         late, far, unsteady = (0.6 + 0.8 * v for v in u[:3])
         return replace(
             self,
             name=name,
-            delay=self.delay * late,
+            delay=self.delay * (0.85 + 0.3 * u[0]),
+            delay_steps=self.delay_steps * late,
             overshoot=self.overshoot * far,
             gain=self.gain * unsteady,
             floor=self.floor * unsteady,

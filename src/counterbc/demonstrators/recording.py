@@ -59,6 +59,7 @@ def demonstrate(
         action_set=unwrapped.action_set,
         action_names=unwrapped.action_names,
         obs_names=unwrapped.obs_names,
+        rate=place.rate,
         env_args={
             "env_name": place.id,
             "type": 2,
@@ -158,7 +159,7 @@ def _record(
 ) -> list[Take]:
     """Record the demonstrator's episodes of these numbers."""
     space: Any = env.single_action_space
-    batch = EpisodeBatch(_keys(seed, number), number, len(space.low), world.steps)
+    batch = EpisodeBatch(_keys(seed, number), number, len(space.low), world.steps, world.rate)
     takes = roll(env, world, demonstrator.control(batch), batch.key)
     operators = [demonstrator.operator(int(k)) for k in number]
     return [

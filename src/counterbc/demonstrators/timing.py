@@ -16,19 +16,21 @@ from counterbc.demonstrators.teacher import Distortion, Teacher, check, check_ra
 class Delay(Teacher):
     """Reaction time: the action shown was intended k + f steps ago, k whole and 0 ≤ f < 1.
 
-        a_t = (1 − f) · a*_(t−k) + f · a*_(t−k−1)
+        a_t = (1 − f) · a*_(t−k) + f · a*_(t−k−1),   k + f = seconds · rate + steps
 
-    with a* = 0 before the first step.
+    with a* = 0 before the first step and the world's rate in steps per second.
     """
 
-    steps: float
-    """k + f: seconds times the world's rate. People need about 0.2 s to react to what they see."""
+    seconds: float = 0.0
+    """People need about 0.2 s to react to what they see."""
+    steps: float = 0.0
+    """Further delay in steps, which last as long as the world's rate says."""
 
     def __post_init__(self) -> None:
-        check_range(self, ("steps",))
+        check_range(self, ("seconds", "steps"))
 
     def begin(self, batch: EpisodeBatch) -> Distortion:
-        f, k = math.modf(self.steps)
+        f, k = math.modf(self.steps_late(batch.rate))
         queue = [np.zeros((len(batch.key), batch.size))] * (int(k) + 1)  # oldest first
 
         def distort(action: Array, t: int) -> Array:
@@ -36,6 +38,10 @@ class Delay(Teacher):
             return (1 - f) * queue[1] + f * queue.pop(0)
 
         return distort
+
+    def steps_late(self, rate: float) -> float:
+        """Return k + f at this rate, rounded so that a product such as 0.29 · 100 is whole."""
+        return round(self.seconds * rate, 9) + self.steps
 
 
 @dataclass(frozen=True)
