@@ -6,67 +6,17 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from counterbc.acting.intervals import Interval, paired_difference
+from counterbc.acting.intervals import paired_difference
 from counterbc.errors import DataError
+from reproduction.figure_numbers import Anova, MethodTest, PostHoc
 
 ALPHA, POWER = 0.05, 0.8
-
-
-@dataclass(frozen=True, kw_only=True)
-class Anova:
-    """A one-way repeated measures ANOVA with the Greenhouse–Geisser correction."""
-
-    F: float
-    df: tuple[float, float]
-    """Degrees of freedom, both multiplied by ε."""
-    p: float
-    epsilon: float
-    effect: float
-    """Generalized η²."""
-    subjects: int
-    left_out: int
-    """Subjects without a number because a method diverged."""
-
-    def __str__(self) -> str:
-        """Return the sentence that a paper prints."""
-        if not math.isfinite(self.F):
-            return "no F: the methods do not differ in any run"
-        return f"F({self.df[0]:.2f}, {self.df[1]:.2f}) = {self.F:.1f}, {p_text(self.p)}"
-
-
-@dataclass(frozen=True)
-class PostHoc:
-    """A paired comparison of two methods over subjects."""
-
-    method: str
-    other: str
-    difference: Interval
-    p: float
-    """Two-sided paired t-test, Bonferroni-adjusted over all pairs of methods."""
-    p_by_runs: float
-    """The same test over runs, since datasets of one run overlap."""
-    effect: float
-    """Cohen's d, by the methods' pooled standard deviation."""
-
-    def __str__(self) -> str:
-        return f"{self.method} − {self.other}: {self.difference}, {p_text(self.p)}"
-
-
-def p_text(p: float) -> str:
-    """Return "p < .001", "p = .012" or "p = 1.0"; "no p" for NaN."""
-    if not math.isfinite(p):
-        return "no p"
-    if p < 0.001:
-        return "p < .001"
-    return "p = 1.0" if p > 0.9995 else f"p = {p:.3f}".replace("0.", ".")
 
 
 def by_subject(rows: pd.DataFrame, value: str, subject: Sequence[str]) -> pd.DataFrame:
@@ -137,7 +87,14 @@ def post_hoc(wide: pd.DataFrame) -> list[PostHoc]:
     p = bonferroni([d.p for d in differences])
     by_runs = bonferroni([paired_difference(runs[m], runs[o]).p for m, o in pairs])
     return [
-        PostHoc(method, other, d.interval, p[i], by_runs[i], _effect(whole[method], whole[other]))
+        PostHoc(
+            method=method,
+            other=other,
+            difference=d.interval,
+            p=p[i],
+            p_by_runs=by_runs[i],
+            effect=_effect(whole[method], whole[other]),
+        )
         for i, ((method, other), d) in enumerate(zip(pairs, differences, strict=True))
     ]
 
@@ -194,11 +151,22 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def as_json(wide: pd.DataFrame) -> dict[str, Any]:
-    """Return the ANOVA, the post hoc tests and the resolvable difference as JSON values."""
-    result, spread_ = anova(wide), spread(wide)
-    return {
-        "anova": {**vars(result), "text": str(result)},
-        "post_hoc": [{**vars(t), "difference": vars(t.difference)} for t in post_hoc(wide)],
-        "resolvable": resolvable(result.subjects, spread_, wide.shape[1]),
-    }
+def method_test(
+    wide: pd.DataFrame,
+    *,
+    act: str,
+    world: str | None = None,
+    teacher: str | None = None,
+    measure: str | None = None,
+) -> MethodTest:
+    """Return the ANOVA, the post hoc tests and the resolvable difference of subjects × methods."""
+    result = anova(wide)
+    return MethodTest(
+        world=world,
+        act=act,
+        teacher=teacher,
+        measure=measure,
+        anova=result,
+        post_hoc=tuple(post_hoc(wide)),
+        resolvable=resolvable(result.subjects, spread(wide), wide.shape[1]),
+    )

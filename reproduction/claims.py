@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from counterbc.experiments.styles import method_style
 from reproduction.anova import ALPHA
-from reproduction.numbers import Numbers
+from reproduction.figure_numbers import FigureCell
+from reproduction.numbers import Numbers, where, worlds
 from reproduction.paper import PAPER_TEACHERS
 from reproduction.verdicts import (
     Finding,
@@ -30,6 +31,12 @@ SINGLE_CLAIMS = {
     "gaussian": "the same holds under Gaussian noise",
 }
 """Teachers for each of whom the paper claims a lead of Counter-BC, and the claim."""
+RADIUS_CLAIMS = {
+    "at Δ 0 Counter-BC is BC": zero_is_bc,
+    "a larger Δ improves on BC": larger_helps,
+    "too large a Δ falls below BC": too_large_hurts,
+}
+"""What the paper claims for each teacher of figure 6, and the rule of each claim."""
 CHANCE = "as σ nears 1 all methods approach chance"
 LEAD = "all teachers together, Counter-BC is above each baseline (p < .01)"
 PEOPLE = "with people's demonstrations, Counter-BC is above each baseline"
@@ -58,17 +65,17 @@ class Claim:
 
 def claims(numbers: Numbers) -> Iterator[Claim]:
     """Yield the claims in the paper's order, for the worlds that have numbers."""
-    if "figure2" in numbers.figures:
+    if numbers.figure2.loss:
         text = "the loss is largest when confident outside C(s, a), least when confident inside"
         yield Claim("Fig. 2", "a toy", text, loss_is_ordered)
-    if "figure3" in numbers.figures:
+    if numbers.figure3.by_radius:
         claim: Callable[..., Claim] = partial(Claim, "Fig. 3", "a toy")
         rule = partial(simpler, measure="variation_of_mean", sign=-1)
         yield claim("a larger Δ gives a simpler function (total variation)", rule)
         rule = partial(simpler, measure="to_examples", sign=1)
         yield claim("… which departs from the examples (RMS distance)", rule)
     yield from _figure4(numbers)
-    for world in numbers.worlds("figure5"):
+    for world in worlds(numbers.figure5.cells):
         claim = partial(Claim, "5.3", world)
         yield claim("without noise all methods are roughly equal", partial(alike, world=world))
         yield claim("Counter-BC's lead grows with σ", partial(grows, world=world))
@@ -77,14 +84,11 @@ def claims(numbers: Numbers) -> Iterator[Claim]:
         yield claim("over all σ, Counter-BC is above each baseline (p < .01)", rule)
         if world == "car-racing":
             yield claim(CHANCE, partial(near_chance, world=world))
-    for world in numbers.worlds("figure6"):
-        for teacher in numbers.cells("figure6", "sample", world=world)["teacher"].unique():
+    for world in worlds(numbers.figure6.cells):
+        for teacher in _teachers(numbers.figure6.cells, world):
             claim = partial(Claim, "5.4", world)
-            filters = {"world": world, "teacher": teacher}
-            yield claim(f"{teacher}: at Δ 0 Counter-BC is BC", partial(zero_is_bc, **filters))
-            yield claim(f"{teacher}: a larger Δ improves on BC", partial(larger_helps, **filters))
-            rule = partial(too_large_hurts, **filters)
-            yield claim(f"{teacher}: too large a Δ falls below BC", rule)
+            for text, verdict in RADIUS_CLAIMS.items():
+                yield claim(f"{teacher}: {text}", partial(verdict, world=world, teacher=teacher))
     yield from _figure7(numbers)
     yield from _table1(numbers)
     yield from _not_run(numbers)
@@ -92,15 +96,25 @@ def claims(numbers: Numbers) -> Iterator[Claim]:
 
 def _not_run(numbers: Numbers) -> Iterator[Claim]:
     """Yield the claims on worlds and figures without numbers."""
+    drawn = {
+        "figure4": worlds(numbers.figure4.cells),
+        "figure5": worlds(numbers.figure5.cells),
+        "figure6": worlds(numbers.figure6.cells),
+        "figure7": ["air-hockey"] if numbers.figure7.statistics else [],
+    }
     for section, place, figure, text, command in NOT_RUN:
-        hockey = figure == "figure7" and figure in numbers.figures  # it has no cells
-        if not hockey and place not in numbers.worlds(figure):
+        if place not in drawn[figure]:
             yield Claim(section, place, text, partial(not_run, command=command))
 
 
+def _teachers(cells: Iterable[FigureCell], world: str) -> list[str]:
+    """Return the teachers of one world by act=sample, in their order."""
+    return list(dict.fromkeys(c.teacher for c in where(cells, world=world, act="sample")))
+
+
 def _figure4(numbers: Numbers) -> Iterator[Claim]:
-    for world in numbers.worlds("figure4"):
-        teachers = numbers.cells("figure4", "sample", world=world)["teacher"].unique()
+    for world in worlds(numbers.figure4.cells):
+        teachers = _teachers(numbers.figure4.cells, world)
         for teacher, (text, level) in _leads(teachers).items():
             selection = {"world": world, "teacher": teacher}
             rule = partial(beats, figure="figure4", chosen=selection, level=level)
@@ -124,7 +138,7 @@ def _leads(teachers: Collection[str]) -> dict[str, tuple[str, float]]:
 
 
 def _figure7(numbers: Numbers) -> Iterator[Claim]:
-    if "figure7" not in numbers.figures:
+    if not numbers.figure7.statistics:
         return
     paper = {
         "hits": "F(2.74, 134.24) = 39.8, p < .001",
@@ -149,8 +163,8 @@ def _figure7(numbers: Numbers) -> Iterator[Claim]:
 
 
 def _table1(numbers: Numbers) -> Iterator[Claim]:
-    improvements = numbers.figures.get("table1", {}).get("improvements", [])
-    for row in (r for r in improvements if r["act"] == "sample" and r["paper"] is not None):
-        text = f"{row['paper']:.0f} % over {method_style(row['baseline']).label}"
-        rule = partial(improves, world=row["world"], baseline=row["baseline"])
-        yield Claim("Table 1", row["world"], text, rule)
+    rows = where(numbers.table1.improvements, act="sample")
+    for row in (row for row in rows if row.paper is not None):
+        text = f"{row.paper:.0f} % over {method_style(row.baseline).label}"
+        rule = partial(improves, world=row.world, baseline=row.baseline)
+        yield Claim("Table 1", row.world, text, rule)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -14,6 +13,8 @@ from counterbc.envs import WORLDS
 from counterbc.experiments.cell import Cell
 from counterbc.experiments.cell_files import made_with
 from reproduction.catalog import FIGURES, plan
+from reproduction.figure_json import to_json
+from reproduction.figure_numbers import Figure2, FigureNumbers, Table1
 from reproduction.figure_options import FigureOptions
 from reproduction.improvement import improvements
 from reproduction.options import StudyOptions, option
@@ -23,7 +24,6 @@ from reproduction.rows import open_study
 from reproduction.run import study_folders
 from reproduction.sentences import sentences
 
-FigureNumbers = dict[str, Any]
 PEOPLE = "people"
 
 
@@ -39,12 +39,12 @@ def draw_all(names: Sequence[str], options: DrawOptions) -> dict[str, FigureNumb
     planned = plan(names, options)
     for note in planned.notes:
         print(note)
-    numbers = {}
+    numbers: dict[str, FigureNumbers] = {}
     for name, rows_folder in study_folders(planned, options.study).items():
         rows = rows_of(name, planned.figures[name], options.out, rows_folder)
         target = options.out / (options.study or name)
         numbers[name] = draw(name, rows, target)
-        print("\n".join(["", name, *sentences(name, numbers[name]), *resolved(name, rows)]))
+        print("\n".join(["", name, *sentences(numbers[name]), *resolved(name, rows)]))
     print(f"\nFigures and numbers are in {options.out}/")
     if options.quick:
         print("This was a quick look, too small to judge the paper by.")
@@ -56,6 +56,7 @@ def draw(name: str, rows: pd.DataFrame, folder: Path) -> FigureNumbers:
     from reproduction.figures import air_hockey, loss_plane, recovered, rewards
 
     folder.mkdir(parents=True, exist_ok=True)
+    numbers: FigureNumbers
     if name == "figure2":
         numbers = loss_plane.draw(folder)
     elif name == "figure3":
@@ -63,13 +64,13 @@ def draw(name: str, rows: pd.DataFrame, folder: Path) -> FigureNumbers:
     elif name == "figure7":
         numbers = air_hockey.draw(rows, folder)
     elif name == "table1":
-        numbers = {"improvements": [asdict(i) for i in improvements(rows)]}
+        numbers = Table1(improvements=tuple(improvements(rows)))
     else:
         numbers = rewards.draw(name, rows, folder)
-    if name != "figure2":
-        numbers["made"] = makers(rows)
-    on_file: FigureNumbers = update(folder / "numbers.json", **{name: numbers})[name]
-    return on_file
+    if not isinstance(numbers, Figure2):
+        numbers = replace(numbers, made=makers(rows))
+    update(folder / "numbers.json", **{name: to_json(numbers)})
+    return numbers
 
 
 def rows_of(name: str, options: FigureOptions, out: Path, folder: str) -> pd.DataFrame:
@@ -96,14 +97,14 @@ def _with_teacher(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(teacher=PEOPLE, sigma=math.nan, radius=radius)
 
 
-def makers(rows: pd.DataFrame) -> list[str]:
+def makers(rows: pd.DataFrame) -> tuple[str, ...]:
     """Return devices and versions that computed the rows, in words; usually one."""
     libraries = [name for name in ("numba", "triton") if name in rows]  # older rows have neither
     names = ["counterbc", "torch", "numpy", "python", *libraries]
     records = rows[["device", *names]].drop_duplicates().to_dict("records")
-    return [
+    return tuple(
         made_with({
             "device": r["device"], "versions": {n: None if pd.isna(r[n]) else r[n] for n in names},
         })
         for r in records
-    ]  # fmt: skip
+    )  # fmt: skip

@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from reproduction.anova import by_subject, per_run
+from reproduction.figure_numbers import Improvement
 from reproduction.paper import PAPER_IMPROVEMENTS, PAPER_TEACHERS
 
 RESAMPLES = 2000
 FEW_RUNS = 20
 """A bootstrap of fewer runs gives intervals that are too narrow."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Improvement:
-    """The improvement over one baseline in per cent, with its 95 % interval."""
-
-    world: str
-    baseline: str
-    act: str
-    percent: float
-    low: float
-    high: float
-    runs: int
-    paper: float | None
-    ours: float
-    """Counter-BC's mean return."""
-    other: float
-    """The mean return of the baseline."""
-    interval: str
-    """The method of the interval: a bootstrap of runs, or a jackknife-t of few runs."""
-
-    def __str__(self) -> str:
-        return f"{self.percent:.0f} % [{self.low:.0f}, {self.high:.0f}]"
 
 
 def of_paper(rows: pd.DataFrame) -> pd.DataFrame:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from counterbc.envs import WORLDS
 from counterbc.experiments.styles import method_styles
 from reproduction.claims import Claim, claims
-from reproduction.numbers import Numbers
+from reproduction.markdown import markdown_table
+from reproduction.numbers import Numbers, read_numbers, where
 from reproduction.paper import PAPER_IMPROVEMENTS, PAPER_METHODS, PAPER_RETURNS
 from reproduction.plots import title
 from reproduction.records import read
@@ -17,14 +18,6 @@ from reproduction.verdicts import OPEN, Finding, improves
 
 TABLE1 = "Table 1"
 LABELS = {method: style.label for method, style in method_styles(PAPER_METHODS).items()}
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table, or that there is none yet."""
-    if not rows:
-        return "Not run yet."
-    lines = [" | ".join(cells) for cells in (head, ["---"] * len(head), *rows)]
-    return "\n".join(f"| {line} |" for line in lines)
 
 
 def claim_findings(numbers: Numbers) -> list[tuple[Claim, Finding, Finding, str]]:
@@ -42,7 +35,7 @@ def claim_findings(numbers: Numbers) -> list[tuple[Claim, Finding, Finding, str]
 
 def summary(folder: Path) -> str:
     """Return the count of each verdict; then a line per claim with a column per world."""
-    entries = claim_findings(Numbers(folder))
+    entries = claim_findings(read_numbers(folder))
     count = Counter(verdict for *_, verdict in entries)
     counts = ", ".join(f"{n} {verdict}" for verdict, n in count.most_common())
     listed_entries = [row for row in entries if row[0].section != TABLE1]
@@ -53,7 +46,7 @@ def summary(folder: Path) -> str:
         line = lines.setdefault((claim.section, claim.paper), {})
         line[claim.place] = f"{verdict}{differs}"
     rows = [[*key, *(line.get(p, "") for p in places)] for key, line in lines.items()]
-    return f"{len(entries)} claims: {counts}.\n\n" + table(
+    return f"{len(entries)} claims: {counts}.\n\n" + markdown_table(
         ["section", "the paper", *map(title, places)], rows
     )
 
@@ -67,11 +60,11 @@ def verdicts(folder: Path) -> str:
     """Return the numbers behind each verdict."""
     rows = [
         [c.section, title(c.place), c.paper, sample.ours or "–", _mean_text(mean, verdict), verdict]
-        for c, sample, mean, verdict in claim_findings(Numbers(folder))
+        for c, sample, mean, verdict in claim_findings(read_numbers(folder))
         if c.section != TABLE1
     ]
     head = ("section", "where", "the paper", "ours, act=sample", "ours, act=mean", "verdict")
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def _mean_text(finding: Finding, verdict: str) -> str:
@@ -83,7 +76,7 @@ def _mean_text(finding: Finding, verdict: str) -> str:
 
 def table1(folder: Path) -> str:
     """Return the paper's cells with ours beside them."""
-    numbers, rows = Numbers(folder), []
+    numbers, rows = read_numbers(folder), []
     for world, cells in PAPER_IMPROVEMENTS.items():
         for baseline, paper in cells.items():
             sample, mean = (improves(numbers, act, world, baseline) for act in ("sample", "mean"))
@@ -91,45 +84,42 @@ def table1(folder: Path) -> str:
             largest = _largest(numbers, world, baseline)
             rows.append([title(world), LABELS[baseline], *texts, largest, sample.verdict])
     head = ("world", "over", "the paper", "ours, act=sample", "ours, act=mean")
-    return table((*head, "at most", "verdict"), rows)
+    return markdown_table((*head, "at most", "verdict"), rows)
 
 
 def _largest(numbers: Numbers, world: str, baseline: str) -> str:
     """Return the improvement of a policy that never fails, act=sample."""
     largest = WORLDS[world].best_return
-    for row in numbers.tests("table1", "sample", of="improvements", world=world, baseline=baseline):
-        return f"{100 * (largest / row['other'] - 1):.0f} %" if largest else "–"
+    for row in where(numbers.table1.improvements, act="sample", world=world, baseline=baseline):
+        return f"{100 * (largest / row.other - 1):.0f} %" if largest else "–"
     return "–"
 
 
 def rewards(folder: Path) -> str:
     """Return figure 4's means at 400 pairs, or at the nearest size."""
-    numbers, rows = Numbers(folder), []
-    entries = numbers.figures.get("figure4", {}).get("cells", [])
-    methods = [m for m in LABELS if m in {cell["method"] for cell in entries}]
-    for act in ("sample", "mean") if entries else ():
-        cells = numbers.cells("figure4", act)
-        size = min(cells["pairs"].unique(), key=lambda k: abs(k - 400))
-        for (world, teacher), part in cells[cells["pairs"] == size].groupby(
-            ["world", "teacher"], sort=False
-        ):
-            by = part.set_index("method")
-            texts = [f"{by.loc[m, 'mean']:.2f} ± {by.loc[m, 'sem']:.2f}" for m in methods]
-            rows.append([title(str(world), str(teacher)), act, *texts])
-    return table(["world, teacher", "act", *(LABELS[m] for m in methods)], rows)
+    cells, rows = read_numbers(folder).figure4.cells, []
+    methods = [m for m in LABELS if m in {cell.method for cell in cells}]
+    size = min((c.pairs for c in cells if c.pairs), key=lambda k: abs(k - 400), default=400)
+    for act in ("sample", "mean"):
+        texts: dict[tuple[str, str], dict[str, str]] = {}
+        for c in where(cells, act=act, pairs=size):
+            texts.setdefault((c.world, c.teacher), {})[c.method] = f"{c.mean:.2f} ± {c.sem:.2f}"
+        for place, by_method in texts.items():
+            rows.append([title(*place), act, *(by_method.get(m, "–") for m in methods)])
+    return markdown_table(["world, teacher", "act", *(LABELS[m] for m in methods)], rows)
 
 
 def statistics(folder: Path) -> str:
     """Return the sentence of every ANOVA, figure by figure."""
-    numbers, lines = Numbers(folder), []
+    numbers, lines = read_numbers(folder), []
     for figure in ("figure4", "figure5", "figure7"):
-        for test in numbers.figures.get(figure, {}).get("statistics", []):
-            place = title(test.get("world", "air-hockey"), test.get("teacher", ""))
-            measure = f", {test['measure'].replace('_', ' ')}" if "measure" in test else ""
-            anova = test["anova"]
+        for test in numbers.statistics(figure):
+            place = title(test.world or "air-hockey", test.teacher or "")
+            measure = f", {test.measure.replace('_', ' ')}" if test.measure else ""
+            anova = test.anova
             lines.append(
-                f"- Figure {figure[-1]}, {place}{measure}, act={test['act']}: {anova['text']}, "
-                f"η² = {anova['effect']:.2f}, {anova['subjects']} datasets."
+                f"- Figure {figure[-1]}, {place}{measure}, act={test.act}: {anova.text}, "
+                f"η² = {anova.effect:.2f}, {anova.subjects} datasets."
             )
     return "\n".join(lines) or "Not run yet."
 
@@ -137,39 +127,38 @@ def statistics(folder: Path) -> str:
 def demonstrated_returns(folder: Path) -> str:
     """Return the returns of the demonstrations themselves."""
     rows = []
-    for row in Numbers(folder).figures.get("figure4", {}).get("shown", []):
-        people, synthetic = PAPER_RETURNS.get(row["world"], (None, None))
-        paper = people if row["teacher"] in ("crowd", "people") else synthetic
-        our_text = f"{row['mean']:.1f} ± {row['std']:.1f}"
-        teacher = title("", row["teacher"])
-        rows.append([title(row["world"]), teacher, "–" if paper is None else f"{paper}", our_text])
-    return table(("world", "teacher", "the paper", "ours (± sd over datasets)"), rows)
+    for row in read_numbers(folder).figure4.shown:
+        people, synthetic = PAPER_RETURNS.get(row.world, (None, None))
+        paper = people if row.teacher in ("crowd", "people") else synthetic
+        paper_text = "–" if paper is None else f"{paper}"
+        our_text = f"{row.mean:.1f} ± {row.std:.1f}"
+        rows.append([title(row.world), title("", row.teacher), paper_text, our_text])
+    return markdown_table(("world", "teacher", "the paper", "ours (± sd over datasets)"), rows)
 
 
 def hardware(folder: Path) -> str:
     """Return device and versions of each figure's rows."""
-    return table(
+    return markdown_table(
         ("figure", "rows made with"),
         [
-            [name, "; ".join(dict.fromkeys(numbers["made"]))]
-            for name, numbers in Numbers(folder).figures.items()
-            if "made" in numbers
+            [name, "; ".join(dict.fromkeys(texts))]
+            for name, texts in read_numbers(folder).makers().items()
         ],
     )
 
 
 def seconds(folder: Path) -> str:
     """Return when each stage of a call was finished, for the device of the rows on file."""
-    numbers, rows = Numbers(folder), []
+    makers, rows = read_numbers(folder).makers(), []
     path = folder / "timings.json"
     for call in read(path) if path.exists() else []:
         place = f"{call.get('gpu', call['device'])}, {call['cores']} cores"
         for stage, timing in call["stages"].items():
-            makers = numbers.figures.get(stage.split(",")[0], {}).get("made", [])
-            if any(text.startswith(f"{call['device']},") for text in makers):
+            texts = makers.get(stage.split(",")[0], ())
+            if any(text.startswith(f"{call['device']},") for text in texts):
                 count = f"{timing['computed']} of {timing['of']}"
                 rows.append([place, stage, count, f"{timing['seconds']:.0f}"])
-    return table(("machine", "part", "populations", "finished after, s"), rows)
+    return markdown_table(("machine", "part", "populations", "finished after, s"), rows)
 
 
 SECTIONS: dict[str, Callable[[Path], str]] = {

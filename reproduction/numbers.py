@@ -2,100 +2,143 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import Any, TypeVar
 
 from counterbc.experiments.styles import method_style
-from reproduction.anova import ALPHA, p_text
+from reproduction.anova import ALPHA
 from reproduction.catalog import FIGURES
+from reproduction.figure_json import from_json
+from reproduction.figure_numbers import (
+    Figure2,
+    Figure3,
+    Figure4,
+    Figure5,
+    Figure6,
+    Figure7,
+    FigureCell,
+    MethodTest,
+    PairedTest,
+    PostHoc,
+    Table1,
+    p_text,
+)
 from reproduction.records import read
 
-Test = dict[str, Any]
+T = TypeVar("T")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """The numbers of each figure; a figure without a file has none.
+    """The numbers of every figure; those of a figure that was not drawn are empty."""
 
-    A folder of results holds a folder per study, each with a `numbers.json` of one or several
-    figures. Lists of a figure in several studies are joined, the figure's own study first.
+    figure2: Figure2 = Figure2()
+    figure3: Figure3 = Figure3()
+    figure4: Figure4 = Figure4()
+    figure5: Figure5 = Figure5()
+    figure6: Figure6 = Figure6()
+    figure7: Figure7 = Figure7()
+    table1: Table1 = Table1()
+
+    def statistics(self, figure: str) -> tuple[MethodTest, ...]:
+        """Return the tests between methods of figure 4, 5 or 7."""
+        return {
+            "figure4": self.figure4.statistics,
+            "figure5": self.figure5.statistics,
+            "figure7": self.figure7.statistics,
+        }[figure]
+
+    def makers(self) -> dict[str, tuple[str, ...]]:
+        """Return devices and versions of the rows of each figure that has rows."""
+        made = {f.name: getattr(getattr(self, f.name), "made", ()) for f in fields(self)}
+        return {name: texts for name, texts in made.items() if texts}
+
+
+def read_numbers(folder: Path) -> Numbers:
+    """Return the numbers in a folder of results.
+
+    It holds a folder per study, each with a `numbers.json` of one or several figures. Lists of a
+    figure in several studies are joined, the figure's own study first.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self.figures: dict[str, dict[str, Any]] = {}
-        paths = folder.glob("*/numbers.json")
-        for path in sorted(paths, key=lambda p: (p.parent.name not in FIGURES, p)):
-            sections = read(path)
-            if isinstance(sections, dict):
-                for figure in (name for name in FIGURES if name in sections):
-                    self._add(figure, sections[figure])
-
-    def _add(self, figure: str, numbers: dict[str, Any]) -> None:
-        target = self.figures.setdefault(figure, {})
-        for name, value in numbers.items():
-            before = target.get(name, [])
-            target[name] = [*before, *value] if isinstance(value, list) else value
-
-    def tests(self, figure: str, act: str, of: str = "statistics", **filters: Any) -> list[Test]:
-        """Return a list of a figure's numbers, chosen by act, world, teacher or measure."""
-        entries = self.figures.get(figure, {}).get(of, [])
-        conditions = filters | {"act": act}
-        return [t for t in entries if all(t.get(k) == v for k, v in conditions.items())]
-
-    def worlds(self, figure: str) -> list[str]:
-        """Return the worlds of which a figure has numbers."""
-        cells = self.figures.get(figure, {}).get("cells", [])
-        return list(dict.fromkeys(c["world"] for c in cells))
-
-    def cells(self, figure: str, act: str, **filters: Any) -> pd.DataFrame:
-        """Return a row per point and method of a figure: mean, sem and count."""
-        table = pd.DataFrame(self.figures.get(figure, {}).get("cells", []))
-        for name, value in (filters | {"act": act}).items():
-            table = table[table[name] == value]
-        return table
+    numbers = Numbers()
+    paths = folder.glob("*/numbers.json")
+    for path in sorted(paths, key=lambda p: (p.parent.name not in FIGURES, p)):
+        sections = read(path)
+        for figure in FIGURES if isinstance(sections, dict) else ():
+            if figure in sections:
+                before = getattr(numbers, figure)
+                after = from_json(type(before), sections[figure], path, figure)
+                numbers = replace(numbers, **{figure: _joined(before, after)})
+    return numbers
 
 
-def sign(test: Test, better: int = 1, level: float = ALPHA, cell: str = "p") -> int:
+def _joined(a: T, b: T) -> T:
+    """Return one figure's numbers of two studies, as one."""
+    values: dict[str, Any] = {**vars(b)}
+    for name, entries in vars(a).items():
+        if isinstance(entries, tuple):
+            values[name] = (*entries, *values[name])
+    return type(a)(**values)
+
+
+def where(entries: Iterable[T], **values: Any) -> list[T]:
+    """Return the entries of a figure with these values, such as act and world."""
+    return [e for e in entries if all(getattr(e, name) == v for name, v in values.items())]
+
+
+def worlds(cells: Iterable[FigureCell]) -> list[str]:
+    """Return the worlds of a figure's cells."""
+    return list(dict.fromkeys(cell.world for cell in cells))
+
+
+def sign(test: PairedTest, better: int = 1, level: float = ALPHA) -> int:
     """Return 1 for better, −1 for worse, 0 for no difference at this level.
 
-    `better` is 1 where more is better, −1 where less is; `cell` is `p` or `p_by_runs`.
+    `better` is 1 where more is better, −1 where less is.
     """
-    if test[cell] is None or test[cell] >= level:
+    return _sign(test.difference.mean * better, test.p, level)
+
+
+def sign_by_runs(test: PostHoc, better: int = 1, level: float = ALPHA) -> int:
+    """Return the sign of a test over runs in place of datasets."""
+    return _sign(test.difference.mean * better, test.p_by_runs, level)
+
+
+def _sign(difference: float, p: float, level: float) -> int:
+    if not p < level:  # NaN is no difference
         return 0
-    return 1 if test["difference"]["mean"] * better > 0 else -1
+    return 1 if difference > 0 else -1
 
 
-def against(test: Test) -> list[Test]:
+def against(test: MethodTest) -> list[PostHoc]:
     """Return the tests of Counter-BC against each other method."""
-    return [t for t in test["post_hoc"] if t["method"] == "counter-bc"]
+    return [t for t in test.post_hoc if t.method == "counter-bc"]
 
 
-def lead_text(test: Test, better: int = 1, level: float = ALPHA) -> str:
+def lead_text(test: MethodTest, better: int = 1, level: float = ALPHA) -> str:
     """Return how far Counter-BC is above each other method.
 
     The p-value by runs is added where it leads to another conclusion.
     """
     leads = []
     for t in against(test):
-        edge = level if t["difference"]["mean"] * better > 0 else ALPHA
-        differs = sign(t, level=edge) != sign(t, level=edge, cell="p_by_runs")
-        by_runs = f"; by runs {_p(t['p_by_runs'])}" if differs else ""
-        mean = signed_text(t["difference"]["mean"])
-        leads.append(f"{method_style(t['other']).label} {mean} ({_p(t['p'])}{by_runs})")
+        edge = level if t.difference.mean * better > 0 else ALPHA
+        differs = sign(t, level=edge) != sign_by_runs(t, level=edge)
+        by_runs = f"; by runs {p_text(t.p_by_runs)}" if differs else ""
+        mean = signed_text(t.difference.mean)
+        leads.append(f"{method_style(t.other).label} {mean} ({p_text(t.p)}{by_runs})")
     return f"above {', '.join(leads)}"
 
 
-def interval_text(test: Test) -> str:
+def interval_text(test: PairedTest) -> str:
     """Return a difference with its interval, such as +0.45 [−0.10, +1.00]."""
-    mean, low, high = (signed_text(test["difference"][k]) for k in ("mean", "low", "high"))
-    return f"{mean} [{low}, {high}]"
+    d = test.difference
+    return f"{signed_text(d.mean)} [{signed_text(d.low)}, {signed_text(d.high)}]"
 
 
-def signed_text(number: float | None) -> str:
-    """Return +0.45 or −0.45; ? where there is no number."""
-    return "?" if number is None else f"{number:+.2f}".replace("-", "−")
-
-
-def _p(p: float | None) -> str:
-    return p_text(float("nan") if p is None else p)
+def signed_text(number: float) -> str:
+    """Return +0.45 or −0.45; ? for NaN."""
+    return f"{number:+.2f}".replace("-", "−") if math.isfinite(number) else "?"

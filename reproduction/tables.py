@@ -18,6 +18,7 @@ from counterbc.acting.intervals import (
     wilson,
 )
 from counterbc.errors import DataError
+from reproduction.markdown import markdown_table
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,7 @@ def markdown(lines: Sequence[Line], measure: str) -> str:
     """Return the lines as a table of the docs."""
     base = next(line.label for line in lines if line.above is None)
     comparisons = len(lines) - 1
-    out = [
-        f"| method | {measure} [95 %] | above {base} [95 %] | p | successes |",
-        "|---|---|---|---|---|",
-    ]
+    rows = []
     for line in lines:
         above, p = "", ""
         if line.above is not None:
@@ -109,5 +107,6 @@ def markdown(lines: Sequence[Line], measure: str) -> str:
             p,
             f"{line.successes} of {line.episodes}: {rate:.1f} % [{low:.1f}, {high:.1f}]",
         ]
-        out.append(f"| {' | '.join(cells)} |")
-    return "\n".join(out)
+        rows.append(cells)
+    head = ("method", f"{measure} [95 %]", f"above {base} [95 %]", "p", "successes")
+    return markdown_table(head, rows)

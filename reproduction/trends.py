@@ -7,38 +7,27 @@ independent. Tests are paired and adjusted over all comparisons of a claim.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from counterbc.acting.intervals import paired_difference
+from counterbc.acting.intervals import Interval, paired_difference
 from reproduction.anova import bonferroni
+from reproduction.figure_numbers import BelowBest, Gain, Lead
 from reproduction.improvement import of_paper
-from reproduction.numbers import Test
 
-Compare = Callable[[pd.DataFrame], list[Test]]
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 COUNTER_BC = "counter-bc"
 
 
-def trends(rows: pd.DataFrame, column: str) -> dict[str, list[Test]]:
-    """Return the tests behind the claims of sections 5.1 (ε-greedy), 5.2 and 5.3."""
-    paper_rows = of_paper(rows)
-    if column == "pairs":
-        greedy = paper_rows[paper_rows["teacher"] == "epsilon-greedy"]
-        return {
-            "leads": _compare_worlds(paper_rows, column, leads),
-            "gains": _compare_worlds(paper_rows, column, gains),
-            "epsilon_greedy": _compare_worlds(
-                greedy[greedy["method"].isin((COUNTER_BC, "bcnd"))], column, leads
-            ),
-        }
-    return {
-        "leads": _compare_worlds(paper_rows, column, leads),
-        "steps": _compare_worlds(paper_rows, column, steps),
-        "alike": _compare_worlds(paper_rows, column, alike),
-    }
+class Make(Protocol[T_co]):
+    """A constructor of a test that lacks only its difference and its p-value."""
+
+    def __call__(self, *, difference: Interval, p: float) -> T_co: ...
 
 
 def by_run(rows: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -51,65 +40,77 @@ def by_run(rows: pd.DataFrame, column: str) -> pd.DataFrame:
     return wide[np.isfinite(wide.to_numpy()).all(axis=1)].groupby(level="seed").mean()
 
 
-def leads(runs: pd.DataFrame) -> list[Test]:
+def leads(runs: pd.DataFrame, world: str, act: str) -> list[Lead]:
     """Return the lead of Counter-BC over each other method at every point."""
     points, baselines = _axes(runs)
     return adjusted_tests(
-        ({"at": x, "other": m}, runs[x, COUNTER_BC], runs[x, m]) for x in points for m in baselines
+        (partial(Lead, world=world, act=act, at=x, other=m), runs[x, COUNTER_BC], runs[x, m])
+        for x in points
+        for m in baselines
     )
 
 
-def steps(runs: pd.DataFrame) -> list[Test]:
+def steps(runs: pd.DataFrame, world: str, act: str) -> list[Lead]:
     """Return the growth of each lead from a point to the next; `at` is the second point."""
     points, baselines = _axes(runs)
     return adjusted_tests(
-        ({"at": b, "other": m}, runs[b, COUNTER_BC] - runs[b, m], runs[a, COUNTER_BC] - runs[a, m])
+        (
+            partial(Lead, world=world, act=act, at=b, other=m),
+            runs[b, COUNTER_BC] - runs[b, m],
+            runs[a, COUNTER_BC] - runs[a, m],
+        )
         for a, b in pairwise(points)
         for m in baselines
     )
 
 
-def gains(runs: pd.DataFrame) -> list[Test]:
+def gains(runs: pd.DataFrame, world: str, act: str) -> list[Gain]:
     """Return the gain of each method from the first point to the last."""
     points, baselines = _axes(runs)
     a, b = points[0], points[-1]
     return adjusted_tests(
-        ({"from": a, "at": b, "method": m}, runs[b, m], runs[a, m])
+        (partial(Gain, world=world, act=act, start=a, at=b, method=m), runs[b, m], runs[a, m])
         for m in (*baselines, COUNTER_BC)
     )
 
 
-def alike(runs: pd.DataFrame) -> list[Test]:
+def alike(runs: pd.DataFrame, world: str, act: str) -> list[BelowBest]:
     """Return each other method's difference to the best at the first point."""
     at = _axes(runs)[0][0]
     first = runs[at]
     best = str(first.mean().idxmax())
-    about = {"at": at, "best": best, "mean_of_best": float(first[best].mean())}
+    mean = float(first[best].mean())
+    make = partial(BelowBest, world=world, act=act, at=at, best=best, mean_of_best=mean)
     return adjusted_tests(
-        (about | {"method": m}, first[m], first[best]) for m in first.columns if m != best
+        (partial(make, method=m), first[m], first[best]) for m in first.columns if m != best
     )
 
 
-def adjusted_tests(comparisons: Iterable[tuple[Test, pd.Series, pd.Series]]) -> list[Test]:
+def adjusted_tests(comparisons: Iterable[tuple[Make[T], pd.Series, pd.Series]]) -> list[T]:
     """Return paired t-tests of a − b with p adjusted by Bonferroni over all of them."""
     differences = [
-        (about, paired_difference(a.to_numpy(), b.to_numpy())) for about, a, b in comparisons
+        (make, paired_difference(a.to_numpy(), b.to_numpy())) for make, a, b in comparisons
     ]
     p = bonferroni([difference.p for _, difference in differences])
     return [
-        about | {"difference": vars(difference.interval), "p": adjusted_p}
-        for (about, difference), adjusted_p in zip(differences, p, strict=True)
+        make(difference=difference.interval, p=adjusted_p)
+        for (make, difference), adjusted_p in zip(differences, p, strict=True)
     ]
 
 
-def _compare_worlds(rows: pd.DataFrame, column: str, compare: Compare) -> list[Test]:
-    """Return the comparisons of every world and way of acting with two complete runs or more."""
+def in_each_world(
+    rows: pd.DataFrame, column: str, compare: Callable[[pd.DataFrame, str, str], list[T]]
+) -> tuple[T, ...]:
+    """Return the comparisons of every world and way of acting with two complete runs or more.
+
+    Only rows of the paper's teachers count.
+    """
     results = []
-    for (world, act), part in rows.groupby(["world", "act"], sort=False):
+    for (world, act), part in of_paper(rows).groupby(["world", "act"], sort=False):
         runs = by_run(part, column)
         if len(runs) > 1:
-            results += [{"world": world, "act": act} | test for test in compare(runs)]
-    return results
+            results += compare(runs, world, act)
+    return tuple(results)
 
 
 def _axes(runs: pd.DataFrame) -> tuple[list[Any], list[str]]:

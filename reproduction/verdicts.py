@@ -7,12 +7,22 @@ above the other methods; `verdicts_along` has those along the x-axis of figures 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from reproduction.anova import ALPHA, p_text
-from reproduction.numbers import Numbers, Test, against, interval_text, lead_text, sign
+from reproduction.anova import ALPHA
+from reproduction.figure_numbers import AboveBC, PairedTest, PostHoc, Spread, p_text
+from reproduction.numbers import (
+    Numbers,
+    against,
+    interval_text,
+    lead_text,
+    sign,
+    sign_by_runs,
+    where,
+)
 
 YES, PARTLY, NO, OPEN = "reproduced", "partly", "not reproduced", "not run"
 OPPOSITE = "contradicted"  # a significant effect the other way round
@@ -48,14 +58,12 @@ def all_won(signs: Sequence[int]) -> str:
     return YES if win_count == len(signs) else PARTLY if 2 * win_count >= len(signs) else NO
 
 
-def equivalent(test: Test, mean: float) -> str:
+def equivalent(test: PairedTest, mean: float) -> str:
     """Return whether the 95 % interval of a difference lies within ± 5 % of a mean.
 
     This is a test of equivalence: a p-value cannot show that two numbers are equal.
     """
-    low, high, margin = test["difference"]["low"], test["difference"]["high"], MARGIN * abs(mean)
-    if low is None or high is None:
-        return UNCLEAR
+    low, high, margin = test.difference.low, test.difference.high, MARGIN * abs(mean)
     if -margin <= low and high <= margin:
         return YES
     return OPPOSITE if low > margin or high < -margin else UNCLEAR
@@ -69,47 +77,53 @@ def beats(
 
     With `by_runs`, tests over runs must agree with tests over datasets for a clear verdict.
     """
-    for test in numbers.tests(figure, act, **chosen):
-        leads = [t for t in against(test) if not others or t["other"] in others]
-        cells = ("p", "p_by_runs") if by_runs else ("p",)
-        return Finding(lead_text(test, better, level), _beaten(leads, better, level, cells))
+    for test in where(numbers.statistics(figure), act=act, **chosen):
+        leads = [t for t in against(test) if not others or t.other in others]
+        signs = (sign, sign_by_runs) if by_runs else (sign,)
+        return Finding(lead_text(test, better, level), _beaten(leads, better, level, signs))
     return NO_FINDING
 
 
-def _beaten(leads: Sequence[Test], better: int, level: float, cells: Sequence[str]) -> str:
-    """Return a verdict like `weighed`, where a clear verdict needs every kind of p-value."""
-    signs = [sign(t, better) for t in leads]
-    if any(all(sign(t, better, cell=cell) == -1 for cell in cells) for t in leads):
+def _beaten(
+    leads: Sequence[PostHoc],
+    better: int,
+    level: float,
+    signs: Sequence[Callable[[PostHoc, int, float], int]],
+) -> str:
+    """Return a verdict like `all_won`, where a clear verdict needs the sign of every test."""
+    if any(all(sign_of(t, better, ALPHA) == -1 for sign_of in signs) for t in leads):
         return OPPOSITE
-    if all(sign(t, better, level, cell) == 1 for t in leads for cell in cells):
+    if all(sign_of(t, better, level) == 1 for t in leads for sign_of in signs):
         return YES
-    return NO if -1 in signs or 2 * signs.count(1) < len(signs) else PARTLY
+    by_datasets = [sign(t, better) for t in leads]
+    is_no = -1 in by_datasets or 2 * by_datasets.count(1) < len(by_datasets)
+    return NO if is_no else PARTLY
 
 
-def at_radius(numbers: Numbers, act: str, world: str, teacher: str) -> list[Test]:
+def at_radius(numbers: Numbers, act: str, world: str, teacher: str) -> list[AboveBC]:
     """Return the tests of Counter-BC against BC, from the smallest Δ to the largest."""
-    tests = numbers.tests("figure6", act, of="above_bc", world=world, teacher=teacher)
-    return sorted(tests, key=lambda t: float(t["radius"]))
+    tests = where(numbers.figure6.above_bc, act=act, world=world, teacher=teacher)
+    return sorted(tests, key=lambda t: t.radius)
 
 
-def _above_bc(test: Test) -> str:
-    p = "" if test["p"] is None else f", {p_text(test['p'])}"
-    return f"Δ {test['radius']:g}: {interval_text(test)} above BC{p}"
+def _above_bc(test: AboveBC) -> str:
+    p = f", {p_text(test.p)}" if math.isfinite(test.p) else ""
+    return f"Δ {test.radius:g}: {interval_text(test)} above BC{p}"
 
 
 def zero_is_bc(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
     """Return whether Counter-BC at Δ 0 equals BC."""
     first = at_radius(numbers, act, world, teacher)[0]
-    if first["radius"] != 0:
+    if first.radius != 0:
         return NO_FINDING
-    text = f"Δ 0: {interval_text(first)} above BC; ± {MARGIN * abs(first['bc']):.2f} is the same"
-    return Finding(text, equivalent(first, first["bc"]))
+    text = f"Δ 0: {interval_text(first)} above BC; ± {MARGIN * abs(first.bc):.2f} is the same"
+    return Finding(text, equivalent(first, first.bc))
 
 
 def larger_helps(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
     """Return whether the best Δ above 0 is above BC."""
-    rest = [t for t in at_radius(numbers, act, world, teacher) if t["radius"] > 0]
-    best = max(rest, key=lambda t: float(t["difference"]["mean"]))
+    rest = [t for t in at_radius(numbers, act, world, teacher) if t.radius > 0]
+    best = max(rest, key=lambda t: t.difference.mean)
     return Finding(f"best at {_above_bc(best)}", all_won([sign(best)]))
 
 
@@ -117,39 +131,36 @@ def too_large_hurts(numbers: Numbers, act: str, world: str, teacher: str) -> Fin
     """Return whether the largest Δ is below BC; a Δ that is not large cannot deny the claim."""
     last = at_radius(numbers, act, world, teacher)[-1]
     direction = sign(last, better=-1)
-    is_decided = direction == 1 or last["radius"] >= LARGE
+    is_decided = direction == 1 or last.radius >= LARGE
     return Finding(_above_bc(last), all_won([direction]) if is_decided else UNCLEAR)
 
 
 def differs(numbers: Numbers, act: str, measure: str) -> Finding:
     """Return whether methods differ in a measure of air hockey, p < .001."""
-    for test in numbers.tests("figure7", act, measure=measure):
-        p = test["anova"]["p"]
-        return Finding(test["anova"]["text"], YES if p is not None and p < 0.001 else NO)
+    for test in where(numbers.figure7.statistics, act=act, measure=measure):
+        return Finding(test.anova.text, YES if test.anova.p < 0.001 else NO)
     return NO_FINDING
 
 
 def improves(numbers: Numbers, act: str, world: str, baseline: str) -> Finding:
     """Return whether our interval has the sign of the paper's number and contains it."""
-    for row in numbers.tests("table1", act, of="improvements", world=world, baseline=baseline):
-        paper, low, high = row["paper"], row["low"], row["high"]
-        percent, *ends = (f"{row[k]:.0f}".replace("-", "−") for k in ("percent", "low", "high"))
-        text = f"{percent} % [{', '.join(ends)}]"
-        if low <= 0 <= high:
+    for row in where(numbers.table1.improvements, act=act, world=world, baseline=baseline):
+        text = f"{row.percent:.0f} % [{row.low:.0f}, {row.high:.0f}]".replace("-", "−")
+        if row.low <= 0 <= row.high or row.paper is None:
             return Finding(text, UNCLEAR)
-        if low <= paper <= high:
+        if row.low <= row.paper <= row.high:
             return Finding(text, YES)
-        return Finding(text, PARTLY if low * paper > 0 else OPPOSITE)
+        return Finding(text, PARTLY if row.low * row.paper > 0 else OPPOSITE)
     return NO_FINDING
 
 
 def loss_is_ordered(numbers: Numbers, act: str) -> Finding:
     """Return whether figure 2's loss is largest when confident outside, least when inside."""
-    loss = numbers.figures.get("figure2", {}).get("loss")
+    loss = numbers.figure2.loss
     if not loss or act != "mean":  # nobody acts
         return NO_FINDING
     text = "; ".join(f"{name} {value:.2f}" for name, value in loss.items()).replace("-", "−")
-    right = max(loss, key=loss.get), min(loss, key=loss.get)
+    right = max(loss, key=loss.__getitem__), min(loss, key=loss.__getitem__)
     return Finding(text, YES if right == ("confident, outside", "confident, inside") else NO)
 
 
@@ -158,13 +169,14 @@ def simpler(numbers: Numbers, act: str, measure: str, sign: int) -> Finding:
 
     A step may go the other way by less than a standard error.
     """
-    rows = numbers.figures.get("figure3", {}).get("by radius")
+    rows = numbers.figure3.by_radius
     if not rows or act != "mean":  # the mean function is what is drawn
         return NO_FINDING
-    values = [row[measure]["mean"] for row in rows]
-    points = [(row["radius"], value) for row, value in zip(rows, values, strict=True)]
-    text = ", ".join(f"{'BC' if r is None else f'Δ {r:g}'} {value:.2f}" for r, value in points)
-    errors = [row[measure]["sd"] / row["runs"] ** 0.5 for row in rows]
+    spreads: list[Spread] = [getattr(row, measure) for row in rows]
+    values = [spread.mean for spread in spreads]
+    names = ["BC" if row.radius is None else f"Δ {row.radius:g}" for row in rows]
+    text = ", ".join(f"{name} {value:.2f}" for name, value in zip(names, values, strict=True))
+    errors = [s.sd / row.runs**0.5 for s, row in zip(spreads, rows, strict=True)]
     steps = [sign * (b - a) > -e for (a, b), e in zip(pairwise(values), errors, strict=False)]
     steps.append(sign * (values[-1] - values[0]) > 0)
     return Finding(text, YES if all(steps) else PARTLY if any(steps) else NO)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from matplotlib.ticker import LogLocator
 from counterbc.acting.actor import ACTS
 from counterbc.envs import WORLDS
 from counterbc.experiments.styles import method_styles
-from reproduction.anova import ALPHA, as_json, by_subject, post_hoc
+from reproduction.anova import ALPHA, by_subject, method_test, post_hoc
+from reproduction.figure_numbers import Figure7
 from reproduction.plots import (
     band,
     label_below,
@@ -33,18 +35,18 @@ SUBJECT = ("pairs", "seed")
 """A subject is a dataset: one size and one run."""
 
 
-def draw(rows: pd.DataFrame, folder: Path) -> dict[str, Any]:
+def draw(rows: pd.DataFrame, folder: Path) -> Figure7:
     """Draw one figure per way of acting, and return the statistics of each measure."""
     rows = rows.assign(hits_per_minute=hits_per_minute(rows))
-    tests = [
-        {"act": act, "measure": measure, **as_json(wide), "means": wide.mean().to_dict()}
+    tests = tuple(
+        replace(method_test(wide, act=act, measure=measure), means=wide.mean().to_dict())
         for act in ACTS
         for measure in HOCKEY_MEASURES
         for wide in [_wide(rows, act, measure)]
-    ]
+    )
     for act in ACTS:
         _draw_act(rows[rows["act"] == act], act, folder)
-    return {"statistics": tests}
+    return Figure7(statistics=tests)
 
 
 def hits_per_minute(rows: pd.DataFrame) -> pd.Series[float]:

@@ -17,6 +17,7 @@ from counterbc.data.feasible import Everywhere
 from counterbc.losses import cross_entropy
 from counterbc.policies import GaussianMLP
 from counterbc.supports import Ball
+from reproduction.figure_numbers import Figure2
 from reproduction.plots import label_below, new_figure, save
 
 RADIUS = 0.5
@@ -75,7 +76,7 @@ def _log_pi(policy: PredictedPolicy, actions: torch.Tensor) -> torch.Tensor:
     return GaussianMLP().log_prob((mean, torch.full_like(mean, policy.std).log()), actions)
 
 
-def draw(folder: Path) -> dict[str, Any]:
+def draw(folder: Path) -> Figure2:
     """Draw four panels from the largest to the smallest loss with one colour scale."""
     values = losses()
     figure, axes = new_figure(2, 2, height=4.4)
@@ -92,7 +93,7 @@ def draw(folder: Path) -> dict[str, Any]:
         f"deviations around its mean. {COUNT:,} counterfactuals."
     )
     save(figure, folder, "figure2", caption, bar=(contours, "loss"))
-    return {"loss": values}
+    return Figure2(values)
 
 
 def _panel(axis: Any, policy: PredictedPolicy) -> Any:

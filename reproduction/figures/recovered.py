@@ -10,11 +10,10 @@ import pandas as pd
 
 from counterbc.data.arrays import Array
 from counterbc.experiments.styles import method_style
+from reproduction.figure_numbers import Figure3, RecoveryRow, Spread
 from reproduction.plots import band, new_mosaic, save
 from reproduction.recovery import AT, NOISE, examples, intended_action, variation
 
-RECOVERY_MEASURES = ("variation", "to_examples", "to_meant")
-"""Numbers of each run, computed by `recovery.distances`."""
 OF_MEAN = "variation_of_mean"
 VARIATION, TO_EXAMPLES, TO_MEANT = "total variation", "RMS to the examples", "RMS to |s| − 0.5"
 PANELS: dict[str, dict[str, str | None]] = {
@@ -30,7 +29,7 @@ LOOKS = {
 }
 
 
-def draw(rows: pd.DataFrame, folder: Path) -> dict[str, Any]:
+def draw(rows: pd.DataFrame, folder: Path) -> Figure3:
     """Draw a panel for BC and for each Δ, then the measures against Δ with BC at 0."""
     radii = [None, *sorted(rows["radius"].dropna().unique())]
     layout = _layout([_title(r) for r in radii])
@@ -46,7 +45,7 @@ def draw(rows: pd.DataFrame, folder: Path) -> dict[str, Any]:
     for label, measures in PANELS.items():
         _against_radius(axes[label], summaries, label, measures)
     save(figure, folder, "figure3", _caption(rows.iloc[0]))
-    return {"by radius": summaries}
+    return Figure3(tuple(summaries))
 
 
 def _title(radius: float | None) -> str:
@@ -87,13 +86,14 @@ def _curves(axis: Any, rows: pd.DataFrame) -> None:
 
 
 def _against_radius(
-    axis: Any, summaries: list[dict[str, Any]], label: str, measures: dict[str, str | None]
+    axis: Any, summaries: list[RecoveryRow], label: str, measures: dict[str, str | None]
 ) -> None:
-    x = [row["radius"] or 0.0 for row in summaries]
+    x = [row.radius or 0.0 for row in summaries]
     for key, name in measures.items():
         look, color = LOOKS[key]
-        values = [row[key]["mean"] for row in summaries]
-        errors = [row[key]["sd"] / row["runs"] ** 0.5 for row in summaries]
+        spreads: list[Spread] = [getattr(row, key) for row in summaries]
+        values = [spread.mean for spread in spreads]
+        errors = [s.sd / row.runs**0.5 for s, row in zip(spreads, summaries, strict=True)]
         axis.errorbar(x, values, errors, fmt=look, ms=2.5, lw=1, capsize=2, color=color, label=name)
     axis.set_ylabel(label)
     axis.set_xlabel("Δ (BC at 0)")
@@ -103,16 +103,22 @@ def _against_radius(
                     handlelength=1.6)  # fmt: skip
 
 
-def _summary(rows: pd.DataFrame, radius: float | None) -> dict[str, Any]:
-    numbers: dict[str, Any] = {
-        k: {"mean": rows[k].mean(), "sd": rows[k].std(ddof=1)} for k in RECOVERY_MEASURES
-    }
-    curves = np.stack(rows["action"].to_list())
-    numbers[OF_MEAN] = variation_of_mean(curves)
-    return {"radius": radius, "runs": len(rows), **numbers}
+def _summary(rows: pd.DataFrame, radius: float | None) -> RecoveryRow:
+    return RecoveryRow(
+        radius=radius,
+        runs=len(rows),
+        variation=_spread(rows["variation"]),
+        to_examples=_spread(rows["to_examples"]),
+        to_meant=_spread(rows["to_meant"]),
+        variation_of_mean=variation_of_mean(np.stack(rows["action"].to_list())),
+    )
 
 
-def variation_of_mean(curves: Array) -> dict[str, float]:
+def _spread(values: pd.Series[float]) -> Spread:
+    return Spread(mean=values.mean(), sd=values.std(ddof=1))
+
+
+def variation_of_mean(curves: Array) -> Spread:
     """Return the variation of the mean of curves (runs, states), and the sd of its pseudo-values.
 
     There is one mean curve, so its spread is the jackknife's: pseudo-value i is n T − (n − 1) T₋ᵢ,
@@ -122,4 +128,4 @@ def variation_of_mean(curves: Array) -> dict[str, float]:
     whole = variation(curves.mean(0))
     without = [variation(np.delete(curves, i, axis=0).mean(0)) for i in range(n)]
     pseudo = n * whole - (n - 1) * np.array(without)
-    return {"mean": whole, "sd": float(pseudo.std(ddof=1))}
+    return Spread(mean=whole, sd=float(pseudo.std(ddof=1)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,17 @@ from counterbc.acting.actor import ACTS
 from counterbc.demonstrators import NOISES
 from counterbc.envs import WORLDS
 from counterbc.experiments.styles import method_styles
-from reproduction.anova import as_json, by_subject
+from reproduction.anova import by_subject, method_test
+from reproduction.figure_numbers import (
+    AboveBC,
+    DemonstratedReturn,
+    Figure4,
+    Figure5,
+    Figure6,
+    FigureCell,
+    Lead,
+    MethodTest,
+)
 from reproduction.improvement import of_paper
 from reproduction.plots import (
     WIDTH,
@@ -25,7 +36,15 @@ from reproduction.plots import (
     save,
     title,
 )
-from reproduction.trends import adjusted_tests, trends
+from reproduction.trends import (
+    COUNTER_BC,
+    adjusted_tests,
+    alike,
+    gains,
+    in_each_world,
+    leads,
+    steps,
+)
 
 
 @dataclass(frozen=True)
@@ -44,22 +63,33 @@ AXES = {
 }
 
 
-def draw(name: str, rows: pd.DataFrame, folder: Path) -> dict[str, Any]:
-    """Draw one figure per way of acting; return means and the statistics of figures 4 and 5."""
-    numbers: dict[str, Any] = {"cells": _cells(rows, AXES[name])}
-    if name == "figure6":
-        numbers["above_bc"] = above_bc(rows)
-    else:
-        column = AXES[name].column
-        numbers |= {"statistics": tests(rows, column), **trends(rows, column)}
-    if name == "figure4":
-        numbers["shown"] = demonstrated_returns(rows)
+def draw(name: str, rows: pd.DataFrame, folder: Path) -> Figure4 | Figure5 | Figure6:
+    """Draw one figure per way of acting; return means and the tests behind the claims."""
     for act in ACTS:
         _draw_act(name, rows[rows["act"] == act], folder)
-    return numbers
+    column = AXES[name].column
+    cells = figure_cells(rows, column)
+    if name == "figure6":
+        return Figure6(cells=cells, above_bc=above_bc(rows))
+    if name == "figure5":
+        return Figure5(
+            cells=cells,
+            statistics=tests(rows, column),
+            leads=in_each_world(rows, column, leads),
+            steps=in_each_world(rows, column, steps),
+            alike=in_each_world(rows, column, alike),
+        )
+    return Figure4(
+        cells=cells,
+        statistics=tests(rows, column),
+        leads=in_each_world(rows, column, leads),
+        gains=in_each_world(rows, column, gains),
+        epsilon_greedy=above_bcnd(rows),
+        shown=demonstrated_returns(rows),
+    )
 
 
-def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
+def tests(rows: pd.DataFrame, column: str) -> tuple[MethodTest, ...]:
     """Return tests per world and way of acting: each teacher alone, then the paper's pooled.
 
     A subject is a dataset: one teacher, one point of the x-axis, one run.
@@ -73,41 +103,53 @@ def tests(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
             groups["all"] = paper_rows
         for teacher, teacher_rows in groups.items():
             wide = by_subject(teacher_rows, "return", ("teacher", column, "seed"))
-            results.append({"world": world, "act": act, "teacher": teacher, **as_json(wide)})
-    return results
+            results.append(method_test(wide, world=world, act=act, teacher=teacher))
+    return tuple(results)
 
 
-def demonstrated_returns(rows: pd.DataFrame) -> list[dict[str, Any]]:
+def above_bcnd(rows: pd.DataFrame) -> tuple[Lead, ...]:
+    """Return the lead of Counter-BC over BCND alone, under ε-greedy."""
+    greedy = (rows["teacher"] == "epsilon-greedy") & rows["method"].isin((COUNTER_BC, "bcnd"))
+    return in_each_world(rows[greedy], "pairs", leads)
+
+
+def demonstrated_returns(rows: pd.DataFrame) -> tuple[DemonstratedReturn, ...]:
     """Return the mean return of the demonstrations over runs; recordings of people have none."""
     if "shown_return" not in rows:
-        return []
+        return ()
     finite = rows.dropna(subset=["shown_return"])
     once = finite.drop_duplicates(["world", "teacher", "pairs", "seed"])
     table = once.groupby(["world", "teacher"], sort=False)["shown_return"].agg(["mean", "std"])
-    return [{str(k): v for k, v in row.items()} for row in table.reset_index().to_dict("records")]
+    records = table.reset_index().to_dict("records")
+    return tuple(DemonstratedReturn(**{str(k): v for k, v in row.items()}) for row in records)
 
 
-def above_bc(rows: pd.DataFrame) -> list[dict[str, Any]]:
+def above_bc(rows: pd.DataFrame) -> tuple[AboveBC, ...]:
     """Return tests of Counter-BC against BC, run by run; p is adjusted over the radii."""
     results = []
     for (world, teacher, act), part in rows.groupby(["world", "teacher", "act"], sort=False):
         bc = part[part["method"] == "bc"].set_index("seed")["return"]
-        about = {"world": world, "teacher": teacher, "act": act, "bc": bc.mean()}
-        radii = part[part["method"] == "counter-bc"].groupby("radius")
+        make = partial(AboveBC, world=world, teacher=teacher, act=act, bc=bc.mean())
+        radii = part[part["method"] == COUNTER_BC].groupby("radius")
         runs_by_radius = {
             r: runs.set_index("seed")["return"].reindex(bc.index) for r, runs in radii
         }
         results += adjusted_tests(
-            (about | {"radius": r}, runs, bc) for r, runs in runs_by_radius.items()
+            (partial(make, radius=r), runs, bc) for r, runs in runs_by_radius.items()
         )
-    return results
+    return tuple(results)
 
 
-def _cells(rows: pd.DataFrame, axis: Axis) -> list[dict[str, Any]]:
-    keys = ["world", "teacher", *dict.fromkeys((axis.column, "radius")), "method", "act"]
+def figure_cells(rows: pd.DataFrame, column: str) -> tuple[FigureCell, ...]:
+    """Return the mean return of each method at each point; a method without a radius has None."""
+    keys = ["world", "teacher", *dict.fromkeys((column, "radius")), "method", "act"]
     groups = rows.groupby(keys, sort=False, dropna=False)["return"]
     table = groups.agg(["mean", "sem", "count"]).reset_index()
-    return [{str(k): v for k, v in row.items()} for row in table.to_dict("records")]
+    records = [{str(k): v for k, v in row.items()} for row in table.to_dict("records")]
+    return tuple(
+        FigureCell(**row | {"radius": None if pd.isna(row["radius"]) else row["radius"]})
+        for row in records
+    )
 
 
 def _draw_act(name: str, rows: pd.DataFrame, folder: Path) -> None:

@@ -3,70 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reproduction.claims import LEAD, claims
+from reproduction.figure_numbers import Figure4, Figure7, Table1
 from reproduction.numbers import Numbers
 from reproduction.verdicts import OPEN, PARTLY, UNCLEAR, YES
-from tests.reproduction.made_up import BASELINES, cells, compared, write_numbers
+from tests.reproduction.made_up import BASELINES, cells, compared, improvement
 
 
-def judged(folder: Path, said: dict[str, Any]) -> dict[str, tuple[str, str]]:
+def judged(numbers: Numbers) -> dict[str, tuple[str, str]]:
     """What was found of each claim with act=sample, by the paper's words; the first of several."""
-    for figure, numbers in said.items():
-        write_numbers(folder, figure, numbers)
-    numbers = Numbers(folder)
     found = {c.paper: c.rule(numbers, "sample") for c in reversed([*claims(numbers)])}
     return {paper: (f.ours, f.verdict) for paper, f in found.items()}
 
 
-def figure4(p: float, *teachers: str, shown: Sequence[str]) -> dict[str, Any]:
+def figure4(p: float, *teachers: str, shown: Sequence[str]) -> Numbers:
     """Counter-BC above each baseline with this p, by these teachers, of those shown."""
     about: dict[str, Any] = {"world": "push-t", "act": "sample"}
-    tests = [compared(dict.fromkeys(BASELINES, (0.5, p)), teacher=t, **about) for t in teachers]
-    each = [cell for t in shown for cell in cells({"bc": 1.0}, teacher=t, pairs=100, **about)]
-    return {"figure4": {"cells": each, "statistics": tests}}
+    leads = dict.fromkeys(BASELINES, (0.5, p))
+    tests = tuple(compared(leads, teacher=t, **about) for t in teachers)
+    points = (cells({"bc": 1.0}, teacher=t, pairs=100, **about) for t in shown)
+    each = tuple(cell for point in points for cell in point)
+    return Numbers(figure4=Figure4(cells=each, statistics=tests))
 
 
-def test_all_teachers_together_have_the_level_that_the_paper_states(tmp_path: Path) -> None:
+def test_all_teachers_together_have_the_level_that_the_paper_states() -> None:
     shown = ("crowd", "uniform", "typical")
-    found = judged(tmp_path, figure4(0.02, "all", "uniform", "typical", shown=shown))
+    found = judged(figure4(0.02, "all", "uniform", "typical", shown=shown))
     assert found[LEAD][1] == PARTLY  # p < .05, not < .01
     assert found["the same holds under uniform noise"][1] == YES
     assert found["the same holds for the crowd in place of people"] == ("", OPEN)
-    assert judged(tmp_path, figure4(0.009, "all", shown=shown))[LEAD][1] == YES
+    assert judged(figure4(0.009, "all", shown=shown))[LEAD][1] == YES
 
 
 @pytest.mark.parametrize("others", [(), ("typical",)])
-def test_a_teacher_who_is_alone_stands_for_all(others: tuple[str, ...], tmp_path: Path) -> None:
-    found = judged(tmp_path, figure4(0.009, "uniform", *others, shown=("uniform", *others)))
+def test_a_teacher_who_is_alone_stands_for_all(others: tuple[str, ...]) -> None:
+    found = judged(figure4(0.009, "uniform", *others, shown=("uniform", *others)))
     assert found[LEAD][1] == YES
     assert "the same holds under uniform noise" not in found
 
 
-def test_recorded_people_have_a_claim_of_their_own(tmp_path: Path) -> None:
-    found = judged(tmp_path, figure4(0.04, "people", shown=("people",)))
+def test_recorded_people_have_a_claim_of_their_own() -> None:
+    numbers = figure4(0.04, "people", shown=("people",))
+    found = judged(numbers)
     assert found["with people's demonstrations, Counter-BC is above each baseline"][1] == YES
-    assert LEAD not in {c.paper for c in claims(Numbers(tmp_path)) if c.place == "push-t"}
+    assert LEAD not in {c.paper for c in claims(numbers) if c.place == "push-t"}
 
 
 @pytest.mark.parametrize(("p", "verdict"), [(0.0009, YES), (0.002, PARTLY)])
-def test_air_hockey_is_judged_by_the_paper_s_subjects_at_its_level(
-    p: float, verdict: str, tmp_path: Path
-) -> None:
+def test_air_hockey_is_judged_by_the_paper_s_subjects_at_its_level(p: float, verdict: str) -> None:
     about: dict[str, Any] = {"act": "sample", "measure": "hits"}
     test = compared(dict.fromkeys(("bc", "bcnd"), (0.5, p)), by_runs=0.3, **about)
-    found = judged(tmp_path, {"figure7": {"statistics": [test]}})
+    found = judged(Numbers(figure7=Figure7(statistics=(test,))))
     ours, said = found["Counter-BC has more hits than each baseline (p < .001)"]
     assert said == verdict
     assert ("; by runs p = .300" in ours) == (verdict == YES)
 
 
-def test_what_was_not_run_stands_open_with_its_command(tmp_path: Path) -> None:
-    found = judged(tmp_path, {})
+def test_what_was_not_run_stands_open_with_its_command() -> None:
+    found = judged(Numbers())
     text = "as σ nears 1 all methods approach chance"
     assert found[text] == (
         "`python -m reproduction run figure5 --env car-racing --paper-size`",
@@ -74,12 +72,13 @@ def test_what_was_not_run_stands_open_with_its_command(tmp_path: Path) -> None:
     )
     assert {verdict for _, verdict in found.values()} == {OPEN}
     assert "Counter-BC hits more often, in less time" in found
-    assert "Counter-BC hits more often, in less time" not in judged(tmp_path, {"figure7": {}})
+    test = compared({}, act="sample", measure="hits")
+    drawn = judged(Numbers(figure7=Figure7(statistics=(test,))))
+    assert "Counter-BC hits more often, in less time" not in drawn
 
 
-def test_improvements_are_claims_where_the_paper_has_a_number(tmp_path: Path) -> None:
-    row = {"world": "cartpole", "act": "sample", "low": -3.0, "high": 12.0, "percent": 5.0}
-    table = [row | {"baseline": b, "paper": p} for b, p in (("bc", 10), ("bcnd", None))]
-    found = judged(tmp_path, {"table1": {"improvements": table}})
-    assert found["10 % over BC"] == ("5 % [−3, 12]", UNCLEAR)
+def test_improvements_are_claims_where_the_paper_has_a_number() -> None:
+    table = tuple(improvement(b, p, -3.0, 13.0) for b, p in (("bc", 10), ("bcnd", None)))
+    found = judged(Numbers(table1=Table1(improvements=table)))
+    assert found["10 % over BC"] == ("5 % [−3, 13]", UNCLEAR)
     assert not any("over BCND" in paper for paper in found)

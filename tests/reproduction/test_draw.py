@@ -18,6 +18,7 @@ from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.experiments.cell_files import made_here
 from reproduction import figure_options
 from reproduction.draw import DrawOptions, draw_all, rows_of
+from reproduction.figure_json import to_json
 from reproduction.figure_options import FigureOptions, RunOptions
 from reproduction.options import RESULTS
 from reproduction.run import run
@@ -70,31 +71,31 @@ def test_numbers_are_those_of_the_rows_and_drawing_again_changes_nothing(tmp_pat
     figure5 = numbers["figure5"]
     files = {"figure5-mean.png", "figure5-sample.png", "numbers.json", "rows.parquet"}
     assert {p.name for p in (tmp_path / "figure5").iterdir()} == files
-    assert on_file(tmp_path, "figure5")["cells"] == figure5["cells"]
+    assert on_file(tmp_path, "figure5") == to_json(figure5)
     options = FigureOptions(**TINY, worlds=("intersection",))
     rows = rows_of("figure5", options, tmp_path, "figure5")
-    for cell in figure5["cells"]:
-        own = rows[(rows["method"] == cell["method"]) & (rows["act"] == cell["act"])]
-        assert own[own["sigma"] == cell["sigma"]]["return"].mean() == pytest.approx(cell["mean"])
-    test = figure5["statistics"][0]
-    assert test["anova"]["subjects"] == 3 * 4  # three σ, four runs
-    assert len(test["post_hoc"]) == 10
-    (made,) = figure5["made"]
+    for cell in figure5.cells:
+        own = rows[(rows["method"] == cell.method) & (rows["act"] == cell.act)]
+        assert own[own["sigma"] == cell.sigma]["return"].mean() == pytest.approx(cell.mean)
+    test = figure5.statistics[0]
+    assert test.anova.subjects == 3 * 4  # three σ, four runs
+    assert len(test.post_hoc) == 10
+    (made,) = figure5.made
     assert made == made_here("cpu")
     computed, again = reproduce(["figure5"], tmp_path, worlds=("intersection",))
     assert computed == 0
-    assert_close(again["figure5"]["statistics"], figure5["statistics"])
+    assert_close(to_json(again["figure5"]), to_json(figure5))
 
 
 def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(tmp_path: Path) -> None:
     chosen: dict[str, Any] = {"worlds": ("intersection",), "teachers": ("uniform",)}
     computed, numbers = reproduce(["figure4"], tmp_path, **chosen)
     assert computed == 10  # 2 sizes, 5 methods
-    (row,) = numbers["figure4"]["shown"]
+    (row,) = numbers["figure4"].shown
     datasets = [
         demonstrate("intersection", UniformNoise(0.5), k, s) for k in (100, 400) for s in range(4)
     ]
-    assert row["mean"] == pytest.approx(np.mean([d.mean_return for d in datasets]))
+    assert row.mean == pytest.approx(np.mean([d.mean_return for d in datasets]))
     computed, numbers = reproduce(["figure6"], tmp_path, **chosen)
     assert computed == 3  # Δ 0.4 and the baselines are figure 4's
     rows = rows_of("figure6", FigureOptions(**TINY, **chosen), tmp_path, "figure6")
@@ -102,12 +103,12 @@ def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(tmp_
         index="seed", columns=["method", "radius"], values="return"
     )
     alone = paired_difference(wide["counter-bc"][0.2], wide["bc"].iloc[:, 0]).p
-    tests = numbers["figure6"]["above_bc"]
-    (test,) = (t for t in tests if (t["radius"], t["act"]) == (0.2, "mean"))
-    assert test["p"] == pytest.approx(min(1.0, 4 * alone))  # Bonferroni over four radii
+    tests = numbers["figure6"].above_bc
+    (test,) = (t for t in tests if (t.radius, t.act) == (0.2, "mean"))
+    assert test.p == pytest.approx(min(1.0, 4 * alone))  # Bonferroni over four radii
     computed, numbers = reproduce(["table1"], tmp_path, **chosen)
     assert computed == 0
-    assert {(i["baseline"], i["paper"]) for i in numbers["table1"]["improvements"]} == {
+    assert {(i.baseline, i.paper) for i in numbers["table1"].improvements} == {
         ("bc", 10), ("weighted-bc", 144), ("bc-rnn", 8), ("bcnd", 9),
     }  # fmt: skip
 
@@ -115,9 +116,9 @@ def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(tmp_
 def test_figure7_has_a_subject_per_size_and_run(tmp_path: Path) -> None:
     options: dict[str, Any] = {"teachers": ("uniform",), "seeds": 2, "episodes": 1}
     _, numbers = reproduce(["figure7"], tmp_path, **options)
-    tests = numbers["figure7"]["statistics"]
-    assert [t["measure"] for t in tests[:3]] == ["hits", "distance_per_hit", "time_per_hit"]
-    assert {t["anova"]["subjects"] for t in tests} == {2 * 2}
+    tests = numbers["figure7"].statistics
+    assert [t.measure for t in tests[:3]] == ["hits", "distance_per_hit", "time_per_hit"]
+    assert {t.anova.subjects for t in tests} == {2 * 2}
     assert all(p.stat().st_size > 1000 for p in (tmp_path / "figure7").glob("*.png"))
 
 
@@ -134,8 +135,8 @@ def test_people_are_a_teacher_beside_the_others(people: Path, tmp_path: Path) ->
     options: dict[str, Any] = {"worlds": ("cartpole", "intersection"), "teachers": ("uniform",)}
     computed, numbers = reproduce(["figure4"], tmp_path, **options, data=people, pairs=(100,))
     assert computed == 2 * 5  # worlds and methods
-    cells = numbers["figure4"]["cells"]
-    assert {(c["world"], c["teacher"]) for c in cells} == {
+    cells = numbers["figure4"].cells
+    assert {(c.world, c.teacher) for c in cells} == {
         ("cartpole", "uniform"),
         ("intersection", "people"),
     }
@@ -143,7 +144,7 @@ def test_people_are_a_teacher_beside_the_others(people: Path, tmp_path: Path) ->
         ("counter-bc", 0.4),
         ("bc", None),
     }
-    assert [row["world"] for row in numbers["figure4"]["shown"]] == ["cartpole"]
+    assert [row.world for row in numbers["figure4"].shown] == ["cartpole"]
 
 
 @pytest.mark.needs("gym_pusht")
@@ -153,7 +154,7 @@ def test_a_study_with_a_name_has_its_own_folder(make_demos: Make, tmp_path: Path
     asked: dict[str, Any] = {"worlds": ("push-t",), "data": file, "pairs": (50,)}
     computed, numbers = reproduce(["figure4"], out, **asked, study="push-t")
     assert computed == 5  # methods
-    assert numbers["figure4"]["shown"] == []
+    assert numbers["figure4"].shown == ()
     written = json.loads((out / "push-t" / "numbers.json").read_text())
     assert list(written) == ["figure4"]
     assert {p.name for p in out.iterdir()} == {"push-t", "rows", "timings.json"}

@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from math import nan
 
+from reproduction.figure_numbers import (
+    Figure2,
+    Figure3,
+    Figure4,
+    Figure6,
+    RecoveryRow,
+    Spread,
+    Table1,
+)
 from reproduction.sentences import sentences
+from tests.reproduction.made_up import cells, compared, improvement
 
 
 def test_each_figure_is_put_into_words() -> None:
-    assert sentences("figure2", {"loss": {"confident": -1.234}}) == ["confident: loss -1.23"]
-    row = {"radius": None, "variation": {"mean": 2.0}, "to_examples": {"mean": 0.25}}
-    row |= {"to_meant": {"mean": 0.125}}
-    assert sentences("figure3", {"by radius": [row, row | {"radius": 0.5}]})[1] == (
+    assert sentences(Figure2({"confident": -1.234})) == ["confident: loss -1.23"]
+    two, quarter, eighth = (Spread(mean=v, sd=0.1) for v in (2.0, 0.25, 0.125))
+    row = RecoveryRow(
+        radius=None, runs=5, variation=two, to_examples=quarter, to_meant=eighth,
+        variation_of_mean=two,
+    )  # fmt: skip
+    assert sentences(Figure3((row, replace(row, radius=0.5))))[1] == (
         "Δ = 0.5: variation 2.000, to the examples 0.250, to |s| − 0.5 0.125"
     )
-    cells = [
-        {"world": "fork", "teacher": "crowd", "act": "mean", "method": "counter-bc"} | point
-        for point in ({"radius": 0.0, "mean": 1.0}, {"radius": 0.2, "mean": 3.0})
-    ]
-    assert sentences("figure6", {"cells": cells}) == [
+    about = {"world": "fork", "teacher": "crowd", "act": "mean"}
+    points = (
+        cells({"counter-bc": mean}, radius=r, **about) for r, mean in ((0.0, 1.0), (0.2, 3.0))
+    )
+    assert sentences(Figure6(cells=tuple(cell for point in points for cell in point))) == [
         "fork, crowd, act=mean: best Δ 0.2 with 3.00; Δ 0 1.00"
     ]
-    improvement = {"world": "fork", "act": "mean", "baseline": "bc", "percent": 5.0}
-    improvement |= {"low": -3.0, "high": 12.0, "paper": 10}
-    assert sentences("table1", {"improvements": [improvement]}) == [
-        "fork, act=mean, over bc: 5 % [-3, 12]; the paper 10 %"
+    assert sentences(Table1(improvements=(improvement("bc", 10, -3.0, 13.0),))) == [
+        "cartpole, act=sample, over bc: 5 % [-3, 13]; the paper 10 %"
     ]
 
 
 def test_a_test_without_variance_has_no_p() -> None:
-    test: dict[str, Any] = {"method": "counter-bc", "other": "bc", "p": None, "effect": None}
-    test |= {"difference": {"mean": 0.0, "low": 0.0, "high": 0.0}}
-    about = {"world": "fork", "teacher": "crowd", "act": "mean", "anova": {"text": "no F"}}
-    assert sentences("figure4", {"statistics": [about | {"post_hoc": [test]}]}) == [
-        "fork, crowd, act=mean: no F",
-        "  above bc by 0.00 [0.00, 0.00], no p",
+    test = compared({"bc": (0.0, nan)}, world="fork", teacher="crowd", act="mean")
+    no_f = replace(test, anova=replace(test.anova, F=nan))
+    assert sentences(Figure4(statistics=(no_f,))) == [
+        "fork, crowd, act=mean: no F: the methods do not differ in any run",
+        "  above bc by 0.00 [-1.00, 1.00], no p",
     ]

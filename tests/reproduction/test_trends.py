@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from reproduction.figures import rewards
-from reproduction.trends import trends
+from reproduction.trends import alike, gains, in_each_world, leads, steps
 
 ABOUT = {"world": "cartpole", "act": "sample"}
 # Counter-BC above BC in runs 0, 1 and 2, by teacher and size.
@@ -33,64 +33,65 @@ def p_of(*differences: float) -> float:
 
 
 def test_a_lead_is_tested_over_runs_with_teachers_counted_alike() -> None:
-    small, large = trends(rows(), "pairs")["leads"]
+    small, large = in_each_world(rows(), "pairs", leads)
     # At 100 pairs (1 + 3) / 2 = 2, 2 and 5; at 400 (2 + 4) / 2 = 3, 4 and 7.
-    assert (small["at"], small["other"], small["difference"]["n"]) == (100, "bc", 3)
-    assert small["difference"]["mean"] == pytest.approx(3.0)
-    assert small["p"] == pytest.approx(2 * p_of(2, 2, 5))  # Bonferroni: two sizes, one baseline
-    assert large["p"] == pytest.approx(2 * p_of(3, 4, 7))
+    assert (small.at, small.other, small.difference.n) == (100, "bc", 3)
+    assert small.difference.mean == pytest.approx(3.0)
+    assert small.p == pytest.approx(2 * p_of(2, 2, 5))  # Bonferroni: two sizes, one baseline
+    assert large.p == pytest.approx(2 * p_of(3, 4, 7))
 
 
 def test_a_gain_is_from_the_least_to_the_most_pairs_of_the_same_runs() -> None:
-    bc, ours = trends(rows(), "pairs")["gains"]
-    assert (bc["method"], bc["difference"]["mean"], np.isnan(bc["p"])) == ("bc", 0.0, True)
-    assert (ours["from"], ours["at"]) == (100, 400)
-    assert ours["p"] == pytest.approx(2 * p_of(1, 2, 2))  # 3 − 2, 4 − 2, 7 − 5; two methods
+    bc, ours = in_each_world(rows(), "pairs", gains)
+    assert (bc.method, bc.difference.mean, np.isnan(bc.p)) == ("bc", 0.0, True)
+    assert (ours.start, ours.at) == (100, 400)
+    assert ours.p == pytest.approx(2 * p_of(1, 2, 2))  # 3 − 2, 4 − 2, 7 − 5; two methods
 
 
 def test_a_step_is_the_change_of_a_lead_and_not_of_a_return() -> None:
     by_noise = {(t, k / 400): v for (t, k), v in ABOVE.items() if t == "uniform"}
-    found = trends(rows("sigma", by_noise), "sigma")
-    (step,) = found["steps"]
-    assert (step["at"], step["other"]) == (1.0, "bc")
-    assert step["p"] == pytest.approx(p_of(1, 2, 6))  # 2 − 1, 4 − 2, 9 − 3
-    (below,) = found["alike"]
-    assert (below["best"], below["mean_of_best"], below["method"]) == ("counter-bc", 13.0, "bc")
-    assert (below["at"], below["difference"]["mean"]) == (0.25, -2.0)
+    table = rows("sigma", by_noise)
+    (step,) = in_each_world(table, "sigma", steps)
+    assert (step.at, step.other) == (1.0, "bc")
+    assert step.p == pytest.approx(p_of(1, 2, 6))  # 2 − 1, 4 − 2, 9 − 3
+    (below,) = in_each_world(table, "sigma", alike)
+    assert (below.best, below.mean_of_best, below.method) == ("counter-bc", 13.0, "bc")
+    assert (below.at, below.difference.mean) == (0.25, -2.0)
 
 
 def test_only_the_paper_s_teachers_are_pooled() -> None:
     others = {("typical", 100): (90, 91, 99), ("typical", 400): (0, 0, 9)}
     both = rows(above=ABOVE | others)
-    assert trends(both, "pairs")["leads"] == trends(rows(), "pairs")["leads"]
-    by_teacher = {t["teacher"]: t for t in rewards.tests(both, "pairs")}
+    assert in_each_world(both, "pairs", leads) == in_each_world(rows(), "pairs", leads)
+    by_teacher = {t.teacher: t for t in rewards.tests(both, "pairs")}
     assert list(by_teacher) == ["uniform", "crowd", "typical", "all"]
-    assert by_teacher["all"]["anova"]["subjects"] == 2 * 2 * 3
-    assert [t["teacher"] for t in rewards.tests(rows(above=others), "pairs")] == ["typical"]
+    assert by_teacher["all"].anova.subjects == 2 * 2 * 3
+    assert [t.teacher for t in rewards.tests(rows(above=others), "pairs")] == ["typical"]
 
 
 def test_epsilon_greedy_is_tested_against_bcnd_alone() -> None:
     greedy = {("epsilon-greedy", 100): (1, 2, 3), ("epsilon-greedy", 400): (2, 4, 9)}
     table = rows(above=ABOVE | greedy)
     named = table.replace({"method": {"bc": "bcnd"}})
-    assert trends(table, "pairs")["epsilon_greedy"] == []
-    small, _ = trends(pd.concat([named, table[table["method"] == "bc"]]), "pairs")["epsilon_greedy"]
-    assert (small["other"], small["p"]) == ("bcnd", pytest.approx(2 * p_of(1, 2, 3)))
+    assert rewards.above_bcnd(table) == ()
+    small, _ = rewards.above_bcnd(pd.concat([named, table[table["method"] == "bc"]]))
+    assert small.other == "bcnd"
+    assert small.p == pytest.approx(2 * p_of(1, 2, 3))
 
 
 def test_a_teacher_s_run_with_a_gap_is_left_out_of_every_point() -> None:
     table = rows()
     gap = (table["teacher"] == "crowd") & (table["seed"] == 2) & (table["pairs"] == 400)
     table.loc[gap & (table["method"] == "bc"), "return"] = np.nan
-    small, large = trends(table, "pairs")["leads"]
+    small, large = in_each_world(table, "pairs", leads)
     # Run 2 has uniform alone: 3 and 9.
-    assert small["p"] == pytest.approx(2 * p_of(2, 2, 3))
-    assert large["difference"]["mean"] == pytest.approx((3 + 4 + 9) / 3)
+    assert small.p == pytest.approx(2 * p_of(2, 2, 3))
+    assert large.difference.mean == pytest.approx((3 + 4 + 9) / 3)
 
 
 def test_what_one_run_alone_finished_is_not_tested() -> None:
     table = rows()
-    assert trends(table[table["seed"] == 0], "pairs")["leads"] == []
+    assert in_each_world(table[table["seed"] == 0], "pairs", leads) == ()
 
 
 def test_above_bc_tells_bc_s_mean_and_no_p_where_nothing_differs() -> None:
@@ -100,5 +101,5 @@ def test_above_bc_tells_bc_s_mean_and_no_p_where_nothing_differs() -> None:
         for s in range(3)
     )  # fmt: skip
     (found,) = rewards.above_bc(table)
-    assert (found["bc"], found["difference"]["high"]) == (11.0, 0.0)
-    assert np.isnan(found["p"])
+    assert (found.bc, found.difference.high) == (11.0, 0.0)
+    assert np.isnan(found.p)

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
+from math import nan
 from typing import Any
 
 import pytest
 
+from reproduction.figure_numbers import (
+    AboveBC,
+    Figure3,
+    Figure4,
+    Figure6,
+    Lead,
+    RecoveryRow,
+    Spread,
+    Table1,
+)
 from reproduction.numbers import Numbers
 from reproduction.verdicts import (
     NO,
@@ -24,22 +35,13 @@ from reproduction.verdicts import (
     too_large_hurts,
     zero_is_bc,
 )
-from tests.reproduction.made_up import write_numbers
-
-HERE = {"world": "cartpole", "act": "sample"}
+from tests.reproduction.made_up import compared, improvement, paired, post_hoc
 
 
-def numbers(folder: Path, figure: str, **said: list[dict[str, Any]]) -> Numbers:
-    """Those of one world and way of acting."""
-    lists = {name: [HERE | one for one in every] for name, every in said.items()}
-    write_numbers(folder, figure, lists)
-    return Numbers(folder)
-
-
-def compared(difference: float, p: float | None, **about: Any) -> dict[str, Any]:
-    """A paired test with an interval of ± 1."""
-    interval = {"mean": difference, "low": difference - 1, "high": difference + 1}
-    return about | {"difference": interval, "p": p}
+def figure6(*tests: tuple[float, float, float]) -> Numbers:
+    """Counter-BC above a BC of 100 in figure 6, by Δ, difference and p."""
+    above = (paired(AboveBC, d, p, radius=r, bc=100.0, teacher="crowd") for r, d, p in tests)
+    return Numbers(figure6=Figure6(above_bc=tuple(above)))
 
 
 @pytest.mark.parametrize(
@@ -56,74 +58,70 @@ def test_half_won_is_partly_and_one_lost_contradicts(signs: list[int], verdict: 
         ((0.2, 0.009, 0.009), YES),
         ((0.2, 0.02, 0.009), PARTLY),  # p < .05, not the claim's .01
         ((0.2, 0.009, 0.02), PARTLY),  # by runs not
-        ((0.2, 0.009, None), PARTLY),
+        ((0.2, 0.009, nan), PARTLY),
         ((-0.2, 0.2, 0.2), PARTLY),  # three of four, and the fourth is not told apart
         ((-0.2, 0.04, 0.04), OPPOSITE),
         ((-0.2, 0.04, 0.3), NO),  # worse, but by runs it is not told apart
     ],
 )
 def test_above_each_baseline_needs_the_claim_s_own_level_by_datasets_and_by_runs(
-    last: tuple[float, float, Any], verdict: str, tmp_path: Path
+    last: tuple[float, float, float], verdict: str
 ) -> None:
     every = {"bc": (0.5, 0.001, 0.001), "bc-rnn": (0.5, 0.001, 0.001),
              "weighted-bc": (0.5, 0.001, 0.001), "bcnd": last}  # fmt: skip
-    found = _beats(every, tmp_path, level=0.01)
+    found = _beats(every, level=0.01)
     assert found.verdict == verdict
 
 
-def _beats(every: dict[str, tuple[float, float, Any]], folder: Path, **asked: Any) -> Finding:
-    post_hoc = [
-        compared(d, p, method="counter-bc", other=m, p_by_runs=by_runs)
-        for m, (d, p, by_runs) in every.items()
-    ]
-    said = numbers(folder, "figure4", statistics=[{"post_hoc": post_hoc}])
-    return beats(said, "sample", "figure4", {"world": "cartpole"}, **asked)
+def _beats(every: dict[str, tuple[float, float, float]], **asked: Any) -> Finding:
+    tests = tuple(post_hoc(m, *numbers) for m, numbers in every.items())
+    test = replace(compared({}, world="cartpole", act="sample"), post_hoc=tests)
+    numbers = Numbers(figure4=Figure4(statistics=(test,)))
+    return beats(numbers, "sample", "figure4", {"world": "cartpole"}, **asked)
 
 
-def test_above_less_than_half_of_the_baselines_is_not_reproduced(tmp_path: Path) -> None:
+def test_above_less_than_half_of_the_baselines_is_not_reproduced() -> None:
     every = {"bc": (0.5, 0.001, 0.001), "bcnd": (0.5, 0.2, 0.2), "bc-rnn": (0.5, 0.2, 0.2)}
-    assert _beats(every, tmp_path).verdict == NO
+    assert _beats(every).verdict == NO
 
 
-def test_p_by_runs_is_told_where_it_is_on_the_other_side_of_the_level(tmp_path: Path) -> None:
+def test_p_by_runs_is_told_where_it_is_on_the_other_side_of_the_level() -> None:
     every = {"bc": (0.5, 0.001, 0.02), "bcnd": (-0.5, 0.3, 0.02), "bc-rnn": (0.5, 0.3, 0.2)}
-    assert _beats(every, tmp_path, level=0.01).ours == (
+    assert _beats(every, level=0.01).ours == (
         "above BC +0.50 (p = .001; by runs p = .020), "
         "BCND −0.50 (p = .300; by runs p = .020), BC-RNN +0.50 (p = .300)"
     )
-    assert _beats(every, tmp_path, level=0.05).ours.startswith("above BC +0.50 (p = .001), BCND")
+    assert _beats(every, level=0.05).ours.startswith("above BC +0.50 (p = .001), BCND")
 
 
-def test_where_the_paper_states_its_subjects_they_decide_alone(tmp_path: Path) -> None:
-    every = {"bc": (-0.5, 0.001, 0.02), "bcnd": (-0.5, 0.0009, None)}
+def test_where_the_paper_states_its_subjects_they_decide_alone() -> None:
+    every = {"bc": (-0.5, 0.001, 0.02), "bcnd": (-0.5, 0.0009, nan)}
     asked: dict[str, Any] = {"better": -1, "level": 0.01, "by_runs": False}
-    assert _beats(every, tmp_path, **asked).verdict == YES
-    assert _beats(every, tmp_path, others=("bcnd",), **asked).verdict == YES
-    assert _beats(every, tmp_path, better=-1, level=0.01).verdict == PARTLY
-    assert _beats(every, tmp_path, better=1, level=0.01, by_runs=False).verdict == OPPOSITE
+    assert _beats(every, **asked).verdict == YES
+    assert _beats(every, others=("bcnd",), **asked).verdict == YES
+    assert _beats(every, better=-1, level=0.01).verdict == PARTLY
+    assert _beats(every, better=1, level=0.01, by_runs=False).verdict == OPPOSITE
 
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [(-5.0, 5.0, YES), (1.0, 4.0, YES), (4.0, 5.1, UNCLEAR), (-9.0, 9.0, UNCLEAR),
-     (5.1, 6.0, OPPOSITE), (-9.0, -5.1, OPPOSITE), (None, None, UNCLEAR)],
+     (5.1, 6.0, OPPOSITE), (-9.0, -5.1, OPPOSITE), (nan, nan, UNCLEAR)],
 )  # fmt: skip
 @pytest.mark.parametrize("mean", [100.0, -100.0])
 def test_the_same_is_an_interval_within_5_percent_of_the_mean(
-    low: float | None, high: float | None, verdict: str, mean: float
+    low: float, high: float, verdict: str, mean: float
 ) -> None:
-    assert equivalent({"difference": {"low": low, "high": high}}, mean) == verdict
+    test = paired(Lead, 0.0, nan, at=0, other="bc")
+    difference = replace(test.difference, low=low, high=high)
+    assert equivalent(replace(test, difference=difference), mean) == verdict
 
 
 @pytest.mark.parametrize(
     ("at_0", "verdict"), [(0.0, YES), (3.9, YES), (4.1, UNCLEAR), (-6.1, OPPOSITE)]
 )
-def test_counter_bc_at_0_is_bc_by_equivalence_whatever_p(
-    at_0: float, verdict: str, tmp_path: Path
-) -> None:
-    above = [compared(at_0, 0.001, radius=0.0, bc=100.0, teacher="crowd")]
-    said = numbers(tmp_path, "figure6", above_bc=above)
-    found = zero_is_bc(said, "sample", "cartpole", "crowd")
+def test_counter_bc_at_0_is_bc_by_equivalence_whatever_p(at_0: float, verdict: str) -> None:
+    found = zero_is_bc(figure6((0.0, at_0, 0.001)), "sample", "cartpole", "crowd")
     assert found.verdict == verdict
     assert found.ours.endswith("above BC; ± 5.00 is the same")
 
@@ -139,11 +137,9 @@ def test_counter_bc_at_0_is_bc_by_equivalence_whatever_p(
     ],
 )
 def test_too_large_a_radius_cannot_be_judged_where_none_is_large(
-    radius: float, difference: float, p: float, verdict: str, tmp_path: Path
+    radius: float, difference: float, p: float, verdict: str
 ) -> None:
-    above = [compared(9.0, 0.01, radius=0.4, teacher="crowd")]
-    above.insert(0, compared(difference, p, radius=radius, teacher="crowd"))
-    said = numbers(tmp_path, "figure6", above_bc=above)
+    said = figure6((radius, difference, p), (0.4, 9.0, 0.01))
     assert too_large_hurts(said, "sample", "cartpole", "crowd").verdict == verdict
 
 
@@ -151,11 +147,9 @@ def test_too_large_a_radius_cannot_be_judged_where_none_is_large(
     ("best", "p", "verdict"), [(2.0, 0.04, YES), (2.0, 0.06, NO), (-2.0, 0.04, OPPOSITE)]
 )
 def test_a_larger_radius_helps_where_the_best_is_significantly_above(
-    best: float, p: float, verdict: str, tmp_path: Path
+    best: float, p: float, verdict: str
 ) -> None:
-    radii = ((0.0, 3.0, 0.0), (0.2, best, p), (1.0, -3.0, 0.0))
-    above = [compared(d, q, radius=r, teacher="crowd") for r, d, q in radii]
-    said = numbers(tmp_path, "figure6", above_bc=above)
+    said = figure6((0.0, 3.0, 0.0), (0.2, best, p), (1.0, -3.0, 0.0))
     found = larger_helps(said, "sample", "cartpole", "crowd")
     assert (found.ours.split(":")[0], found.verdict) == ("best at Δ 0.2", verdict)
 
@@ -165,22 +159,22 @@ def test_a_larger_radius_helps_where_the_best_is_significantly_above(
     [(5.0, 12.0, YES), (5.0, 9.0, PARTLY), (-3.0, 12.0, UNCLEAR), (-5.0, -1.0, OPPOSITE)],
 )
 def test_an_improvement_is_judged_by_the_whole_interval(
-    low: float, high: float, verdict: str, tmp_path: Path
+    low: float, high: float, verdict: str
 ) -> None:
-    row = {"baseline": "bc", "paper": 10, "percent": (low + high) / 2, "low": low, "high": high}
-    said = numbers(tmp_path, "table1", improvements=[row])
+    said = Numbers(table1=Table1(improvements=(improvement("bc", 10, low, high),)))
     assert improves(said, "sample", "cartpole", "bc").verdict == verdict
 
 
 @pytest.mark.parametrize(("falls", "verdict"), [(0.009, YES), (0.011, PARTLY)])
-def test_a_curve_may_turn_back_by_less_than_a_standard_error(
-    falls: float, verdict: str, tmp_path: Path
-) -> None:
-    rows = [
-        {"radius": r, "runs": 100, "to_examples": {"mean": v, "sd": 0.1}}
+def test_a_curve_may_turn_back_by_less_than_a_standard_error(falls: float, verdict: str) -> None:
+    other = Spread(mean=0.0, sd=0.0)
+    rows = tuple(
+        RecoveryRow(
+            radius=r, runs=100, to_examples=Spread(mean=v, sd=0.1), variation=other,
+            to_meant=other, variation_of_mean=other,
+        )
         for r, v in ((None, 0.3), (0.1, 0.3 - falls), (1.0, 0.5))
-    ]
-    write_numbers(tmp_path, "figure3", {"by radius": rows})
-    found = simpler(Numbers(tmp_path), "mean", "to_examples", sign=1)
+    )  # fmt: skip
+    found = simpler(Numbers(figure3=Figure3(rows)), "mean", "to_examples", sign=1)
     assert found.verdict == verdict
     assert found.ours == f"BC 0.30, Δ 0.1 {0.3 - falls:.2f}, Δ 1 0.50"

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import math
 from typing import Any
 
 import pytest
 
+from reproduction.figure_numbers import BelowBest, Figure4, Figure5, FigureCell, Gain, Lead
 from reproduction.numbers import Numbers
 from reproduction.verdicts import NO, OPEN, OPPOSITE, PARTLY, UNCLEAR, YES, Finding
 from reproduction.verdicts_along import alike, grows, leads, more_helps, near_chance, occasionally
-from tests.reproduction.made_up import write_numbers
-
-HERE = {"world": "cartpole", "act": "sample"}
+from tests.reproduction.made_up import paired
 
 
-def numbers(folder: Path, figure: str, **said: list[dict[str, Any]]) -> Numbers:
-    """Those of one world and way of acting."""
-    lists = {name: [HERE | one for one in every] for name, every in said.items()}
-    write_numbers(folder, figure, lists)
-    return Numbers(folder)
-
-
-def compared(difference: float, p: float | None, **about: Any) -> dict[str, Any]:
-    """A paired test with an interval of ± 1."""
-    interval = {"mean": difference, "low": difference - 1, "high": difference + 1}
-    return about | {"difference": interval, "p": p}
+def lead(difference: float, p: float, at: float, other: str) -> Lead:
+    return paired(Lead, difference, p, at=at, other=other)
 
 
 @pytest.mark.parametrize(
@@ -43,10 +33,11 @@ def compared(difference: float, p: float | None, **about: Any) -> dict[str, Any]
     ],
 )
 def test_occasionally_is_significantly_at_some_sizes_and_not_at_all(
-    sizes: list[tuple[float, float]], verdict: str, said: str, tmp_path: Path
+    sizes: list[tuple[float, float]], verdict: str, said: str
 ) -> None:
-    above = [compared(d, p, at=k, other="bcnd") for k, (d, p) in enumerate(sizes)]
-    found = occasionally(numbers(tmp_path, "figure4", epsilon_greedy=above), "sample", "cartpole")
+    above = tuple(lead(d, p, k, "bcnd") for k, (d, p) in enumerate(sizes))
+    numbers = Numbers(figure4=Figure4(epsilon_greedy=above))
+    found = occasionally(numbers, "sample", "cartpole")
     assert found.verdict == verdict
     assert found.ours.startswith(f"BCND is {said}")
 
@@ -56,24 +47,24 @@ def test_occasionally_is_significantly_at_some_sizes_and_not_at_all(
     [((3.0, 0.01), YES), ((3.0, 0.2), PARTLY), ((-3.0, 0.2), PARTLY), ((-3.0, 0.01), OPPOSITE)],
 )
 def test_more_pairs_help_where_the_gain_is_significant(
-    last: tuple[float, float], verdict: str, tmp_path: Path
+    last: tuple[float, float], verdict: str
 ) -> None:
-    gains = [
-        compared(d, p, method=m, at=1600, **{"from": 100})
+    gains = tuple(
+        paired(Gain, d, p, method=m, at=1600, start=100)
         for m, (d, p) in {"bc": (2.0, 0.001), "counter-bc": last}.items()
-    ]
-    found = more_helps(numbers(tmp_path, "figure4", gains=gains), "sample", "cartpole")
+    )
+    found = more_helps(Numbers(figure4=Figure4(gains=gains)), "sample", "cartpole")
     assert found.verdict == verdict
     assert found.ours.startswith("from 100 to 1600 pairs: BC +2.00 (p = .001), Counter-BC ")
 
 
-def test_leading_names_the_sizes_at_which_it_does_not(tmp_path: Path) -> None:
+def test_leading_names_the_sizes_at_which_it_does_not() -> None:
     every = {(k, m): (2.0, 0.01) for k in (100, 400, 800) for m in ("bc", "bcnd")}
     every[400, "bc"] = every[800, "bc"] = (2.0, 0.2)
 
     def judged() -> Finding:
-        above = [compared(d, p, at=k, other=m) for (k, m), (d, p) in every.items()]
-        return leads(numbers(tmp_path, "figure4", leads=above), "sample", "cartpole")
+        above = tuple(lead(d, p, k, m) for (k, m), (d, p) in every.items())
+        return leads(Numbers(figure4=Figure4(leads=above)), "sample", "cartpole")
 
     assert judged() == Finding(
         "above each at 1 of 3 sizes; not different from BC at 400/800", PARTLY
@@ -89,17 +80,20 @@ def test_leading_names_the_sizes_at_which_it_does_not(tmp_path: Path) -> None:
     [(-1.0, -3.9, YES), (-1.0, -4.5, UNCLEAR), (-1.0, -9.0, OPPOSITE), (-4.5, -9.0, OPPOSITE)],
 )
 def test_methods_are_alike_where_each_is_the_same_as_the_best(
-    bcnd: float, ours: float, verdict: str, tmp_path: Path
+    bcnd: float, ours: float, verdict: str
 ) -> None:
     best = {"at": 0.0, "best": "bc", "mean_of_best": 100.0}
-    each = [compared(d, None, method=m, **best) for m, d in (("bcnd", bcnd), ("counter-bc", ours))]
-    found = alike(numbers(tmp_path, "figure5", alike=each), "sample", "cartpole")
+    each = tuple(
+        paired(BelowBest, d, math.nan, method=m, **best)
+        for m, d in (("bcnd", bcnd), ("counter-bc", ours))
+    )
+    found = alike(Numbers(figure5=Figure5(alike=each)), "sample", "cartpole")
     assert found.verdict == verdict
     assert found.ours.startswith("best BC 100.0, above it BCND −")
 
 
 @pytest.mark.parametrize(
-    ("lead", "step", "verdict"),
+    ("last", "step", "verdict"),
     [
         ((2.0, 0.01), (4.0, 0.01), YES),
         ((2.0, 0.01), (4.0, 0.2), NO),
@@ -108,14 +102,11 @@ def test_methods_are_alike_where_each_is_the_same_as_the_best(
     ],
 )
 def test_a_lead_that_grows_is_one_at_its_end(
-    lead: tuple[float, float], step: tuple[float, float], verdict: str, tmp_path: Path
+    last: tuple[float, float], step: tuple[float, float], verdict: str
 ) -> None:
-    said = numbers(
-        tmp_path, "figure5",
-        leads=[compared(-2.0, 0.2, at=0.0, other="bc"), compared(*lead, at=1.0, other="bc")],
-        steps=[compared(*step, at=1.0, other="bc")],
-    )  # fmt: skip
-    found = grows(said, "sample", "cartpole")
+    above = (lead(-2.0, 0.2, 0.0, "bc"), lead(*last, 1.0, "bc"))
+    figure5 = Figure5(leads=above, steps=(lead(*step, 1.0, "bc"),))
+    found = grows(Numbers(figure5=figure5), "sample", "cartpole")
     assert found.verdict == verdict
     assert found.ours.startswith("above BC by −2.00 at σ 0, ")
     assert " of 1 steps up, " in found.ours
@@ -126,18 +117,19 @@ def test_a_lead_that_grows_is_one_at_its_end(
     [(0.1, 89.0, YES), (5.0, 89.0, UNCLEAR), (0.1, 91.0, OPPOSITE)],
 )
 def test_chance_is_a_tenth_of_what_is_reached_without_noise(
-    sem: float, ours: float, verdict: str, tmp_path: Path
+    sem: float, ours: float, verdict: str
 ) -> None:
-    cells = [
-        {"sigma": sigma, "method": m, "mean": mean, "sem": sem, "count": 50}
+    cells = tuple(
+        FigureCell(world="cartpole", teacher="uniform", act="sample", sigma=sigma, radius=None,
+                   method=m, mean=mean, sem=sem, count=50)
         for sigma, m, mean in ((0.0, "bc", 900.0), (0.0, "counter-bc", 800.0), (1.0, "bc", 80.0),
                                (1.0, "counter-bc", ours))
-    ]  # fmt: skip
-    found = near_chance(numbers(tmp_path, "figure5", cells=cells), "sample", "cartpole")
+    )  # fmt: skip
+    found = near_chance(Numbers(figure5=Figure5(cells=cells)), "sample", "cartpole")
     assert found.verdict == verdict
     assert found.ours.endswith("; a tenth is 90.0")
 
 
 @pytest.mark.parametrize("rule", [occasionally, more_helps, leads, alike, grows])
-def test_what_has_no_tests_was_not_run(rule: Any, tmp_path: Path) -> None:
-    assert rule(Numbers(tmp_path), "sample", "cartpole") == Finding("", OPEN)
+def test_what_has_no_tests_was_not_run(rule: Any) -> None:
+    assert rule(Numbers(), "sample", "cartpole") == Finding("", OPEN)

@@ -13,7 +13,7 @@ def test_opposite_runs_cancel_in_the_mean_curve_and_not_in_the_mean_of_their_var
     runs = np.stack(
         [intended_action(AT), -intended_action(AT), intended_action(AT), -intended_action(AT)]
     )
-    assert recovered.variation_of_mean(runs)["mean"] == pytest.approx(0.0)
+    assert recovered.variation_of_mean(runs).mean == pytest.approx(0.0)
     assert [variation(run) for run in runs] == pytest.approx([2.0] * 4)
 
 
@@ -21,7 +21,7 @@ def test_where_runs_turn_together_the_mean_curve_varies_as_much_as_they_do() -> 
     runs = np.array([1.0, 2.0, 0.5])[:, None] * intended_action(AT)
     own = np.array([2.0, 4.0, 1.0])  # the variation is then linear, and so the jackknife exact
     found = recovered.variation_of_mean(runs)
-    assert found == pytest.approx({"mean": own.mean(), "sd": own.std(ddof=1)})
+    assert (found.mean, found.sd) == pytest.approx((own.mean(), own.std(ddof=1)))
 
 
 @pytest.mark.parametrize("curves", [2, 3, 7])

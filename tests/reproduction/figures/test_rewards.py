@@ -35,8 +35,8 @@ def test_demonstrated_returns_count_every_dataset_once() -> None:
          for s in (0, 1) for m in ("bc", "bcnd")]
     )  # fmt: skip
     (row,) = rewards.demonstrated_returns(table)
-    assert (row["world"], row["mean"]) == ("fork", 5.0)
-    assert rewards.demonstrated_returns(table.drop(columns="shown_return")) == []
+    assert (row.world, row.mean) == ("fork", 5.0)
+    assert rewards.demonstrated_returns(table.drop(columns="shown_return")) == ()
 
 
 def test_a_baseline_is_compared_with_every_radius() -> None:
@@ -47,7 +47,7 @@ def test_a_baseline_is_compared_with_every_radius() -> None:
          for s in range(3)]
     )  # fmt: skip
     tests = rewards.above_bc(table)
-    assert [(t["radius"], t["difference"]["mean"], t["bc"]) for t in tests] == [
+    assert [(t.radius, t.difference.mean, t.bc) for t in tests] == [
         (0.1, 1.0, 11.0),
         (0.2, 2.0, 11.0),
     ]
