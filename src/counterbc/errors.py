@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
+
+KERNEL_INSTALLS = {
+    "numba": "pip install 'counterbc[fast]'",
+    "triton": "install a CUDA build of torch, which brings triton",
+}
+"""How to install the library of each native kernel."""
 
 
 class CounterBCError(Exception):
@@ -48,5 +55,8 @@ class Diverged(UserWarning):
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> OptionError:
-    """Return the error for a name that is not one of `names`."""
-    return OptionError(f"unknown {kind} {str(name)!r}; allowed: {', '.join(names)}")
+    """Return the error for a name that is not one of `names`, with the nearest of them."""
+    allowed = list(names)
+    nearest = get_close_matches(str(name), allowed, 1)
+    hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    return OptionError(f"unknown {kind} {str(name)!r}; allowed: {', '.join(allowed)}{hint}")

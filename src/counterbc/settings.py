@@ -17,6 +17,8 @@ from counterbc.methods import METHODS, Method, find_method
 from counterbc.policies import FOR_IMAGES, POLICIES, Mixture, Policy
 from counterbc.supports import SUPPORTS, Demonstrated
 
+NO_LIMIT = 1 << 30
+"""A batch size that no dataset reaches."""
 KernelName = Literal["auto", "torch", "numba", "triton"]
 
 
@@ -57,7 +59,7 @@ class Settings:
     """Number of gradient steps; the default is the paper's 1000 epochs of 10."""
     batch: int | None = None
     """Pairs per gradient step; by default a tenth of the pairs, but at most `largest_batch`."""
-    largest_batch: int = 256
+    largest_batch: int = field(default=256, metadata={"words": {NO_LIMIT: "no limit"}})
     """The most pairs per gradient step where `batch` is not given."""
     learning_rate: float | None = None
     """The learning rate of Adam; by default the policy's."""
@@ -218,14 +220,14 @@ _LIMITS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 PRESETS: dict[str, Settings] = {
     "default": Settings(),
     # The paper's text: actions normalized, Δ 0.4, C(s, a) ⊆ A; it does not speak of observations.
-    "paper": Settings(radius=0.4, limited=True, scale_obs=False, largest_batch=1 << 30),
+    "paper": Settings(radius=0.4, limited=True, scale_obs=False, largest_batch=NO_LIMIT),
     # Their released code: everything raw, a box of Δ 0.5, counterfactuals anywhere.
     "authors": Settings(
         radius=0.5,
         shape="box",
         scale_actions=False,
         scale_obs=False,
-        largest_batch=1 << 30,
+        largest_batch=NO_LIMIT,
     ),
 }
 

@@ -45,7 +45,7 @@ def test_groups_are_found_and_written_as_masks_and_observations(
 
 
 def test_options_of_the_search_reach_it(demos: Path, call: Call) -> None:
-    status, out, _ = call("intents", demos, "--most", 1)
+    status, out, _ = call("intents", demos, "--max-groups", 1)
     assert (status, "One intent" in out) == (0, True)
     status, _, err = call("intents", demos, "--folds", 1)
     assert (status, "folds is 1; it must be 2 or more" in err) == (1, True)

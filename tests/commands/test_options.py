@@ -26,7 +26,7 @@ class Paint:
     Nobody reads on.
     """
 
-    coats: int = 2
+    coats: int = field(default=2, metadata={"words": {9: "many"}})
     """Number of coats;
     see `stop_early`."""
     stop_early: bool = False
@@ -108,7 +108,7 @@ def test_the_help_has_docstrings_choices_and_defaults(capsys: pytest.CaptureFixt
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
     for words in (
         "How to paint.",
-        "--coats INT Number of coats; see --stop-early. (default: 2; thick: 9)",
+        "--coats INT Number of coats; see --stop-early. (default: 2; thick: many)",
         "--stop-early, --no-stop-early Stop early. (default: off; thick: on)",
         "--colour {red,green} The colour. ",
         "--finish {matt,gloss} The finish.",

@@ -28,7 +28,7 @@ def test_numbers_are_split_at_their_gap_by_hand() -> None:
     assert _split(np.array([0.0, 0.1, 5.0, 5.2, 0.2]), 2).tolist() == [0, 0, 1, 1, 0]
 
 
-@pytest.mark.parametrize(("name", "value"), [("most", 0), ("rounds", 0), ("folds", 1)])
+@pytest.mark.parametrize(("name", "value"), [("max_groups", 0), ("rounds", 0), ("folds", 1)])
 def test_a_search_below_its_limits_is_refused(name: str, value: int) -> None:
     with pytest.raises(OptionError, match=f"{name} is {value}; it must be"):
         IntentSearch(**{name: value})

@@ -163,7 +163,9 @@ def test_images_and_unknown_angles_and_no_groups_are_refused() -> None:
         find_intents(Demonstrations((frames,) * 1), 1)
 
 
-@pytest.mark.parametrize("name", ["most", "pairs", "restarts", "first_rounds", "rounds", "folds"])
+@pytest.mark.parametrize(
+    "name", ["max_groups", "pairs", "restarts", "first_rounds", "rounds", "folds"]
+)
 def test_numbers_that_leave_nothing_to_do_are_refused(name: str) -> None:
     options: dict[str, Any] = {name: 0}
     with pytest.raises(OptionError, match=f"{name} is 0"):
@@ -184,7 +186,7 @@ def test_the_command_says_the_groups_and_writes_a_marked_copy(
     marked = load(out)
     assert {len(m) for m in marked.masks.values()} == {20}
     assert marked.obs_names[-2:] == ("intent[0]", "intent[1]")
-    assert main(["intents", str(path), "--most", "2"]) == 0
+    assert main(["intents", str(path), "--max-groups", "2"]) == 0
     shown = capsys.readouterr().out
     assert "2 intents in 40 episodes." in shown
     assert "log-likelihood of held-out episodes" in shown

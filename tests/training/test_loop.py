@@ -19,7 +19,7 @@ from counterbc.training.loop import Interrupt, Loop
 
 Train = Callable[..., Policies]
 NO_NUMBA = (
-    r"differently: kernel was numba, here it would be torch; install counterbc\[fast\], "
+    r"differently: kernel was numba, here it would be torch; pip install 'counterbc\[fast\]', "
     "or choose another folder$"
 )
 

@@ -143,10 +143,11 @@ def _options(name: str, group: Group) -> type:
             text = text.replace(field_name, option)
         defaults = {"default": f.default}
         defaults |= {name: getattr(preset, f.name) for name, preset in group.presets.items()}
+        words = f.metadata.get("words", {})
         literals = _literals(hints[f.name])
         setting = conf.arg(
             help=text,
-            help_behavior_hint=_default_text(defaults),
+            help_behavior_hint=_default_text({n: words.get(v, v) for n, v in defaults.items()}),
             metavar=_metavar(f.name, hints[f.name], f.metadata.get("choices", literals or None)),
         )
         kind, absent, scalar = _option_type(str if literals else hints[f.name])

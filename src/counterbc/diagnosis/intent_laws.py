@@ -14,7 +14,7 @@ from counterbc.errors import OptionError
 class IntentSearch:
     """How intents are searched."""
 
-    most: int = 4
+    max_groups: int = 4
     """The largest number of groups to try, from 1 on."""
     pairs: int = 16
     """Pairs read per episode, evenly spread."""
@@ -24,13 +24,13 @@ class IntentSearch:
     """Standard deviation of the waves' frequencies, for standardized states."""
     ridge: float = 1.0
     """Penalty of the regressions, in units of one pair."""
-    floor: float = 0.01
+    added_variance: float = 0.01
     """Added to the variances of Σ, where y is standardized."""
     restarts: int = 8
     """Number of initial groupings of EM."""
     first_rounds: int = 8
     """Rounds of EM from each of them, before only the likeliest continues."""
-    witnesses: float = 3.0
+    first_weight: float = 3.0
     """How many times an episode counts in these first rounds; counted once, groups that are not yet
     far apart would merge."""
     rounds: int = 50
@@ -39,7 +39,7 @@ class IntentSearch:
     """Folds of episodes that decide the number of groups."""
 
     def __post_init__(self) -> None:
-        for name in ("most", "pairs", "restarts", "first_rounds", "rounds"):
+        for name in ("max_groups", "pairs", "restarts", "first_rounds", "rounds"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be 1 or more")
         if self.folds < 2:
@@ -77,7 +77,7 @@ class Law:
 def _fit(x: Array, y: Array, gram: Array, cross: Array, shares: Array, search: IntentSearch) -> Law:
     """Return the law that shares (E, K) make likeliest."""
     penalty = search.ridge * np.eye(x.shape[2])
-    weight, sigma = [], search.floor * np.eye(y.shape[2])
+    weight, sigma = [], search.added_variance * np.eye(y.shape[2])
     for r in shares.T:
         b = np.linalg.solve(np.tensordot(r, gram, 1) + penalty, np.tensordot(r, cross, 1))
         error = (y - x @ b) * np.sqrt(r / (len(x) * x.shape[1]))[:, None, None]
@@ -102,7 +102,7 @@ def likeliest_law(
     for restart, shares in enumerate(_initial_shares(beyond, groups, search.restarts)):
         for _ in range(search.first_rounds):
             law = _fit(x, y, gram, cross, shares, search)
-            shares, log = law.shares(x, y, search.witnesses)
+            shares, log = law.shares(x, y, search.first_weight)
         ends.append((float(log.mean()), restart, shares))
     shares, likely = max(ends)[2], -np.inf
     for _ in range(search.rounds):

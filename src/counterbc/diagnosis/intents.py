@@ -100,7 +100,7 @@ def find_intents(
     `angles` names observations that are angles in radians. They are read as cosine and sine, so
     that whole turns do not matter.
     """
-    count = search.most if groups is None else groups
+    count = search.max_groups if groups is None else groups
     if count < 1:
         raise OptionError(f"groups is {count}; ask for 1 or more")
     if len(demos) < (2 * search.folds if groups is None else groups):
@@ -112,7 +112,7 @@ def find_intents(
     x, y = _pairs(demos, angles, seed, search)
     held_out: dict[int, Array] = {}
     if groups is None:
-        held_out = {k: _held_out(x, y, k, seed, search) for k in range(1, search.most + 1)}
+        held_out = {k: _held_out(x, y, k, seed, search) for k in range(1, search.max_groups + 1)}
         groups = _fewest(held_out)
     _, law = likeliest_law(x, y, groups, seed, search)
     shares, _ = law.shares(x, y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import NamedTuple
 
-from counterbc.errors import OptionError
+from counterbc.errors import KERNEL_INSTALLS, OptionError
 from counterbc.kernels.closed_form import loss_misfit
 from counterbc.kernels.step_kernel import StepCase, StepKernel
 from counterbc.kernels.torch_kernel import TorchKernel
@@ -24,11 +24,6 @@ _NATIVE = {  # in the order in which auto tries them
     "triton": _Native("triton_kernel", "TritonKernel", "cuda", "triton"),
     "numba": _Native("numba_kernel", "NumbaKernel", "cpu", "numba"),
     "torch, numba loss": _Native("numba_loss", "NumbaLossKernel", "cpu", "numba"),
-}
-
-_INSTALL = {
-    "triton": "install a CUDA build of torch, which brings triton",
-    "numba": "pip install 'counterbc[fast]'",
 }
 
 
@@ -60,6 +55,6 @@ def _find(name: str, case: StepCase) -> type[StepKernel] | str:
     try:
         module = import_module(f"counterbc.kernels.{home.module}")
     except ImportError:
-        return f"{home.library} is not installed ({_INSTALL[home.library]})"
+        return f"{home.library} is not installed ({KERNEL_INSTALLS[home.library]})"
     kernel: type[StepKernel] = getattr(module, home.kernel)
     return kernel.misfit(case) or kernel
