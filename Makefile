@@ -80,7 +80,7 @@ push-t: venv system
 
 # It takes hours without a GPU.
 RACING := --env car-racing --study car-racing $(RESULTS)
-FOUR := --noise uniform gaussian crowd typical
+FOUR := --noise uniform gaussian quick-crowd quick-typical
 racing: venv system
 	@for command in run draw; do \
 	  $(REPRODUCE) $$command figure4 table1 $(RACING) $(FOUR) || exit 1; \

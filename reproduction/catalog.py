@@ -13,7 +13,7 @@ from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import OptionError, unknown
 from counterbc.experiments.cell import Cell
 from reproduction.figure_options import RECORDED_WORLDS, FigureOptions
-from reproduction.paper import PAPER_METHODS, PAPER_TEACHERS
+from reproduction.paper import PAPER_METHODS, PAPER_TEACHERS, STAND_IN
 from reproduction.recovery import RecoveryCell
 
 USUAL_WORLDS = ("intersection", "cartpole")
@@ -58,13 +58,13 @@ def figure5(options: FigureOptions) -> list[Cell]:
 
 def figure6(options: FigureOptions) -> list[Cell]:
     """Return the cells of reward against Δ."""
-    return [*options.grid(USUAL_WORLDS, ("crowd", "uniform"), (400,), along="radii")]
+    return [*options.grid(USUAL_WORLDS, (STAND_IN, "uniform"), (400,), along="radii")]
 
 
 def figure7(options: FigureOptions) -> list[Cell]:
     """Return the cells of air hockey: all methods but BC-RNN."""
     methods = tuple(m for m in PAPER_METHODS if m != "bc-rnn")
-    return [*options.grid(("air-hockey",), ("crowd",), methods=methods)]
+    return [*options.grid(("air-hockey",), (STAND_IN,), methods=methods)]
 
 
 @dataclass(frozen=True)

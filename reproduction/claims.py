@@ -10,7 +10,7 @@ from counterbc.experiments.styles import method_style
 from reproduction.anova import ALPHA
 from reproduction.figure_numbers import FigureCell
 from reproduction.numbers import Numbers, where, worlds
-from reproduction.paper import PAPER_TEACHERS
+from reproduction.paper import PAPER_TEACHERS, STAND_IN
 from reproduction.verdicts import (
     Finding,
     beats,
@@ -26,7 +26,7 @@ from reproduction.verdicts import (
 from reproduction.verdicts_along import alike, grows, leads, more_helps, near_chance, occasionally
 
 SINGLE_CLAIMS = {
-    "crowd": "the same holds for the crowd in place of people",
+    STAND_IN: "the same holds for the crowd in place of people",
     "uniform": "the same holds under uniform noise",
     "gaussian": "the same holds under Gaussian noise",
 }
@@ -40,7 +40,7 @@ RADIUS_CLAIMS = {
 CHANCE = "as σ nears 1 all methods approach chance"
 LEAD = "all teachers together, Counter-BC is above each baseline (p < .01)"
 PEOPLE = "with people's demonstrations, Counter-BC is above each baseline"
-LARGER = "crowd: a larger Δ improves on BC"
+LARGER = f"{STAND_IN}: a larger Δ improves on BC"
 CAN = "figure4 --env can --data low_dim_v141.hdf5"
 NOT_RUN = (
     ("5.1", "car-racing", "figure4", LEAD, "figure4 --env car-racing --paper-size"),

@@ -17,7 +17,7 @@ from reproduction.paper import PAPER_RADIUS
 from reproduction.rows import keep, open_study
 
 WORLD = "car-racing"
-RACING_TEACHERS = ("uniform", "typical")
+RACING_TEACHERS = ("uniform", "quick-typical")
 SEEDS, EPISODES, STEPS = 5, 10, 2000
 
 

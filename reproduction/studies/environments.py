@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterbc.demonstrators import NOISES, TEACHERS
 from counterbc.envs import WORLDS, make_vec
 from reproduction.options import DOCS, StudyOptions, option
 from reproduction.records import Record, read
 from reproduction.studies import fixed_radii, methods
 
 SPEED = DOCS.parent / "benchmarks" / "results" / "worlds-speed.json"
-DEMONSTRATORS = (
-    "expert", "uniform", "gaussian", "epsilon-greedy", "novice", "typical", "skilled", "crowd",
-)  # fmt: skip
+DEMONSTRATORS = ("expert", *NOISES, *TEACHERS)
 FRAMES = {"intersection": (1, 8, 19), "cartpole-hard": (1, 25, 60), "air-hockey": (1, 30, 90)}
 SEEDS = {"intersection": 3, "cartpole-hard": 1, "air-hockey": 0}
 

@@ -19,7 +19,7 @@ from reproduction.records import Record, Records, expected_warnings
 
 STUDY_TEACHERS: dict[str, Teacher] = {
     "uniform σ 0.5": DEFAULT_TEACHER,
-    "typical": TEACHERS["typical"],
+    "quick-typical": TEACHERS["quick-typical"],
 }
 PAIRS = (100, 400)
 

@@ -31,7 +31,7 @@ def figure4(p: float, *teachers: str, shown: Sequence[str]) -> Numbers:
 
 
 def test_all_teachers_together_have_the_level_that_the_paper_states() -> None:
-    shown = ("crowd", "uniform", "typical")
+    shown = ("quick-crowd", "uniform", "typical")
     found = judged(figure4(0.02, "all", "uniform", "typical", shown=shown))
     assert found[LEAD][1] == PARTLY  # p < .05, not < .01
     assert found["the same holds under uniform noise"][1] == YES

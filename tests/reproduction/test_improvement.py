@@ -24,7 +24,7 @@ def shown(values: Mapping[tuple[str, str], tuple[float, ...]]) -> pd.DataFrame:
 
 BOTH = {
     ("uniform", "bc"): (8.0, 12.0), ("uniform", "counter-bc"): (12.0, 16.0),
-    ("crowd", "bc"): (1.0, 3.0), ("crowd", "counter-bc"): (3.0, 5.0),
+    ("quick-crowd", "bc"): (1.0, 3.0), ("quick-crowd", "counter-bc"): (3.0, 5.0),
 }  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def test_a_run_that_diverged_leaves_the_means_paired() -> None:
 @pytest.mark.parametrize(("runs", "how"), [(FEW_RUNS - 1, "jackknife-t"), (FEW_RUNS, "bootstrap")])
 def test_few_runs_get_a_jackknife_and_many_a_bootstrap(runs: int, how: str) -> None:
     b, c = np.random.default_rng(0).normal((100, 110), 5, (runs, 2)).T
-    rows = shown({("crowd", "bc"): tuple(b), ("crowd", "counter-bc"): tuple(c)})
+    rows = shown({("quick-crowd", "bc"): tuple(b), ("quick-crowd", "counter-bc"): tuple(c)})
     (found,) = improvements(rows)
     assert found.interval == how
     assert found.low < found.percent < found.high

@@ -14,8 +14,8 @@ from reproduction.trends import alike, gains, in_each_world, leads, steps
 
 ABOUT = {"world": "cartpole", "act": "sample"}
 # Counter-BC above BC in runs 0, 1 and 2, by teacher and size.
-ABOVE = {("uniform", 100): (1, 2, 3), ("crowd", 100): (3, 2, 7),
-         ("uniform", 400): (2, 4, 9), ("crowd", 400): (4, 4, 5)}  # fmt: skip
+ABOVE = {("uniform", 100): (1, 2, 3), ("quick-crowd", 100): (3, 2, 7),
+         ("uniform", 400): (2, 4, 9), ("quick-crowd", 400): (4, 4, 5)}  # fmt: skip
 
 
 def rows(column: str = "pairs", above: dict[Any, Any] = ABOVE) -> pd.DataFrame:
@@ -64,7 +64,7 @@ def test_only_the_paper_s_teachers_are_pooled() -> None:
     both = rows(above=ABOVE | others)
     assert in_each_world(both, "pairs", leads) == in_each_world(rows(), "pairs", leads)
     by_teacher = {t.teacher: t for t in rewards.tests(both, "pairs")}
-    assert list(by_teacher) == ["uniform", "crowd", "typical", "all"]
+    assert list(by_teacher) == ["uniform", "quick-crowd", "typical", "all"]
     assert by_teacher["all"].anova.subjects == 2 * 2 * 3
     assert [t.teacher for t in rewards.tests(rows(above=others), "pairs")] == ["typical"]
 
@@ -81,7 +81,7 @@ def test_epsilon_greedy_is_tested_against_bcnd_alone() -> None:
 
 def test_a_teacher_s_run_with_a_gap_is_left_out_of_every_point() -> None:
     table = rows()
-    gap = (table["teacher"] == "crowd") & (table["seed"] == 2) & (table["pairs"] == 400)
+    gap = (table["teacher"] == "quick-crowd") & (table["seed"] == 2) & (table["pairs"] == 400)
     table.loc[gap & (table["method"] == "bc"), "return"] = np.nan
     small, large = in_each_world(table, "pairs", leads)
     # Run 2 has uniform alone: 3 and 9.
@@ -96,7 +96,7 @@ def test_what_one_run_alone_finished_is_not_tested() -> None:
 
 def test_above_bc_tells_bc_s_mean_and_no_p_where_nothing_differs() -> None:
     table = pd.DataFrame(
-        ABOUT | {"teacher": "crowd", "method": m, "radius": r, "seed": s, "return": 10.0 + s + d}
+        ABOUT | {"teacher": "quick-crowd", "method": m, "radius": r, "seed": s, "return": 10.0 + s + d}
         for m, r, d in (("bc", np.nan, 0), ("counter-bc", 0.0, 0))
         for s in range(3)
     )  # fmt: skip
