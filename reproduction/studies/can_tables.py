@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from reproduction.markdown import markdown_table
 from reproduction.studies.can import BC_SUBSETS, NETWORKS, ROWS, SUBSETS, WORLD
 from reproduction.tables import Line, archived_rows, compare_methods
 
-HEAD = "| method | Δ | success [95 %] | above BC, by seed [95 %] | steps |\n|---|---|---|---|---|"
+HEAD = ("method", "Δ", "success [95 %]", "above BC, by seed [95 %]", "steps")
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
@@ -28,9 +29,9 @@ def tables(folder: Path, network: str) -> str:
         if len(part):
             steps = part.groupby("label").length.mean()
             method_lines = compare_methods(part, "success", base="BC")
-            lines = [_text(line, steps[line.label]) for line in method_lines]
+            lines = [_cells(line, steps[line.label]) for line in method_lines]
             head = f"**{name.capitalize()}**, {round(part.pairs.mean())} pairs"
-            blocks.append("\n".join([f"{head}\n", HEAD, *lines, *_gripper(part)]))
+            blocks.append("\n".join([f"{head}\n", markdown_table(HEAD, lines), *_gripper(part)]))
     return "\n" + "\n\n".join(blocks) + "\n"
 
 
@@ -62,10 +63,9 @@ def _above(line: Line) -> str:
     return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]".replace("-", "−")
 
 
-def _text(line: Line, steps: float) -> str:
+def _cells(line: Line, steps: float) -> list[str]:
     """Return a line with Wilson's interval over all episodes, and the difference paired by seed."""
     radii = sorted({round(r, 2) for r in line.radius}) if "Counter" in line.label else []
     rate, low, high = (100 * share for share in line.rate)
     cells = [line.label, " … ".join(f"{r:g}" for r in radii)]
-    cells += [f"{rate:.1f} % [{low:.1f}, {high:.1f}]", _above(line), f"{steps:.0f}"]
-    return f"| {' | '.join(cells)} |"
+    return [*cells, f"{rate:.1f} % [{low:.1f}, {high:.1f}]", _above(line), f"{steps:.0f}"]

@@ -11,6 +11,10 @@ import numpy as np
 
 from counterbc.acting.actor import ACTS
 from counterbc.acting.intervals import mean_interval, paired_difference
+from reproduction.figure_json import from_json
+from reproduction.figure_numbers import Figure5, Figure6, FigureCell
+from reproduction.markdown import markdown_table
+from reproduction.numbers import where
 from reproduction.paper import PAPER_IMPROVEMENTS, PAPER_METHODS
 from reproduction.records import Record, read
 from reproduction.rows import ARCHIVE, open_study
@@ -27,7 +31,8 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
 
 def tables(results: Path) -> dict[str, str]:
     """Return all tables by their mark."""
-    rows, numbers = archived(results), read(results / WORLD / "numbers.json")
+    path = results / WORLD / "numbers.json"
+    rows, numbers = archived(results), read(path)
     blocks = {
         "Share of the track visited, in %": markdown(rows, "lap", 100),
         "Return": markdown(rows, "return", 1),
@@ -35,8 +40,8 @@ def tables(results: Path) -> dict[str, str]:
     }
     return {
         "tables": "\n\n".join(f"**{title}**\n\n{block}" for title, block in blocks.items()),
-        "sigmas": by_noise(numbers),
-        "radii": by_radius(numbers),
+        "sigmas": by_noise(from_json(Figure5, numbers["figure5"], path, "figure5")),
+        "radii": by_radius(from_json(Figure6, numbers["figure6"], path, "figure6")),
         "dimensions": by_dimension(rows, numbers["dimensions"]),
     }
 
@@ -51,41 +56,29 @@ def archived(results: Path) -> list[Record]:
     return rows
 
 
-def by_noise(numbers: Record) -> str:
+def by_noise(figure: Figure5) -> str:
     """Return figure 5 as a table: tiles visited, a line per σ and way of acting."""
-    cells = numbers["figure5"]["cells"]
-    keys = sorted({(c["act"], c["sigma"]) for c in cells})
-    lines = [
-        "| act | σ | " + " | ".join(PAPER_METHODS) + " |",
-        "|---" * (2 + len(PAPER_METHODS)) + "|",
-    ]
-    for act, sigma in keys:
-        row = {c["method"]: tiles(c) for c in cells if (c["act"], c["sigma"]) == (act, sigma)}
-        lines.append(f"| {act} | {sigma:g} | " + " | ".join(row[m] for m in PAPER_METHODS) + " |")
-    return "\n".join(lines)
+    rows = []
+    for act, sigma in sorted({(c.act, c.sigma or 0.0) for c in figure.cells}):
+        texts = {c.method: tiles(c) for c in where(figure.cells, act=act, sigma=sigma)}
+        rows.append([act, f"{sigma:g}", *(texts[m] for m in PAPER_METHODS)])
+    return markdown_table(["act", "σ", *PAPER_METHODS], rows)
 
 
-def by_radius(numbers: Record) -> str:
+def by_radius(figure: Figure6) -> str:
     """Return figure 6 as a table: tiles visited by BC and by Counter-BC of each Δ."""
-    cells = numbers["figure6"]["cells"]
-    radii = sorted({c["radius"] for c in cells} - {None})
-    lines = ["| teacher | act | BC | " + " | ".join(f"Δ {r:g}" for r in radii) + " |"]
-    lines.append("|---" * (3 + len(radii)) + "|")
-    for teacher, act in dict.fromkeys((c["teacher"], c["act"]) for c in cells):
-        panel = [c for c in cells if (c["teacher"], c["act"]) == (teacher, act)]
-        texts_by_radius = {
-            c["radius"]: tiles(c) for c in panel if c["method"] in ("bc", "counter-bc")
-        }
-        texts = [texts_by_radius[r] for r in (None, *radii)]
-        lines.append("| " + " | ".join([teacher, act, *texts]) + " |")
-    return "\n".join(lines)
+    radii = sorted({c.radius for c in figure.cells if c.radius is not None})
+    rows = []
+    for teacher, act in dict.fromkeys((c.teacher, c.act) for c in figure.cells):
+        panel = where(figure.cells, teacher=teacher, act=act)
+        texts = {c.radius: tiles(c) for c in panel if c.method in ("bc", "counter-bc")}
+        rows.append([teacher, act, *(texts[r] for r in (None, *radii))])
+    return markdown_table(["teacher", "act", "BC", *(f"Δ {r:g}" for r in radii)], rows)
 
 
 def by_dimension(rows: list[Record], laps: Record) -> str:
     """Return the share of the track with Δ in some or all dimensions, and the lead over BC."""
-    heads = [f"Δ in {name}" for name in (*DIMENSIONS, "all")]
-    lines = ["| act | BC | " + " | ".join(heads) + " |"]
-    lines.append("|---" * (3 + len(DIMENSIONS)) + "|")
+    lines = []
     for act in ACTS:
         cell: dict[str, Any] = {"teacher": "uniform", "pairs": 400, "act": act}
         base = by_seed(rows, "lap", method="bc", **cell)
@@ -93,14 +86,16 @@ def by_dimension(rows: list[Record], laps: Record) -> str:
         texts = [f"{100 * base.mean():.0f} %"]
         for lap in (*partial_laps, by_seed(rows, "lap", method="counter-bc", **cell)):
             i = paired_difference(100 * lap, 100 * base).interval
-            texts.append(f"{100 * lap.mean():.0f} % ({i.mean:+.0f} [{i.low:+.0f}, {i.high:+.0f}])")
-        lines.append("| " + " | ".join([act, *texts]) + " |")
-    return "\n".join(lines).replace("-", "−").replace("−−−", "---")
+            text = f"{100 * lap.mean():.0f} % ({i.mean:+.0f} [{i.low:+.0f}, {i.high:+.0f}])"
+            texts.append(text.replace("-", "−"))
+        lines.append([act, *texts])
+    heads = [f"Δ in {name}" for name in (*DIMENSIONS, "all")]
+    return markdown_table(["act", "BC", *heads], lines)
 
 
-def tiles(cell: Record) -> str:
+def tiles(cell: FigureCell) -> str:
     """Return the mean with its standard error."""
-    return f"{cell['mean']:.0f} ± {cell['sem']:.0f}"
+    return f"{cell.mean:.0f} ± {cell.sem:.0f}"
 
 
 def by_seed(rows: list[Record], name: str, **filters: Any) -> np.ndarray[Any, Any]:
@@ -123,8 +118,7 @@ def markdown(rows: list[Record], name: str, factor: float) -> str:
 
     ▲ and ▼ mark a paired difference to BC whose 95 % interval excludes 0.
     """
-    lines = ["| teacher | pairs | act | " + " | ".join(PAPER_METHODS) + " |"]
-    lines.append("|---" * (3 + len(PAPER_METHODS)) + "|")
+    lines = []
     for cell in table_lines(rows):
         base, texts = by_seed(rows, name, method="bc", **cell), []
         for method in PAPER_METHODS:
@@ -132,8 +126,8 @@ def markdown(rows: list[Record], name: str, factor: float) -> str:
             mean, above = mean_interval(values * factor), paired_difference(values, base).interval
             sign = " ▲" if above.low > 0 else " ▼" if above.high < 0 else ""
             texts.append(f"{mean.mean:.1f} ± {mean.se:.1f}{sign}")
-        lines.append("| " + " | ".join([*map(str, cell.values()), *texts]) + " |")
-    return "\n".join(lines)
+        lines.append([*map(str, cell.values()), *texts])
+    return markdown_table(["teacher", "pairs", "act", *PAPER_METHODS], lines)
 
 
 def improvements(rows: list[Record]) -> str:
@@ -142,10 +136,7 @@ def improvements(rows: list[Record]) -> str:
     A policy that visits every tile improves on BC by the largest possible number.
     """
     heads = [*(f"over {m}" for m in RACING_IMPROVEMENTS), "over bc at most"]
-    lines = [
-        "| teacher | pairs | act | " + " | ".join(heads) + " |",
-        "|---" * (3 + len(heads)) + "|",
-    ]
+    lines = []
     for cell in table_lines(rows):
         our_tiles = np.nanmean(by_seed(rows, "tiles", method="counter-bc", **cell))
         baseline_tiles = [
@@ -156,6 +147,7 @@ def improvements(rows: list[Record]) -> str:
             f"{100 * x:+.0f}"
             for x in (*(our_tiles / o - 1 for o in baseline_tiles), 1 / bc_lap - 1)
         ]
-        lines.append("| " + " | ".join([*map(str, cell.values()), *texts]) + " |")
+        lines.append([*map(str, cell.values()), *texts])
     paper = [f"+{number}" for number in RACING_IMPROVEMENTS.values()]
-    return "\n".join([*lines, "| " + " | ".join(["the paper", "", "", *paper, ""]) + " |"])
+    lines.append(["the paper", "", "", *paper, ""])
+    return markdown_table(["teacher", "pairs", "act", *heads], lines)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from counterbc.demonstrators import NOISES, TEACHERS
 from counterbc.envs import WORLDS, make_vec
+from reproduction.markdown import markdown_table
 from reproduction.options import DOCS, StudyOptions, option
 from reproduction.records import Record, read
 from reproduction.studies import fixed_radii, methods
@@ -75,25 +76,21 @@ def frames(world: str, steps: tuple[int, ...]) -> NDArray[np.uint8]:
 
 def speed_table(speed: Record) -> str:
     """Return the speeds that `benchmarks/worlds.py` measured."""
-    lines = ["| world | steps per second | time / Cartpole's | time / gymnasium's CartPole |"]
-    lines.append("|---|---|---|---|")
+    ratios, lines = ("time / Cartpole's", "time / gymnasium's CartPole"), []
     for name, row in speed.items():
-        ratios = [row[k] for k in ("time / Cartpole's", "time / gymnasium's CartPole")]
-        cells = [f"{middle:.2f} ({low:.2f} … {high:.2f})" for middle, low, high in ratios]
-        lines.append(f"| {name} | {row['steps per second']:,} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        numbers = [row[ratio] for ratio in ratios]
+        cells = [f"{middle:.2f} ({low:.2f} … {high:.2f})" for middle, low, high in numbers]
+        lines.append([name, f"{row['steps per second']:,}", *cells])
+    return markdown_table(["world", "steps per second", *ratios], lines)
 
 
 def return_table(returns: Record) -> str:
     """Return the mean returns of all demonstrators."""
     lines = [
-        "| world | " + " | ".join(DEMONSTRATORS) + " |",
-        "|---" * (1 + len(DEMONSTRATORS)) + "|",
+        [name, *(mean_text(rows[demonstrator]) for demonstrator in DEMONSTRATORS)]
+        for name, rows in returns.items()
     ]
-    for name, rows in returns.items():
-        cells = [f"{rows[w]['return']:.1f} ± {rows[w]['error']:.1f}" for w in DEMONSTRATORS]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return markdown_table(["world", *DEMONSTRATORS], lines)
 
 
 def mean_text(row: dict[str, float]) -> str:
@@ -105,8 +102,7 @@ def measure_table(rows: list[Record]) -> str:
     """Return what air hockey reports beside hits, with mean actions."""
     hockey = [r for r in rows if r["measures"] and r["act"] == "mean"]
     methods = list(dict.fromkeys(r["method"] for r in hockey))
-    lines = ["| teacher | pairs | measure | " + " | ".join(methods) + " |"]
-    lines.append("|---" * (3 + len(methods)) + "|")
+    lines = []
     for teacher, pairs in dict.fromkeys((r["teacher"], r["pairs"]) for r in hockey):
         for name in ("distance_per_hit", "time_per_hit"):
             by_method = {
@@ -115,5 +111,5 @@ def measure_table(rows: list[Record]) -> str:
                 if (r["teacher"], r["pairs"]) == (teacher, pairs)
             }
             cells = [f"{by_method[m]['mean']:.2f} ± {by_method[m]['se']:.2f}" for m in methods]
-            lines.append(f"| {teacher} | {pairs} | {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+            lines.append([teacher, str(pairs), name, *cells])
+    return markdown_table(["teacher", "pairs", "measure", *methods], lines)

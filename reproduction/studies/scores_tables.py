@@ -10,6 +10,7 @@ from scipy import stats
 
 from counterbc.acting.intervals import mean_interval
 from counterbc.diagnosis.kinematics import MEASURES
+from reproduction.markdown import markdown_table
 from reproduction.records import Record
 
 Array = NDArray[Any]
@@ -101,35 +102,34 @@ def markdown(rows: list[Record]) -> dict[str, str]:
 
 def can_table(numbers: Record) -> str:
     """Return the scores of Can's synthetic operators, from `counterbc score --json`."""
-    lines = ["| operator | distance, 90 % | noise |", "|---|---|---|"]
+    lines = []
     for s in sorted(numbers["operators"], key=lambda s: float(s["distance"])):
         distance = f"{s['distance']:.3f} [{s['low']:.3f}, {s['high']:.3f}]"
-        lines.append(f"| `{s['name']}` | {distance} | {s['noise']:.3f} |")
-    return "\n".join(lines)
+        lines.append([f"`{s['name']}`", distance, f"{s['noise']:.3f}"])
+    return markdown_table(["operator", "distance, 90 %", "noise"], lines)
 
 
 def _detection(people: list[Record], takes: list[Record]) -> str:
     """Return how well each measure finds bad operators and bad episodes."""
-    lines = ["| measure | six ranked | all seven | " + " | ".join(KINDS) + " | all three |"]
-    lines += ["|---" * 7 + "|"]
+    lines = []
     for m in (*SCORES, "BC residual", *MEASURES):
         areas = [[auroc(r, m, k) for r in takes] for k in KINDS]
         cells = [_text([correlation(r, m, b) for r in people], 0.0) for b in (False, True)]
         cells += [_text(values, 0.5) for values in (*areas, np.mean(areas, axis=0).tolist())]
-        lines.append(f"| {m} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        lines.append([m, *cells])
+    return markdown_table(["measure", "six ranked", "all seven", *KINDS, "all three"], lines)
 
 
 def _intervals(studies: dict[str, list[Record]]) -> str:
     """Return how often intervals contain the truth."""
-    lines = ["| 90 % intervals that contain the expected error | of an operator | of an episode |"]
-    lines += ["|---" * 3 + "|"]
+    lines = []
     for study, rows in studies.items():
         takes = coverage(rows, "episodes")
         for demonstrator, share in coverage(rows, "operators").items():
             name = f"{study}' study, all" if demonstrator == "all" else f"… {demonstrator}"
-            lines.append(f"| {name} | {100 * share:.0f} % | {100 * takes[demonstrator]:.0f} % |")
-    return "\n".join(lines)
+            lines.append([name, f"{100 * share:.0f} %", f"{100 * takes[demonstrator]:.0f} %"])
+    head = ("90 % intervals that contain the expected error", "of an operator", "of an episode")
+    return markdown_table(head, lines)
 
 
 def _text(values: list[float], neutral: float) -> str:
