@@ -129,7 +129,7 @@ def demonstrated_returns(folder: Path) -> str:
     rows = []
     for row in read_numbers(folder).figure4.shown:
         people, synthetic = PAPER_RETURNS.get(row.world, (None, None))
-        paper = people if row.teacher in (STAND_IN, "people") else synthetic
+        paper = people if row.teacher in (STAND_IN, "crowd", "people") else synthetic
         paper_text = "–" if paper is None else f"{paper}"
         our_text = f"{row.mean:.1f} ± {row.std:.1f}"
         rows.append([title(row.world), title("", row.teacher), paper_text, our_text])
