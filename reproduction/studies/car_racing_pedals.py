@@ -25,6 +25,7 @@ from counterbc.acting.rollout import same_simulator, start_seeds
 from counterbc.envs import make_vec
 from counterbc.envs.car_racing.expert import speed as speed_bar
 from counterbc.errors import OptionError
+from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
 from reproduction.records import Record, read, write
 from reproduction.studies.car_racing import EPISODES, SEEDS, STEPS, WORLD, training_cell
@@ -198,18 +199,18 @@ def table(numbers: Record) -> str:
     """Return a line per variant: BC, Counter-BC, and their difference by run."""
     heads = ["learned from actions", "act", "gas and brake", "BC, %", "Counter-BC, %", "above BC"]
     heads += ["brake", "fast, %"]
-    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    lines = []
     for variant in VARIANTS:
         runs = numbers[", ".join(variant)]
         lap, brake, fast = (np.reshape(runs[k], (2, -1)) for k in ("lap", "brake", "fast"))
         texts = [f"{100 * x:.0f}" for x in lap.mean(1)] + [above(lap[1], lap[0])]
         texts.append(", ".join(f"{x:.3f}" for x in brake.mean(1)))
         texts.append(", ".join(f"{100 * x:.0f}" for x in fast.mean(1)))
-        lines.append("| " + " | ".join([*variant, *texts]) + " |")
+        lines.append([*variant, *texts])
     shares = numbers[DEMONSTRATIONS]
     texts = ["the demonstrations", *[""] * 5]
     texts += [f"{shares['brake']:.3f}", f"{100 * shares['fast']:.0f}"]
-    return "\n".join([*lines, "| " + " | ".join(texts) + " |"])
+    return markdown_table(heads, [*lines, texts])
 
 
 def above(lap: Array, base: Array) -> str:

@@ -17,6 +17,7 @@ import counterbc as cb
 from counterbc.acting.intervals import wilson
 from counterbc.demonstrators import UniformNoise
 from counterbc.errors import OptionError
+from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.records import Record, read, write
 
@@ -90,15 +91,13 @@ def measure(demos: cb.Demonstrations, labels: Any = None, **options: Any) -> Rec
 
 def markdown(rows: dict[str, Record]) -> str:
     """Return the groups of every dataset."""
-    lines = [
-        "| demonstrations | episodes | groups found | in the right group | gain of 2 | gain of 3 |",
-        "|---|" + 5 * "---|",
-    ]
+    lines = []
     for name, r in rows.items():
         right = ""
         if "share" in r:
             low, high = r["wilson"]
             right = f"{100 * r['share']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
-        gains = " | ".join("{:+.2f} ± {:.2f}".format(*r["gain"][k]) for k in ("2", "3"))
-        lines.append(f"| {name} | {r['episodes']} | {r['groups']} | {right} | {gains} |")
-    return "\n".join(lines).replace("| -", "| −")
+        gains = ("{:+.2f} ± {:.2f}".format(*r["gain"][k]).replace("-", "−") for k in ("2", "3"))
+        lines.append([name, str(r["episodes"]), str(r["groups"]), right, *gains])
+    head = ("demonstrations", "episodes", "groups found", "in the right group")
+    return markdown_table([*head, "gain of 2", "gain of 3"], lines)

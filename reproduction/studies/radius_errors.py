@@ -32,6 +32,7 @@ from counterbc.selection.folds import split_folds
 from counterbc.selection.held_out import Training, held_out_errors
 from counterbc.settings import settings_for
 from counterbc.training.progress import Bar
+from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
 from reproduction.records import Record, Records, expected_warnings, read
 
@@ -100,7 +101,7 @@ def measure(name: str, pairs: int, runs: int) -> Record:
 def markdown(rows: list[Record]) -> str:
     """Return mean ± standard error over runs; errors are RMS distances to the intended action."""
     head = ("teacher", "chosen Δ", "best Δ", "error: BC", "Δ 0.4", "chosen", "best")
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    lines = []
     radii = SEARCH.radii
     for row in rows:
         rms = np.sqrt(row["meant"])  # (runs, G)
@@ -108,8 +109,8 @@ def markdown(rows: list[Record]) -> str:
         best = [radii[int(e.argmin())] for e in rms]
         columns = (row["chosen"], best, rms[:, 0], rms[:, radii.index(0.4)], at, rms.min(1))
         texts = [_text(np.array(c), 2 if i < 2 else 3) for i, c in enumerate(columns)]
-        lines.append(f"| {row['teacher']} | {' | '.join(texts)} |")
-    return "\n".join(lines)
+        lines.append([row["teacher"], *texts])
+    return markdown_table(head, lines)
 
 
 def _text(values: Any, digits: int) -> str:

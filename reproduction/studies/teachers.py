@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from counterbc.demonstrators import NOISES, TEACHERS, Chain, Human, Teacher, UniformNoise, record
+from reproduction.markdown import markdown_table
 from reproduction.options import DOCS, StudyOptions, option
 from reproduction.records import Record, read, write
 
@@ -74,32 +75,34 @@ def measure(teacher: Teacher, episodes: int) -> Record:
 
 def markdown(rows: dict[str, Record]) -> str:
     """Return the errors of every teacher."""
-    lines = [
-        f"| teacher | RMS error | lag-1 autocorrelation | bias | within Δ {RADIUS:g} | return |",
-        "|---|" + 5 * "---|",
-    ]
+    lines = []
     for name, r in rows.items():
         bias = ", ".join(f"{b + 0.0:.2f}" for b in np.round(np.array(r["bias"]), 2)).replace(
             "-", "−"
         )
         lag = f"{r['lag 1']:.2f}".replace("-0.00", "0.00").replace("-", "−")
-        lines.append(
-            f"| {name} | {r['rms']:.2f} | {lag} | {bias} | {100 * r['within']:.0f} % "
-            f"| {r['return']:.1f} |"
-        )
-    return "\n".join(lines)
+        texts = (f"{r['rms']:.2f}", lag, bias, f"{100 * r['within']:.0f} %", f"{r['return']:.1f}")
+        lines.append([name, *texts])
+    head = (
+        "teacher",
+        "RMS error",
+        "lag-1 autocorrelation",
+        "bias",
+        f"within Δ {RADIUS:g}",
+        "return",
+    )
+    return markdown_table(head, lines)
 
 
 def traits() -> str:
     """Return the traits of the three human-like teachers."""
     people = [t for t in TEACHERS.values() if isinstance(t, Human) and not t.delay_steps]
-    lines = [f"| | {' | '.join(p.name for p in people)} |", "|---|" + len(people) * "---|"]
-    for trait in (
+    traits = (
         "delay", "overshoot", "bias", "gain", "floor", "memory", "tiring", "device", "wrong",
         "lapses",
-    ):  # fmt: skip
-        lines.append(f"| `{trait}` | {' | '.join(str(getattr(p, trait)) for p in people)} |")
-    return "\n".join(lines)
+    )  # fmt: skip
+    lines = [[f"`{trait}`", *(str(getattr(p, trait)) for p in people)] for trait in traits]
+    return markdown_table(["", *(p.name for p in people)], lines)
 
 
 def draw(episode: int, path: Path) -> None:
