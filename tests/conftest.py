@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,10 @@ from counterbc.cli import main
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.methods import METHODS
 from counterbc.trainer import train
+from tests.annotated import annotate
+from tests.fixture_types import Call, CallJson, Make, Train
 
 pytest_plugins = ["tests.skips"]
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(autouse=True)
@@ -127,3 +125,25 @@ def call_json(call: Call) -> CallJson:
         return payload
 
     return run
+
+
+@pytest.fixture
+def demo_file(tiny: Demonstrations, tmp_path: Path) -> Path:
+    """The tiny dataset as a robomimic file."""
+    tiny.save(tmp_path / "demos.hdf5")
+    return tmp_path / "demos.hdf5"
+
+
+@pytest.fixture
+def annotated_file(demo_file: Path) -> Path:
+    """The tiny dataset with entries that the library does not read."""
+    annotate(demo_file)
+    return demo_file
+
+
+@pytest.fixture
+def intersection_file(tmp_path: Path, call_json: CallJson) -> Path:
+    """60 pairs of Intersection, as the command line writes them."""
+    path = tmp_path / "shown.hdf5"
+    call_json("demonstrate", "intersection", "--pairs", 60, "--out", path)
+    return path

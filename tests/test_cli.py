@@ -11,22 +11,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from counterbc.demonstrators import Chain, GaussianNoise, returns
+from tests.fixture_types import Call, CallJson
 
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
-
-
-@pytest.fixture
-def demos(tmp_path: Path, call_json: CallJson) -> Path:
-    path = tmp_path / "shown.hdf5"
-    call_json("demonstrate", "intersection", "--pairs", 60, "--out", path)
-    return path
 
 
 def test_demonstrate_reports_the_demonstrations_beside_the_expert(
@@ -43,12 +34,14 @@ def test_demonstrate_reports_the_demonstrations_beside_the_expert(
     assert payload["expert_return"] == pytest.approx(best.mean())
 
 
-def test_inspect_shows_what_is_in_a_file(demos: Path, call: Call, call_json: CallJson) -> None:
-    payload = call_json("inspect", demos)
+def test_inspect_shows_what_is_in_a_file(
+    intersection_file: Path, call: Call, call_json: CallJson
+) -> None:
+    payload = call_json("inspect", intersection_file)
     assert (payload["episodes"], payload["pairs"], payload["action_size"]) == (3, 60, 2)
     assert [d["name"] for d in payload["dimensions"]][-1] == "ego_dy"
     assert payload["actions_outside_bounds"] > 0
-    status, out, _ = call("inspect", demos)
+    status, out, _ = call("inspect", intersection_file)
     assert status == 0
     assert "ego_x" in out
 
@@ -92,27 +85,27 @@ def test_inspect_shows_what_is_in_a_file(demos: Path, call: Call, call_json: Cal
 def test_bad_input_is_one_clear_sentence_and_leaves_nothing_behind(
     arguments: tuple[str, ...],
     words: str,
-    demos: Path,
+    intersection_file: Path,
     tmp_path: Path,
     call: Call,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
-    filled = [a.format(demos=demos, tmp=tmp_path) for a in arguments]
+    filled = [a.format(demos=intersection_file, tmp=tmp_path) for a in arguments]
     status, out, err = call(*filled)
     assert status == 1
     assert out == ""
-    assert re.search(words.format(demos=demos, tmp=tmp_path), err)
+    assert re.search(words.format(demos=intersection_file, tmp=tmp_path), err)
     assert len([line for line in err.splitlines() if line.startswith("error:")]) == 1
     assert sorted(tmp_path.iterdir()) == before
 
 
 def test_json_has_null_where_there_is_no_number(
-    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
+    intersection_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     for name in ("a", "b"):
-        call_json("train", demos, "--steps", 2, "--out", tmp_path / name)
+        call_json("train", intersection_file, "--steps", 2, "--out", tmp_path / name)
     runs = (tmp_path / "a", tmp_path / "b")
     status, out, _ = call("evaluate", *runs, "--episodes", 1, "--json")
     assert status == 0
@@ -163,8 +156,17 @@ def _alive(group: int) -> int:
     return count
 
 
-def test_warnings_and_bars_stay_off_stdout(demos: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "counterbc", "train", demos, "--steps", "5", "--json"]
+def test_warnings_and_bars_stay_off_stdout(intersection_file: Path, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "counterbc",
+        "train",
+        intersection_file,
+        "--steps",
+        "5",
+        "--json",
+    ]
     done = subprocess.run(
         [*map(str, command), "--out", str(tmp_path / "run")], capture_output=True, text=True,
         check=True,

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import doctest
 import math
-from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from counterbc import losses
-from counterbc.acting.policies import Policies
 from counterbc.errors import DataError, OptionError
 from counterbc.losses import counter_bc_loss, cross_entropy, generalized_loss, restricted_policy
 from counterbc.supports import Box
 from tests.policies.numbers import assert_near, generator, normal
-
-Train = Callable[..., Policies]
 
 
 def test_the_generalized_loss_computed_by_hand() -> None:

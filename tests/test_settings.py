@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
 from counterbc.methods import METHODS, Method
@@ -18,9 +16,7 @@ from counterbc.policies import POLICIES, GaussianMLP
 from counterbc.settings import Settings
 from counterbc.weightings import Advantage, StateExpertise
 from tests.equality import assert_near, same
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Train
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,7 @@ from counterbc.trainer import train
 from counterbc.training.progress import Quiet
 from counterbc.weightings import Uniform
 from tests.equality import assert_near
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Make, Train
 
 every_method = pytest.mark.parametrize("method", list(METHODS))
 

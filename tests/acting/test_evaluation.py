@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 from counterbc.acting.evaluation import compare, evaluate
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import start_seeds
-from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import CounterBCError, OptionError
+from tests.fixture_types import Make, Train
 
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
 Array = NDArray[Any]
 
 

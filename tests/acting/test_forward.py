@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,9 @@ from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianGRU, GaussianMLP
+from tests.fixture_types import Make, Train
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
 
 
 def by_torch(policies: Policies, obs: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,10 +27,9 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import CounterBCError
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianMLP
+from tests.fixture_types import Make, Train
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
 
 
 def saved(policies: Policies, path: Path, **options: Any) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from counterbc.acting import parity
 from counterbc.acting.onnx import to_onnx
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-
-Train = Callable[..., Policies]
+from tests.fixture_types import Train
 
 
 def saved(policies: Policies, path: Path, **options: Any) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +9,9 @@ import pytest
 
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import Rollout, same_simulator, start_seeds
-from counterbc.data.demonstrations import Demonstrations
 from counterbc.envs import make_vec
 from counterbc.errors import OptionError
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Make, Train
 
 
 def test_policies_act_in_the_simulator_of_their_demonstrations(drivers: Policies) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,9 @@ from counterbc.acting import run_folder
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import CounterBCError, FormatError
+from tests.fixture_types import Train
+from tests.full_disk import full, full_in_rust
 
-Train = Callable[..., Policies]
 Change = Callable[[Path], Any]
 VERSION_1 = Path(__file__).parent / "data" / "run-version-1"
 
@@ -165,17 +164,6 @@ def test_a_loaded_run_is_what_was_saved(run: Path, tmp_path: Path) -> None:
     assert one.config == loaded.config
     assert one.curve is not None
     assert one.curve.loss.shape == (2, 1)
-
-
-def full(*_: Any, **__: Any) -> None:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def full_in_rust(*_: Any, **__: Any) -> None:
-    """What safetensors raises when a write fails."""
-    raise SafetensorError(
-        "Error while serializing: I/O error: No space left on device (os error 28)"
-    )
 
 
 @pytest.mark.parametrize("failure", [full, full_in_rust])

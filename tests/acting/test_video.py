@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from counterbc.acting.policies import Policies
 from counterbc.acting.video import check_video, film
-from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Make, Train
 
 
 def test_a_film_shows_one_frame_for_every_step(

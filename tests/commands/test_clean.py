@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from counterbc.commands.clean import _text
 from counterbc.data.demonstrations import Demonstrations
-
-Call = Callable[..., tuple[int, str, str]]
+from tests.fixture_types import Call
 
 
 def test_a_copy_that_exists_is_refused_before_any_training(

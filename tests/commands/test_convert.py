@@ -4,39 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import h5py
-import numpy as np
 import pytest
 
 from counterbc.acting.policies import Policies
-from counterbc.data.demonstrations import Demonstrations
 from counterbc.formats import load
+from tests.fixture_types import Call, CallJson
 
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
-
-
-@pytest.fixture
-def demos(tiny: Demonstrations, tmp_path: Path) -> Path:
-    tiny.save(tmp_path / "demos.hdf5")
-    return tmp_path / "demos.hdf5"
-
-
-@pytest.fixture
-def multi_human(data: Path) -> Path:
-    return data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
-
-
-@pytest.fixture
-def faulty(demos: Path) -> Path:
-    with h5py.File(demos, "a") as file:
-        file["data/demo_1/actions"][3, 0] = np.nan
-    return demos
 
 
 def test_operators_masks_and_environment_survive_the_way_over_lerobot(
@@ -54,21 +30,21 @@ def test_operators_masks_and_environment_survive_the_way_over_lerobot(
 
 @pytest.mark.parametrize("to", ["robomimic", "lerobot", "minari", "npz"])
 def test_every_format_gives_back_what_it_was_given(
-    to: str, demos: Path, tmp_path: Path, call_json: CallJson
+    to: str, demo_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
-    call_json("convert", demos, tmp_path / "there", "--to", to)
+    call_json("convert", demo_file, tmp_path / "there", "--to", to)
     call_json("convert", tmp_path / "there", tmp_path / "back.hdf5")
-    first, back = load(demos), load(tmp_path / "back.hdf5")
+    first, back = load(demo_file), load(tmp_path / "back.hdf5")
     assert back.fingerprint() == first.fingerprint()
     assert (back.masks, back.obs_names) == (first.masks, first.obs_names)
     assert sorted(os.listdir(tmp_path)) == ["back.hdf5", "demos.hdf5", "there"]
 
 
 def test_a_mask_and_keys_choose_what_is_converted(
-    demos: Path, tmp_path: Path, call_json: CallJson
+    demo_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     out = tmp_path / "some.npz"
-    payload = call_json("convert", demos, out, "--mask", "expert", "--obs", "state")
+    payload = call_json("convert", demo_file, out, "--mask", "expert", "--obs", "state")
     assert (payload["episodes"], payload["pairs"], payload["not_carried_over"]) == (2, 20, [])
     assert [e.name for e in load(out).episodes] == ["demo_0", "demo_2"]
 
@@ -87,10 +63,10 @@ def test_a_mask_and_keys_choose_what_is_converted(
     ],
 )
 def test_bad_conversions_are_one_sentence_and_leave_nothing(
-    arguments: tuple[str, ...], words: str, demos: Path, tmp_path: Path,
+    arguments: tuple[str, ...], words: str, demo_file: Path, tmp_path: Path,
     call: Call,
 ) -> None:  # fmt: skip
-    filled = [a.format(demos=demos, tmp=tmp_path) for a in arguments]
+    filled = [a.format(demos=demo_file, tmp=tmp_path) for a in arguments]
     status, out, err = call("convert", *filled)
     assert (status, out) == (1, "")
     assert err.startswith("error: ")
@@ -100,9 +76,9 @@ def test_bad_conversions_are_one_sentence_and_leave_nothing(
 
 @pytest.mark.parametrize("to", ["robomimic", "lerobot", "minari", "npz"])
 def test_a_conversion_that_fails_on_the_way_leaves_nothing(
-    to: str, faulty: Path, tmp_path: Path, call: Call
+    to: str, faulty_file: Path, tmp_path: Path, call: Call
 ) -> None:
-    status, _, err = call("convert", faulty, tmp_path / "out", "--to", to)
+    status, _, err = call("convert", faulty_file, tmp_path / "out", "--to", to)
     assert status == 1
     assert "'demo_1' has 1 values that are NaN" in err
     assert os.listdir(tmp_path) == ["demos.hdf5"]

@@ -6,48 +6,40 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
-from counterbc.data.demonstrations import Demonstrations
+from tests.fixture_types import Call
 
-Call = Callable[..., tuple[int, str, str]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
 
 
-@pytest.fixture
-def demos(tiny: Demonstrations, tmp_path: Path) -> Path:
-    tiny.save(tmp_path / "demos.hdf5")
-    return tmp_path / "demos.hdf5"
-
-
 def test_a_mask_of_absent_episodes_alone_is_refused(
-    demos: Path, tmp_path: Path, call: Call
+    demo_file: Path, tmp_path: Path, call: Call
 ) -> None:
-    with h5py.File(demos, "a") as file:
+    with h5py.File(demo_file, "a") as file:
         file["mask/gone"] = np.array([b"demo_77"])
-    for command in (("inspect", demos), ("convert", demos, tmp_path / "out.npz")):
+    for command in (("inspect", demo_file), ("convert", demo_file, tmp_path / "out.npz")):
         status, _, err = call(*command, "--mask", "gone")
         assert status == 1
         assert "none of its episodes is in the mask 'gone'" in err
     assert os.listdir(tmp_path) == ["demos.hdf5"]
 
 
-def test_a_format_can_be_forced_when_training(demos: Path, tmp_path: Path, call: Call) -> None:
-    status, _, err = call("train", demos, "--format", "npz", "--out", tmp_path / "run")
+def test_a_format_can_be_forced_when_training(demo_file: Path, tmp_path: Path, call: Call) -> None:
+    status, _, err = call("train", demo_file, "--format", "npz", "--out", tmp_path / "run")
     assert status == 1
     assert "cannot be read" in err
 
 
-def test_warnings_stay_off_stdout(demos: Path) -> None:
-    with h5py.File(demos, "a") as file:
+def test_warnings_stay_off_stdout(demo_file: Path) -> None:
+    with h5py.File(demo_file, "a") as file:
         file["mask/gone"] = np.array([b"demo_77"])
     done = subprocess.run(
-        [sys.executable, "-m", "counterbc", "inspect", str(demos), "--json"],
+        [sys.executable, "-m", "counterbc", "inspect", str(demo_file), "--json"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert json.loads(done.stdout)["masks"] == {"expert": 2, "gone": 1}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,7 @@ from counterbc.cli import parse
 from counterbc.commands.demo import Demo, _next_free
 from counterbc.demonstrators import NOISES, TEACHERS
 from counterbc.settings import PRESETS, Settings
-
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
+from tests.fixture_types import Call, CallJson
 
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")

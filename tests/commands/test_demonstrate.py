@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +12,7 @@ from counterbc.cli import main
 from counterbc.demonstrators import DEFAULT_TEACHER, NO_ERROR, NOISES, TEACHERS, returns
 from counterbc.envs import WORLDS
 from counterbc.formats import load
-
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
+from tests.fixture_types import Call, CallJson
 
 
 @pytest.mark.parametrize(("teacher", "operators"), [("typical", 1), ("crowd", 20)])

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
+from tests.fixture_types import Call, CallJson
+
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 
 
-@pytest.fixture
-def demos(tmp_path: Path, call_json: CallJson) -> Path:
-    path = tmp_path / "shown.hdf5"
-    call_json("demonstrate", "intersection", "--pairs", 60, "--out", path)
-    return path
-
-
 def test_from_demonstrations_to_a_paired_comparison(
-    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
+    intersection_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     common = ("--steps", 30, "--seeds", 2)
     bc, counter = tmp_path / "bc", tmp_path / "counter"
-    payload = call_json("train", demos, "--method", "bc", "--out", bc, *common)
+    payload = call_json("train", intersection_file, "--method", "bc", "--out", bc, *common)
     assert len(payload["members"]) == 2
-    payload = call_json("train", demos, "--radius", 0.3, "--out", counter, *common)
+    payload = call_json("train", intersection_file, "--radius", 0.3, "--out", counter, *common)
     assert payload["settings"]["radius"] == 0.3
     film = tmp_path / "film.gif"
     payload = call_json("evaluate", bc, counter, "--episodes", 5, "--video", film)
@@ -62,20 +53,29 @@ def test_evaluate_shows_and_writes_what_a_world_measures(
 
 
 def test_runs_with_other_seeds_are_not_compared(
-    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
+    intersection_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     for seeds in (1, 2):
-        call_json("train", demos, "--steps", 2, "--seeds", seeds, "--out", tmp_path / f"{seeds}")
+        call_json(
+            "train",
+            intersection_file,
+            "--steps",
+            2,
+            "--seeds",
+            seeds,
+            "--out",
+            tmp_path / f"{seeds}",
+        )
     status, _, err = call("evaluate", tmp_path / "1", tmp_path / "2")
     assert status == 1
     assert "same seeds" in err
 
 
 def test_an_unknown_environment_is_refused(
-    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
+    intersection_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     run = tmp_path / "run"
-    call_json("train", demos, "--method", "bc", "--steps", 2, "--out", run)
+    call_json("train", intersection_file, "--method", "bc", "--steps", 2, "--out", run)
     status, _, err = call("evaluate", run, "--env", "mars")
     assert status == 1
     assert "unknown environment 'mars'" in err

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
+from tests.fixture_types import Call, CallJson
 
 
 def test_export_writes_one_policy_and_reports_how_far_it_is_from_torch(

@@ -3,77 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import h5py
-import numpy as np
 import pytest
 
-from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.formats import load
+from tests.fixture_types import Call, CallJson
 
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
 
 
-@pytest.fixture
-def demos(tiny: Demonstrations, tmp_path: Path) -> Path:
-    tiny.save(tmp_path / "demos.hdf5")
-    return tmp_path / "demos.hdf5"
-
-
-@pytest.fixture
-def multi_human(data: Path) -> Path:
-    return data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
-
-
-@pytest.fixture
-def faulty(demos: Path) -> Path:
-    with h5py.File(demos, "a") as file:
-        file["data/demo_1/actions"][3, 0] = np.nan
-    return demos
-
-
-def test_a_file_that_cannot_be_trained_on_can_be_inspected(faulty: Path, call: Call) -> None:
-    status, out, _ = call("inspect", faulty)
+def test_a_file_that_cannot_be_trained_on_can_be_inspected(faulty_file: Path, call: Call) -> None:
+    status, out, _ = call("inspect", faulty_file)
     assert status == 0
     assert "not finite: 1 value NaN or infinite" in out
     assert "episode demo_1, dimension action action[0], row 3" in out
-    status, _, err = call("train", faulty, "--steps", 1, "--out", faulty.parent / "run")
+    status, _, err = call("train", faulty_file, "--steps", 1, "--out", faulty_file.parent / "run")
     assert status == 1
     assert "'demo_1' has 1 values that are NaN" in err
 
 
 def test_strict_inspection_tells_by_its_status(
-    demos: Path, faulty: Path, tmp_path: Path, call: Call
+    demo_file: Path, faulty_file: Path, tmp_path: Path, call: Call
 ) -> None:
-    assert call("inspect", faulty, "--strict")[0] == 3
-    assert call("inspect", faulty, "--strict", "--ignore", "not finite")[0] == 0
-    assert call("inspect", faulty, "--strict", "--mask", "expert")[0] == 0
+    assert call("inspect", faulty_file, "--strict")[0] == 3
+    assert call("inspect", faulty_file, "--strict", "--ignore", "not finite")[0] == 0
+    assert call("inspect", faulty_file, "--strict", "--mask", "expert")[0] == 0
     assert call("inspect", tmp_path / "absent.hdf5", "--strict")[0] == 1
 
 
 def test_inspect_shows_the_rate_or_that_there_is_none(
-    demos: Path, tmp_path: Path, call: Call
+    demo_file: Path, tmp_path: Path, call: Call
 ) -> None:
-    assert re.search(r"^  rate +not recorded$", call("inspect", demos)[1], re.MULTILINE)
+    assert re.search(r"^  rate +not recorded$", call("inspect", demo_file)[1], re.MULTILINE)
     demonstrate("cartpole", UniformNoise(0.5), 20, seed=0).save(tmp_path / "cart.hdf5")
     assert re.search(r"^  rate +50 Hz$", call("inspect", tmp_path / "cart.hdf5")[1], re.MULTILINE)
 
 
-def test_inspect_says_that_nothing_is_wrong(demos: Path, call: Call) -> None:
-    status, out, _ = call("inspect", demos, "--strict")
+def test_inspect_says_that_nothing_is_wrong(demo_file: Path, call: Call) -> None:
+    status, out, _ = call("inspect", demo_file, "--strict")
     assert (status, out.splitlines()[-1]) == (0, "No problems found.")
 
 
 def test_inspect_gives_the_fingerprint_of_the_dataset_in_memory(
-    demos: Path, call_json: CallJson
+    demo_file: Path, call_json: CallJson
 ) -> None:
-    assert call_json("inspect", demos)["fingerprint"] == load(demos).fingerprint()
+    assert call_json("inspect", demo_file)["fingerprint"] == load(demo_file).fingerprint()
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.formats import load
-
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
+from tests.fixture_types import Call, CallJson
 
 
 @pytest.fixture

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from counterbc.data.demonstrations import Demonstrations
-
-Make = Callable[..., Demonstrations]
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
+from tests.fixture_types import Call, CallJson, Make
 
 
 @pytest.fixture

@@ -3,87 +3,62 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import h5py
-import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.formats import load, save
+from tests.annotated import QUICK, hdf5_contents
+from tests.fixture_types import Call, CallJson
 
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings(
     "ignore::counterbc.errors.AbsentEpisodes", "ignore::counterbc.errors.InfeasibleActions"
 )
-QUICK = ("--steps", "20", "--folds", "2", "--repeats", "1", "--radius", "0.3")
-
-
-@pytest.fixture
-def demos(tiny: Demonstrations, tmp_path: Path) -> Path:
-    path = tmp_path / "demos.hdf5"
-    tiny.save(path)
-    with h5py.File(path, "a") as file:  # things that only others know of
-        demo = file["data/demo_2"]
-        demo["action_dict/gripper"] = np.ones((10, 1))
-        demo["obs"].attrs["frame"] = "world"
-        demo["states"] = np.arange(20.0).reshape(10, 2)
-        demo["actions"].attrs["unit"] = "m/s"
-        file.attrs["licence"] = "MIT"
-    return path
-
-
-def _contents(path: Path) -> dict[str, Any]:
-    """Every dataset and attribute of a file, by its place."""
-    found: dict[str, Any] = {}
-
-    def note(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset):
-            found[name] = (item.dtype, item.shape, item[()].tobytes())
-        for key, value in item.attrs.items():
-            found[f"{name}@{key}"] = np.asarray(value).tobytes()
-
-    with h5py.File(path, "r") as file:
-        note("", file)
-        file.visititems(note)
-    return found
 
 
 def test_scores_name_the_worst_and_how_to_leave_them_out(
-    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
+    annotated_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
-    status, out, err = call("score", demos, *QUICK, "--exclude", 2)
+    status, out, err = call("score", annotated_file, *QUICK, "--exclude", 2)
     assert status == 0, err
-    payload = call_json("score", demos, *QUICK, "--exclude", 2)
+    payload = call_json("score", annotated_file, *QUICK, "--exclude", 2)
     ranked = sorted(payload["episodes"], key=lambda s: -s["distance"])
     assert payload["worst"] == sorted(s["index"] for s in ranked[:2])
     assert f"--dataset.exclude_episodes='{payload['worst']}'" in out
     assert "each action dimension spans [-1, 1]" in out
     (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
     pasted = shlex.split(line.removeprefix("robomimic").strip())
-    assert pasted[:3] == ["counterbc", "score", str(demos)]
+    assert pasted[:3] == ["counterbc", "score", str(annotated_file)]
     again = call_json(*pasted[1:-1], tmp_path / "marked.hdf5")
     assert (again["worst"], again["radius"]) == (payload["worst"], payload["radius"])
     rows = [line for line in out.splitlines() if line.startswith("demo_")]
     assert [r.split()[0] for r in rows] == [s["name"] for s in ranked]
-    _, out, _ = call("score", demos, *QUICK, "--order", "file", "--show", 1)
+    _, out, _ = call("score", annotated_file, *QUICK, "--order", "file", "--show", 1)
     assert "demo_0" in out
     assert "… 3 more episodes" in out
     assert "Too few episodes to exclude any by default" in out
 
 
 def test_a_mask_without_the_worst_is_written_into_a_copy(
-    demos: Path, tmp_path: Path, call: Call
+    annotated_file: Path, tmp_path: Path, call: Call
 ) -> None:
     out = tmp_path / "masked.hdf5"
-    arguments = ("score", demos, *QUICK, "--exclude", 1, "--write-mask", "good", "--out", out)
+    arguments = (
+        "score",
+        annotated_file,
+        *QUICK,
+        "--exclude",
+        1,
+        "--write-mask",
+        "good",
+        "--out",
+        out,
+    )
     status, text, err = call(*arguments)
     assert status == 0, err
     assert 'config.train.hdf5_filter_key = "good"' in text
-    before, after = _contents(demos), _contents(out)
+    before, after = hdf5_contents(annotated_file), hdf5_contents(out)
     del after["mask/good"]
     assert before == after
     kept = load(out).masks["good"]
@@ -91,9 +66,9 @@ def test_a_mask_without_the_worst_is_written_into_a_copy(
     assert len(load(out).subset(mask="good")) == 3
 
 
-def test_a_build_fails_where_someone_is_too_far_off(demos: Path, call: Call) -> None:
-    assert call("score", demos, *QUICK, "--fail-on", 100)[0] == 0
-    status, out, _ = call("score", demos, *QUICK, "--fail-on", 0.01)
+def test_a_build_fails_where_someone_is_too_far_off(annotated_file: Path, call: Call) -> None:
+    assert call("score", annotated_file, *QUICK, "--fail-on", 100)[0] == 0
+    status, out, _ = call("score", annotated_file, *QUICK, "--fail-on", 0.01)
     assert status == 3
     assert "Above 0.01: ada, bob, demo_0" in out
 
@@ -118,14 +93,14 @@ def test_a_build_fails_where_someone_is_too_far_off(demos: Path, call: Call) -> 
 def test_bad_input_is_refused_in_one_sentence_and_leaves_nothing(
     arguments: tuple[str, ...],
     text: str,
-    demos: Path,
+    annotated_file: Path,
     tiny: Demonstrations,
     tmp_path: Path,
     call: Call,
 ) -> None:
     save(tiny, tmp_path / "d.npz")
     (tmp_path / "d.csv").write_text("episode,obs,action\n0,1,2\n0,2,3\n")
-    files = {k: tmp_path / f"d.{k}" for k in ("npz", "csv")} | {"demos": demos}
+    files = {k: tmp_path / f"d.{k}" for k in ("npz", "csv")} | {"demos": annotated_file}
     places = files | {"new": tmp_path / "new.hdf5", "absent": tmp_path / "absent.hdf5"}
     given = [a.format(**places) for a in arguments]
     quick = QUICK[:2] if "--folds" in given else QUICK[: 6 if "--radius" in given else 8]
@@ -136,7 +111,7 @@ def test_bad_input_is_refused_in_one_sentence_and_leaves_nothing(
     assert not places["new"].exists()
 
 
-def test_all_episodes_cannot_be_left_out(demos: Path, call: Call) -> None:
-    status, _, err = call("score", demos, *QUICK, "--exclude", 4)
+def test_all_episodes_cannot_be_left_out(annotated_file: Path, call: Call) -> None:
+    status, _, err = call("score", annotated_file, *QUICK, "--exclude", 4)
     assert status == 1
     assert "exclude is 4 of 4 episodes; keep one or more" in err

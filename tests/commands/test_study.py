@@ -6,15 +6,14 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from counterbc.cli import main
 from counterbc.data.demonstrations import Demonstrations
+from tests.fixture_types import CallJson
 
 DOCS = Path(__file__).parents[2] / "docs" / "studies.md"
 GRID = """
@@ -38,7 +37,6 @@ sys.meta_path.insert(0, Missing)
 from counterbc.cli import main
 sys.exit(main())
 """
-CallJson = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture

@@ -8,26 +8,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from counterbc.cli import main
 from counterbc.methods import METHODS, Method
 from counterbc.weightings import Advantage
+from tests.fixture_types import Call, CallJson
 
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
-
-
-@pytest.fixture
-def demos(tmp_path: Path, call_json: CallJson) -> Path:
-    path = tmp_path / "shown.hdf5"
-    call_json("demonstrate", "intersection", "--pairs", 60, "--out", path)
-    return path
 
 
 def test_several_files_are_merged_and_name_the_operators(
@@ -46,21 +36,21 @@ def test_several_files_are_merged_and_name_the_operators(
 
 
 def test_held_out_training_draws_the_loss_curve(
-    demos: Path, tmp_path: Path, call: Call, call_json: CallJson
+    intersection_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     run = tmp_path / "run"
-    payload = call_json("train", demos, "--steps", 20, "--held-out", 0.34, "--out", run)
+    payload = call_json("train", intersection_file, "--steps", 20, "--held-out", 0.34, "--out", run)
     assert len(payload["held_out_loss"]) == 1
     assert (run / "loss.png").stat().st_size > 1000
     assert call("evaluate", run, "--episodes", 2)[0] == 0
 
 
 def test_a_random_subset_of_pairs_can_be_learned_from(
-    demos: Path, tmp_path: Path, call_json: CallJson
+    intersection_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     run = tmp_path / "run"
     payload = call_json(
-        "train", demos, "--pairs", 25, "--method", "bc-rnn", "--steps", 3, "--out", run
+        "train", intersection_file, "--pairs", 25, "--method", "bc-rnn", "--steps", 3, "--out", run
     )
     assert payload["data"][0]["pairs"] == 25
 
@@ -75,9 +65,11 @@ def test_a_random_subset_of_pairs_can_be_learned_from(
     ],
 )
 def test_a_word_that_a_setting_does_not_take_is_refused_in_one_sentence(
-    option: str, allowed: str, demos: Path, tmp_path: Path, call: Call
+    option: str, allowed: str, intersection_file: Path, tmp_path: Path, call: Call
 ) -> None:
-    status, out, err = call("train", demos, f"--{option}", "foo", "--out", tmp_path / "run")
+    status, out, err = call(
+        "train", intersection_file, f"--{option}", "foo", "--out", tmp_path / "run"
+    )
     assert (status, out, len(err.splitlines())) == (1, "", 1)
     assert f"{option} " in err
     assert "'foo'" in err
@@ -98,9 +90,11 @@ def test_the_help_says_what_a_registered_method_needs(
     assert "weighted-bc needs" not in text
 
 
-def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(demos: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(
+    intersection_file: Path, tmp_path: Path
+) -> None:
     run = tmp_path / "run"
-    command = [sys.executable, "-m", "counterbc", "train", str(demos), "--method", "bc"]
+    command = [sys.executable, "-m", "counterbc", "train", str(intersection_file), "--method", "bc"]
     command += ["--steps", "1000000", "--out", str(run)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60

@@ -9,25 +9,7 @@ import pytest
 
 from counterbc.data.demonstrations import Array, Demonstrations, Episode
 from counterbc.errors import DataError, OptionError
-
-
-def episode(length: int = 3, start: float = 0.0, **others: Any) -> Episode:
-    obs = start + np.arange(length * 2).reshape(length, 2)
-    return Episode(obs=obs, action=np.full((length, 1), start), **others)
-
-
-def three() -> Demonstrations:
-    """Pairs 0-2 by ann, 3-4 by bob, 5-8 by ann."""
-    return Demonstrations(
-        episodes=(
-            episode(3, 0, operator="ann", success=True),
-            episode(2, 10, operator="bob", success=False),
-            episode(4, 20, operator="ann", success=True),
-        ),
-        masks={"train": ("demo_0", "demo_1"), "valid": ("demo_2",)},
-        source="three.hdf5",
-    )
-
+from tests.data.datasets import episode, three_episodes
 
 # One episode
 
@@ -36,7 +18,7 @@ def three() -> Demonstrations:
 
 
 def test_unnamed_episodes_are_numbered() -> None:
-    assert [e.name for e in three().episodes] == ["demo_0", "demo_1", "demo_2"]
+    assert [e.name for e in three_episodes().episodes] == ["demo_0", "demo_1", "demo_2"]
 
 
 def test_dimensions_without_names_get_some() -> None:
@@ -97,7 +79,7 @@ def test_an_unknown_action_set_lists_the_known_ones() -> None:
 
 
 def test_pairs_starts_and_operators_are_counted_in_episode_order() -> None:
-    demos = three()
+    demos = three_episodes()
     assert demos.pairs == len(demos.obs) == len(demos.action) == 9
     assert demos.starts.tolist() == [0, 0, 0, 3, 3, 5, 5, 5, 5]
     assert demos.learned.tolist() == list(range(9))
@@ -121,7 +103,7 @@ def test_the_mean_return_needs_rewards_in_every_episode() -> None:
 
 
 def test_the_summary_says_what_is_in_it() -> None:
-    assert repr(three().sample_pairs(4, seed=0)).splitlines() == [
+    assert repr(three_episodes().sample_pairs(4, seed=0)).splitlines() == [
         "Demonstrations from three.hdf5",
         "  episodes   3, 2 to 4 pairs long",
         "  pairs      4 selected of 9",
@@ -147,7 +129,7 @@ def test_the_summary_says_what_is_in_it() -> None:
 def test_the_fingerprint_changes_with_what_is_learned_from_and_only_then(
     change: Callable[[Demonstrations], Demonstrations], same: bool
 ) -> None:
-    assert (change(three()).fingerprint() == three().fingerprint()) is same
+    assert (change(three_episodes()).fingerprint() == three_episodes().fingerprint()) is same
 
 
 # Parts of a dataset
@@ -169,7 +151,7 @@ def test_the_fingerprint_changes_with_what_is_learned_from_and_only_then(
 def test_a_subset_keeps_the_episodes_that_pass_every_condition(
     conditions: dict[str, Any], kept: list[str]
 ) -> None:
-    assert [e.name for e in three().subset(**conditions).episodes] == kept
+    assert [e.name for e in three_episodes().subset(**conditions).episodes] == kept
 
 
 @pytest.mark.parametrize(
@@ -186,7 +168,7 @@ def test_a_subset_that_cannot_be_is_refused_in_words(
     conditions: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises((OptionError, DataError), match=sentence):
-        three().subset(**conditions)
+        three_episodes().subset(**conditions)
 
 
 def test_success_cannot_be_asked_where_it_is_not_recorded() -> None:
@@ -195,18 +177,18 @@ def test_success_cannot_be_asked_where_it_is_not_recorded() -> None:
 
 
 def test_a_subset_of_pairs_keeps_its_history() -> None:
-    chosen = three().sample_pairs(4, seed=1)
+    chosen = three_episodes().sample_pairs(4, seed=1)
     assert chosen.pairs == 4
     assert len(chosen.obs) == 9
-    assert np.array_equal(chosen.starts, three().starts)
+    assert np.array_equal(chosen.starts, three_episodes().starts)
 
 
 def test_sampled_pairs_are_a_function_of_the_seed_and_nest_in_the_selection() -> None:
-    first = three().sample_pairs(5, seed=1)
-    again = three().sample_pairs(5, seed=1)
+    first = three_episodes().sample_pairs(5, seed=1)
+    again = three_episodes().sample_pairs(5, seed=1)
     assert np.array_equal(first.learned, again.learned)
     assert any(
-        not np.array_equal(first.learned, three().sample_pairs(5, seed=s).learned)
+        not np.array_equal(first.learned, three_episodes().sample_pairs(5, seed=s).learned)
         for s in range(2, 6)
     )
     assert set(first.sample_pairs(2, seed=0).learned) < set(first.learned)
@@ -215,7 +197,7 @@ def test_sampled_pairs_are_a_function_of_the_seed_and_nest_in_the_selection() ->
 @pytest.mark.parametrize("count", [0, 10])
 def test_more_pairs_than_there_are_cannot_be_sampled(count: int) -> None:
     with pytest.raises(OptionError, match="ask for 1 … 9"):
-        three().sample_pairs(count, seed=0)
+        three_episodes().sample_pairs(count, seed=0)
 
 
 def test_the_selection_is_kept_in_order() -> None:
@@ -224,16 +206,16 @@ def test_the_selection_is_kept_in_order() -> None:
 
 
 def test_the_selection_follows_its_pairs_into_a_subset() -> None:
-    demos = Demonstrations(three().episodes, selected=np.array([1, 4, 8]))
+    demos = Demonstrations(three_episodes().episodes, selected=np.array([1, 4, 8]))
     part = demos.subset([1, 2])
     assert part.learned.tolist() == [1, 5]
     assert np.array_equal(part.obs[part.learned], demos.obs[[4, 8]])
     with pytest.raises(DataError, match="no selected pair is left"):
-        Demonstrations(three().episodes, selected=np.array([1])).subset([1])
+        Demonstrations(three_episodes().episodes, selected=np.array([1])).subset([1])
 
 
 def test_a_split_shares_no_episode_and_loses_none() -> None:
-    kept, held = three().split(1 / 3, seed=0)
+    kept, held = three_episodes().split(1 / 3, seed=0)
     names = [e.name for part in (kept, held) for e in part.episodes]
     assert (len(kept), len(held)) == (2, 1)
     assert sorted(names) == ["demo_0", "demo_1", "demo_2"]
@@ -242,7 +224,7 @@ def test_a_split_shares_no_episode_and_loses_none() -> None:
 @pytest.mark.parametrize("fraction", [0.0, 1.0])
 def test_a_split_needs_something_on_both_sides(fraction: float) -> None:
     with pytest.raises(OptionError, match="0 < fraction < 1"):
-        three().split(fraction, seed=0)
+        three_episodes().split(fraction, seed=0)
     with pytest.raises(DataError, match="at least 2 episodes"):
         Demonstrations((episode(),)).split(0.5, seed=0)
 
@@ -251,14 +233,14 @@ def test_mapping_actions_leaves_the_original_alone() -> None:
     def negative(action: Array) -> Array:
         return -action
 
-    assert np.array_equal(three().map_actions(negative).action, -three().action)
-    assert three().action.max() == 20
+    assert np.array_equal(three_episodes().map_actions(negative).action, -three_episodes().action)
+    assert three_episodes().action.max() == 20
 
 
 def test_no_global_generator_is_touched() -> None:
     before = str(np.random.get_state(legacy=False))
-    three().sample_pairs(2, seed=0)
-    three().split(0.5, seed=0)
+    three_episodes().sample_pairs(2, seed=0)
+    three_episodes().split(0.5, seed=0)
     assert str(np.random.get_state(legacy=False)) == before
 
 

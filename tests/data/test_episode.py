@@ -10,11 +10,7 @@ import pytest
 
 from counterbc.data.demonstrations import Episode
 from counterbc.errors import DataError
-
-
-def episode(length: int = 3, start: float = 0.0, **others: Any) -> Episode:
-    obs = start + np.arange(length * 2).reshape(length, 2)
-    return Episode(obs=obs, action=np.full((length, 1), start), **others)
+from tests.data.datasets import episode
 
 
 def test_an_episode_is_float32_and_cannot_be_changed() -> None:

@@ -4,30 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
-from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.merge import merge
 from counterbc.errors import DataError
-
-
-def episode(length: int = 3, start: float = 0.0, **others: Any) -> Episode:
-    obs = start + np.arange(length * 2).reshape(length, 2)
-    return Episode(obs=obs, action=np.full((length, 1), start), **others)
-
-
-def three() -> Demonstrations:
-    """Pairs 0-2 by ann, 3-4 by bob, 5-8 by ann."""
-    return Demonstrations(
-        episodes=(
-            episode(3, 0, operator="ann", success=True),
-            episode(2, 10, operator="bob", success=False),
-            episode(4, 20, operator="ann", success=True),
-        ),
-        masks={"train": ("demo_0", "demo_1"), "valid": ("demo_2",)},
-        source="three.hdf5",
-    )
+from tests.data.datasets import episode, three_episodes
 
 
 def plain(source: str, **others: Any) -> Demonstrations:
@@ -35,7 +17,7 @@ def plain(source: str, **others: Any) -> Demonstrations:
 
 
 def test_merged_episodes_are_renamed_where_names_collide_and_masks_follow() -> None:
-    both = merge([three(), plain("mia.hdf5", masks={"train": ("demo_1",)})])
+    both = merge([three_episodes(), plain("mia.hdf5", masks={"train": ("demo_1",)})])
     assert [e.name for e in both.episodes] == [f"demo_{i}" for i in range(5)]
     assert both.masks == {"train": ("demo_0", "demo_1", "demo_4"), "valid": ("demo_2",)}
     assert both.source == "three.hdf5 + mia.hdf5"
@@ -47,7 +29,7 @@ def test_a_mask_does_not_reach_into_another_dataset_after_a_merge() -> None:
 
 
 def test_the_file_names_the_operator_where_none_is_recorded() -> None:
-    both = merge([three(), plain("day/mia.hdf5"), plain("")])
+    both = merge([three_episodes(), plain("day/mia.hdf5"), plain("")])
     assert [e.operator for e in both.episodes] == ["ann", "bob", "ann", "mia", "mia", None, None]
 
 
@@ -59,9 +41,12 @@ def test_files_of_one_name_in_two_folders_are_two_operators() -> None:
 
 
 def test_selections_are_merged_pair_by_pair() -> None:
-    both = merge([three().sample_pairs(1, seed=0), plain("b.hdf5")])
-    assert both.learned.tolist() == [*three().sample_pairs(1, seed=0).learned, *range(9, 14)]
-    assert merge([three(), plain("b.hdf5")]).selected is None
+    both = merge([three_episodes().sample_pairs(1, seed=0), plain("b.hdf5")])
+    assert both.learned.tolist() == [
+        *three_episodes().sample_pairs(1, seed=0).learned,
+        *range(9, 14),
+    ]
+    assert merge([three_episodes(), plain("b.hdf5")]).selected is None
 
 
 def test_a_merge_of_different_rates_has_no_rate() -> None:
@@ -70,7 +55,7 @@ def test_a_merge_of_different_rates_has_no_rate() -> None:
 
 
 def test_one_dataset_merges_to_itself_and_none_is_refused() -> None:
-    demos = three()
+    demos = three_episodes()
     assert merge([demos]) is demos
     with pytest.raises(DataError, match="nothing to merge"):
         merge([])

@@ -7,29 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterbc.data.inspection import Inspection
 from counterbc.data.inspection_report import Problem
-from counterbc.data.raw_episode import Header, RawEpisode
-
-
-def raw_episodes(count: int = 5, length: int = 20) -> list[RawEpisode]:
-    """Nothing is wrong with these."""
-    rng = np.random.default_rng(0)
-    return [
-        RawEpisode(
-            rng.uniform(-1, 1, (length, 3)).astype(np.float32),
-            rng.uniform(-0.9, 0.9, (length, 2)).astype(np.float32),
-            name=f"demo_{i}",
-        )
-        for i in range(count)
-    ]
-
-
-def inspect(episodes: list[RawEpisode], idle: int | None = None, **header: Any) -> Inspection:
-    bounds = {"action_low": -np.ones(2), "action_high": np.ones(2)}
-    inspection = Inspection(idle)
-    inspection.add(Header(**(bounds | {"source": "made"} | header)), episodes)
-    return inspection
+from counterbc.data.raw_episode import RawEpisode
+from tests.data.datasets import inspect, raw_episodes
 
 
 def problems(episodes: list[RawEpisode], **options: Any) -> dict[str, Problem]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -13,51 +11,20 @@ import pytest
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.formats import load, save
+from tests.annotated import QUICK, hdf5_contents
+from tests.fixture_types import Call, CallJson
 
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.filterwarnings(
     "ignore::counterbc.errors.AbsentEpisodes", "ignore::counterbc.errors.InfeasibleActions"
 )
-QUICK = ("--steps", "20", "--folds", "2", "--repeats", "1", "--radius", "0.3")
-
-
-@pytest.fixture
-def demos(tiny: Demonstrations, tmp_path: Path) -> Path:
-    path = tmp_path / "demos.hdf5"
-    tiny.save(path)
-    with h5py.File(path, "a") as file:  # things that only others know of
-        demo = file["data/demo_2"]
-        demo["action_dict/gripper"] = np.ones((10, 1))
-        demo["obs"].attrs["frame"] = "world"
-        demo["states"] = np.arange(20.0).reshape(10, 2)
-        demo["actions"].attrs["unit"] = "m/s"
-        file.attrs["licence"] = "MIT"
-    return path
-
-
-def _contents(path: Path) -> dict[str, Any]:
-    """Every dataset and attribute of a file, by its place."""
-    found: dict[str, Any] = {}
-
-    def note(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset):
-            found[name] = (item.dtype, item.shape, item[()].tobytes())
-        for key, value in item.attrs.items():
-            found[f"{name}@{key}"] = np.asarray(value).tobytes()
-
-    with h5py.File(path, "r") as file:
-        note("", file)
-        file.visititems(note)
-    return found
 
 
 def test_a_cleaned_file_equals_the_original_in_all_but_its_actions(
-    demos: Path, tmp_path: Path, call_json: CallJson
+    annotated_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     out = tmp_path / "cleaned.hdf5"
-    payload = call_json("clean", demos, "--out", out, *QUICK)
-    before, after = _contents(demos), _contents(out)
+    payload = call_json("clean", annotated_file, "--out", out, *QUICK)
+    before, after = hdf5_contents(annotated_file), hdf5_contents(out)
     names = {f"data/demo_{i}/actions" for i in range(4)}
     for name in names:
         assert after.pop(f"{name}_shown") == before[name]
@@ -71,10 +38,10 @@ def test_a_cleaned_file_equals_the_original_in_all_but_its_actions(
 
 
 def test_cleaned_actions_are_near_and_feasible_also_in_the_file(
-    demos: Path, tmp_path: Path, call_json: CallJson
+    annotated_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
-    payload = call_json("clean", demos, "--out", tmp_path / "c.hdf5", *QUICK)
-    shown, meant = load(demos).action, load(tmp_path / "c.hdf5").action
+    payload = call_json("clean", annotated_file, "--out", tmp_path / "c.hdf5", *QUICK)
+    shown, meant = load(annotated_file).action, load(tmp_path / "c.hdf5").action
     moved = np.linalg.norm(meant - shown, axis=1)
     assert moved.max() <= 0.3 + 1e-6
     assert payload["moved_most"] == pytest.approx(moved.max(), abs=1e-5)
@@ -83,10 +50,10 @@ def test_cleaned_actions_are_near_and_feasible_also_in_the_file(
 
 
 def test_only_what_the_radius_or_the_bounds_stop_is_called_limited(
-    demos: Path, tmp_path: Path, call_json: CallJson
+    annotated_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     wide, near = (
-        call_json("clean", demos, "--out", tmp_path / f"{r}.hdf5", *QUICK[:-1], r)
+        call_json("clean", annotated_file, "--out", tmp_path / f"{r}.hdf5", *QUICK[:-1], r)
         for r in ("3", "0.01")
     )
     assert near["limited"] > near["pairs"] / 2
@@ -94,10 +61,10 @@ def test_only_what_the_radius_or_the_bounds_stop_is_called_limited(
 
 
 def test_cleaning_the_same_file_twice_gives_the_same_actions(
-    demos: Path, tmp_path: Path, call_json: CallJson
+    annotated_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     for name in ("a.hdf5", "b.hdf5"):
-        call_json("clean", demos, "--out", tmp_path / name, *QUICK)
+        call_json("clean", annotated_file, "--out", tmp_path / name, *QUICK)
     assert np.array_equal(load(tmp_path / "a.hdf5").action, load(tmp_path / "b.hdf5").action)
 
 
@@ -118,16 +85,16 @@ def test_other_formats_are_cleaned_through_their_writers(
     [("actions_shown", "cleaned before"), ("int", "store floating-point numbers")],
 )
 def test_files_whose_actions_cannot_be_replaced_are_refused(
-    change: str, text: str, demos: Path, tmp_path: Path, call: Call
+    change: str, text: str, annotated_file: Path, tmp_path: Path, call: Call
 ) -> None:
-    with h5py.File(demos, "a") as file:
+    with h5py.File(annotated_file, "a") as file:
         group = file["data/demo_1"]
         if change == "int":
             del group["actions"]
             group["actions"] = np.zeros((10, 2), np.int64)
         else:
             group[change] = np.zeros((10, 2))
-    status, _, err = call("clean", demos, "--out", tmp_path / "c.hdf5", *QUICK)
+    status, _, err = call("clean", annotated_file, "--out", tmp_path / "c.hdf5", *QUICK)
     assert status == 1
     assert text in err
     assert "predicting" not in err, "it is refused before any work is done"
@@ -141,17 +108,17 @@ def test_real_human_demonstrations_are_cleaned_whole(
     out = tmp_path / "cleaned.hdf5"
     payload = call_json("clean", source, "--out", out, *QUICK)
     assert payload["pairs"] == 6729
-    before, after = _contents(source), _contents(out)
+    before, after = hdf5_contents(source), hdf5_contents(out)
     changed = {k for k in before if after[k] != before[k]}
     assert changed == {k for k in before if k.endswith("/actions")}
 
 
 def test_what_was_shown_is_kept_beside_a_copy_in_another_format(
-    demos: Path, tmp_path: Path, call: Call
+    annotated_file: Path, tmp_path: Path, call: Call
 ) -> None:
-    load(demos).save(tmp_path / "a.npz")
+    load(annotated_file).save(tmp_path / "a.npz")
     status, text, err = call("clean", tmp_path / "a.npz", *QUICK, "--out", tmp_path / "b.npz")
     assert status == 0, err
     assert "the demonstrated actions: kept in" in text
     with np.load(tmp_path / "b.npz.shown.npz") as kept:
-        np.testing.assert_array_equal(kept["actions_shown"], load(demos).action)
+        np.testing.assert_array_equal(kept["actions_shown"], load(annotated_file).action)

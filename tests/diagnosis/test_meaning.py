@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +15,8 @@ from counterbc.errors import DataError, OptionError
 from counterbc.selection.folds import split_folds
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusSearch
+from tests.fixture_types import Make
 
-Make = Callable[..., Demonstrations]
 SMALL: dict[str, Any] = {"progress": False, "hidden": (16,), "steps": 200}
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,7 @@ from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.diagnosis import expertise
 from counterbc.errors import OptionError
-
-Train = Callable[..., Policies]
+from tests.fixture_types import Train
 
 
 def test_expertise_is_saved_with_the_policies_and_follows_its_member(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +10,7 @@ import numpy as np
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.diagnosis.meaning import Meaning, meaning
 from counterbc.selection.held_out import HeldOut
-
-Make = Callable[..., Demonstrations]
-
+from tests.fixture_types import Make
 
 SMALL: dict[str, Any] = {"progress": False, "hidden": (16,), "steps": 200}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,16 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianMLP, Params
 from counterbc.supports import Ball
 from counterbc.weightings import Batch, Weighting
 from tests.equality import assert_near, same
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Make, Train
 
 every_method = pytest.mark.parametrize("method", list(METHODS))
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 import torch
 from torch import Tensor
 
-from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.feasible import UnitBox
 from counterbc.losses import counter_bc_loss
 from counterbc.policies import GaussianMLP, Params
 from counterbc.supports import Ball, Box, Demonstrated, Support
+from tests.fixture_types import Train
 from tests.policies.numbers import assert_near, generator, normal
-
-Train = Callable[..., Policies]
 
 
 def small_network() -> tuple[Params, GaussianMLP, Tensor, Tensor]:

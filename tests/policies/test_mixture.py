@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,9 +19,9 @@ from counterbc.errors import OptionError
 from counterbc.methods import METHODS
 from counterbc.policies import GaussianMLP, Mixture, Params
 from counterbc.settings import Settings
+from tests.fixture_types import Train
 from tests.policies.numbers import assert_near, double, generator, normal
 
-Train = Callable[..., Policies]
 every_method = pytest.mark.parametrize("method", list(METHODS))
 
 

@@ -10,15 +10,9 @@ from numpy.typing import NDArray
 
 from counterbc.envs import make_vec
 from counterbc.envs.car_racing.expert import expert, road, speed
+from tests.envs.car_racing.backends import BACKENDS
 
 Array = NDArray[Any]
-needs_envpool = pytest.mark.needs("envpool")
-needs_box2d = pytest.mark.needs("Box2D")
-BACKENDS = [
-    pytest.param("envpool", marks=needs_envpool),
-    pytest.param("gymnasium", marks=needs_box2d),
-]
-AHEAD = [0.0, 0.6, 0.0]
 
 
 def frame(middle: int, bar: int = 1) -> Array:

@@ -17,14 +17,9 @@ from counterbc.envs.car_racing import world as car_racing
 from counterbc.envs.car_racing.world import CarRacingVector, Tiles, find_backend
 from counterbc.errors import MissingExtra, OptionError, SlowSimulator
 from counterbc.trainer import train
+from tests.envs.car_racing.backends import BACKENDS, needs_box2d, needs_envpool
 
 Array = NDArray[Any]
-needs_envpool = pytest.mark.needs("envpool")
-needs_box2d = pytest.mark.needs("Box2D")
-BACKENDS = [
-    pytest.param("envpool", marks=needs_envpool),
-    pytest.param("gymnasium", marks=needs_box2d),
-]
 AHEAD = [0.0, 0.6, 0.0]
 
 
