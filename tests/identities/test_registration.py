@@ -6,8 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
+
+import counterbc as cb
 
 PROGRAM = '''
 import sys
@@ -114,13 +118,16 @@ import counterbc.settings as library
 class Settings(library.Settings):
     """How to train, with one more field."""
 
-    patience: int = 3
-    """Epochs without progress."""
+    slowdown: float = 1.0
+    """What the learning rate is divided by."""
+
+    def rate(self, policy):
+        return super().rate(policy) / self.slowdown
 
 
 for name, preset in library.PRESETS.items():
     library.PRESETS[name] = Settings(**asdict(preset))
-library.PRESETS["paper"] = Settings(patience=8)
+library.PRESETS["paper"] = Settings(slowdown=8)
 library.Settings = Settings
 
 from counterbc.cli import main
@@ -131,13 +138,37 @@ if __name__ == "__main__":
 """Stands in for editing the library: the field of the subclass is the one a contributor adds."""
 
 
-def test_a_new_setting_is_an_option_with_its_help(tmp_path: Path) -> None:
+def test_a_new_setting_is_an_option_with_its_help_and_reaches_the_training(
+    demo_file: Path, tmp_path: Path
+) -> None:
     program = tmp_path / "program.py"
     program.write_text(NEW_SETTING)
-    line = [sys.executable, str(program), "train"]
-    result = subprocess.run([*line, "--help"], capture_output=True, text=True)
-    text = " ".join(result.stdout.replace("│", " ").split())
-    assert "--patience INT Epochs without progress. (default: 3; paper: 8)" in text
-    result = subprocess.run([*line, "x", "--patience", "many"], capture_output=True, text=True)
-    assert "--patience" in result.stderr + result.stdout
-    assert result.returncode != 0
+
+    def run(name: str, *options: str) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+        line = [
+            program,
+            "train",
+            demo_file,
+            "--method",
+            "bc",
+            "--steps",
+            20,
+            "--out",
+            tmp_path / name,
+        ]
+        subprocess.run([sys.executable, *map(str, line), *options], check=True, capture_output=True)
+        policies = cb.Policies.load(tmp_path / name)
+        return policies.config["settings"], policies.params
+
+    line = [sys.executable, str(program), "train", "--help"]
+    text = subprocess.run(line, capture_output=True, text=True).stdout.replace("│", " ")
+    words = "--slowdown FLOAT What the learning rate is divided by. (default: 1; paper: 8)"
+    assert words in " ".join(text.split())
+    settings, params = run("slow", "--slowdown", "4")
+    assert settings["slowdown"] == 4
+    rate = cb.METHODS["bc"].policy.learning_rate / 4
+    _, same_rate = run("rate", "--learning-rate", str(rate))
+    _, fast = run("fast")
+    for key, value in params.items():
+        torch.testing.assert_close(value, same_rate[key], rtol=1e-6, atol=0)
+        assert not torch.allclose(value, fast[key], rtol=1e-3)
