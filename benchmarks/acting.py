@@ -59,17 +59,17 @@ def measure(act: Act, obs: Any) -> dict[str, dict[str, float]]:
     """Return microseconds per call in wall time and in CPU time of the thread."""
     for o in obs[: max(100, len(obs) // 20)]:
         act(o)
-    wall, own = np.empty(len(obs)), np.empty(len(obs))
+    wall, cpu = np.empty(len(obs)), np.empty(len(obs))
     for i, o in enumerate(obs):
         began, own_began = time.perf_counter(), time.thread_time()
         act(o)
-        own[i], wall[i] = time.thread_time() - own_began, time.perf_counter() - began
-    return {"wall": _percentiles(wall), "own": _percentiles(own)}
+        cpu[i], wall[i] = time.thread_time() - own_began, time.perf_counter() - began
+    return {"wall": _percentiles(wall), "own": _percentiles(cpu)}
 
 
 def _percentiles(seconds: Any) -> dict[str, float]:
-    p50, p99, most = np.percentile(seconds, [50, 99, 100]) * 1e6
-    return {"p50": round(p50, 1), "p99": round(p99, 1), "max": round(most, 1)}
+    p50, p99, maximum = np.percentile(seconds, [50, 99, 100]) * 1e6
+    return {"p50": round(p50, 1), "p99": round(p99, 1), "max": round(maximum, 1)}
 
 
 def loading(policies: Policies, folder: Path, rounds: int = 5) -> dict[str, float]:
@@ -111,9 +111,9 @@ def main() -> None:
             }
             result["acting, µs"][method] = {k: measure(act, obs) for k, act in ways.items()}
             for way, times in result["acting, µs"][method].items():
-                wall, own = times["wall"], times["own"]
+                wall, cpu = times["wall"], times["own"]
                 numbers = " ".join(f"{wall[k]:8.1f}" for k in ("p50", "p99", "max"))
-                print(f"{method + ', ' + way:24} {numbers}   {own['p50']:11.1f} {own['p99']:8.1f}")
+                print(f"{method + ', ' + way:24} {numbers}   {cpu['p50']:11.1f} {cpu['p99']:8.1f}")
             result["loading, ms"][method] = loading(policies, Path(folder, method))
     for method, times in result["loading, ms"].items():
         print(f"{method}: " + ", ".join(f"{k} {v} ms" for k, v in times.items()))

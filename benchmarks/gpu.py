@@ -44,11 +44,11 @@ def seconds(method: str, members: int, steps: int, pairs: int = 400) -> float:
 
 def per_model_step(method: str, members: int, repeats: int = 3) -> float:
     """Return microseconds per model-step, the median of some repeats."""
-    few, many = 500, max(3500, 1_500_000 // members)  # else set-up drowns the difference
+    base, many = 500, max(3500, 1_500_000 // members)  # else set-up drowns the difference
     difference = median(
-        seconds(method, members, many) - seconds(method, members, few) for _ in range(repeats)
+        seconds(method, members, many) - seconds(method, members, base) for _ in range(repeats)
     )
-    return difference / (many - few) / members * 1e6
+    return difference / (many - base) / members * 1e6
 
 
 def peak(size: int = 8192, repeats: int = 20) -> float:
@@ -94,9 +94,9 @@ def main() -> None:
             options.out.write_text(json.dumps(result, indent=1) + "\n")
     for members in (50, 250, 2000):
         name = f"microseconds per model-step, {members} members"
-        bc, ours = result[f"{name}, bc"], result[f"{name}, counter-bc"]
+        bc, cbc = result[f"{name}, bc"], result[f"{name}, counter-bc"]
         share = FLOPS / (bc * 1e6) / result["TFLOP/s of large float32 products"]
-        print(f"{members} members: Counter-BC / BC {ours / bc:.2f}, BC at {share:.1%} of that peak")
+        print(f"{members} members: Counter-BC / BC {cbc / bc:.2f}, BC at {share:.1%} of that peak")
 
 
 if __name__ == "__main__":

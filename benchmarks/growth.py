@@ -126,8 +126,8 @@ def print_slopes(rows: list[dict[str, Any]]) -> None:
     """Print the slopes of the fitted lines."""
     print("more per unit of           ms per step        MiB       R² of time, memory")
     for axis in AXES:
-        both = zip(lines(rows, axis, "per step"), lines(rows, axis, "GiB"), strict=True)
-        for (keeps, time_line), (_, memory_line) in both:
+        joint = zip(lines(rows, axis, "per step"), lines(rows, axis, "GiB"), strict=True)
+        for (keeps, time_line), (_, memory_line) in joint:
             name = f"{axis}, {'kept' if keeps else 'computed again'}"
             print(
                 f"{name:32}{time_line.slope * 1e3:10.3g}{memory_line.slope * 2**10:12.3g}"
@@ -144,12 +144,12 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
 
     figure, axes = plt.subplots(2, len(AXES), figsize=(11, 4.6), sharex="col")
     for column, axis in enumerate(AXES):
-        mine = [r for r in rows if r["axis"] == axis]
+        axis_rows = [r for r in rows if r["axis"] == axis]
         for row, (key, factor) in enumerate((("per step", 1e3), ("GiB", 1.0))):
             panel = axes[row, column]
             for keeps, color in ((True, "#D55E00"), (False, "#0072B2")):
-                some = [r for r in mine if fits_memory(BASE | {axis: r["value"]}) == keeps]
-                x, y = [r["value"] for r in some], [r[key] * factor for r in some]
+                part = [r for r in axis_rows if fits_memory(BASE | {axis: r["value"]}) == keeps]
+                x, y = [r["value"] for r in part], [r[key] * factor for r in part]
                 label = "kept" if keeps else "computed again"
                 panel.plot(x, y, "o", color=color, ms=4, label=label)
             for keeps, line in lines(rows, axis, key):
@@ -192,11 +192,11 @@ def main() -> None:
         print(json.dumps(point(json.loads(options.point), options.device)))
         return
     rows = json.loads(options.out.read_text()) if options.out.exists() else []
-    finished = {(r["axis"], r["value"]) for r in rows}
+    finished_cells = {(r["axis"], r["value"]) for r in rows}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     for axis, values in AXES.items():
         for value in values:
-            if (axis, value) in finished or options.draw:
+            if (axis, value) in finished_cells or options.draw:
                 continue
             command = [sys.executable, __file__, "--device", options.device]
             command += ["--point", json.dumps(BASE | {axis: value})]

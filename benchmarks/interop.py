@@ -108,11 +108,11 @@ def read_theirs(library: str, folder: Path) -> None:
     from counterbc.formats import load
 
     for answer in sorted(folder.glob("theirs/*.npz")):
-        expected = dict(np.load(answer))
+        arrays = dict(np.load(answer))
         name, _, key = answer.stem.partition("@")
         demos = load(folder / "theirs" / name, [key] if key else None, format=library)
-        compare(f"their {answer.stem}: obs", demos.obs, expected["obs"], float(expected["within"]))
-        compare(f"their {answer.stem}: action", demos.action, expected["action"])
+        compare(f"their {answer.stem}: obs", demos.obs, arrays["obs"], float(arrays["within"]))
+        compare(f"their {answer.stem}: action", demos.action, arrays["action"])
         print(f"  their {answer.stem}: {len(demos)} episodes, {demos.pairs} pairs")
 
 
@@ -129,21 +129,21 @@ def read_ours(folder: Path) -> None:
 def check(library: str, folder: Path) -> None:
     """Install a library, exchange datasets with it in both directions, and compare."""
     print(f"{library}: installing into its own environment")
-    environment, shared = folder / "environment", folder / "datasets"
+    environment, dataset_folder = folder / "environment", folder / "datasets"
     python = environment / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", environment], check=True)
         for packages in INSTALLS[library]:
             subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
-    shared.mkdir(parents=True)
-    write_all(library, shared)
+    dataset_folder.mkdir(parents=True)
+    write_all(library, dataset_folder)
     offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "cache"), "PYTHONPATH": ""}
-    variables = os.environ | offline | {"MINARI_DATASETS_PATH": str(shared)}
+    variables = os.environ | offline | {"MINARI_DATASETS_PATH": str(dataset_folder)}
     script = Path(__file__).with_name("interop_inside.py")
-    subprocess.run([python, script, library, shared], check=True, env=variables)
-    read_theirs(library, shared)
+    subprocess.run([python, script, library, dataset_folder], check=True, env=variables)
+    read_theirs(library, dataset_folder)
     if library == "robomimic":
-        read_ours(shared)
+        read_ours(dataset_folder)
     print(f"{library}: everything equal")
 
 

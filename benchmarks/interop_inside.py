@@ -35,25 +35,25 @@ def inside_minari(folder: Path) -> None:
     """Compare what Minari reads with what was written, and let it write."""
     minari = importlib.import_module("minari")
     for answer in sorted(folder.glob("*.npz")):
-        expected = dict(np.load(answer))
+        arrays = dict(np.load(answer))
         dataset = minari.load_dataset(answer.stem)
         episodes = list(dataset.iterate_episodes())
         counts = (dataset.total_episodes, dataset.total_steps)
         print(f"  {answer.stem}: {counts[0]} episodes, {counts[1]} steps, {episodes[0]}"[:180])
-        compare(f"{answer.stem}: lengths", [len(e) for e in episodes], expected["lengths"])
-        keys = expected["keys"].tolist()
-        joined = [
+        compare(f"{answer.stem}: lengths", [len(e) for e in episodes], arrays["lengths"])
+        keys = arrays["keys"].tolist()
+        joined_episodes = [
             np.concatenate([e.observations[k] for k in keys], axis=1)[:-1]
             if isinstance(e.observations, dict)
             else e.observations[:-1]
             for e in episodes
         ]
-        compare(f"{answer.stem}: obs", np.concatenate(joined), expected["obs"])
+        compare(f"{answer.stem}: obs", np.concatenate(joined_episodes), arrays["obs"])
         action = np.concatenate([e.actions for e in episodes])
-        compare(f"{answer.stem}: action", action, expected["action"])
-        if expected["reward"].size:
+        compare(f"{answer.stem}: action", action, arrays["action"])
+        if arrays["reward"].size:
             reward = np.concatenate([e.rewards for e in episodes])
-            compare(f"{answer.stem}: reward", reward, expected["reward"])
+            compare(f"{answer.stem}: reward", reward, arrays["reward"])
         assert dataset.action_space.shape == action.shape[1:]
     minari_writes(minari, folder / "theirs")
 
@@ -104,26 +104,26 @@ def inside_lerobot(folder: Path) -> None:
         operators.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     dataset_class = importlib.import_module("lerobot.datasets.lerobot_dataset").LeRobotDataset
     for answer in sorted(folder.glob("*.npz")):
-        expected = dict(np.load(answer))
+        arrays = dict(np.load(answer))
         root = folder / answer.stem
         whole = dataset_class(f"local/{answer.stem}", root=root)
         print(f"  {answer.stem}: {whole.num_episodes} episodes, {whole.num_frames} frames, "
               f"{whole.fps} fps, first task {whole[0]['task']!r}")  # fmt: skip
-        ends = np.cumsum(expected["lengths"])
+        ends = np.cumsum(arrays["lengths"])
         selection = [1, 3] if len(ends) > 3 else [0]
         rows = np.concatenate(
-            [np.arange(ends[e] - expected["lengths"][e], ends[e]) for e in selection]
+            [np.arange(ends[e] - arrays["lengths"][e], ends[e]) for e in selection]
         )
-        lerobot_compare(f"{answer.stem}: all", whole, expected, np.arange(ends[-1]), torch)
+        lerobot_compare(f"{answer.stem}: all", whole, arrays, np.arange(ends[-1]), torch)
         subset = dataset_class(f"local/{answer.stem}", root=root, episodes=selection)
-        lerobot_compare(f"{answer.stem}: episodes {selection}", subset, expected, rows, torch)
+        lerobot_compare(f"{answer.stem}: episodes {selection}", subset, arrays, rows, torch)
         deltas = {"action": [0.0, 1 / whole.fps]}
         ahead = dataset_class(f"local/{answer.stem}", root=root, delta_timestamps=deltas)
-        two = expected["action"][[0, min(1, ends[0] - 1)]]
+        two = arrays["action"][[0, min(1, ends[0] - 1)]]
         compare(f"{answer.stem}: action and the next", ahead[0]["action"], two)
         stats = whole.meta.stats["action"]
-        compare(f"{answer.stem}: mean", stats["mean"], expected["action"].mean(0, np.float64), 1e-5)
-        compare(f"{answer.stem}: std", stats["std"], expected["action"].std(0, np.float64), 1e-5)
+        compare(f"{answer.stem}: mean", stats["mean"], arrays["action"].mean(0, np.float64), 1e-5)
+        compare(f"{answer.stem}: std", stats["std"], arrays["action"].std(0, np.float64), 1e-5)
     lerobot_writes(dataset_class, folder / "theirs")
 
 
@@ -191,8 +191,8 @@ def inside_robomimic(folder: Path) -> None:
     dataset = importlib.import_module("robomimic.utils.dataset")
     utils = importlib.import_module("robomimic.utils.obs_utils")
     for answer in sorted(folder.glob("*.npz")):
-        expected = dict(np.load(answer))
-        keys = expected["keys"].tolist()
+        arrays = dict(np.load(answer))
+        keys = arrays["keys"].tolist()
         utils.initialize_obs_utils_with_obs_specs({"obs": {"low_dim": keys, "rgb": []}})
         start = time.perf_counter()
         sequences = dataset.SequenceDataset(
@@ -204,12 +204,12 @@ def inside_robomimic(folder: Path) -> None:
             f"  {answer.stem}: {sequences.n_demos} demos, "
             f"{len(sequences)} sequences, in {seconds:.2f} s"
         )
-        compare(f"{answer.stem}: demos", sequences.n_demos, len(expected["lengths"]))
+        compare(f"{answer.stem}: demos", sequences.n_demos, len(arrays["lengths"]))
         items = [sequences[i] for i in range(len(sequences))]
         obs = np.concatenate([np.concatenate([i["obs"][k] for k in keys], axis=1) for i in items])
         action = np.concatenate([i["actions"] for i in items])
-        compare(f"{answer.stem}: obs", obs, expected["obs"])
-        compare(f"{answer.stem}: action", action, expected["action"])
+        compare(f"{answer.stem}: obs", obs, arrays["obs"])
+        compare(f"{answer.stem}: action", action, arrays["action"])
 
 
 INSIDE: dict[str, Callable[[Path], None]] = {

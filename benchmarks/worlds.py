@@ -93,8 +93,8 @@ def push_t(count: int = 16, steps: int = 60) -> dict[str, float]:
             obs = ours.step(actions[-1])[0]
         middle = time.process_time()
         for action in actions:
-            for env, one in zip(theirs, action, strict=True):
-                env.step(one)
+            for env, row in zip(theirs, action, strict=True):
+                env.step(row)
         rates["ours"].append(count * steps / (middle - start))
         rates["theirs"].append(count * steps / (time.process_time() - middle))
     return _medians(rates)

@@ -29,8 +29,8 @@ def test_demonstrate_reports_the_demonstrations_beside_the_expert(
     )  # fmt: skip
     assert payload["pairs"] == 50
     assert payload["episodes"] == 3
-    shown, best = (returns("intersection", who, 3, 3) for who in (GaussianNoise(0.2), Chain(())))
-    assert payload["mean_return"] == pytest.approx(shown.mean())
+    noisy, best = (returns("intersection", t, 3, 3) for t in (GaussianNoise(0.2), Chain(())))
+    assert payload["mean_return"] == pytest.approx(noisy.mean())
     assert payload["expert_return"] == pytest.approx(best.mean())
 
 
@@ -92,8 +92,8 @@ def test_bad_input_is_one_clear_sentence_and_leaves_nothing_behind(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
-    filled = [a.format(demos=intersection_file, tmp=tmp_path) for a in arguments]
-    status, out, err = call(*filled)
+    words_of_call = [a.format(demos=intersection_file, tmp=tmp_path) for a in arguments]
+    status, out, err = call(*words_of_call)
     assert status == 1
     assert out == ""
     assert re.search(words.format(demos=intersection_file, tmp=tmp_path), err)
@@ -167,9 +167,9 @@ def test_warnings_and_bars_stay_off_stdout(intersection_file: Path, tmp_path: Pa
         "5",
         "--json",
     ]
-    done = subprocess.run(
+    result = subprocess.run(
         [*map(str, command), "--out", str(tmp_path / "run")], capture_output=True, text=True,
         check=True,
     )  # fmt: skip
-    assert json.loads(done.stdout)["diverged"] == []
-    assert "actions lie outside the declared bounds" in done.stderr
+    assert json.loads(result.stdout)["diverged"] == []
+    assert "actions lie outside the declared bounds" in result.stderr

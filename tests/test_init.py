@@ -24,13 +24,13 @@ def test_a_public_name_is_the_object_that_its_module_defines(name: str) -> None:
 
 def test_type_checkers_see_the_names_of_the_table_in_the_same_modules() -> None:
     (block,) = (node for node in TREE.body if isinstance(node, ast.If))
-    imported = {
+    imported_names = {
         alias.asname: str(node.module).removeprefix("counterbc.")
         for node in block.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert imported == _HOME
+    assert imported_names == _HOME
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

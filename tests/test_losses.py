@@ -74,11 +74,11 @@ def test_an_infinite_radius_leaves_the_entropy_of_the_policy() -> None:
 
 def test_counter_bc_is_51_times_what_the_authors_code_computes() -> None:
     log_pi = normal(10, 51).requires_grad_()
-    theirs = (log_pi.softmax(dim=1) * -log_pi).mean()  # over the batch and over the 51
-    ours = cross_entropy(log_pi).mean()
-    assert ours.item() == pytest.approx(51 * theirs.item(), rel=1e-12)
-    (their_gradient,) = torch.autograd.grad(theirs, log_pi)
-    (our_gradient,) = torch.autograd.grad(ours, log_pi)
+    authors_loss = (log_pi.softmax(dim=1) * -log_pi).mean()  # over the batch and over the 51
+    our_loss = cross_entropy(log_pi).mean()
+    assert our_loss.item() == pytest.approx(51 * authors_loss.item(), rel=1e-12)
+    (their_gradient,) = torch.autograd.grad(authors_loss, log_pi)
+    (our_gradient,) = torch.autograd.grad(our_loss, log_pi)
     assert_near([our_gradient], [51 * their_gradient], 1e-12)
 
 
@@ -102,8 +102,8 @@ class Loop(nn.Module):
 def test_the_loss_alone_learns_a_function_in_plain_pytorch() -> None:
     g, policy = generator(), Loop()
     obs = 2 * torch.rand(200, 1, generator=g) - 1
-    meant = obs.abs() - 0.5
-    action = meant + 0.4 * torch.rand(200, 1, generator=g) - 0.2
+    target = obs.abs() - 0.5
+    action = target + 0.4 * torch.rand(200, 1, generator=g) - 0.2
     optimizer = torch.optim.Adam(policy.parameters(), lr=1e-2)
     history = []
     for _ in range(300):
@@ -113,7 +113,7 @@ def test_the_loss_alone_learns_a_function_in_plain_pytorch() -> None:
         optimizer.step()
         history.append(loss.item())
     assert history[-1] < history[0] - 1
-    assert (policy.net(obs)[:, :1] - meant).abs().mean().item() < 0.1
+    assert (policy.net(obs)[:, :1] - target).abs().mean().item() < 0.1
 
 
 def test_the_gradient_of_the_loss_alone_agrees_with_finite_differences() -> None:
@@ -146,15 +146,15 @@ def test_the_loss_alone_draws_from_the_generator_it_is_given_and_no_other() -> N
 
 
 def test_the_loss_alone_takes_a_radius_per_dimension() -> None:
-    seen = []
+    seen_radii = []
 
     def log_prob(obs: Tensor, actions: Tensor) -> Tensor:
-        seen.append(actions)
+        seen_radii.append(actions)
         return actions.sum(-1)
 
     action = normal(6, 3)
     counter_bc_loss(log_prob, torch.zeros(6, 1), action, torch.tensor([0.2, 0.0, 0.5]), generator())
-    offset = (seen[0] - action.unsqueeze(1)).abs().amax((0, 1))
+    offset = (seen_radii[0] - action.unsqueeze(1)).abs().amax((0, 1))
     assert offset[1] == 0
     assert 0.1 < offset[0] <= 0.2 + 1e-9
     assert 0.3 < offset[2] <= 0.5 + 1e-9

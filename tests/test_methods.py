@@ -41,12 +41,12 @@ def test_weighted_bc_is_what_the_authors_code_computes() -> None:
     for i in range(2):
         x = (x @ params[f"rho{i}.weight"] + params[f"rho{i}.bias"]).relu()
     rho = (x @ params["rho2.weight"] + params["rho2.bias"]).squeeze(1)
-    theirs = (-torch.softmax(rho, dim=0) * log_pi).mean()
-    ours = loss_of(method, params, batch, head)
-    assert ours.item() == pytest.approx(theirs.item(), rel=1e-10)
+    authors_loss = (-torch.softmax(rho, dim=0) * log_pi).mean()
+    our_loss = loss_of(method, params, batch, head)
+    assert our_loss.item() == pytest.approx(authors_loss.item(), rel=1e-10)
     variables = [head[0], params["rho0.weight"], params["rho2.weight"]]
     torch.testing.assert_close(
-        torch.autograd.grad(ours, variables), torch.autograd.grad(theirs, variables)
+        torch.autograd.grad(our_loss, variables), torch.autograd.grad(authors_loss, variables)
     )
 
 
@@ -54,8 +54,8 @@ def test_bcnd_is_what_the_authors_code_computes() -> None:
     previous = 3 * normal(12, 4, seed=5)  # log π of the 4 policies of the round before
     batch, head, log_pi = one_batch(log_pi_prev=previous)
     reward = torch.stack([torch.softmax(previous[:, k], dim=0) for k in range(4)]).mean(0)
-    theirs = (-reward * log_pi).mean()
-    assert loss_of(METHODS["bcnd"], {}, batch, head).item() == pytest.approx(theirs.item())
+    authors_loss = (-reward * log_pi).mean()
+    assert loss_of(METHODS["bcnd"], {}, batch, head).item() == pytest.approx(authors_loss.item())
 
 
 @pytest.mark.parametrize("name", [n for n in METHODS if n != "counter-bc"])

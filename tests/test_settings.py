@@ -50,7 +50,7 @@ def test_a_bad_option_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "allowed"),
+    ("name", "value", "allowed_words"),
     [
         ("steps", "many", "an integer of 1 or more"),
         ("steps", 2.5, "an integer of 1 or more"),
@@ -76,10 +76,10 @@ def test_a_bad_option_is_refused_in_one_sentence(
         ("policy", 3, "gaussian-mlp, gaussian-gru, mixture, gaussian-cnn or gaussian-cnn-gru"),
     ],
 )
-def test_a_value_of_another_type_is_refused(name: str, value: Any, allowed: str) -> None:
+def test_a_value_of_another_type_is_refused(name: str, value: Any, allowed_words: str) -> None:
     with pytest.raises(OptionError) as error:
         Settings(**{name: value})
-    assert str(error.value) == f"{name} is {value!r}; it must be {allowed}"
+    assert str(error.value) == f"{name} is {value!r}; it must be {allowed_words}"
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_the_number_of_counterfactuals_and_their_shape_are_used(
     assert not same(ball, quick(tiny, "counter-bc", shape="box"))
     assert not same(ball, quick(tiny, "counter-bc", counterfactuals=10))
     bc = quick(tiny, "bc", dtype=torch.float64)
-    none = quick(tiny, "counter-bc", counterfactuals=0, dtype=torch.float64)
-    assert_near(none, bc, within=1e-9)
+    without_counterfactuals = quick(tiny, "counter-bc", counterfactuals=0, dtype=torch.float64)
+    assert_near(without_counterfactuals, bc, within=1e-9)
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,8 @@ def test_a_registered_policy_keeps_its_layers(monkeypatch: pytest.MonkeyPatch) -
     assert settings.apply(METHODS["bc-rnn"]).policy == SmallMLP(hidden=(4,), history=5)
     wide = Method(policy=GaussianMLP(hidden=(32,)))
     assert settings.apply(wide).policy == SmallMLP(hidden=(32,))
-    given = Settings(policy="small-mlp", hidden=(7,))
-    assert given.apply(METHODS["bc"]).policy == SmallMLP(hidden=(7,))
+    small_mlp = Settings(policy="small-mlp", hidden=(7,))
+    assert small_mlp.apply(METHODS["bc"]).policy == SmallMLP(hidden=(7,))
 
 
 @pytest.mark.parametrize("name", ["gaussian-mlp", "gaussian-gru", "mixture", "gaussian-cnn"])
@@ -155,10 +155,10 @@ def test_a_registered_policy_keeps_its_layers(monkeypatch: pytest.MonkeyPatch) -
 def test_a_policy_of_the_library_has_two_layers_of_64_in_every_method(
     name: str, method: str
 ) -> None:
-    kind, usual = POLICIES[name], METHODS[method].policy
-    history = usual.history if type(usual) is kind else max(usual.history, kind.history)
-    applied = Settings(policy=name).apply(METHODS[method]).policy
-    assert applied == kind(hidden=(64, 64), history=history)
+    kind, base = POLICIES[name], METHODS[method].policy
+    history = base.history if type(base) is kind else max(base.history, kind.history)
+    applied_policy = Settings(policy=name).apply(METHODS[method]).policy
+    assert applied_policy == kind(hidden=(64, 64), history=history)
 
 
 def test_a_method_that_cannot_read_images_names_those_that_can(

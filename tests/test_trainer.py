@@ -56,8 +56,8 @@ def test_a_method_of_ones_own_is_trained_by_name_or_value(
     tiny: Demonstrations, quick: Train
 ) -> None:
     assert quick(tiny, METHODS["bc"]).method == "bc"
-    own = Method(support=Ball(count=5), weighting=Uniform(), policy=GaussianMLP(history=3))
-    policies = quick(tiny, own, steps=100)
+    own_method = Method(support=Ball(count=5), weighting=Uniform(), policy=GaussianMLP(history=3))
+    policies = quick(tiny, own_method, steps=100)
     assert policies.method == "custom"
     assert policies.curve is not None
     assert policies.curve.loss[-10:].mean().item() < policies.curve.loss[:10].mean().item()
@@ -81,8 +81,8 @@ def test_members_are_radii_times_seeds(tiny: Demonstrations, quick: Train) -> No
 def test_radii_and_seeds_may_come_from_numpy(tiny: Demonstrations, quick: Train) -> None:
     policies = quick(tiny, "counter-bc", seeds=np.int64(2), radii=np.array([0.1, 0.25]))
     assert [m.radius for m in policies.members] == [(0.1, 0.1)] * 2 + [(0.25, 0.25)] * 2
-    alone = quick(tiny, "counter-bc", radius=np.float32(0.25))
-    assert alone.members[0].radius == (0.25, 0.25)
+    solo = quick(tiny, "counter-bc", radius=np.float32(0.25))
+    assert solo.members[0].radius == (0.25, 0.25)
 
 
 def test_methods_without_counterfactuals_ignore_the_radius(
@@ -100,14 +100,14 @@ def test_a_radius_per_dimension_moves_only_its_dimension(
     half = quick(tiny, "counter-bc", radius=(0.4, 0.0), **options)
     assert half.members[0].radius == (0.4, 0.0)
     for radius in (0.0, 0.4):
-        other = quick(tiny, "counter-bc", radius=radius, **options)
-        assert not torch.allclose(half.params["head.weight"], other.params["head.weight"])
+        other_run = quick(tiny, "counter-bc", radius=radius, **options)
+        assert not torch.allclose(half.params["head.weight"], other_run.params["head.weight"])
 
 
 @pytest.mark.parametrize("method", ["bc", "counter-bc", "weighted-bc", "bc-rnn"])
 def test_a_single_pair_is_enough(method: str, quick: Train) -> None:
-    one = Demonstrations((Episode(obs=np.ones((1, 3)), action=np.full((1, 2), 0.5)),))
-    policies = quick(one, method)
+    one_pair = Demonstrations((Episode(obs=np.ones((1, 3)), action=np.full((1, 2), 0.5)),))
+    policies = quick(one_pair, method)
     assert not policies.diverged.any()
     assert bool(np.isfinite(policies[0].actor().act(np.ones(3))).all())
 
@@ -133,9 +133,9 @@ def test_held_out_episodes_give_a_curve_of_their_own(
     assert policies.curve.loss.shape == policies.curve.held_out.shape == (points, 2)
     assert bool(policies.curve.held_out.isfinite().all())
     assert policies.config["data"][0]["pairs"] == 60
-    kept, _ = demos.split(0.25, seed=0)
-    again = quick(kept, method, seeds=2)
-    assert_near(policies, again, within=0.0)
+    kept_demos, _ = demos.split(0.25, seed=0)
+    second_run = quick(kept_demos, method, seeds=2)
+    assert_near(policies, second_run, within=0.0)
 
 
 def test_a_long_training_has_a_hundred_points_and_every_round_as_many(
@@ -157,13 +157,13 @@ def test_a_training_without_held_out_has_no_such_curve(tiny: Demonstrations, qui
 
 def test_start_goes_on_with_new_pairs_and_the_old_scales(make_demos: Make, quick: Train) -> None:
     first = quick(make_demos(), "counter-bc", seeds=2, steps=100)
-    more = make_demos(seed=9).map_actions(lambda a: 0.5 * a)
-    second = quick(more, "counter-bc", start=first, steps=1)
+    new_demos = make_demos(seed=9).map_actions(lambda a: 0.5 * a)
+    second = quick(new_demos, "counter-bc", start=first, steps=1)
     assert torch.equal(second.scales.obs_mean, first.scales.obs_mean)
     assert [m.seed for m in second.members] == [0, 1]
-    assert second.members[0].fingerprint == more.fingerprint()
-    moved = (second.params["head.weight"] - first.params["head.weight"]).abs().max().item()
-    assert 0 < moved < 1.1e-3  # one step of Adam
+    assert second.members[0].fingerprint == new_demos.fingerprint()
+    largest_change = (second.params["head.weight"] - first.params["head.weight"]).abs().max().item()
+    assert 0 < largest_change < 1.1e-3  # one step of Adam
 
 
 def test_start_keeps_every_members_radius(tiny: Demonstrations, quick: Train) -> None:
@@ -177,13 +177,13 @@ SMALL: dict[str, Any] = {"hidden": (32, 32), "progress": False}
 
 def shown(*sigma: float, goals: float = 0.0, episodes: int = 10) -> Demonstrations:
     """Episodes of 12 pairs: each action is half a state, ± goals in the last, ± uniform errors."""
-    rng, size, made = np.random.default_rng(0), len(sigma), []
+    rng, size, episode_list = np.random.default_rng(0), len(sigma), []
     for _ in range(episodes):
         obs = rng.uniform(-1, 1, (12, 3))
         action = 0.5 * obs[:, :size] + np.array(sigma) * rng.uniform(-1, 1, (12, size))
         action[:, -1] += goals * rng.choice([-1, 1], 12)
-        made.append(Episode(obs, action))
-    return Demonstrations(tuple(made), np.full(size, -1.0), np.ones(size))
+        episode_list.append(Episode(obs, action))
+    return Demonstrations(tuple(episode_list), np.full(size, -1.0), np.ones(size))
 
 
 def test_train_cross_validates_the_radius_and_records_it(make_demos: Make, quick: Train) -> None:
@@ -193,18 +193,18 @@ def test_train_cross_validates_the_radius_and_records_it(make_demos: Make, quick
     choices = policies.config["radius_choices"]
     assert [m.radius for m in policies.members] == [(c["radius"],) * 2 for c in choices]
     assert "(cross-validation)" in repr(policies)
-    own = choose_radius(demos[1], hidden=(8, 8), steps=20, progress=False)
-    assert own.radius == choices[1]["radius"]
-    assert own.error == pytest.approx(choices[1]["error"], rel=1e-5)
-    fixed = quick(demos, "counter-bc", radii=[c["radius"] for c in choices], seeds=2)
+    own_choice = choose_radius(demos[1], hidden=(8, 8), steps=20, progress=False)
+    assert own_choice.radius == choices[1]["radius"]
+    assert own_choice.error == pytest.approx(choices[1]["error"], rel=1e-5)
+    fixed_run = quick(demos, "counter-bc", radii=[c["radius"] for c in choices], seeds=2)
     for name, value in policies[1].params.items():
-        torch.testing.assert_close(value, fixed[3].params[name], rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(value, fixed_run[3].params[name], rtol=1e-5, atol=1e-5)
 
 
 class Stop(Quiet):
     """Ctrl-C at the first step."""
 
-    def update(self, done: int, loss: torch.Tensor) -> None:
+    def update(self, steps_done: int, loss: torch.Tensor) -> None:
         raise KeyboardInterrupt
 
 
@@ -214,8 +214,8 @@ def test_a_stopped_training_chooses_the_same_radius_when_it_goes_on(
     demos, out = make_demos(episodes=6), tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
         quick(demos, "counter-bc", radius="auto", out=out, progress=Stop())
-    done = quick(demos, "counter-bc", radius="auto", out=out, resume=True)
-    assert Policies.load(out).members == done.members
+    resumed_run = quick(demos, "counter-bc", radius="auto", out=out, resume=True)
+    assert Policies.load(out).members == resumed_run.members
     with pytest.raises(CounterBCError, match="already exists"):
         quick(demos, "counter-bc", radius="auto", out=out)
 

@@ -33,16 +33,16 @@ def test_bc_rnn_acts_on_what_it_was_trained_on(tiny: Demonstrations, quick: Trai
     actor = policies[0].actor()
     for obs in tiny.obs[:3]:
         action = actor.act(obs)
-    expected = policies.scales.restore(policies.policy.mean(head)[None])[0, 0].numpy()
-    assert action == pytest.approx(expected, abs=1e-6)
+    expected_action = policies.scales.restore(policies.policy.mean(head)[None])[0, 0].numpy()
+    assert action == pytest.approx(expected_action, abs=1e-6)
 
 
 def test_bcnd_acts_by_the_average_of_its_parts(tiny: Demonstrations, quick: Train) -> None:
     policies = quick(tiny, "bcnd", seeds=2)
     obs = policies[1].scales.obs(torch.from_numpy(tiny.obs[:1].copy())[None])[0]
-    own = {k: v[4:] for k, v in policies.params.items()}
+    own_params = {k: v[4:] for k, v in policies.params.items()}
     means = torch.stack(
-        [policies.policy.head({k: v[i] for k, v in own.items()}, obs)[0] for i in range(4)]
+        [policies.policy.head({k: v[i] for k, v in own_params.items()}, obs)[0] for i in range(4)]
     )
     assert policies[1].actor().act(tiny.obs[0]) == pytest.approx(means.mean(0)[0].numpy(), abs=1e-6)
 
@@ -51,10 +51,10 @@ def test_sampling_is_reproducible_and_differs_from_the_mean(
     tiny: Demonstrations, quick: Train
 ) -> None:
     policy = quick(tiny, "bc")[0]
-    one, again, other = (policy.actor("sample", seed=s) for s in (0, 0, 1))
-    first = one.act(tiny.obs[0])
-    assert np.array_equal(first, again.act(tiny.obs[0]))
-    assert not np.array_equal(first, other.act(tiny.obs[0]))
+    first_actor, same_seed, other_seed = (policy.actor("sample", seed=s) for s in (0, 0, 1))
+    first = first_actor.act(tiny.obs[0])
+    assert np.array_equal(first, same_seed.act(tiny.obs[0]))
+    assert not np.array_equal(first, other_seed.act(tiny.obs[0]))
     assert not np.array_equal(first, policy.actor().act(tiny.obs[0]))
 
 

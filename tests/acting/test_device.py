@@ -10,8 +10,8 @@ from counterbc.errors import OptionError
 
 
 def test_a_gpu_is_chosen_by_default_if_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    for there, kind in ((True, "cuda"), (False, "cpu")):
-        monkeypatch.setattr(torch.cuda, "is_available", lambda there=there: there)
+    for has_gpu, kind in ((True, "cuda"), (False, "cpu")):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda has_gpu=has_gpu: has_gpu)
         assert find_device(None).type == kind
 
 

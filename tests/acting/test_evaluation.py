@@ -35,38 +35,38 @@ class Countdown(gymnasium.Env[Array, Array]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
         super().reset(seed=seed)
-        self.left = int(self.np_random.integers(2, 7))
+        self.steps_left = int(self.np_random.integers(2, 7))
         self.start = float(self.np_random.uniform(-1, 1))
         return self._obs(), {}
 
     def _obs(self) -> Array:
-        return np.array([self.start, self.left], np.float32)
+        return np.array([self.start, self.steps_left], np.float32)
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        self.left -= 1
+        self.steps_left -= 1
         reward = self.start + float(action[0])
-        return self._obs(), reward, self.left == 0, False, {}
+        return self._obs(), reward, self.steps_left == 0, False, {}
 
 
-class Measured(Countdown):
+class MeasuredEnv(Countdown):
     """Also reports how many steps it took and, after odd numbers of them, what it paid."""
 
     measures = ("steps", "paid_if_odd")
 
     def reset(self, **options: Any) -> tuple[Array, dict[str, Any]]:
-        self.steps, self.paid = 0, 0.0
+        self.steps, self.total_reward = 0, 0.0
         return super().reset(**options)[0], {"steps": 0, "paid_if_odd": 0.0}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         obs, reward, over, _, _ = super().step(action)
-        self.steps, self.paid = self.steps + 1, self.paid + reward
-        odd = {"paid_if_odd": self.paid} if self.steps % 2 else {}
+        self.steps, self.total_reward = self.steps + 1, self.total_reward + reward
+        odd = {"paid_if_odd": self.total_reward} if self.steps % 2 else {}
         return obs, reward, over, False, {"steps": self.steps} | odd
 
 
 class Endless(Countdown):
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        self.left += 2
+        self.steps_left += 2
         return super().step(action)
 
 
@@ -119,14 +119,14 @@ def by_hand(policies: Policies, member: int, episode: int, seed: int = 0) -> tup
 
 
 def test_returns_and_lengths_are_those_of_a_plain_loop(counters: Policies) -> None:
-    got = evaluate(counters, "tests/Countdown-v0", episodes=6, progress=False)
-    assert got.returns.shape == got.lengths.shape == (3, 6)
+    result = evaluate(counters, "tests/Countdown-v0", episodes=6, progress=False)
+    assert result.returns.shape == result.lengths.shape == (3, 6)
     for member in range(3):
         for episode in range(6):
             total, length = by_hand(counters, member, episode)
-            assert got.returns[member, episode] == pytest.approx(total, abs=1e-5)
-            assert got.lengths[member, episode] == length
-    assert len(set(got.lengths.ravel().tolist())) > 2
+            assert result.returns[member, episode] == pytest.approx(total, abs=1e-5)
+            assert result.lengths[member, episode] == length
+    assert len(set(result.lengths.ravel().tolist())) > 2
 
 
 @pytest.mark.parametrize("act", ["mean", "sample"])
@@ -162,46 +162,46 @@ def test_the_mode_of_autoreset_changes_nothing(counters: Policies) -> None:
         assert np.array_equal(returns(counters, f"tests/{name}-v0"), plain), name
 
 
-def _measured(mode: AutoresetMode) -> Callable[[int], SyncVectorEnv]:
-    return lambda slots: SyncVectorEnv([Measured] * slots, autoreset_mode=mode)
+def _envs(mode: AutoresetMode) -> Callable[[int], SyncVectorEnv]:
+    return lambda slots: SyncVectorEnv([MeasuredEnv] * slots, autoreset_mode=mode)
 
 
 @pytest.mark.parametrize(
     "make",
-    [*map(_measured, AutoresetMode), lambda slots: AsyncVectorEnv([Measured] * slots)],
+    [*map(_envs, AutoresetMode), lambda slots: AsyncVectorEnv([MeasuredEnv] * slots)],
     ids=[*(mode.name for mode in AutoresetMode), "async"],
 )
 def test_measures_are_those_of_the_last_step_of_each_episode(
     counters: Policies, make: Callable[[int], Any]
 ) -> None:
-    got = evaluate(counters[:2], make, episodes=6, progress=False, slots=4)
-    assert list(got.measures) == ["steps", "paid_if_odd"]
-    assert np.array_equal(got.measures["steps"], got.lengths)
-    odd = got.lengths % 2 == 1
+    result = evaluate(counters[:2], make, episodes=6, progress=False, slots=4)
+    assert list(result.measures) == ["steps", "paid_if_odd"]
+    assert np.array_equal(result.measures["steps"], result.lengths)
+    odd = result.lengths % 2 == 1
     assert 0 < odd.sum() < odd.size
-    np.testing.assert_allclose(got.measures["paid_if_odd"][odd], got.returns[odd])
-    assert bool(np.isnan(got.measures["paid_if_odd"][~odd]).all())  # where none was reported
+    np.testing.assert_allclose(result.measures["paid_if_odd"][odd], result.returns[odd])
+    assert bool(np.isnan(result.measures["paid_if_odd"][~odd]).all())  # where none was reported
 
 
 def test_measures_have_intervals_as_returns_have(counters: Policies) -> None:
-    broken = replace(counters, params={k: v.clone() for k, v in counters.params.items()})
-    broken.params["head.bias"][1] = torch.nan
-    got = evaluate(broken, _measured(AutoresetMode.NEXT_STEP), episodes=4, progress=False)
-    interval = got.measure_intervals["steps"]
+    faulty = replace(counters, params={k: v.clone() for k, v in counters.params.items()})
+    faulty.params["head.bias"][1] = torch.nan
+    result = evaluate(faulty, _envs(AutoresetMode.NEXT_STEP), episodes=4, progress=False)
+    interval = result.measure_intervals["steps"]
     assert interval.n == 2  # the diverged member is left out
-    assert interval.mean == pytest.approx(got.lengths[[0, 2]].mean())
-    assert f"steps {interval}, " in repr(got)
+    assert interval.mean == pytest.approx(result.lengths[[0, 2]].mean())
+    assert f"steps {interval}, " in repr(result)
 
 
 def test_an_environment_that_names_no_measures_has_none(counters: Policies) -> None:
-    got = evaluate(counters, "tests/Countdown-v0", episodes=2, progress=False)
-    assert got.measures == got.measure_intervals == {}
+    result = evaluate(counters, "tests/Countdown-v0", episodes=2, progress=False)
+    assert result.measures == result.measure_intervals == {}
 
 
 def test_a_member_alone_earns_what_it_earned_among_others(counters: Policies) -> None:
     whole = returns(counters, "tests/Countdown-v0")
-    alone = returns(counters[2], "tests/Countdown-v0")
-    assert alone[0] == pytest.approx(whole[2], abs=1e-5)
+    member_returns = returns(counters[2], "tests/Countdown-v0")
+    assert member_returns[0] == pytest.approx(whole[2], abs=1e-5)
 
 
 def test_sampling_is_reproducible_and_belongs_to_its_seed(counters: Policies) -> None:
@@ -220,32 +220,32 @@ def test_no_global_generator_is_touched(counters: Policies) -> None:
 
 def test_any_gymnasium_id_serves(make_demos: Make, quick: Train) -> None:
     swinger = quick(make_demos(action_size=1, action_low=[-2.0], action_high=[2.0]), "bc")
-    got = evaluate(swinger, "Pendulum-v1", episodes=2, progress=False)
-    assert got.lengths.tolist() == [[200, 200]]
-    assert bool((got.returns < 0).all())
-    assert got.returns[0, 0] != got.returns[0, 1]
+    result = evaluate(swinger, "Pendulum-v1", episodes=2, progress=False)
+    assert result.lengths.tolist() == [[200, 200]]
+    assert bool((result.returns < 0).all())
+    assert result.returns[0, 0] != result.returns[0, 1]
 
 
 def test_the_world_of_the_demonstrations_is_the_default(make_demos: Make, quick: Train) -> None:
     demos = make_demos(obs_size=4, env_args={"env_name": "counterbc/Intersection-v0"})
-    got = evaluate(quick(demos, "bc"), episodes=2, progress=False)
-    assert got.env == "counterbc/Intersection-v0"
-    assert got.lengths.tolist() == [[20, 20]]
+    result = evaluate(quick(demos, "bc"), episodes=2, progress=False)
+    assert result.env == "counterbc/Intersection-v0"
+    assert result.lengths.tolist() == [[20, 20]]
 
 
 def test_options_reach_the_environment(drivers: Policies) -> None:
-    got = evaluate(drivers, "intersection", episodes=2, progress=False, max_episode_steps=3)
-    assert got.lengths.max() == 3
+    result = evaluate(drivers, "intersection", episodes=2, progress=False, max_episode_steps=3)
+    assert result.lengths.max() == 3
 
 
 def test_a_diverged_member_has_no_return_and_spoils_no_other(counters: Policies) -> None:
-    broken = replace(counters, params={k: v.clone() for k, v in counters.params.items()})
-    broken.params["head.bias"][1] = torch.nan
-    got = evaluate(broken, "tests/Countdown-v0", episodes=4, progress=False)
+    faulty = replace(counters, params={k: v.clone() for k, v in counters.params.items()})
+    faulty.params["head.bias"][1] = torch.nan
+    result = evaluate(faulty, "tests/Countdown-v0", episodes=4, progress=False)
     well = returns(counters, "tests/Countdown-v0", episodes=4)
-    assert bool(np.isnan(got.returns[1]).all())
-    assert np.array_equal(got.returns[[0, 2]], well[[0, 2]])
-    assert got.interval.n == 2
+    assert bool(np.isnan(result.returns[1]).all())
+    assert np.array_equal(result.returns[[0, 2]], well[[0, 2]])
+    assert result.interval.n == 2
 
 
 @pytest.mark.parametrize(
@@ -271,13 +271,13 @@ def test_what_cannot_be_evaluated_is_refused_in_words(
 
 
 def test_the_interval_is_over_members_or_the_episodes_of_a_single_one(counters: Policies) -> None:
-    several = evaluate(counters, "tests/Countdown-v0", episodes=4, progress=False)
-    assert several.interval.n == 3
-    assert several.interval.mean == pytest.approx(several.returns.mean())
+    of_three = evaluate(counters, "tests/Countdown-v0", episodes=4, progress=False)
+    assert of_three.interval.n == 3
+    assert of_three.interval.mean == pytest.approx(of_three.returns.mean())
     single = evaluate(counters[0], "tests/Countdown-v0", episodes=4, progress=False)
     assert single.interval.n == 4
-    assert np.array_equal(np.asarray(several), several.returns)
-    assert "3 members × 4 episodes" in repr(several)
+    assert np.array_equal(np.asarray(of_three), of_three.returns)
+    assert "3 members × 4 episodes" in repr(of_three)
 
 
 def test_runs_are_compared_pair_by_pair(counters: Policies) -> None:

@@ -67,12 +67,12 @@ def test_unusual_policies_act_alike_in_torch_in_python_and_in_a_file(
     policies = quick(demos, method, **({"steps": 5} | options))
     # Far from the data too, where actions reach the edge of A.
     obs = np.concatenate([demos.obs[:8], 30 * demos.obs[:8]]).astype(np.float32)
-    expected = by_torch(policies, obs)
+    torch_actions = by_torch(policies, obs)
     export(policies, tmp_path / "p.onnx")
     actor, file = policies.actor(), Session(tmp_path / "p.onnx", 1)
-    assert np.stack([actor.act(o) for o in obs]) == pytest.approx(expected, abs=5e-6)
-    assert np.stack([file.act(o)[0] for o in obs]) == pytest.approx(expected, abs=5e-6)
-    assert len(np.unique(expected.round(4), axis=0)) > 4
+    assert np.stack([actor.act(o) for o in obs]) == pytest.approx(torch_actions, abs=5e-6)
+    assert np.stack([file.act(o)[0] for o in obs]) == pytest.approx(torch_actions, abs=5e-6)
+    assert len(np.unique(torch_actions.round(4), axis=0)) > 4
 
 
 @pytest.mark.parametrize("method", ["bc", "bc-rnn", "bcnd"])
@@ -87,8 +87,8 @@ def test_samples_are_those_of_torch_given_the_same_noise(
         noise = torch.special.ndtri(acting.chances()).transpose(0, 1)  # (E, shards, A)
         noise = noise if policies.shards > 1 else noise.squeeze(1)
         action, window = forward.step(obs, window, noise.numpy())
-        expected = acting.actions(torch.tensor(obs)[None])[0].numpy()
-        assert action == pytest.approx(expected, abs=2e-6)
+        torch_actions = acting.actions(torch.tensor(obs)[None])[0].numpy()
+        assert action == pytest.approx(torch_actions, abs=2e-6)
 
 
 def test_a_missing_or_endless_number_is_passed_on_as_torch_does(
@@ -97,8 +97,8 @@ def test_a_missing_or_endless_number_is_passed_on_as_torch_does(
     policies = quick(tiny, "bc")
     assert bool(np.isnan(policies.actor().act(np.array([0, np.nan, 0]))).all())
     far = np.array([[3e38, -3e38, 3e38]], np.float32)
-    expected = by_torch(policies, far)[0]
-    assert np.array_equal(policies.actor().act(far[0]), expected, equal_nan=True)
+    torch_actions = by_torch(policies, far)[0]
+    assert np.array_equal(policies.actor().act(far[0]), torch_actions, equal_nan=True)
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,6 @@ class Backwards(GaussianMLP):
 
 def test_a_policy_of_ones_own_acts_by_its_own_lines(tiny: Demonstrations, quick: Train) -> None:
     policies = quick(tiny, "bc")
-    own = replace(policies, policy=Backwards(hidden=(8, 8)))
-    forth, back = (p.actor().act(tiny.obs[0]) for p in (policies, own))
+    backwards = replace(policies, policy=Backwards(hidden=(8, 8)))
+    forth, back = (p.actor().act(tiny.obs[0]) for p in (policies, backwards))
     assert back == pytest.approx(-forth, abs=1e-6)  # bounds are ±1

@@ -16,26 +16,26 @@ from counterbc.acting.intervals import (
 
 
 def test_the_interval_of_1_to_5_by_hand() -> None:
-    got = mean_interval(np.array([1, 2, 3, 4, 5]))
+    interval = mean_interval(np.array([1, 2, 3, 4, 5]))
     # s = √2.5, se = s/√5 = √0.5; Student's t for 4 degrees of freedom at 97.5 % is 2.776445.
-    assert (got.mean, got.n) == (3, 5)
-    assert got.se == pytest.approx(math.sqrt(0.5))
-    assert got.low == pytest.approx(3 - 2.776445 * math.sqrt(0.5), abs=1e-6)
-    assert got.high == pytest.approx(3 + 2.776445 * math.sqrt(0.5), abs=1e-6)
-    assert str(got) == "3.00 [1.04, 4.96]"
+    assert (interval.mean, interval.n) == (3, 5)
+    assert interval.se == pytest.approx(math.sqrt(0.5))
+    assert interval.low == pytest.approx(3 - 2.776445 * math.sqrt(0.5), abs=1e-6)
+    assert interval.high == pytest.approx(3 + 2.776445 * math.sqrt(0.5), abs=1e-6)
+    assert str(interval) == "3.00 [1.04, 4.96]"
 
 
 def test_another_level_is_narrower_by_hand() -> None:
     # t for 4 degrees of freedom at 90 % (two-sided 80 %) is 1.533206.
-    got = mean_interval(np.array([1, 2, 3, 4, 5]), level=0.8)
-    assert got.high - got.mean == pytest.approx(1.533206 * math.sqrt(0.5), abs=1e-6)
+    interval = mean_interval(np.array([1, 2, 3, 4, 5]), level=0.8)
+    assert interval.high - interval.mean == pytest.approx(1.533206 * math.sqrt(0.5), abs=1e-6)
 
 
 def test_one_number_has_a_mean_and_no_interval() -> None:
-    got = mean_interval(np.array([2.5]))
-    assert (got.mean, got.n) == (2.5, 1)
-    assert math.isnan(got.low)
-    assert str(got) == "2.50"
+    interval = mean_interval(np.array([2.5]))
+    assert (interval.mean, interval.n) == (2.5, 1)
+    assert math.isnan(interval.low)
+    assert str(interval) == "2.50"
 
 
 def test_numbers_that_are_not_finite_are_left_out_and_counted_out() -> None:
@@ -46,34 +46,36 @@ def test_numbers_that_are_not_finite_are_left_out_and_counted_out() -> None:
 
 
 def test_a_paired_difference_by_hand() -> None:
-    got = paired_difference(np.array([3, 4, 8, 5]), np.array([1, 3, 5, 3]))
+    interval = paired_difference(np.array([3, 4, 8, 5]), np.array([1, 3, 5, 3]))
     # Differences 2, 1, 3, 2: mean 2, s = √(2/3), t = 2/(s/2) = 4.898979, 3 degrees of freedom.
-    assert got.interval.mean == 2
-    assert got.interval.se == pytest.approx(math.sqrt(2 / 3) / 2)
-    assert got.p == pytest.approx(0.016277, abs=1e-6)
+    assert interval.interval.mean == 2
+    assert interval.interval.se == pytest.approx(math.sqrt(2 / 3) / 2)
+    assert interval.p == pytest.approx(0.016277, abs=1e-6)
 
 
 def test_pairs_of_which_one_is_missing_are_left_out() -> None:
-    got = paired_difference(np.array([3, np.nan, 8]), np.array([1, 3, 5]))
-    assert got.interval.n == 2
-    assert got.interval.mean == 2.5
+    interval = paired_difference(np.array([3, np.nan, 8]), np.array([1, 3, 5]))
+    assert interval.interval.n == 2
+    assert interval.interval.mean == 2.5
 
 
-@pytest.mark.parametrize("other", [[1, 2, 3], [0, 1, 2], [0.9, 1.9, 2.9]])
-def test_differences_that_are_all_alike_have_no_p_value(other: list[float]) -> None:
+@pytest.mark.parametrize("second_values", [[1, 2, 3], [0, 1, 2], [0.9, 1.9, 2.9]])
+def test_differences_that_are_all_alike_have_no_p_value(second_values: list[float]) -> None:
     # 3 − 2.9 is not 1 − 0.9, but for rounding alone.
-    got = paired_difference(np.array([1, 2, 3]), np.array(other))
-    assert got.interval.mean == pytest.approx(1 - other[0])
-    assert math.isnan(got.p)
+    interval = paired_difference(np.array([1, 2, 3]), np.array(second_values))
+    assert interval.interval.mean == pytest.approx(1 - second_values[0])
+    assert math.isnan(interval.p)
 
 
 def test_the_share_of_all_successes_has_wilsons_interval_by_hand() -> None:
-    some = share_interval(np.array([1.0, 1.0, 1.0, 0.0, np.nan]))
+    successes = share_interval(np.array([1.0, 1.0, 1.0, 0.0, np.nan]))
     z2 = 1.959964**2
     middle = (0.75 + z2 / 8) / (1 + z2 / 4)
     half = np.sqrt(z2 * (0.1875 / 4 + z2 / 64)) / (1 + z2 / 4)
-    assert (some.mean, some.n) == (0.75, 4)
-    np.testing.assert_allclose([some.low, some.high], [middle - half, middle + half], rtol=1e-5)
+    assert (successes.mean, successes.n) == (0.75, 4)
+    np.testing.assert_allclose(
+        [successes.low, successes.high], [middle - half, middle + half], rtol=1e-5
+    )
     sure = share_interval(np.ones(10))
     np.testing.assert_allclose([sure.low, sure.high], [10 / (10 + z2), 1.0], rtol=1e-5)
     assert share_interval(np.array([np.nan])).n == 0

@@ -32,7 +32,7 @@ from tests.fixture_types import Make, Train
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 
 
-def saved(policies: Policies, path: Path, **options: Any) -> Path:
+def save_onnx(policies: Policies, path: Path, **options: Any) -> Path:
     cb.export(policies, path, **options)
     return path
 
@@ -42,7 +42,7 @@ def test_a_file_acts_as_the_actor_does_episode_after_episode(
     method: str, tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
     policies = quick(tiny, method, seeds=2, steps=5)
-    file = Session(saved(policies, tmp_path / "p.onnx", member=1), 1)
+    file = Session(save_onnx(policies, tmp_path / "p.onnx", member=1), 1)
     actor = policies[1].actor()
     for episode in tiny.episodes[:2]:
         for obs in episode.obs:
@@ -55,11 +55,11 @@ def test_a_file_acts_as_the_actor_does_episode_after_episode(
 def test_rows_of_a_batch_are_independent(
     method: str, tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
-    path = saved(quick(tiny, method), tmp_path / "p.onnx")
+    path = save_onnx(quick(tiny, method), tmp_path / "p.onnx")
     batch, single = Session(path, 7), [Session(path, 1) for _ in range(7)]
     for obs in tiny.obs[:28].reshape(4, 7, 3):
-        each = [s.act(o)[0] for s, o in zip(single, obs, strict=True)]
-        assert batch.act(obs) == pytest.approx(np.stack(each), abs=1e-6)
+        single_actions = [s.act(o)[0] for s, o in zip(single, obs, strict=True)]
+        assert batch.act(obs) == pytest.approx(np.stack(single_actions), abs=1e-6)
 
 
 @pytest.mark.parametrize("method", ["bc", "bc-rnn", "bcnd"])
@@ -67,7 +67,7 @@ def test_a_sampling_file_is_decided_by_its_noise(
     method: str, tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
     policies = quick(tiny, method)
-    sample = Session(saved(policies, tmp_path / "sample.onnx", act="sample"), 1)
+    sample = Session(save_onnx(policies, tmp_path / "sample.onnx", act="sample"), 1)
     noise = np.ones(sample.shapes["noise"], np.float32)
     mean = sample.act(tiny.obs[0], 0 * noise)
     assert mean[0] == pytest.approx(policies.actor().act(tiny.obs[0]), abs=1e-6)
@@ -83,10 +83,10 @@ def test_a_sampling_file_is_decided_by_its_noise(
 def stuck(make_demos: Make, quick: Train, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A policy whose second observation never varied, and its file."""
     demos = make_demos()
-    held = [replace(e, obs=e.obs * np.array([1, 0, 100]) + [0, 7, 0]) for e in demos.episodes]
-    policies = quick(replace(demos, episodes=tuple(held)), "bc")
+    episodes = [replace(e, obs=e.obs * np.array([1, 0, 100]) + [0, 7, 0]) for e in demos.episodes]
+    policies = quick(replace(demos, episodes=tuple(episodes)), "bc")
     assert policies.scales.obs_scale[0, 1] == 1
-    return policies, saved(policies, tmp_path_factory.mktemp("stuck") / "p.onnx")
+    return policies, save_onnx(policies, tmp_path_factory.mktemp("stuck") / "p.onnx")
 
 
 @settings(deadline=None, max_examples=50)
@@ -104,7 +104,7 @@ def test_a_missing_number_is_not_turned_into_an_action(stuck: Any) -> None:
 def test_the_file_says_what_it_is(tiny: Demonstrations, quick: Train, tmp_path: Path) -> None:
     low, high = np.array([-3.0, 2.0]), np.array([5.0, 2.5])
     demos = replace(tiny, obs_names=("x", "y", "angle"), action_low=low, action_high=high)
-    path = saved(quick(demos, "counter-bc", radius=(0.25, 0)), tmp_path / "p.onnx")
+    path = save_onnx(quick(demos, "counter-bc", radius=(0.25, 0)), tmp_path / "p.onnx")
     session = onnxruntime.InferenceSession(path)
     about = session.get_modelmeta().custom_metadata_map
     assert json.loads(about["obs_names"]) == ["x", "y", "angle"]
@@ -123,7 +123,7 @@ def test_the_file_says_what_it_is(tiny: Demonstrations, quick: Train, tmp_path: 
 def test_a_file_with_a_memory_declares_it(
     tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
-    path = saved(quick(tiny, "bc-rnn"), tmp_path / "p.onnx", act="sample")
+    path = save_onnx(quick(tiny, "bc-rnn"), tmp_path / "p.onnx", act="sample")
     session = onnxruntime.InferenceSession(path)
     shapes = {i.name: i.shape[1:] for i in (*session.get_inputs(), *session.get_outputs())}
     memory = {"window": [5, 3], "next_window": [5, 3]}
@@ -137,8 +137,8 @@ def test_a_file_with_a_memory_declares_it(
 def test_weights_shared_by_steps_are_stored_once(tiny: Demonstrations, quick: Train) -> None:
     policies = quick(tiny, "bc-rnn", hidden=(64, 64))
     numbers = sum(int(np.prod(v.shape)) for v in policies.params.values())
-    stored = sum(int(np.prod(i.dims)) for i in to_onnx(policies, "mean").graph.initializer)
-    assert stored < 1.1 * numbers
+    stored_numbers = sum(int(np.prod(i.dims)) for i in to_onnx(policies, "mean").graph.initializer)
+    assert stored_numbers < 1.1 * numbers
 
 
 def test_a_file_that_would_act_otherwise_is_not_written(
@@ -185,15 +185,15 @@ def test_what_cannot_be_exported_is_refused_in_words(
 
 
 @dataclass(frozen=True)
-class Own(GaussianMLP):
+class OwnForward(GaussianMLP):
     """May compute anything."""
 
 
 def test_a_policy_of_ones_own_is_not_exported(
     tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
-    policies = quick(tiny, Method(policy=Own()))
-    with pytest.raises(CounterBCError, match=r"Own cannot be exported.*GaussianMLP, Gaussian"):
+    policies = quick(tiny, Method(policy=OwnForward()))
+    with pytest.raises(CounterBCError, match=r"OwnForward cannot be exported.*GaussianMLP, Gaussian"):
         cb.export(policies, tmp_path / "p.onnx")
 
 
@@ -204,9 +204,9 @@ def test_export_from_the_command_line(
     policies = quick(tiny, "bc", seeds=2)
     policies.save(run)
     assert main(["export", str(run), str(file), "--member", "1", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["file"], said["member"], said["bytes"]) == (str(file), 1, file.stat().st_size)
-    assert 0 <= said["difference"] < 1e-5
+    reply = json.loads(capsys.readouterr().out)
+    assert (reply["file"], reply["member"], reply["bytes"]) == (str(file), 1, file.stat().st_size)
+    assert 0 <= reply["difference"] < 1e-5
     obs = tiny.obs[0]
     assert Session(file, 1).act(obs)[0] == pytest.approx(policies[1].actor().act(obs), abs=1e-6)
     assert main(["export", str(run), str(tmp_path / "q.onnx")]) == 0
@@ -231,8 +231,8 @@ def test_the_lines_of_the_guide_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     plain, remembers = quick(tiny, "bc"), quick(tiny, "bc-rnn")
-    saved(plain, Path("policy.onnx"))
-    saved(remembers, Path("remembers.onnx"))
+    save_onnx(plain, Path("policy.onnx"))
+    save_onnx(remembers, Path("remembers.onnx"))
     guide = (Path(__file__).parents[2] / "docs" / "export.md").read_text()
     first, second = re.findall(r"```python\n(.*?)```", guide, re.S)
     names: dict[str, Any] = {"episode": tiny.episodes[0].obs}

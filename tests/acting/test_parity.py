@@ -17,7 +17,7 @@ from counterbc.data.demonstrations import Demonstrations
 from tests.fixture_types import Train
 
 
-def saved(policies: Policies, path: Path, **options: Any) -> Path:
+def save_onnx(policies: Policies, path: Path, **options: Any) -> Path:
     cb.export(policies, path, **options)
     return path
 
@@ -26,11 +26,11 @@ def test_the_check_tells_another_policy_from_this_one(
     tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
     policies = quick(tiny, "bc", seeds=2)
-    path = saved(policies, tmp_path / "p.onnx", member=0)
+    path = save_onnx(policies, tmp_path / "p.onnx", member=0)
     assert parity.check_parity(path, policies[0], "mean").agrees
-    other = parity.check_parity(path, policies[1], "mean")
-    assert not other.agrees
-    assert other.difference > 0.01
+    other_parity = parity.check_parity(path, policies[1], "mean")
+    assert not other_parity.agrees
+    assert other_parity.difference > 0.01
 
 
 def test_the_check_notices_a_number_that_is_missing(
@@ -39,6 +39,6 @@ def test_the_check_notices_a_number_that_is_missing(
     policies = quick(tiny, "bc")
     params = {k: v.clone() for k, v in policies.params.items()}
     params["head.bias"][0, 0] = torch.nan
-    broken = to_onnx(replace(policies, params=params), "mean")
-    onnx.save(broken, tmp_path / "p.onnx")
+    faulty = to_onnx(replace(policies, params=params), "mean")
+    onnx.save(faulty, tmp_path / "p.onnx")
     assert not parity.check_parity(tmp_path / "p.onnx", policies, "mean").agrees

@@ -23,10 +23,10 @@ def test_one_member_of_a_population_is_a_population_of_one(
 ) -> None:
     policies = quick(tiny, method, seeds=3)
     obs = np.array([0.1, 0.2, 0.3])
-    each = [p.actor().act(obs) for p in policies]
-    assert len({a.tobytes() for a in each}) == 3
+    member_actions = [p.actor().act(obs) for p in policies]
+    assert len({a.tobytes() for a in member_actions}) == 3
     assert policies[-1].members == policies[2].members
-    assert np.array_equal(policies[1:][0].actor().act(obs), each[1])
+    assert np.array_equal(policies[1:][0].actor().act(obs), member_actions[1])
     assert policies[1].curve is not None
     assert policies[1].curve.loss.shape[1] == 1
 
@@ -43,12 +43,12 @@ def test_what_is_saved_acts_as_before_to_the_bit(
 ) -> None:
     policies = quick(tiny, method, seeds=2)
     policies.save(tmp_path / "run")
-    loaded = Policies.load(tmp_path / "run")
-    assert same(policies, loaded)
-    assert loaded.members == policies.members
-    assert repr(loaded) == repr(policies)
+    loaded_policies = Policies.load(tmp_path / "run")
+    assert same(policies, loaded_policies)
+    assert loaded_policies.members == policies.members
+    assert repr(loaded_policies) == repr(policies)
     for act in ("mean", "sample"):
-        before, after = (p[1].actor(act) for p in (policies, loaded))
+        before, after = (p[1].actor(act) for p in (policies, loaded_policies))
         for obs in tiny.obs[:6]:
             assert np.array_equal(before.act(obs), after.act(obs))
 

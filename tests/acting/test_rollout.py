@@ -15,8 +15,8 @@ from tests.fixture_types import Make, Train
 
 
 def test_policies_act_in_the_simulator_of_their_demonstrations(drivers: Policies) -> None:
-    recorded = {"env": "counterbc/Intersection-v0", "backend": "fast"}
-    policies = replace(drivers, config=recorded)
+    env_args = {"env": "counterbc/Intersection-v0", "backend": "fast"}
+    policies = replace(drivers, config=env_args)
     assert same_simulator(policies, "intersection", {}) == {"backend": "fast"}
     assert same_simulator(policies, "cartpole", {}) == {}
     with pytest.raises(OptionError, match="recorded in intersection with fast; exact renders"):
@@ -41,11 +41,11 @@ def drivers(make_demos: Make, quick: Train) -> Policies:
 def test_methods_with_the_same_seeds_see_the_same_starts(
     drivers: Policies, make_demos: Make, quick: Train
 ) -> None:
-    other = quick(
+    other_policies = quick(
         make_demos(obs_size=4, action_set="ball"), "counter-bc", seeds=3, radii=[0.1, 0.2]
     )
-    assert start_seeds(other[:3], [0, 1], 5) == start_seeds(drivers, [0, 1], 5)
-    assert start_seeds(other[3:], [0, 1], 5) == start_seeds(drivers, [0, 1], 5)
+    assert start_seeds(other_policies[:3], [0, 1], 5) == start_seeds(drivers, [0, 1], 5)
+    assert start_seeds(other_policies[3:], [0, 1], 5) == start_seeds(drivers, [0, 1], 5)
     assert start_seeds(drivers, [0, 1], 6) != start_seeds(drivers, [0, 1], 5)
     seeds = start_seeds(drivers, list(range(100)), 0)
     assert len(set(seeds)) == 300

@@ -37,8 +37,8 @@ def test_a_run_of_version_1_is_saved_as_version_2(tmp_path: Path) -> None:
     old.save(tmp_path / "run")
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert (config["version"], config["shards"], "parts" in config) == (2, 4, False)
-    again = Policies.load(tmp_path / "run")
-    assert all(torch.equal(v, again.params[k]) for k, v in old.params.items())
+    second_load = Policies.load(tmp_path / "run")
+    assert all(torch.equal(v, second_load.params[k]) for k, v in old.params.items())
 
 
 @pytest.fixture
@@ -131,9 +131,9 @@ BAD: dict[str, tuple[Change, str]] = {
 def test_a_run_that_is_not_whole_is_refused_in_one_sentence(name: str, run: Path) -> None:
     change, sentence = BAD[name]
     change(run)
-    with pytest.raises(CounterBCError, match=sentence) as caught:
+    with pytest.raises(CounterBCError, match=sentence) as error:
         Policies.load(run)
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_file_or_nothing_is_no_run(run: Path) -> None:
@@ -156,14 +156,14 @@ def test_a_folder_holds_two_files_and_no_pickle(run: Path, tmp_path: Path) -> No
 
 
 def test_a_loaded_run_is_what_was_saved(run: Path, tmp_path: Path) -> None:
-    loaded = Policies.load(run)
-    loaded[1].save(tmp_path / "one")
-    one = Policies.load(tmp_path / "one")
-    assert [m.seed for m in one.members] == [1]
-    assert torch.equal(one.params["head.bias"], loaded.params["head.bias"][1:])
-    assert one.config == loaded.config
-    assert one.curve is not None
-    assert one.curve.loss.shape == (2, 1)
+    loaded_run = Policies.load(run)
+    loaded_run[1].save(tmp_path / "one")
+    first_member = Policies.load(tmp_path / "one")
+    assert [m.seed for m in first_member.members] == [1]
+    assert torch.equal(first_member.params["head.bias"], loaded_run.params["head.bias"][1:])
+    assert first_member.config == loaded_run.config
+    assert first_member.curve is not None
+    assert first_member.curve.loss.shape == (2, 1)
 
 
 @pytest.mark.parametrize("failure", [full, full_in_rust])

@@ -30,7 +30,7 @@ def test_a_format_that_cannot_be_written_names_the_way_out(tmp_path: Path, call:
 
 
 @pytest.mark.parametrize(
-    ("radius", "moved", "sentence"),
+    ("radius", "distance", "sentence"),
     [
         ([0.0], 0.0, "only actions out of bounds were moved"),
         ([0.3], 0.001, "The actions hardly moved"),
@@ -38,10 +38,10 @@ def test_a_format_that_cannot_be_written_names_the_way_out(tmp_path: Path, call:
     ],
 )
 def test_the_text_explains_how_far_actions_moved(
-    radius: list[float], moved: float, sentence: str
+    radius: list[float], distance: float, sentence: str
 ) -> None:
     payload = {
-        "pairs": 9, "out": "c.npz", "moved_rms": moved, "limited": 3, "radius": radius,
+        "pairs": 9, "out": "c.npz", "moved_rms": distance, "limited": 3, "radius": radius,
         "not_carried_over": [],
     }  # fmt: skip
     assert sentence in _text(payload)

@@ -22,10 +22,10 @@ def test_operators_masks_and_environment_survive_the_way_over_lerobot(
     assert (payload["format"], payload["episodes"], payload["pairs"]) == ("lerobot", 1, 48)
     assert {"states", "next_obs", "digits beyond 32 bits"} <= set(payload["not_carried_over"])
     call_json("convert", tmp_path / "folder", tmp_path / "back.hdf5")
-    there, back = load(multi_human), load(tmp_path / "back.hdf5")
-    assert back.fingerprint() == there.fingerprint()
-    assert (back.masks, back.operators) == (there.masks, there.operators)
-    assert back.env_args == there.env_args
+    source, back = load(multi_human), load(tmp_path / "back.hdf5")
+    assert back.fingerprint() == source.fingerprint()
+    assert (back.masks, back.operators) == (source.masks, source.operators)
+    assert back.env_args == source.env_args
 
 
 @pytest.mark.parametrize("to", ["robomimic", "lerobot", "minari", "npz"])
@@ -66,8 +66,8 @@ def test_bad_conversions_are_one_sentence_and_leave_nothing(
     arguments: tuple[str, ...], words: str, demo_file: Path, tmp_path: Path,
     call: Call,
 ) -> None:  # fmt: skip
-    filled = [a.format(demos=demo_file, tmp=tmp_path) for a in arguments]
-    status, out, err = call("convert", *filled)
+    words_of_call = [a.format(demos=demo_file, tmp=tmp_path) for a in arguments]
+    status, out, err = call("convert", *words_of_call)
     assert (status, out) == (1, "")
     assert err.startswith("error: ")
     assert re.search(words, err)
@@ -87,11 +87,11 @@ def test_a_conversion_that_fails_on_the_way_leaves_nothing(
 def test_images_are_inspected_converted_and_learned_from(
     multi_human: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
-    chosen = (multi_human, "--obs", "agentview_image")
-    payload = call_json("inspect", *chosen)
+    image_options = (multi_human, "--obs", "agentview_image")
+    payload = call_json("inspect", *image_options)
     assert (payload["obs_shape"], payload["obs_keys"]) == ([84, 84, 3], {})
     call_json("convert", multi_human, tmp_path / "a.npz", "--obs", "agentview_image")
     assert load(tmp_path / "a.npz").obs_shape == (84, 84, 3)
     run = tmp_path / "run"
-    call_json("train", *chosen, "--radius", 0.4, "--steps", 1, "--out", run)
+    call_json("train", *image_options, "--radius", 0.4, "--steps", 1, "--out", run)
     assert Policies.load(run).obs_shape == (84, 84, 3)

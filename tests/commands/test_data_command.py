@@ -38,9 +38,9 @@ def test_a_format_can_be_forced_when_training(demo_file: Path, tmp_path: Path, c
 def test_warnings_stay_off_stdout(demo_file: Path) -> None:
     with h5py.File(demo_file, "a") as file:
         file["mask/gone"] = np.array([b"demo_77"])
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "counterbc", "inspect", str(demo_file), "--json"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert json.loads(done.stdout)["masks"] == {"expert": 2, "gone": 1}
-    assert done.stderr.count("warning:") == 1
+    assert json.loads(process.stdout)["masks"] == {"expert": 2, "gone": 1}
+    assert process.stderr.count("warning:") == 1

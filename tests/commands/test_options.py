@@ -59,7 +59,7 @@ class PaintCommand(Command):
         return {}, []
 
 
-def given(*words: str) -> dict[str, Any]:
+def given_options(*words: str) -> dict[str, Any]:
     return tyro.cli(PaintCommand.complete(), args=words).given_options("paint")
 
 
@@ -82,29 +82,29 @@ def given(*words: str) -> dict[str, Any]:
 def test_only_options_that_were_typed_are_given(
     words: tuple[str, ...], values: dict[str, Any]
 ) -> None:
-    assert given(*words) == values
+    assert given_options(*words) == values
 
 
 @pytest.mark.parametrize("words", [("--hidden", "1"), ("--coats", "many"), ("--coats", "None")])
 def test_what_is_no_option_or_no_value_is_refused(words: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit):
-        given(*words)
+        given_options(*words)
 
 
 @pytest.mark.parametrize("word", ["None", "silk"])
 def test_a_word_that_is_not_allowed_is_refused_like_an_unknown_name(word: str) -> None:
     with pytest.raises(OptionError, match=f"^unknown finish '{word}'; allowed: matt, gloss$"):
-        given("--finish", word)
+        given_options("--finish", word)
 
 
 def test_a_word_and_a_number_are_refused_together() -> None:
     with pytest.raises(OptionError, match=r"width is auto and 0\.5; give auto alone, or numbers"):
-        given("--width", "auto", "--width", "0.5")
+        given_options("--width", "auto", "--width", "0.5")
 
 
 def test_the_help_has_docstrings_choices_and_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        given("--help")
+        given_options("--help")
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
     for words in (
         "How to paint.",

@@ -23,11 +23,11 @@ def test_the_command_shows_the_curve_and_draws_it(
     kind: str, file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     picture = tmp_path / f"curve.{kind}"
-    few = ("--steps", 5, "--radii", 0, "--radii", 0.2, "--radii", 0.4)
-    answer = call_json("radius", file, *few, "--plot", picture)
+    few_radii = ("--steps", 5, "--radii", 0, "--radii", 0.2, "--radii", 0.4)
+    answer = call_json("radius", file, *few_radii, "--plot", picture)
     assert answer["radii"] == [0, 0.2, 0.4]
     assert picture.stat().st_size > 1000
-    _, out, _ = call("radius", file, *few, "--per-dimension")
+    _, out, _ = call("radius", file, *few_radii, "--per-dimension")
     assert f"Δ {answer['radius']:g}" in out
     assert "0.2 for experts to 0.5 for novices" in out
     option = " ".join(f"--radius {r:g}" for r in answer["per_dimension"])
@@ -41,9 +41,9 @@ def test_the_line_to_paste_trains_what_the_radius_was_chosen_for(
     spaced = file.rename(tmp_path / "my demos.hdf5")
     again = ("--obs", "state", "--format", "robomimic", "--preset", "paper", "--policy", "mixture",
              "--modes", "2")  # fmt: skip
-    few = ("--steps", "5", "--radii", "0", "--radii", "0.2", "--radii", "0.4")
-    radius = call_json("radius", spaced, *again, *few)["radius"]
-    _, out, _ = call("radius", spaced, *again, *few)
+    few_radii = ("--steps", "5", "--radii", "0", "--radii", "0.2", "--radii", "0.4")
+    radius = call_json("radius", spaced, *again, *few_radii)["radius"]
+    _, out, _ = call("radius", spaced, *again, *few_radii)
     line = out.splitlines()[-1].removeprefix("Next: counterbc ")
     assert shlex.split(line) == ["train", str(spaced), *again, "--radius", f"{radius:g}"]
     settings = call_json(*shlex.split(line), "--steps", 2)["settings"]
@@ -85,7 +85,7 @@ def test_the_train_command_chooses_the_radius_unless_told(
     assert on["members"] == ["seed 0, radius 0.2"]
     _, out, _ = call("train", file, "--steps", 5, "--out", tmp_path / "told")
     assert "5 folds of whole episodes, 60 pairs" in out
-    mixed = ("--radius", "auto", "--radius", 0.2)
-    status, _, err = call("train", file, *mixed, "--out", tmp_path / "x")
+    mixed_radii = ("--radius", "auto", "--radius", 0.2)
+    status, _, err = call("train", file, *mixed_radii, "--out", tmp_path / "x")
     assert status == 1
     assert "give auto alone" in err

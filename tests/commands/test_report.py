@@ -33,10 +33,10 @@ def test_the_page_says_what_score_and_radius_say(
     out = tmp_path / "page.html"
     payload = call_json("report", demos, *QUICK, "--out", out)
     scored = call_json("score", demos, *QUICK)
-    chosen = call_json("radius", demos, "--steps", 20)
+    radius_payload = call_json("radius", demos, "--steps", 20)
     assert payload["operators"] == scored["operators"]
     assert payload["radius"] == scored["radius"]
-    assert payload["radius_choice"]["error"] == chosen["error"]
+    assert payload["radius_choice"]["error"] == radius_payload["error"]
     text = out.read_text(encoding="utf-8")
     assert len(text.encode()) == payload["bytes"]
     for sentence in payload["headline"]:

@@ -23,17 +23,17 @@ def test_scores_name_the_worst_and_how_to_leave_them_out(
     status, out, err = call("score", annotated_file, *QUICK, "--exclude", 2)
     assert status == 0, err
     payload = call_json("score", annotated_file, *QUICK, "--exclude", 2)
-    ranked = sorted(payload["episodes"], key=lambda s: -s["distance"])
-    assert payload["worst"] == sorted(s["index"] for s in ranked[:2])
+    worst_first = sorted(payload["episodes"], key=lambda s: -s["distance"])
+    assert payload["worst"] == sorted(s["index"] for s in worst_first[:2])
     assert f"--dataset.exclude_episodes='{payload['worst']}'" in out
     assert "each action dimension spans [-1, 1]" in out
     (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
     pasted = shlex.split(line.removeprefix("robomimic").strip())
     assert pasted[:3] == ["counterbc", "score", str(annotated_file)]
-    again = call_json(*pasted[1:-1], tmp_path / "marked.hdf5")
-    assert (again["worst"], again["radius"]) == (payload["worst"], payload["radius"])
+    repeat = call_json(*pasted[1:-1], tmp_path / "marked.hdf5")
+    assert (repeat["worst"], repeat["radius"]) == (payload["worst"], payload["radius"])
     rows = [line for line in out.splitlines() if line.startswith("demo_")]
-    assert [r.split()[0] for r in rows] == [s["name"] for s in ranked]
+    assert [r.split()[0] for r in rows] == [s["name"] for s in worst_first]
     _, out, _ = call("score", annotated_file, *QUICK, "--order", "file", "--show", 1)
     assert "demo_0" in out
     assert "… 3 more episodes" in out
@@ -61,8 +61,8 @@ def test_a_mask_without_the_worst_is_written_into_a_copy(
     before, after = hdf5_contents(annotated_file), hdf5_contents(out)
     del after["mask/good"]
     assert before == after
-    kept = load(out).masks["good"]
-    assert len(kept) == 3
+    kept_names = load(out).masks["good"]
+    assert len(kept_names) == 3
     assert len(load(out).subset(mask="good")) == 3
 
 

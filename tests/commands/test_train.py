@@ -56,7 +56,7 @@ def test_a_random_subset_of_pairs_can_be_learned_from(
 
 
 @pytest.mark.parametrize(
-    ("option", "allowed"),
+    ("option", "allowed_words"),
     [
         ("kernel", "auto, torch, numba, triton"),
         ("feasible", "project, keep"),
@@ -65,7 +65,7 @@ def test_a_random_subset_of_pairs_can_be_learned_from(
     ],
 )
 def test_a_word_that_a_setting_does_not_take_is_refused_in_one_sentence(
-    option: str, allowed: str, intersection_file: Path, tmp_path: Path, call: Call
+    option: str, allowed_words: str, intersection_file: Path, tmp_path: Path, call: Call
 ) -> None:
     status, out, err = call(
         "train", intersection_file, f"--{option}", "foo", "--out", tmp_path / "run"
@@ -73,7 +73,7 @@ def test_a_word_that_a_setting_does_not_take_is_refused_in_one_sentence(
     assert (status, out, len(err.splitlines())) == (1, "", 1)
     assert f"{option} " in err
     assert "'foo'" in err
-    assert allowed in err
+    assert allowed_words in err
     assert "None" not in err
     assert not (tmp_path / "run").exists()
 

@@ -23,8 +23,8 @@ def test_units_become_actions_again(back) -> None:  # type: ignore[no-untyped-de
 
 
 def test_tensors_are_mapped_like_arrays() -> None:
-    mapped = to_unit(*(torch.tensor(x) for x in (ACTIONS, LOW, HIGH)))
-    assert mapped.tolist() == UNITS
+    mapped_tensor = to_unit(*(torch.tensor(x) for x in (ACTIONS, LOW, HIGH)))
+    assert mapped_tensor.tolist() == UNITS
 
 
 def test_bounds_of_one_change_no_bit_of_the_exact_map() -> None:

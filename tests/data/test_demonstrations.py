@@ -97,9 +97,9 @@ def test_actions_outside_the_bounds_are_found_for_box_and_ball() -> None:
 
 
 def test_the_mean_return_needs_rewards_in_every_episode() -> None:
-    rewarded = (episode(2, reward=[1, 1]), episode(2, reward=[0, 4]))
-    assert Demonstrations(rewarded).mean_return == 3
-    assert Demonstrations((*rewarded, episode())).mean_return is None
+    with_rewards = (episode(2, reward=[1, 1]), episode(2, reward=[0, 4]))
+    assert Demonstrations(with_rewards).mean_return == 3
+    assert Demonstrations((*with_rewards, episode())).mean_return is None
 
 
 def test_the_summary_says_what_is_in_it() -> None:
@@ -116,7 +116,7 @@ def test_the_summary_says_what_is_in_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "same"),
+    ("change", "is_same"),
     [
         (lambda d: Demonstrations(d.episodes), True),
         (lambda d: d.map_actions(lambda a: a + 1), False),
@@ -127,16 +127,16 @@ def test_the_summary_says_what_is_in_it() -> None:
     ],
 )
 def test_the_fingerprint_changes_with_what_is_learned_from_and_only_then(
-    change: Callable[[Demonstrations], Demonstrations], same: bool
+    change: Callable[[Demonstrations], Demonstrations], is_same: bool
 ) -> None:
-    assert (change(three_episodes()).fingerprint() == three_episodes().fingerprint()) is same
+    assert (change(three_episodes()).fingerprint() == three_episodes().fingerprint()) is is_same
 
 
 # Parts of a dataset
 
 
 @pytest.mark.parametrize(
-    ("conditions", "kept"),
+    ("conditions", "kept_names"),
     [
         ({"episodes": [2, 0]}, ["demo_0", "demo_2"]),
         ({"episodes": [-1]}, ["demo_2"]),
@@ -149,9 +149,9 @@ def test_the_fingerprint_changes_with_what_is_learned_from_and_only_then(
     ],
 )
 def test_a_subset_keeps_the_episodes_that_pass_every_condition(
-    conditions: dict[str, Any], kept: list[str]
+    conditions: dict[str, Any], kept_names: list[str]
 ) -> None:
-    assert [e.name for e in three_episodes().subset(**conditions).episodes] == kept
+    assert [e.name for e in three_episodes().subset(**conditions).episodes] == kept_names
 
 
 @pytest.mark.parametrize(
@@ -177,16 +177,16 @@ def test_success_cannot_be_asked_where_it_is_not_recorded() -> None:
 
 
 def test_a_subset_of_pairs_keeps_its_history() -> None:
-    chosen = three_episodes().sample_pairs(4, seed=1)
-    assert chosen.pairs == 4
-    assert len(chosen.obs) == 9
-    assert np.array_equal(chosen.starts, three_episodes().starts)
+    four_pairs = three_episodes().sample_pairs(4, seed=1)
+    assert four_pairs.pairs == 4
+    assert len(four_pairs.obs) == 9
+    assert np.array_equal(four_pairs.starts, three_episodes().starts)
 
 
 def test_sampled_pairs_are_a_function_of_the_seed_and_nest_in_the_selection() -> None:
     first = three_episodes().sample_pairs(5, seed=1)
-    again = three_episodes().sample_pairs(5, seed=1)
-    assert np.array_equal(first.learned, again.learned)
+    second_draw = three_episodes().sample_pairs(5, seed=1)
+    assert np.array_equal(first.learned, second_draw.learned)
     assert any(
         not np.array_equal(first.learned, three_episodes().sample_pairs(5, seed=s).learned)
         for s in range(2, 6)
@@ -215,9 +215,9 @@ def test_the_selection_follows_its_pairs_into_a_subset() -> None:
 
 
 def test_a_split_shares_no_episode_and_loses_none() -> None:
-    kept, held = three_episodes().split(1 / 3, seed=0)
-    names = [e.name for part in (kept, held) for e in part.episodes]
-    assert (len(kept), len(held)) == (2, 1)
+    kept_demos, held_out = three_episodes().split(1 / 3, seed=0)
+    names = [e.name for part in (kept_demos, held_out) for e in part.episodes]
+    assert (len(kept_demos), len(held_out)) == (2, 1)
     assert sorted(names) == ["demo_0", "demo_1", "demo_2"]
 
 

@@ -14,9 +14,9 @@ SEED = torch.tensor(3)
 def test_the_same_coordinates_give_the_same_numbers() -> None:
     index = torch.arange(7)
     first = draws.uniform(SEED, "counterfactuals", index, 4)
-    again = draws.uniform(SEED, "counterfactuals", index, 4)
+    second_draw = draws.uniform(SEED, "counterfactuals", index, 4)
     assert first.shape == (7, 4)
-    assert torch.equal(first, again)
+    assert torch.equal(first, second_draw)
 
 
 def test_a_draw_does_not_depend_on_the_order_or_shape_of_its_batch() -> None:
@@ -30,9 +30,9 @@ def test_a_draw_does_not_depend_on_the_order_or_shape_of_its_batch() -> None:
 
 def test_seeds_and_indices_broadcast_to_one_row_per_member() -> None:
     seeds, index = torch.tensor([[3], [8]]), torch.arange(6)
-    both = draws.uniform(seeds, "members", index, 2)
-    assert both.shape == (2, 6, 2)
-    assert torch.equal(both[1], draws.uniform(torch.tensor(8), "members", index, 2))
+    joint_draw = draws.uniform(seeds, "members", index, 2)
+    assert joint_draw.shape == (2, 6, 2)
+    assert torch.equal(joint_draw[1], draws.uniform(torch.tensor(8), "members", index, 2))
 
 
 def test_asking_for_more_numbers_keeps_the_first_ones() -> None:
@@ -61,9 +61,9 @@ def test_the_extreme_hashes_still_fall_inside_the_open_interval(
 
 def test_uniform_numbers_fill_100_bins_evenly() -> None:
     u = draws.uniform(SEED, "chi-square", torch.arange(20_000), 10).numpy().ravel()
-    seen = np.bincount((u * 100).astype(int), minlength=100)
-    expected = len(u) / 100
-    chi_square = float(((seen - expected) ** 2 / expected).sum())
+    bin_counts = np.bincount((u * 100).astype(int), minlength=100)
+    expected_count = len(u) / 100
+    chi_square = float(((bin_counts - expected_count) ** 2 / expected_count).sum())
     # 99 degrees of freedom: mean 99, standard deviation 14.07; four of them either side.
     assert abs(chi_square - 99) < 4 * math.sqrt(2 * 99)
 
@@ -115,6 +115,6 @@ def test_no_global_generator_is_touched() -> None:
 def test_numpy_draws_the_same_numbers_as_torch(count: int) -> None:
     seed = np.array([0, 5, -3, 2**62, *range(500)])
     index = np.arange(len(seed)) % 11
-    theirs = draws.uniform(torch.from_numpy(seed), "test", torch.from_numpy(index), count)
-    ours = draws.uniform_rows(seed, "test", index, count)
-    assert np.array_equal(ours, theirs.double().numpy())
+    by_torch = draws.uniform(torch.from_numpy(seed), "test", torch.from_numpy(index), count)
+    by_numpy = draws.uniform_rows(seed, "test", index, count)
+    assert np.array_equal(by_numpy, by_torch.double().numpy())

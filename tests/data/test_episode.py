@@ -68,5 +68,5 @@ def test_a_bad_episode_is_called_by_its_name() -> None:
 
 
 def test_an_episode_shows_its_operator_success_and_return() -> None:
-    shown = repr(episode(3, operator="ann", success=True, reward=[1, 1, 0.5], name="demo_4"))
-    assert shown == "Episode(demo_4, 3 pairs, operator 'ann', success True, return 2.5)"
+    text = repr(episode(3, operator="ann", success=True, reward=[1, 1, 0.5], name="demo_4"))
+    assert text == "Episode(demo_4, 3 pairs, operator 'ann', success True, return 2.5)"

@@ -43,10 +43,10 @@ def test_no_point_of_the_set_is_nearer_than_the_projection(
     feasible: Feasible, point: Tensor, seed: int
 ) -> None:
     generator = torch.Generator().manual_seed(seed)
-    others = 2 * torch.rand(50, len(point), generator=generator, dtype=torch.float64) - 1
-    others = others[feasible.contains(others)]
+    random_points = 2 * torch.rand(50, len(point), generator=generator, dtype=torch.float64) - 1
+    random_points = random_points[feasible.contains(random_points)]
     nearest = (point - feasible.project(point)).norm()
-    assert bool(((point - others).norm(dim=-1) >= nearest - 1e-9).all())
+    assert bool(((point - random_points).norm(dim=-1) >= nearest - 1e-9).all())
 
 
 @pytest.mark.parametrize("feasible", LIMITED, ids=repr)
@@ -60,12 +60,12 @@ def test_an_interval_ends_where_the_set_ends(
     low, high = feasible.interval(point, d)
     # Rounding of 1 − Σ x² moves an edge by up to √ε; see contains for what is let through.
     assert low - 1e-7 <= point[d] <= high + 1e-7
-    for end, beyond in ((low, -0.01), (high, 0.01)):
-        moved = point.clone()
-        moved[d] = end
-        assert bool(feasible.contains(moved))
-        moved[d] = end + beyond
-        assert not bool(feasible.contains(moved))
+    for end, outward_step in ((low, -0.01), (high, 0.01)):
+        moved_point = point.clone()
+        moved_point[d] = end
+        assert bool(feasible.contains(moved_point))
+        moved_point[d] = end + outward_step
+        assert not bool(feasible.contains(moved_point))
 
 
 def test_sets_by_hand() -> None:

@@ -18,8 +18,8 @@ def test_arrays_of_another_shape_have_another_digest() -> None:
 
 
 def test_the_layout_in_memory_does_not_count() -> None:
-    turned = np.asfortranarray(OBS + np.arange(2, dtype=np.float32))
-    assert episode_digest(turned, ACTION, None) == episode_digest(turned.copy("C"), ACTION, None)
+    fortran = np.asfortranarray(OBS + np.arange(2, dtype=np.float32))
+    assert episode_digest(fortran, ACTION, None) == episode_digest(fortran.copy("C"), ACTION, None)
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,14 @@ def test_statistics_leave_out_what_is_not_finite() -> None:
     rows = np.concatenate([r.obs for r in episodes]).astype(np.float64)
     first = inspect(episodes).report().dimensions[0]
     x = rows[np.isfinite(rows[:, 0]), 0]
-    expected = {"min": x.min(), "mean": x.mean(), "max": x.max(), "std": x.std()}
-    assert {key: getattr(first, key) for key in expected} == pytest.approx(expected)
+    statistics = {"min": x.min(), "mean": x.mean(), "max": x.max(), "std": x.std()}
+    assert {key: getattr(first, key) for key in statistics} == pytest.approx(statistics)
 
 
-def by(who: str | None, selected: bool = False) -> RawEpisode:
+def by(operator: str | None, selected: bool = False) -> RawEpisode:
     (r,) = raw_episodes(1)
-    chosen = np.arange(20) < 7 if selected else None
-    return RawEpisode(r.obs, r.action, operator=who, name=f"by {who}", selected=chosen)
+    pairs = np.arange(20) < 7 if selected else None
+    return RawEpisode(r.obs, r.action, operator=operator, name=f"by {operator}", selected=pairs)
 
 
 def test_several_streams_have_the_fingerprint_and_operators_of_their_merge() -> None:

@@ -12,15 +12,15 @@ from counterbc.errors import DataError
 from tests.data.datasets import episode, three_episodes
 
 
-def plain(source: str, **others: Any) -> Demonstrations:
-    return Demonstrations((episode(2), episode(3)), source=source, **others)
+def plain(source: str, **fields: Any) -> Demonstrations:
+    return Demonstrations((episode(2), episode(3)), source=source, **fields)
 
 
 def test_merged_episodes_are_renamed_where_names_collide_and_masks_follow() -> None:
-    both = merge([three_episodes(), plain("mia.hdf5", masks={"train": ("demo_1",)})])
-    assert [e.name for e in both.episodes] == [f"demo_{i}" for i in range(5)]
-    assert both.masks == {"train": ("demo_0", "demo_1", "demo_4"), "valid": ("demo_2",)}
-    assert both.source == "three.hdf5 + mia.hdf5"
+    union = merge([three_episodes(), plain("mia.hdf5", masks={"train": ("demo_1",)})])
+    assert [e.name for e in union.episodes] == [f"demo_{i}" for i in range(5)]
+    assert union.masks == {"train": ("demo_0", "demo_1", "demo_4"), "valid": ("demo_2",)}
+    assert union.source == "three.hdf5 + mia.hdf5"
 
 
 def test_a_mask_does_not_reach_into_another_dataset_after_a_merge() -> None:
@@ -29,8 +29,8 @@ def test_a_mask_does_not_reach_into_another_dataset_after_a_merge() -> None:
 
 
 def test_the_file_names_the_operator_where_none_is_recorded() -> None:
-    both = merge([three_episodes(), plain("day/mia.hdf5"), plain("")])
-    assert [e.operator for e in both.episodes] == ["ann", "bob", "ann", "mia", "mia", None, None]
+    union = merge([three_episodes(), plain("day/mia.hdf5"), plain("")])
+    assert [e.operator for e in union.episodes] == ["ann", "bob", "ann", "mia", "mia", None, None]
 
 
 def test_files_of_one_name_in_two_folders_are_two_operators() -> None:
@@ -41,8 +41,8 @@ def test_files_of_one_name_in_two_folders_are_two_operators() -> None:
 
 
 def test_selections_are_merged_pair_by_pair() -> None:
-    both = merge([three_episodes().sample_pairs(1, seed=0), plain("b.hdf5")])
-    assert both.learned.tolist() == [
+    union = merge([three_episodes().sample_pairs(1, seed=0), plain("b.hdf5")])
+    assert union.learned.tolist() == [
         *three_episodes().sample_pairs(1, seed=0).learned,
         *range(9, 14),
     ]
@@ -62,12 +62,12 @@ def test_one_dataset_merges_to_itself_and_none_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "sentence"),
+    ("other_fields", "sentence"),
     [
         ({"obs_keys": (("x", 1), ("y", 1))}, "observation keys"),
         ({"action_low": [-1], "action_high": [1]}, r"action bounds unknown .* and \[-1, 1\]"),
     ],
 )
-def test_datasets_that_differ_are_not_merged(other: dict[str, Any], sentence: str) -> None:
+def test_datasets_that_differ_are_not_merged(other_fields: dict[str, Any], sentence: str) -> None:
     with pytest.raises(DataError, match=f"cannot merge a and b: {sentence}"):
-        merge([plain("a"), plain("b", **other)])
+        merge([plain("a"), plain("b", **other_fields)])

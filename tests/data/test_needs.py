@@ -13,13 +13,13 @@ from counterbc.errors import DataError
 
 
 def test_operators_are_numbered_by_first_appearance(tiny: Demonstrations) -> None:
-    swapped = tiny.subset(episodes=[1])
-    assert operator_names([swapped, tiny]) == ("bob", "ada")
+    swapped_demos = tiny.subset(episodes=[1])
+    assert operator_names([swapped_demos, tiny]) == ("bob", "ada")
 
 
 def test_expert_pairs_are_those_of_the_mask_among_the_selected(tiny: Demonstrations) -> None:
-    some = replace(tiny, selected=np.array([0, 9, 10, 25]))
-    assert expert_pairs(some).tolist() == [True, True, False, True]
+    some_pairs = replace(tiny, selected=np.array([0, 9, 10, 25]))
+    assert expert_pairs(some_pairs).tolist() == [True, True, False, True]
 
 
 def test_data_that_record_everything_pass(tiny: Demonstrations) -> None:
@@ -36,9 +36,9 @@ def test_missing_facts_are_named(tiny: Demonstrations) -> None:
 
 
 def test_labels_say_what_the_fingerprint_leaves_open(tiny: Demonstrations) -> None:
-    other = replace(tiny, masks={"expert": ("demo_1",)})
-    assert tiny.fingerprint() == other.fingerprint()
-    first, second = (need_labels([d], ("expert",)) for d in (tiny, other))
+    other_mask = replace(tiny, masks={"expert": ("demo_1",)})
+    assert tiny.fingerprint() == other_mask.fingerprint()
+    first, second = (need_labels([d], ("expert",)) for d in (tiny, other_mask))
     assert [first["expert"][0]["pairs"], second["expert"][0]["pairs"]] == [20, 10]
     assert first != second
     assert need_labels([tiny], ("rewards",)) == {}

@@ -123,8 +123,8 @@ def test_saturation_is_found_at_bounds_and_at_extremes_but_a_switch_is_none() ->
     for r in episodes:
         r.action[:2, 0] = 1.0
         r.action[:, 1] = np.where(np.arange(20) < 10, -1, 1)
-    expected = ({"dimension": "action[0]", "low": 0, "high": 10},)
-    assert problems(episodes, idle=99)["saturated"].places == expected
+    expected_counts = ({"dimension": "action[0]", "low": 0, "high": 10},)
+    assert problems(episodes, idle=99)["saturated"].places == expected_counts
     unknown = problems(episodes, idle=99, action_low=None, action_high=None)["saturated"].places
     assert unknown == ({"dimension": "action[0]", "low": 1, "high": 10},)
 

@@ -32,8 +32,8 @@ def test_dimensions_of_two_values_are_found_among_enough_pairs(demos: Demonstrat
     assert two_valued([three]).tolist() == [False, False]
     still = demos.map_actions(lambda a: np.ones_like(a))
     assert two_valued([still]).tolist() == [False, False]
-    few = replace(demos, selected=np.array([0, 30]))  # any two numbers are two values
-    assert two_valued([few]).tolist() == [False, False]
+    two_pairs = replace(demos, selected=np.array([0, 30]))  # any two numbers are two values
+    assert two_valued([two_pairs]).tolist() == [False, False]
 
 
 def test_one_radius_leaves_them_out_and_one_per_dimension_does_not(demos: Demonstrations) -> None:
@@ -42,13 +42,13 @@ def test_one_radius_leaves_them_out_and_one_per_dimension_does_not(demos: Demons
 
 
 def test_a_training_uses_and_says_it(demos: Demonstrations) -> None:
-    def trained(radius: float | tuple[float, ...]) -> tuple[tuple[float, ...], str]:
+    def train_radii(radius: float | tuple[float, ...]) -> tuple[tuple[float, ...], str]:
         policies = train(demos, "counter-bc", radius=radius, steps=2, progress=False, device="cpu")
         return policies.members[0].radius, repr(policies)
 
-    radius, text = trained(0.4)
+    radius, text = train_radii(0.4)
     assert radius == (0.4, 0.0)
     assert "0.4/0 (given); 0 for gripper, which takes two values only" in text
-    radius, text = trained((0.4, 0.4))
+    radius, text = train_radii((0.4, 0.4))
     assert radius == (0.4, 0.4)
     assert "gripper" not in text

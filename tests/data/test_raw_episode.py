@@ -27,17 +27,17 @@ def test_a_dataset_survives_the_way_through_its_header_and_raw_episodes() -> Non
         [False, True, True, False],
     ]
     lengths = [len(r.action) for r in raw]
-    chosen = selection(lengths, [r.selected for r in raw])
-    again = Header.of(demos).with_episodes([r.episode() for r in raw], chosen)
-    assert again.fingerprint() == demos.fingerprint()
-    assert (again.masks, again.rate, again.source) == (demos.masks, demos.rate, demos.source)
+    pairs = selection(lengths, [r.selected for r in raw])
+    copy = Header.of(demos).with_episodes([r.episode() for r in raw], pairs)
+    assert copy.fingerprint() == demos.fingerprint()
+    assert (copy.masks, copy.rate, copy.source) == (demos.masks, demos.rate, demos.source)
 
 
 def test_selection_takes_all_pairs_of_an_episode_that_does_not_say() -> None:
     assert selection([2, 3], [None, None]) is None
-    chosen = selection([2, 3], [None, np.array([0, 1, 0])])
-    assert chosen is not None
-    assert chosen.tolist() == [0, 1, 3]
+    pairs = selection([2, 3], [None, np.array([0, 1, 0])])
+    assert pairs is not None
+    assert pairs.tolist() == [0, 1, 3]
 
 
 def test_a_selection_of_another_length_is_refused() -> None:

@@ -17,7 +17,7 @@ def dataset(obs: Any, action: Any, **fields: Any) -> Demonstrations:
     return Demonstrations((Episode(obs=np.array(obs), action=np.array(action)),), **fields)
 
 
-def bounded(action: Any, low: Any, high: Any, **fields: Any) -> Demonstrations:
+def bounded_demos(action: Any, low: Any, high: Any, **fields: Any) -> Demonstrations:
     obs = np.arange(len(action))[:, None]
     return dataset(obs, action, action_low=np.array(low), action_high=np.array(high), **fields)
 
@@ -39,8 +39,8 @@ def test_observations_are_standardized_by_hand() -> None:
     assert scales.obs_mean.tolist() == [[3, 10]]
     # The population's standard deviation of 1, 3, 5; a constant dimension is only moved.
     assert scales.obs_scale.tolist() == [pytest.approx([np.sqrt(8 / 3), 1])]
-    seen = scales.obs(torch.tensor([[[5.0, 10.0], [3.0, 11.0]]]))
-    assert seen[0].tolist() == [pytest.approx([2 / np.sqrt(8 / 3), 0]), pytest.approx([0, 1])]
+    scaled_obs = scales.obs(torch.tensor([[[5.0, 10.0], [3.0, 11.0]]]))
+    assert scaled_obs[0].tolist() == [pytest.approx([2 / np.sqrt(8 / 3), 0]), pytest.approx([0, 1])]
 
 
 def test_a_dimension_that_is_constant_but_for_rounding_is_constant() -> None:
@@ -49,7 +49,7 @@ def test_a_dimension_that_is_constant_but_for_rounding_is_constant() -> None:
 
 
 def test_actions_are_mapped_by_their_bounds_by_hand() -> None:
-    scales = fit(bounded([[0.0, 0.0]], [0, -10], [4, 10]))
+    scales = fit(bounded_demos([[0.0, 0.0]], [0, -10], [4, 10]))
     unit = scales.action(torch.tensor([[[0.0, -10.0], [4.0, 10.0], [3.0, 5.0]]]))
     assert unit.tolist() == [[[-1, -1], [1, 1], [0.5, 0.5]]]
     assert scales.bounds_from == "declared"
@@ -57,17 +57,17 @@ def test_actions_are_mapped_by_their_bounds_by_hand() -> None:
 
 @pytest.mark.parametrize("actions", [True, False])
 def test_feasible_actions_come_back_as_they_were(actions: bool) -> None:
-    scales = fit(bounded([[0.0, 0.0]], [0, -10], [4, 10]), actions=actions)
-    given = torch.tensor([[[0.0, -10.0], [4.0, 10.0], [1.3, 7.1]]])
-    torch.testing.assert_close(scales.restore(scales.action(given)), given)
+    scales = fit(bounded_demos([[0.0, 0.0]], [0, -10], [4, 10]), actions=actions)
+    raw_actions = torch.tensor([[[0.0, -10.0], [4.0, 10.0], [1.3, 7.1]]])
+    torch.testing.assert_close(scales.restore(scales.action(raw_actions)), raw_actions)
 
 
 def test_each_member_has_scales_of_its_own() -> None:
-    one, two = bounded([[0.0]], [0], [4]), bounded([[0.0]], [-1], [1])
-    scales = Scaling.stack([fit(one), fit(two)])
-    given = torch.tensor([[[4.0], [2.0]], [[1.0], [0.5]]])  # (P, E, A)
-    assert scales.action(given).flatten(1).tolist() == [[1, 0], [1, 0.5]]
-    assert torch.equal(scales.restore(scales.action(given)), given)
+    first_demos, two = bounded_demos([[0.0]], [0], [4]), bounded_demos([[0.0]], [-1], [1])
+    scales = Scaling.stack([fit(first_demos), fit(two)])
+    raw_actions = torch.tensor([[[4.0], [2.0]], [[1.0], [0.5]]])  # (P, E, A)
+    assert scales.action(raw_actions).flatten(1).tolist() == [[1, 0], [1, 0.5]]
+    assert torch.equal(scales.restore(scales.action(raw_actions)), raw_actions)
 
 
 def test_actions_without_bounds_take_the_range_of_the_data() -> None:
@@ -79,25 +79,25 @@ def test_actions_without_bounds_take_the_range_of_the_data() -> None:
 
 
 def test_actions_beyond_the_bounds_are_brought_to_the_nearest_when_acting() -> None:
-    box = fit(bounded([[0.0, 0.0]], [0, -10], [4, 10]))
+    box = fit(bounded_demos([[0.0, 0.0]], [0, -10], [4, 10]))
     assert box.restore(torch.tensor([[[2.0, -0.5]]])).tolist() == [[[4, -5]]]
     assert box.project(torch.tensor([[[9.0, -20.0]]])).tolist() == [[[4, -10]]]
 
 
 def test_the_ball_is_the_ellipse_that_touches_the_bounds() -> None:
-    ball = fit(bounded([[0.0, 0.0]], [0, -10], [4, 10], action_set="ball"))
+    ball = fit(bounded_demos([[0.0, 0.0]], [0, -10], [4, 10], action_set="ball"))
     # (3, 4) has length 5 in the policy's units, so it becomes (0.6, 0.8).
-    restored = ball.restore(torch.tensor([[[3.0, 4.0], [0.6, 0.0]]]))
-    assert restored[0].tolist() == [pytest.approx([3.2, 8]), pytest.approx([3.2, 0])]
+    restored_actions = ball.restore(torch.tensor([[[3.0, 4.0], [0.6, 0.0]]]))
+    assert restored_actions[0].tolist() == [pytest.approx([3.2, 8]), pytest.approx([3.2, 0])]
     assert ball.project(torch.tensor([[[8.0, 40.0]]]))[0].tolist() == [pytest.approx([3.2, 8])]
 
 
 def test_raw_units_pass_through_and_are_still_limited_when_acting() -> None:
-    demos = bounded([[0.0, 0.0]], [0, -10], [4, 10])
+    demos = bounded_demos([[0.0, 0.0]], [0, -10], [4, 10])
     scales = fit(demos, obs=False, actions=False)
-    given = torch.tensor([[[3.0, -20.0]]])
-    assert torch.equal(scales.action(given), given)
-    assert scales.restore(given).tolist() == [[[3, -10]]]
+    raw_actions = torch.tensor([[[3.0, -20.0]]])
+    assert torch.equal(scales.action(raw_actions), raw_actions)
+    assert scales.restore(raw_actions).tolist() == [[[3, -10]]]
     assert torch.equal(scales.obs(torch.tensor([[[5.0]]])), torch.tensor([[[5.0]]]))
 
 
@@ -118,7 +118,7 @@ def test_images_stay_the_bytes_they_are() -> None:
 
 @pytest.mark.usefixtures("_every_warning")
 def test_frozen_bounds_become_tensors_without_a_warning() -> None:
-    fit(bounded([[0.0]], [0], [4]))
+    fit(bounded_demos([[0.0]], [0], [4]))
 
 
 @pytest.mark.usefixtures("_every_warning")

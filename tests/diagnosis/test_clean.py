@@ -41,11 +41,11 @@ def test_cleaned_actions_are_near_and_feasible_also_in_the_file(
     annotated_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     payload = call_json("clean", annotated_file, "--out", tmp_path / "c.hdf5", *QUICK)
-    shown, meant = load(annotated_file).action, load(tmp_path / "c.hdf5").action
-    moved = np.linalg.norm(meant - shown, axis=1)
-    assert moved.max() <= 0.3 + 1e-6
-    assert payload["moved_most"] == pytest.approx(moved.max(), abs=1e-5)
-    assert np.abs(meant).max() <= 1
+    action, meant_actions = load(annotated_file).action, load(tmp_path / "c.hdf5").action
+    distances = np.linalg.norm(meant_actions - action, axis=1)
+    assert distances.max() <= 0.3 + 1e-6
+    assert payload["moved_most"] == pytest.approx(distances.max(), abs=1e-5)
+    assert np.abs(meant_actions).max() <= 1
     assert load(tmp_path / "c.hdf5").operators == ("ada", "bob")
 
 
@@ -75,9 +75,9 @@ def test_other_formats_are_cleaned_through_their_writers(
     payload = call_json("clean", tmp_path / "demos.npz", "--out", tmp_path / "c.npz", *QUICK)
     assert payload["format"] == "npz"
     assert any("the demonstrated actions" in text for text in payload["not_carried_over"])
-    cleaned = load(tmp_path / "c.npz")
-    assert np.array_equal(cleaned.obs, tiny.obs)
-    assert not np.array_equal(cleaned.action, tiny.action)
+    cleaned_demos = load(tmp_path / "c.npz")
+    assert np.array_equal(cleaned_demos.obs, tiny.obs)
+    assert not np.array_equal(cleaned_demos.action, tiny.action)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_real_human_demonstrations_are_cleaned_whole(
     payload = call_json("clean", source, "--out", out, *QUICK)
     assert payload["pairs"] == 6729
     before, after = hdf5_contents(source), hdf5_contents(out)
-    changed = {k for k in before if after[k] != before[k]}
-    assert changed == {k for k in before if k.endswith("/actions")}
+    changed_keys = {k for k in before if after[k] != before[k]}
+    assert changed_keys == {k for k in before if k.endswith("/actions")}
 
 
 def test_what_was_shown_is_kept_beside_a_copy_in_another_format(
@@ -120,5 +120,5 @@ def test_what_was_shown_is_kept_beside_a_copy_in_another_format(
     status, text, err = call("clean", tmp_path / "a.npz", *QUICK, "--out", tmp_path / "b.npz")
     assert status == 0, err
     assert "the demonstrated actions: kept in" in text
-    with np.load(tmp_path / "b.npz.shown.npz") as kept:
-        np.testing.assert_array_equal(kept["actions_shown"], load(annotated_file).action)
+    with np.load(tmp_path / "b.npz.shown.npz") as shown_file:
+        np.testing.assert_array_equal(shown_file["actions_shown"], load(annotated_file).action)

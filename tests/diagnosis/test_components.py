@@ -44,11 +44,11 @@ def test_a_median_is_known_the_better_the_more_episodes_there_are() -> None:
     off = rng.normal(
         0, 0.3, (200, 40, 40, 1)
     )  # 200 datasets of 40 episodes that the model predicts
-    each = [Components.of(list(x)) for x in off]
+    samples = [Components.of(list(x)) for x in off]
     for lasts in (False, True):
-        taken = [np.median(p.persistent - p.two_steps + lasts * p.persistent) for p in each]
-        expected = np.mean([p.standard_error(lasts) for p in each])
-        assert expected == pytest.approx(np.std(taken), rel=0.15)
+        medians = [np.median(p.persistent - p.two_steps + lasts * p.persistent) for p in samples]
+        expected_error = np.mean([p.standard_error(lasts) for p in samples])
+        assert expected_error == pytest.approx(np.std(medians), rel=0.15)
     assert Components.of([np.ones((2, 1))]).standard_error(persistent=True) == 0
 
 
@@ -56,15 +56,15 @@ def test_how_people_differ_is_told_apart_from_how_their_episodes_do() -> None:
     rng = np.random.default_rng(0)
     people = np.arange(400).reshape(40, 10)
 
-    def said(deviation: float) -> float:
-        own = np.repeat(rng.normal(0.5, deviation, 40), 10) + rng.normal(0, 0.1, 400)
-        off = np.sqrt(own)[:, None, None] * np.ones((400, 5, 1))  # all of it lasts
+    def estimated_deviation(deviation: float) -> float:
+        residuals = np.repeat(rng.normal(0.5, deviation, 40), 10) + rng.normal(0, 0.1, 400)
+        off = np.sqrt(residuals)[:, None, None] * np.ones((400, 5, 1))  # all of it lasts
         return Components.of(list(off)).between(people.tolist())
 
-    assert said(0.1) == pytest.approx(0.1, abs=0.03)
-    assert said(0.0) < 0.03
-    few = Components.of([np.full((5, 1), x) for x in (1.0, 2.0, 3.0, 4.0)])
-    assert few.between([[0, 1], [2, 3]]) == 0, "two people say nothing of people"
+    assert estimated_deviation(0.1) == pytest.approx(0.1, abs=0.03)
+    assert estimated_deviation(0.0) < 0.03
+    four_episodes = Components.of([np.full((5, 1), x) for x in (1.0, 2.0, 3.0, 4.0)])
+    assert four_episodes.between([[0, 1], [2, 3]]) == 0, "two people say nothing of people"
 
 
 def test_outliers_are_not_learned_from_and_most_episodes_always_are() -> None:

@@ -20,8 +20,8 @@ def test_two_groups_with_opposite_laws_are_separated() -> None:
     group = shares.argmax(1)
     assert len(set(group[:10])) == len(set(group[10:])) == 1
     assert group[0] != group[10]
-    alone = likeliest_law(x, y, 1, 0, IntentSearch())[1].shares(x, y)[1]
-    assert log_likelihood.mean() > alone.mean()
+    common_shares = likeliest_law(x, y, 1, 0, IntentSearch())[1].shares(x, y)[1]
+    assert log_likelihood.mean() > common_shares.mean()
 
 
 def test_numbers_are_split_at_their_gap_by_hand() -> None:

@@ -23,70 +23,70 @@ GOALS = np.array([[0.8, 0.5], [-0.8, 0.5], [0.0, -0.9]])
 def reaching(goals: int, episodes: int = 40, seed: int = 0) -> tuple[Demonstrations, Array]:
     """A point goes to one of some goals, noisily, from anywhere; and which: (E,)."""
     rng = np.random.default_rng(seed)
-    wanted, made = np.arange(episodes) % goals, []
-    for k in wanted:
+    true_groups, episode_list = np.arange(episodes) % goals, []
+    for k in true_groups:
         s, obs, action = rng.uniform(-1, 1, 2), [], []
         for _ in range(20):
             a = np.clip(2 * (GOALS[k] - s), -1, 1) + rng.uniform(-0.3, 0.3, 2)
             obs.append(s)
             action.append(a)
             s = s + 0.2 * a
-        made.append(Episode(np.array(obs), np.array(action)))
-    return Demonstrations(tuple(made), obs_names=("x", "y")), wanted
+        episode_list.append(Episode(np.array(obs), np.array(action)))
+    return Demonstrations(tuple(episode_list), obs_names=("x", "y")), true_groups
 
 
-def agreement(found: Intents, wanted: Array) -> float:
+def agreement(intents: Intents, true_groups: Array) -> float:
     """The share of episodes whose group is mostly of their goal, each goal with its own group."""
-    table = np.zeros((found.groups, wanted.max() + 1))
-    np.add.at(table, (found.group, wanted), 1)
-    assert len(set(table.argmax(1))) == found.groups
-    return float(table.max(1).sum() / len(wanted))
+    table = np.zeros((intents.groups, true_groups.max() + 1))
+    np.add.at(table, (intents.group, true_groups), 1)
+    assert len(set(table.argmax(1))) == intents.groups
+    return float(table.max(1).sum() / len(true_groups))
 
 
 @pytest.mark.parametrize("goals", [1, 2, 3])
 def test_the_number_of_goals_and_who_pursues_which_are_found(goals: int) -> None:
-    demos, wanted = reaching(goals, episodes=60)
-    found = find_intents(demos)
-    assert found.groups == goals
-    assert list(found.held_out) == [1, 2, 3, 4]
-    assert agreement(found, wanted) == 1
-    assert sum(found.sizes) == 60
-    assert found.sizes == sorted(found.sizes, reverse=True)
+    demos, true_groups = reaching(goals, episodes=60)
+    intents = find_intents(demos)
+    assert intents.groups == goals
+    assert list(intents.held_out) == [1, 2, 3, 4]
+    assert agreement(intents, true_groups) == 1
+    assert sum(intents.sizes) == 60
+    assert intents.sizes == sorted(intents.sizes, reverse=True)
 
 
 def test_two_goals_are_told_apart_when_the_ends_are_hidden() -> None:
-    demos, wanted = reaching(2)
+    demos, true_groups = reaching(2)
     hidden = replace(
         demos,
         episodes=tuple(replace(e, obs=e.obs[:5], action=e.action[:5]) for e in demos.episodes),
     )
-    assert agreement(find_intents(hidden, 2), wanted) >= 0.95
+    assert agreement(find_intents(hidden, 2), true_groups) >= 0.95
 
 
 def test_a_wanted_number_of_groups_is_kept_and_nothing_is_held_out_for_it() -> None:
-    found = find_intents(reaching(2)[0], 3)
-    assert (found.groups, found.held_out) == (3, {})
+    intents = find_intents(reaching(2)[0], 3)
+    assert (intents.groups, intents.held_out) == (3, {})
 
 
 def test_shares_are_probabilities_and_confidence_is_that_of_the_group() -> None:
-    found = find_intents(reaching(2)[0], 2)
-    np.testing.assert_allclose(found.shares.sum(1), 1)
+    intents = find_intents(reaching(2)[0], 2)
+    np.testing.assert_allclose(intents.shares.sum(1), 1)
     np.testing.assert_array_equal(
-        found.confidence, found.shares[np.arange(len(found.group)), found.group]
+        intents.confidence, intents.shares[np.arange(len(intents.group)), intents.group]
     )
 
 
 def test_the_same_call_gives_the_same_groups_and_the_order_of_episodes_does_not_matter() -> None:
     demos, _ = reaching(2)
-    first, again = find_intents(demos, 2), find_intents(demos, 2)
-    np.testing.assert_array_equal(first.shares, again.shares)
-    turned = find_intents(replace(demos, episodes=demos.episodes[::-1]), 2)
-    same = turned.group[::-1] == first.group
-    assert same.all() or not same.any()
+    first, second_intents = find_intents(demos, 2), find_intents(demos, 2)
+    np.testing.assert_array_equal(first.shares, second_intents.shares)
+    reversed_intents = find_intents(replace(demos, episodes=demos.episodes[::-1]), 2)
+    is_same_group = reversed_intents.group[::-1] == first.group
+    assert is_same_group.all() or not is_same_group.any()
 
 
 def test_whole_turns_of_an_angle_do_not_count() -> None:
-    demos, wanted = reaching(2)
+    demos, true_groups = reaching(2)
     rng = np.random.default_rng(0)
     angle = [rng.normal(0.5, 0.1, (len(e), 1)) for e in demos.episodes]
 
@@ -98,48 +98,48 @@ def test_whole_turns_of_an_angle_do_not_count() -> None:
         return Demonstrations(episodes, obs_names=("x", "y", "angle"))
 
     plain = find_intents(with_turns(np.zeros(40)), 2, angles=["angle"])
-    turned = find_intents(with_turns(rng.integers(-3, 3, 40)), 2, angles=["angle"])
-    np.testing.assert_allclose(turned.shares, plain.shares, atol=1e-3)
-    assert agreement(turned, wanted) == 1
+    unwrapped_intents = find_intents(with_turns(rng.integers(-3, 3, 40)), 2, angles=["angle"])
+    np.testing.assert_allclose(unwrapped_intents.shares, plain.shares, atol=1e-3)
+    assert agreement(unwrapped_intents, true_groups) == 1
 
 
 def test_groups_become_masks_that_training_can_use(tmp_path: Path) -> None:
-    demos, wanted = reaching(2)
-    found = find_intents(demos, 2)
-    marked = found.mark(replace(demos, masks={"own": ("demo_0",)}))
-    assert set(marked.masks) == {"own", "intent_0", "intent_1"}
-    one = marked.subset(mask="intent_0")
-    assert len(one) == found.sizes[0]
-    assert len({wanted[int(e.name.removeprefix("demo_"))] for e in one.episodes}) == 1
-    marked.save(tmp_path / "marked.hdf5")
-    assert load(tmp_path / "marked.hdf5").masks == marked.masks
+    demos, true_groups = reaching(2)
+    intents = find_intents(demos, 2)
+    marked_demos = intents.mark(replace(demos, masks={"own": ("demo_0",)}))
+    assert set(marked_demos.masks) == {"own", "intent_0", "intent_1"}
+    first_group = marked_demos.subset(mask="intent_0")
+    assert len(first_group) == intents.sizes[0]
+    assert len({true_groups[int(e.name.removeprefix("demo_"))] for e in first_group.episodes}) == 1
+    marked_demos.save(tmp_path / "marked.hdf5")
+    assert load(tmp_path / "marked.hdf5").masks == marked_demos.masks
 
 
 def test_conditioned_demonstrations_carry_the_group_behind_each_observation() -> None:
     demos, _ = reaching(2)
-    found = find_intents(demos, 2)
-    told = found.condition(demos)
-    assert told.obs_names == ("x", "y", "intent[0]", "intent[1]")
-    assert told.obs_keys == (("state", 2), ("intent", 2))
-    for before, after, k in zip(demos.episodes, told.episodes, found.group, strict=True):
+    intents = find_intents(demos, 2)
+    with_goal = intents.condition(demos)
+    assert with_goal.obs_names == ("x", "y", "intent[0]", "intent[1]")
+    assert with_goal.obs_keys == (("state", 2), ("intent", 2))
+    for before, after, k in zip(demos.episodes, with_goal.episodes, intents.group, strict=True):
         np.testing.assert_array_equal(after.obs[:, :2], before.obs)
         np.testing.assert_array_equal(after.obs[:, 2:], np.eye(2)[[k] * len(before)])
 
 
 def test_a_policy_trained_on_conditioned_demonstrations_goes_where_it_is_told(quick: Any) -> None:
-    demos, wanted = reaching(2)
-    found = find_intents(demos, 2)
-    policy = quick(found.condition(demos), "bc", hidden=(32, 32), steps=500)[0].actor()
+    demos, true_groups = reaching(2)
+    intents = find_intents(demos, 2)
+    policy = quick(intents.condition(demos), "bc", hidden=(32, 32), steps=500)[0].actor()
     for k in (0, 1):
-        goal = GOALS[wanted[found.group == k][0]]
+        goal = GOALS[true_groups[intents.group == k][0]]
         action = policy.act(np.array([0.0, 0.5, *np.eye(2)[k]]))
         assert np.sign(action[0]) == np.sign(goal[0])
 
 
 def test_intents_of_other_episodes_are_refused() -> None:
     demos, _ = reaching(2)
-    found = find_intents(demos, 2)
-    for use in (found.mark, found.condition):
+    intents = find_intents(demos, 2)
+    for use in (intents.mark, intents.condition):
         with pytest.raises(DataError, match="other episodes than those of the intents"):
             use(demos.subset([0, 1]))
 
@@ -179,17 +179,17 @@ def test_the_command_says_the_groups_and_writes_a_marked_copy(
     reaching(2)[0].save(path)
     options = ["--groups", "2", "--json", "--out", str(out), "--condition"]
     assert main(["intents", str(path), *options]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["sizes"] == [20, 20]
-    assert [e["name"] for e in said["episodes"]] == [f"demo_{i}" for i in range(40)]
-    assert {e["group"] for e in said["episodes"]} == {0, 1}
-    marked = load(out)
-    assert {len(m) for m in marked.masks.values()} == {20}
-    assert marked.obs_names[-2:] == ("intent[0]", "intent[1]")
+    payload = json.loads(capsys.readouterr().out)
+    assert payload["sizes"] == [20, 20]
+    assert [e["name"] for e in payload["episodes"]] == [f"demo_{i}" for i in range(40)]
+    assert {e["group"] for e in payload["episodes"]} == {0, 1}
+    marked_demos = load(out)
+    assert {len(m) for m in marked_demos.masks.values()} == {20}
+    assert marked_demos.obs_names[-2:] == ("intent[0]", "intent[1]")
     assert main(["intents", str(path), "--max-groups", "2"]) == 0
-    shown = capsys.readouterr().out
-    assert "2 intents in 40 episodes." in shown
-    assert "log-likelihood of held-out episodes" in shown
+    output = capsys.readouterr().out
+    assert "2 intents in 40 episodes." in output
+    assert "log-likelihood of held-out episodes" in output
 
 
 def test_the_command_refuses_to_condition_nothing(
@@ -216,14 +216,14 @@ def test_the_command_reads_the_format_that_is_named(
 def test_two_goals_of_real_push_t_are_told_apart(data: Path, hidden: float) -> None:
     files = [data / "pusht_human_206.hdf5", data / "pusht_other_goal_151.hdf5"]
     parts = [load(f, ["state"]) for f in files]
-    wanted = np.repeat([0, 1], [len(p) for p in parts])
+    true_groups = np.repeat([0, 1], [len(p) for p in parts])
     whole = merge(parts)
     ends = [len(e) - int(hidden * len(e)) for e in whole.episodes]
-    cut = replace(
+    short_demos = replace(
         whole,
         episodes=tuple(
             replace(e, obs=e.obs[:n], action=e.action[:n], reward=None)
             for e, n in zip(whole.episodes, ends, strict=True)
         ),
     )
-    assert agreement(find_intents(cut, 2, angles=["state[4]"]), wanted) >= 0.95
+    assert agreement(find_intents(short_demos, 2, angles=["state[4]"]), true_groups) >= 0.95

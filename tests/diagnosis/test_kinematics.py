@@ -10,7 +10,7 @@ from counterbc.diagnosis.kinematics import kinematics, spectral_arc_length
 
 def test_a_straight_steady_path_is_efficient_and_never_idle() -> None:
     path = np.stack([np.arange(20.0), np.zeros(20)], axis=1)
-    moves = kinematics(path, np.zeros((20, 1)), usual=1.0)
+    moves = kinematics(path, np.zeros((20, 1)), typical_step=1.0)
     assert moves["efficiency"] == pytest.approx(1.0)
     assert (moves["idle"], moves["jerk"], moves["saturation"]) == (0.0, 0.0, 0.0)
 
@@ -18,7 +18,7 @@ def test_a_straight_steady_path_is_efficient_and_never_idle() -> None:
 def test_a_way_there_and_back_with_a_rest_is_neither() -> None:
     path = np.array([0.0, 1, 2, 2, 2, 1, 0])[:, None]
     action = np.array([1.0, 1, 0, 0, -1, -1, 0])[:, None]
-    moves = kinematics(path, action, usual=1.0)
+    moves = kinematics(path, action, typical_step=1.0)
     assert moves["efficiency"] == 0.0
     assert moves["idle"] == pytest.approx(2 / 6)
     assert moves["saturation"] == pytest.approx(4 / 7)

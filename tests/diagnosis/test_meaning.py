@@ -30,22 +30,22 @@ def _meaning(demos: Demonstrations, **options: Any) -> Meaning:
 def test_no_episode_is_meaningd_by_a_policy_that_saw_it(make_demos: Make) -> None:
     demos = make_demos(episodes=6)
     wild = replace(demos.episodes[2], action=-demos.episodes[2].action)
-    changed = replace(demos, episodes=(*demos.episodes[:2], wild, *demos.episodes[3:]))
-    before, after = _meaning(demos), _meaning(changed)
-    own = slice(20, 30)
-    assert np.array_equal(before.predicted[own], after.predicted[own])
-    mine = next(f for f in split_folds(demos, 3, seed=0).held_out if 20 in f)
-    others = np.setdiff1d(np.arange(60), mine)
-    assert np.abs(before.predicted[others] - after.predicted[others]).max() > 0.01
+    changed_demos = replace(demos, episodes=(*demos.episodes[:2], wild, *demos.episodes[3:]))
+    before, after = _meaning(demos), _meaning(changed_demos)
+    own_rows = slice(20, 30)
+    assert np.array_equal(before.predicted[own_rows], after.predicted[own_rows])
+    own_fold = next(f for f in split_folds(demos, 3, seed=0).held_out if 20 in f)
+    other_pairs = np.setdiff1d(np.arange(60), own_fold)
+    assert np.abs(before.predicted[other_pairs] - after.predicted[other_pairs]).max() > 0.01
 
 
 def _of_three(demos: Demonstrations, people: str = "abc") -> Demonstrations:
     """Episodes of ann, ben and cy in the order of these letters, again and again."""
     names = {"a": "ann", "b": "ben", "c": "cy"}
-    named = tuple(
+    named_episodes = tuple(
         replace(e, operator=names[people[i % len(people)]]) for i, e in enumerate(demos.episodes)
     )
-    return replace(demos, episodes=named)
+    return replace(demos, episodes=named_episodes)
 
 
 def test_nobody_of_three_is_meaningd_by_a_policy_that_saw_another_episode_of_theirs(
@@ -53,8 +53,8 @@ def test_nobody_of_three_is_meaningd_by_a_policy_that_saw_another_episode_of_the
 ) -> None:
     demos = _of_three(make_demos(episodes=6))
     wild = replace(demos.episodes[1], action=-demos.episodes[1].action)  # of ben, as the fifth is
-    changed = replace(demos, episodes=(demos.episodes[0], wild, *demos.episodes[2:]))
-    before, after = _meaning(demos).predicted, _meaning(changed).predicted
+    changed_demos = replace(demos, episodes=(demos.episodes[0], wild, *demos.episodes[2:]))
+    before, after = _meaning(demos).predicted, _meaning(changed_demos).predicted
     assert np.array_equal(before[40:50], after[40:50])
     assert np.abs(before[20:30] - after[20:30]).max() > 0.01
 
@@ -63,8 +63,8 @@ def test_as_many_folds_as_operators_hold_out_every_pair_once(make_demos: Make) -
     for folds in HeldOut(folds=5, repeats=2).split(_of_three(make_demos(episodes=9))):
         assert len(folds) == 3
         assert sorted(np.concatenate(folds.held_out)) == list(range(90))
-        both = zip(folds.learned, folds.held_out, strict=True)
-        assert not any(np.isin(learned, held_out).any() for learned, held_out in both)
+        pairs_of_folds = zip(folds.learned, folds.held_out, strict=True)
+        assert not any(np.isin(learned, held_out).any() for learned, held_out in pairs_of_folds)
 
 
 @pytest.mark.parametrize("people", ["aaabaac", "ab"])
@@ -74,15 +74,15 @@ def test_episodes_are_dealt_where_one_person_shows_most_or_there_are_two(
     demos = _of_three(make_demos(episodes=14), people)
     (folds,) = HeldOut(folds=3, repeats=1).split(demos)
     (plain,) = HeldOut(folds=3, repeats=1).split(make_demos(episodes=14))
-    for mine, theirs in zip(folds.held_out, plain.held_out, strict=True):
-        assert np.array_equal(mine, theirs)
+    for fold, plain_fold in zip(folds.held_out, plain.held_out, strict=True):
+        assert np.array_equal(fold, plain_fold)
 
 
 def test_what_is_meant_is_within_the_radius_and_feasible(make_demos: Make) -> None:
     meaning = _meaning(make_demos(noise=0.6), radius=0.2)
-    moved = np.linalg.norm(meaning.meant - meaning.shown, axis=1)
+    distances = np.linalg.norm(meaning.meant - meaning.shown, axis=1)
     inside = np.abs(meaning.shown).max(axis=1) <= 1
-    assert moved[inside].max() <= 0.2 + 1e-6
+    assert distances[inside].max() <= 0.2 + 1e-6
     assert meaning.distance[inside].max() > 0.2, "else the limit was not tried"
     assert np.abs(meaning.meant).max() <= 1
     assert np.array_equal(meaning.cleaned.action, meaning.meant.astype(np.float32))
@@ -96,18 +96,18 @@ def test_scores_do_not_depend_on_the_units_of_actions(make_demos: Make) -> None:
 
 
 def test_the_same_call_gives_the_same_numbers(make_demos: Make) -> None:
-    first, again = (_meaning(make_demos(), repeats=2) for _ in range(2))
-    assert np.array_equal(first.meant, again.meant)
-    assert first.episodes == again.episodes
+    first, second_meaning = (_meaning(make_demos(), repeats=2) for _ in range(2))
+    assert np.array_equal(first.meant, second_meaning.meant)
+    assert first.episodes == second_meaning.episodes
     assert not np.array_equal(first.meant, _meaning(make_demos(), repeats=2, seed=9).meant)
 
 
 def test_a_noisy_operator_ranks_below_a_clean_one(make_demos: Make) -> None:
     clean, noisy = make_demos(episodes=8, noise=0.05), make_demos(episodes=8, noise=0.7)
-    mixed = tuple(
+    mixed_episodes = tuple(
         (clean if e.operator == "ada" else noisy).episodes[i] for i, e in enumerate(clean.episodes)
     )
-    meaning = _meaning(replace(clean, episodes=mixed), steps=1000)
+    meaning = _meaning(replace(clean, episodes=mixed_episodes), steps=1000)
     ada, bob = meaning.operators
     assert (ada.name, bob.name) == ("ada", "bob")
     assert ada.high < bob.low
@@ -119,15 +119,15 @@ def test_a_noisy_operator_ranks_below_a_clean_one(make_demos: Make) -> None:
 def test_a_constant_bias_is_seen_as_such(make_demos: Make) -> None:
     demos = make_demos(episodes=12, noise=0.02)
     people = [name for name in ("cy", "ann", "ben", "dee") for _ in range(3)]
-    shifted = tuple(
-        replace(e, action=e.action + np.array([0.3 * (who == "cy"), 0.0]), operator=who)
-        for e, who in zip(demos.episodes, people, strict=True)
+    episodes = tuple(
+        replace(e, action=e.action + np.array([0.3 * (operator == "cy"), 0.0]), operator=operator)
+        for e, operator in zip(demos.episodes, people, strict=True)
     )
-    cy, *others = _meaning(replace(demos, episodes=shifted), steps=1000, repeats=4).operators
+    cy, *rest = _meaning(replace(demos, episodes=episodes), steps=1000, repeats=4).operators
     assert cy.name == "cy"
     # With other seeds, and so with other rounding, it lies between 0.24 and 0.34.
     assert cy.bias[0] == pytest.approx(0.3, abs=0.15)
-    assert all(o.bias[0] < 0.1 for o in others)
+    assert all(o.bias[0] < 0.1 for o in rest)
 
 
 def test_weights_fall_from_one_and_are_half_at_the_radius(make_demos: Make) -> None:
@@ -201,16 +201,16 @@ def test_blocks_of_another_repeat_begin_elsewhere(make_demos: Make) -> None:
 
 def test_where_meanings_disagree_more_of_what_was_shown_is_kept(make_demos: Make) -> None:
     demos = make_demos(episodes=6, noise=0.4)
-    one, many = (_meaning(demos, repeats=r, radius=3.0) for r in (1, 3))
+    one_repeat, many = (_meaning(demos, repeats=r, radius=3.0) for r in (1, 3))
     inside = np.abs(demos.action).max(axis=1) <= 1
 
-    def kept(meaning: Meaning) -> Any:
-        away, left = meaning.shown - meaning.predicted, meaning.meant - meaning.predicted
-        return (np.linalg.norm(left, axis=1) / np.linalg.norm(away, axis=1))[inside]
+    def kept_share(meaning: Meaning) -> Any:
+        before, after = meaning.shown - meaning.predicted, meaning.meant - meaning.predicted
+        return (np.linalg.norm(after, axis=1) / np.linalg.norm(before, axis=1))[inside]
 
-    assert kept(one).max() < 1e-5, "one policy cannot disagree"
-    assert kept(many).min() > 1e-3
-    assert kept(many).max() < 1
+    assert kept_share(one_repeat).max() < 1e-5, "one policy cannot disagree"
+    assert kept_share(many).min() > 1e-3
+    assert kept_share(many).max() < 1
 
 
 def test_the_radius_is_chosen_from_the_data_where_none_is_given(make_demos: Make) -> None:

@@ -19,12 +19,12 @@ def test_expertise_is_saved_with_the_policies_and_follows_its_member(
 ) -> None:
     policies = quick(tiny, "ileed", seeds=3)
     policies.save(tmp_path / "run")
-    loaded = Policies.load(tmp_path / "run")
-    rho, again = expertise(policies, tiny), expertise(loaded, tiny)
+    loaded_policies = Policies.load(tmp_path / "run")
+    rho, loaded_rho = expertise(policies, tiny), expertise(loaded_policies, tiny)
     assert list(rho) == ["ada", "bob"]
     for name, values in rho.items():
-        assert np.array_equal(values, again[name])
-        assert expertise(loaded[2], tiny)[name].tolist() == values[2:].tolist()
+        assert np.array_equal(values, loaded_rho[name])
+        assert expertise(loaded_policies[2], tiny)[name].tolist() == values[2:].tolist()
         assert len(set(values.tolist())) == 3
 
 

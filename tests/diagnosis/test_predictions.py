@@ -25,12 +25,13 @@ def test_later_rounds_do_not_learn_from_outliers_of_earlier_rounds(make_demos: M
     wild = [
         replace(e, action=-e.action) if i in (2, 7) else e for i, e in enumerate(demos.episodes)
     ]
-    mixed = replace(demos, episodes=tuple(wild))
-    once, again = (
-        _meaning(mixed, held_out=HeldOut(folds=3, repeats=1, rounds=r), steps=1000) for r in (1, 3)
+    mixture = replace(demos, episodes=tuple(wild))
+    once, twice = (
+        _meaning(mixture, held_out=HeldOut(folds=3, repeats=1, rounds=r), steps=1000)
+        for r in (1, 3)
     )
-    others = np.setdiff1d(np.arange(120), [*range(20, 30), *range(70, 80)])
-    error = [np.abs(m.predicted - demos.action)[others].mean() for m in (once, again)]
+    usual_pairs = np.setdiff1d(np.arange(120), [*range(20, 30), *range(70, 80)])
+    error = [np.abs(m.predicted - demos.action)[usual_pairs].mean() for m in (once, twice)]
     assert error[1] < error[0]
-    far = [m.episodes[2].distance + m.episodes[7].distance for m in (once, again)]
+    far = [m.episodes[2].distance + m.episodes[7].distance for m in (once, twice)]
     assert far[1] > far[0]

@@ -11,8 +11,8 @@ from counterbc.diagnosis.scores import episode_scores, operator_scores
 
 def _two_people() -> tuple[Demonstrations, np.ndarray]:
     episodes = tuple(
-        Episode(np.arange(4.0)[:, None], np.zeros((4, 2)), operator=who)
-        for who in ("ann", "bob", "ann")
+        Episode(np.arange(4.0)[:, None], np.zeros((4, 2)), operator=name)
+        for name in ("ann", "bob", "ann")
     )
     off = np.concatenate([np.full((4, 2), [0.3, 0.4]), np.zeros((4, 2)), np.full((4, 2), [0.3, 0])])
     return Demonstrations(episodes), off
@@ -47,11 +47,11 @@ def test_what_lasts_counts_against_a_person_where_chance_does_not_make_it() -> N
         tuple(Episode(np.zeros((40, 1)), np.zeros((40, 1)), operator=p) for p in people)
     )
     flat = off.reshape(-1, 1)
-    biased, *others = operator_scores(demos, flat, episode_scores(demos, flat, flat))
+    biased, *rest = operator_scores(demos, flat, episode_scores(demos, flat, flat))
     assert biased.persistent == pytest.approx(0.5, abs=0.03)
     assert biased.distance == pytest.approx(np.hypot(biased.noise, biased.persistent))
-    assert [s.persistent for s in others] == [0.0] * 4
-    assert all(s.low < s.distance == s.noise < s.high for s in others)
+    assert [s.persistent for s in rest] == [0.0] * 4
+    assert all(s.low < s.distance == s.noise < s.high for s in rest)
 
 
 def test_the_interval_of_a_person_is_over_the_noise_of_the_episodes_by_hand() -> None:
@@ -59,7 +59,7 @@ def test_the_interval_of_a_person_is_over_the_noise_of_the_episodes_by_hand() ->
     noise = np.array([1.0, 2, 3, 2, 2, 2])
     off = (np.sqrt(noise * 16 / 5)[:, None] * spikes).reshape(-1, 1)
     demos = Demonstrations(
-        tuple(Episode(np.zeros((9, 1)), np.zeros((9, 1)), operator=who) for who in "aaabbb")
+        tuple(Episode(np.zeros((9, 1)), np.zeros((9, 1)), operator=name) for name in "aaabbb")
     )
     ann, bob = operator_scores(demos, off, episode_scores(demos, off, np.zeros((54, 1))))
     half = 2.919986 / np.sqrt(3)  # Student's 95 % quantile with two degrees of freedom
@@ -73,9 +73,9 @@ def test_a_person_with_one_episode_scores_as_the_episode_does() -> None:
     off = off + np.random.default_rng(0).normal(0, 0.1, off.shape)
     episodes = episode_scores(demos, off, np.zeros((12, 2)))
     _, bob = operator_scores(demos, off, episodes)
-    mine = episodes[1]
-    assert mine.high > 0
-    assert (bob.distance, bob.low, bob.high) == (mine.distance, mine.low, mine.high)
+    second = episodes[1]
+    assert second.high > 0
+    assert (bob.distance, bob.low, bob.high) == (second.distance, second.low, second.high)
 
 
 def test_an_episode_of_one_pair_has_a_score_and_no_movement() -> None:

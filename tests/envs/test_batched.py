@@ -20,7 +20,7 @@ from counterbc.envs.batched import BatchedEnv, BatchedVectorEnv, Dynamics, unifo
 from counterbc.errors import OptionError
 
 Array = NDArray[Any]
-OWN = [name for name in WORLDS if name not in ("car-racing", "can", "push-t")]
+OWN_WORLDS = [name for name in WORLDS if name not in ("car-racing", "can", "push-t")]
 """Worlds whose dynamics are ours."""
 
 
@@ -104,14 +104,14 @@ def test_measures_and_early_ends_are_those_of_single_environments_over_many_rese
     ahead: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batched, "AHEAD", ahead)
-    ours, theirs = FallVector(5), SyncVectorEnv([Fall] * 5)
-    for left, right in zip(ours.reset(seed=7), theirs.reset(seed=7), strict=True):
+    batch_env, single_envs = FallVector(5), SyncVectorEnv([Fall] * 5)
+    for left, right in zip(batch_env.reset(seed=7), single_envs.reset(seed=7), strict=True):
         np.testing.assert_equal(left, right)
     ends = np.zeros(5)
     for action in np.random.default_rng(0).uniform(0, 2, (200, 5, 1)):
-        got = ours.step(action)
-        np.testing.assert_equal(got, theirs.step(action))
-        ends += got[2]
+        batch_result = batch_env.step(action)
+        np.testing.assert_equal(batch_result, single_envs.step(action))
+        ends += batch_result[2]
     assert (ends > ahead).all()
     assert len(set(ends)) > 1
 
@@ -139,11 +139,11 @@ def test_the_episodes_of_a_slot_differ_and_its_seed_brings_them_back() -> None:
 def test_what_a_step_gave_is_not_changed_by_what_comes_after() -> None:
     env = FallVector(2)
     env.reset(seed=0)
-    got = env.step(np.array([[0.25], [9.0]]))
-    before = copy.deepcopy(got)
+    batch_result = env.step(np.array([[0.25], [9.0]]))
+    before = copy.deepcopy(batch_result)
     env.step(np.array([[0.25], [9.0]]))
     env.reset(seed=1)
-    np.testing.assert_equal(got, before)
+    np.testing.assert_equal(batch_result, before)
 
 
 def test_without_a_seed_no_two_slots_start_alike() -> None:
@@ -154,11 +154,11 @@ def test_without_a_seed_no_two_slots_start_alike() -> None:
 def test_a_frame_shows_the_states_since_the_episode_began() -> None:
     env = FallVector(2, render_mode="rgb_array")
     env.reset(seed=0)
-    shown = []
+    frames_shown = []
     for _ in range(3):
-        shown.append([int(frame.max()) for frame in env.render() or ()])
+        frames_shown.append([int(frame.max()) for frame in env.render() or ()])
         env.step(np.array([[0.0], [9.0]]))
-    assert shown == [[1, 1], [2, 2], [3, 1]]
+    assert frames_shown == [[1, 1], [2, 2], [3, 1]]
 
 
 def test_options_reach_the_dynamics_and_unknown_ones_are_refused_with_the_known() -> None:
@@ -172,51 +172,51 @@ def test_options_reach_the_dynamics_and_unknown_ones_are_refused_with_the_known(
 @pytest.mark.parametrize("steps", [3, 25])
 def test_the_limit_of_steps_can_be_changed_both_ways(steps: int) -> None:
     single: Any = gymnasium.make(WORLDS["intersection"].id, max_episode_steps=steps)
-    several = make_vec("intersection", 2, max_episode_steps=steps)
+    two_slots = make_vec("intersection", 2, max_episode_steps=steps)
     single.reset(seed=0)
-    several.reset(seed=0)
+    two_slots.reset(seed=0)
     for t in range(1, steps + 1):
         assert single.step(np.zeros(2, np.float32))[3] == (t == steps)
-        assert (several.step(np.zeros((2, 2)))[3] == (t == steps)).all()
+        assert (two_slots.step(np.zeros((2, 2)))[3] == (t == steps)).all()
 
 
-@pytest.mark.parametrize("world", OWN)
+@pytest.mark.parametrize("world", OWN_WORLDS)
 def test_gymnasium_finds_nothing_to_complain_about(world: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(gymnasium.make(WORLDS[world].id, render_mode="rgb_array").unwrapped)
 
 
-@pytest.mark.parametrize("world", OWN)
+@pytest.mark.parametrize("world", OWN_WORLDS)
 def test_an_episode_is_the_same_to_the_bit_in_a_batch_of_any_size(world: str) -> None:
-    taken = actions(world, 13, 1000)  # over two resets
+    actions_taken = actions(world, 13, 1000)  # over two resets
     whole = make_vec(world, 1000, max_episode_steps=5)
     parts = [(n, first) for n in (1, 2, 3, 7, 64) for first in (0, 5)]
     envs = [make_vec(world, n, max_episode_steps=5) for n, _ in parts]
-    expected = whole.reset(seed=0)[0]
+    expected_result = whole.reset(seed=0)[0]
     for env, (n, first) in zip(envs, parts, strict=True):
-        np.testing.assert_array_equal(env.reset(seed=first)[0], expected[first : first + n])
-    for action in taken:
-        *expected, info = whole.step(action)
+        np.testing.assert_array_equal(env.reset(seed=first)[0], expected_result[first : first + n])
+    for action in actions_taken:
+        *expected_result, info = whole.step(action)
         for env, (n, first) in zip(envs, parts, strict=True):
             rows = slice(first, first + n)
-            *got, measured = env.step(action[rows])
-            for left, right in zip(got, expected, strict=True):
+            *batch_result, measure_info = env.step(action[rows])
+            for left, right in zip(batch_result, expected_result, strict=True):
                 np.testing.assert_array_equal(left, right[rows])
-            for name, values in measured.items():
+            for name, values in measure_info.items():
                 np.testing.assert_array_equal(values, info[name][rows])
 
 
-@pytest.mark.parametrize("world", OWN)
+@pytest.mark.parametrize("world", OWN_WORLDS)
 def test_a_slot_of_a_batch_is_the_single_environment_to_the_bit(world: str) -> None:
-    ours = make_vec(world, 3)
-    theirs = SyncVectorEnv([lambda: gymnasium.make(WORLDS[world].id)] * 3)
-    np.testing.assert_equal(ours.reset(seed=40), theirs.reset(seed=40))
+    batch_env = make_vec(world, 3)
+    single_envs = SyncVectorEnv([lambda: gymnasium.make(WORLDS[world].id)] * 3)
+    np.testing.assert_equal(batch_env.reset(seed=40), single_envs.reset(seed=40))
     for action in actions(world, 60, 3):
-        np.testing.assert_equal(ours.step(action), theirs.step(action))
+        np.testing.assert_equal(batch_env.step(action), single_envs.step(action))
 
 
-@pytest.mark.parametrize("world", OWN)
+@pytest.mark.parametrize("world", OWN_WORLDS)
 def test_the_expert_is_the_same_to_the_bit_in_a_batch_of_any_size(world: str) -> None:
     expert = WORLDS[world].load_expert()
     obs, _ = make_vec(world, 1000).reset(seed=0)
@@ -227,7 +227,7 @@ def test_the_expert_is_the_same_to_the_bit_in_a_batch_of_any_size(world: str) ->
         np.testing.assert_array_equal(expert(obs[rows], key[rows], 3), whole[rows])
 
 
-@pytest.mark.parametrize("world", OWN)
+@pytest.mark.parametrize("world", OWN_WORLDS)
 def test_a_world_says_what_its_numbers_mean_and_when_it_ends(world: str) -> None:
     envs: list[Any] = [gymnasium.make(WORLDS[world].id).unwrapped, make_vec(world, 2)]
     for env, spaces in zip(envs, ("", "single_"), strict=True):

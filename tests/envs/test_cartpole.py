@@ -20,9 +20,11 @@ Array = NDArray[Any]
 
 
 def step(state: Array, action: float, **options: Any) -> tuple[Array, float, bool]:
-    now, none = np.array([state], float), np.zeros(1, int)
-    after, reward, ended = pole.Balancing(**options).advance(now, np.array([[action]]), none, none)
-    return after[0], float(reward[0]), bool(ended[0])
+    now, zero = np.array([state], float), np.zeros(1, int)
+    after, reward, is_over = pole.Balancing(**options).advance(
+        now, np.array([[action]]), zero, zero
+    )
+    return after[0], float(reward[0]), bool(is_over[0])
 
 
 def derivative(at: int, size: float = 1e-6) -> Array:
@@ -37,16 +39,16 @@ def derivative(at: int, size: float = 1e-6) -> Array:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_forces_of_10_give_the_trajectory_of_gymnasiums_cartpole(seed: int) -> None:
-    theirs: Any = gymnasium.make("CartPole-v1").unwrapped
-    theirs.reset(seed=seed)
-    state, ended, steps = np.array(theirs.state), False, 0
+    reference: Any = gymnasium.make("CartPole-v1").unwrapped
+    reference.reset(seed=seed)
+    state, is_over, steps = np.array(reference.state), False, 0
     rng = np.random.default_rng(seed)
-    while not ended:
+    while not is_over:
         right = int(rng.integers(2))
-        state, reward, ended = step(state, (-1.0, 1.0)[right])
-        _, expected, over, _, _ = theirs.step(right)
-        np.testing.assert_allclose(state, theirs.state, rtol=1e-9, atol=1e-12)
-        assert (reward, ended) == (expected, over)
+        state, reward, is_over = step(state, (-1.0, 1.0)[right])
+        _, expected_reward, over, _, _ = reference.step(right)
+        np.testing.assert_allclose(state, reference.state, rtol=1e-9, atol=1e-12)
+        assert (reward, is_over) == (expected_reward, over)
         steps += 1
     assert steps > 8
 
@@ -71,8 +73,8 @@ def test_actions_beyond_1_push_no_harder() -> None:
 
 
 def test_a_push_that_is_not_a_number_ends_the_episode() -> None:
-    lost = step(np.zeros(4), float("nan"))[0]
-    assert step(lost, 0.0)[2]
+    lost_state = step(np.zeros(4), float("nan"))[0]
+    assert step(lost_state, 0.0)[2]
 
 
 def test_the_expert_solves_the_riccati_equation_of_the_linearized_step() -> None:
@@ -102,11 +104,11 @@ def test_starts_are_spread_evenly_and_never_already_over() -> None:
 def test_the_widest_starts_and_hardest_pushes_stay_inside_the_observation_space() -> None:
     env: Any = make_vec("cartpole", 2000, start_spread=50.0)
     obs, _ = env.reset(seed=0)
-    going = np.ones(2000, bool)
-    while going.any():
+    is_running = np.ones(2000, bool)
+    while is_running.any():
         obs, _, terminated, _, _ = env.step(np.where(obs[:, 3:] > 0, -1.0, 1.0))
-        assert (abs(obs[going]) <= pole.HIGHEST).all()
-        going &= ~terminated
+        assert (abs(obs[is_running]) <= pole.HIGHEST).all()
+        is_running &= ~terminated
 
 
 def test_return_is_the_number_of_steps_survived() -> None:
@@ -144,9 +146,9 @@ def test_frames_show_where_the_cart_is_and_how_the_pole_leans() -> None:
         image = pole.draw(np.array([state]))
         assert image.shape == (192, 544, 3)
         assert image.dtype == np.uint8
-        found = (image == color).all(axis=2)[rows].nonzero()[1]
-        assert len(found) > 20
-        return float(found.mean())
+        columns_of_color = (image == color).all(axis=2)[rows].nonzero()[1]
+        assert len(columns_of_color) > 20
+        return float(columns_of_color.mean())
 
     whole, top = slice(0, 192), slice(0, 60)
     middle = column([0.0, 0.0, 0.0, 0.0], BLUE, whole)

@@ -16,9 +16,9 @@ Array = NDArray[Any]
 
 
 def step(at: tuple[float, float], action: tuple[float, float]) -> tuple[Array, float, bool]:
-    state, none = np.array([[*at, 0.0, 0.0, 0.0]]), np.zeros(1, int)
-    after, reward, ended = fork.Detour().advance(state, np.array([action]), none, none)
-    return after[0], float(reward[0]), bool(ended[0])
+    state, zero = np.array([[*at, 0.0, 0.0, 0.0]]), np.zeros(1, int)
+    after, reward, is_over = fork.Detour().advance(state, np.array([action]), zero, zero)
+    return after[0], float(reward[0]), bool(is_over[0])
 
 
 def test_an_action_moves_by_a_quarter_of_it_and_no_further_than_its_bounds() -> None:
@@ -34,13 +34,13 @@ def test_the_obstacle_costs_one_the_goal_gives_one_and_both_end_the_episode() ->
     assert step((0, 1.95), (0, 1))[1:] == (0, True)  # off the field
 
 
-@pytest.mark.parametrize(("y", "left"), [(1, 1.0), (-1, 0.0)])
-def test_the_side_is_that_of_passing_the_obstacle(y: int, left: float) -> None:
+@pytest.mark.parametrize(("y", "is_left"), [(1, 1.0), (-1, 0.0)])
+def test_the_side_is_that_of_passing_the_obstacle(y: int, is_left: float) -> None:
     env: Any = make_vec("fork", 1, start_spread=0.0)
     env.reset(seed=0)
     for action in [(0, y)] * 3 + [(1, 0)] * 5 + [(0, -y)] * 3:
         info = env.step(np.array([action]))[4]
-    assert info["left"].tolist() == [left]
+    assert info["left"].tolist() == [is_left]
     assert info["hit"].tolist() == info["success"].tolist() == [0.0]
 
 
@@ -55,11 +55,11 @@ def test_straight_on_leads_into_the_obstacle() -> None:
 
 def test_the_expert_arrives_on_either_side_without_touching_also_with_noise() -> None:
     assert expert_return("fork", 500, 0) == 1
-    recorded = record("fork", UniformNoise(0.3), 500, 0)
-    last = [r.episode.reward[-1] for r in recorded if r.episode.reward is not None]
+    takes = record("fork", UniformNoise(0.3), 500, 0)
+    last = [r.episode.reward[-1] for r in takes if r.episode.reward is not None]
     assert np.mean(np.array(last) == 1) > 0.99
-    left = np.array([r.episode.obs[len(r.episode) // 2, 1] > 0 for r in recorded])
-    assert left.mean() == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(500))
+    passes_left = np.array([r.episode.obs[len(r.episode) // 2, 1] > 0 for r in takes])
+    assert passes_left.mean() == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(500))
 
 
 def test_at_the_same_state_two_actions_are_right_and_their_mean_is_not() -> None:

@@ -28,9 +28,9 @@ def pushes(steps: int, slots: int) -> NDArray[np.float32]:
 
 
 def test_cost_of_a_step_computed_by_hand() -> None:
-    own, other, goal = np.array([7.0, 4.0]), np.array([4.0, 4.0]), np.array([10.0, 0.0])
+    ego_car, other_car, goal = np.array([7.0, 4.0]), np.array([4.0, 4.0]), np.array([10.0, 0.0])
     # To the goal 5 → 3, to the other car 3 → 5: (3 − 5) + 0.75 · (3 − 5).
-    assert cars.cost(own, other, goal, np.array([0.0, -4.0])) == pytest.approx(-3.5)
+    assert cars.cost(ego_car, other_car, goal, np.array([0.0, -4.0])) == pytest.approx(-3.5)
 
 
 def test_into_disc_scales_long_actions_and_keeps_short_ones() -> None:
@@ -39,13 +39,13 @@ def test_into_disc_scales_long_actions_and_keeps_short_ones() -> None:
 
 
 def test_best_action_is_the_candidate_of_least_cost() -> None:
-    own, other = np.array([[0.0, 0.0]]), np.array([[-50.0, 0.0]])
+    ego_car, other_car = np.array([[0.0, 0.0]]), np.array([[-50.0, 0.0]])
     # In action units: (−0.5, 0), (1, 1) which is scaled to (√½, √½), (0.6, 0).
     u = np.array([[[0.25, 1.0, 0.8], [0.5, 1.0, 0.5]]])
-    toward = cars.best_action(own, other, np.array([10.0, 0.0]), u)
+    toward = cars.best_action(ego_car, other_car, np.array([10.0, 0.0]), u)
     np.testing.assert_allclose(toward, [[math.sqrt(0.5), math.sqrt(0.5)]])
-    away = cars.best_action(own, -other, np.array([-10.0, 0.0]), u)
-    np.testing.assert_allclose(away, [[-0.5, 0.0]])
+    escape = cars.best_action(ego_car, -other_car, np.array([-10.0, 0.0]), u)
+    np.testing.assert_allclose(escape, [[-0.5, 0.0]])
 
 
 def test_expert_is_close_to_the_best_action_of_a_fine_grid() -> None:
@@ -71,18 +71,18 @@ def test_starts_fill_their_halves_of_the_map() -> None:
     assert abs(np.corrcoef(obs.T) - np.eye(4)).max() < 0.08
 
 
-@pytest.mark.parametrize(("limit", "moved"), [(True, (0.6, 0.8)), (False, (3.0, 4.0))])
+@pytest.mark.parametrize(("limit", "displacement"), [(True, (0.6, 0.8)), (False, (3.0, 4.0))])
 def test_reward_is_minus_the_cost_of_the_action_taken_at_the_old_positions(
-    limit: bool, moved: tuple[float, float]
+    limit: bool, displacement: tuple[float, float]
 ) -> None:
     env = gymnasium.make(ID, limit_actions=limit)
     old, _ = env.reset(seed=1)
     new, reward, terminated, truncated, _ = env.step(np.array([3.0, 4.0], np.float32))
-    np.testing.assert_allclose(new[:2] - old[:2], moved, atol=1e-5)
+    np.testing.assert_allclose(new[:2] - old[:2], displacement, atol=1e-5)
     assert math.dist(new[2:], old[2:]) <= 1 + 1e-5  # the other car always keeps to the disc
-    ego, other, after = old[:2], old[2:], old[:2] + np.array(moved)
+    ego, other_car, after = old[:2], old[2:], old[:2] + np.array(displacement)
     goal = math.dist(after, (10, 0)) - math.dist(ego, (10, 0))
-    apart = math.dist(ego, other) - math.dist(after, other)
+    apart = math.dist(ego, other_car) - math.dist(after, other_car)
     assert reward == pytest.approx(-(goal + 0.75 * apart), abs=1e-5)
     assert not terminated
     assert not truncated
@@ -95,8 +95,8 @@ def test_a_slot_of_a_batch_is_the_same_episode_alone_to_the_bit(
     monkeypatch.setattr(cars, "CHUNK", 3)
     batch = crossing(slots)
     singles = SyncVectorEnv([lambda: gymnasium.make(ID)] * slots)
-    ours, theirs = batch.reset(seed=40)[0], singles.reset(seed=40)[0]
-    np.testing.assert_array_equal(ours, theirs)
+    batch_obs, single_obs = batch.reset(seed=40)[0], singles.reset(seed=40)[0]
+    np.testing.assert_array_equal(batch_obs, single_obs)
     for action in pushes(45, slots):  # over two resets
         for left, right in zip(batch.step(action)[:4], singles.step(action)[:4], strict=True):
             np.testing.assert_array_equal(left, right)
@@ -105,10 +105,10 @@ def test_a_slot_of_a_batch_is_the_same_episode_alone_to_the_bit(
 def test_seeds_may_be_listed_and_without_one_each_slot_goes_on() -> None:
     env = crossing(3)
     first, _ = env.reset(seed=[9, 4, 9])
-    again, _ = env.reset()
+    second_obs, _ = env.reset()
     np.testing.assert_array_equal(first[0], first[2])
-    np.testing.assert_array_equal(again[0], again[2])
-    assert (first != again).all()
+    np.testing.assert_array_equal(second_obs[0], second_obs[2])
+    assert (first != second_obs).all()
     np.testing.assert_array_equal(crossing(2).reset(seed=3)[0][1], first[1])
     with pytest.raises(OptionError, match="2 seeds for 3 slots; give one per slot"):
         env.reset(seed=[1, 2])

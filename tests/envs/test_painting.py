@@ -66,9 +66,9 @@ def test_an_area_is_given_by_flags_or_by_its_depth() -> None:
 
 def test_a_shape_outside_the_canvas_paints_nothing_and_a_copy_is_independent() -> None:
     c = canvas()
-    other = c.copy()
-    other.disc((40.0, 0.0), 1.0, WHITE)
-    assert not other.image.any()
-    other.disc((0.0, 0.0), 2.0, WHITE)
-    assert other.image.any()
+    canvas_copy = c.copy()
+    canvas_copy.disc((40.0, 0.0), 1.0, WHITE)
+    assert not canvas_copy.image.any()
+    canvas_copy.disc((0.0, 0.0), 2.0, WHITE)
+    assert canvas_copy.image.any()
     assert not c.image.any()

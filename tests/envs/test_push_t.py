@@ -24,7 +24,7 @@ needs_simulator = pytest.mark.needs("gym_pusht")
 ID = WORLDS["push-t"].id
 
 
-def placed(tables: Any, slot: int, x: float, y: float, angle: float) -> None:
+def place_tee(tables: Any, slot: int, x: float, y: float, angle: float) -> None:
     """Put the block of one table somewhere, at rest."""
     block = tables.tables[slot].env.block
     block.angle, block.position = angle, (x, y)
@@ -60,33 +60,33 @@ def test_half_a_pygame_is_named_with_its_repair(monkeypatch: pytest.MonkeyPatch)
 @needs_simulator
 def test_episodes_are_those_of_gym_pusht_to_the_bit() -> None:
     seeds = [3, 5, 7, 9]
-    theirs: Any = [gymnasium.make("gym_pusht/PushT-v0").unwrapped for _ in seeds]
-    ours = make_vec("push-t", 4)
-    obs, _ = ours.reset(seed=seeds)  # type: ignore[arg-type]  # lists are taken, but untyped
-    for env, seed, start in zip(theirs, seeds, obs, strict=True):
+    references: Any = [gymnasium.make("gym_pusht/PushT-v0").unwrapped for _ in seeds]
+    batch_env = make_vec("push-t", 4)
+    obs, _ = batch_env.reset(seed=seeds)  # type: ignore[arg-type]  # lists are taken, but untyped
+    for env, seed, start in zip(references, seeds, obs, strict=True):
         np.testing.assert_array_equal(start, env.reset(seed=seed)[0].astype(np.float32))
-    rng, moved, most = np.random.default_rng(0), obs[:, 2:], 0.0
+    rng, blocks, largest_reward = np.random.default_rng(0), obs[:, 2:], 0.0
     for _ in range(120):
         action = np.clip(obs[:, 2:4] + rng.normal(0, 60, (4, 2)), 0, 512).astype(np.float32)
-        obs, reward, _, _, info = ours.step(action)
-        for i, env in enumerate(theirs):
-            seen, earned, _, _, known = env.step(action[i])
-            np.testing.assert_array_equal(obs[i], seen.astype(np.float32))
-            assert (reward[i], info["coverage"][i]) == (earned, known["coverage"])
-        most = max(most, float(reward.max()))
-    assert (obs[:, 2:] != moved).any(axis=1).all()  # the blocks were pushed, one over the outline
-    assert most > 0.01
+        obs, reward, _, _, info = batch_env.step(action)
+        for i, env in enumerate(references):
+            true_obs, true_reward, _, _, true_info = env.step(action[i])
+            np.testing.assert_array_equal(obs[i], true_obs.astype(np.float32))
+            assert (reward[i], info["coverage"][i]) == (true_reward, true_info["coverage"])
+        largest_reward = max(largest_reward, float(reward.max()))
+    assert (obs[:, 2:] != blocks).any(axis=1).all()  # the blocks were pushed, one over the outline
+    assert largest_reward > 0.01
 
 
 @needs_simulator
 def test_a_slot_of_a_batch_is_the_single_environment_to_the_bit() -> None:
-    ours = make_vec("push-t", 3, max_episode_steps=15)
-    theirs = SyncVectorEnv([lambda: gymnasium.make(ID, max_episode_steps=15)] * 3)
-    np.testing.assert_equal(ours.reset(seed=40), theirs.reset(seed=40))
+    batch_env = make_vec("push-t", 3, max_episode_steps=15)
+    references = SyncVectorEnv([lambda: gymnasium.make(ID, max_episode_steps=15)] * 3)
+    np.testing.assert_equal(batch_env.reset(seed=40), references.reset(seed=40))
     rng = np.random.default_rng(0)
     for _ in range(40):  # over two resets
         action = rng.uniform(0, 512, (3, 2)).astype(np.float32)
-        np.testing.assert_equal(ours.step(action), theirs.step(action))
+        np.testing.assert_equal(batch_env.step(action), references.step(action))
 
 
 @needs_simulator
@@ -106,8 +106,8 @@ def test_coverage_is_the_shared_area_of_two_ts() -> None:
     c, s = np.cos(angle), np.sin(angle)
     # 30 pixels along its stem: its bar lies on 900 pixels of the stem, its stem on 1800, of 6300.
     places = np.array([[x, y], [x - 30 * s, y + 30 * c], [x + 200, y]])
-    found = coverage(places, np.tile([c, s], (3, 1)))
-    np.testing.assert_allclose(found, [1.0, 3 / 7, 0.0], atol=1e-9)
+    coverages = coverage(places, np.tile([c, s], (3, 1)))
+    np.testing.assert_allclose(coverages, [1.0, 3 / 7, 0.0], atol=1e-9)
 
 
 @needs_simulator
@@ -117,8 +117,8 @@ def test_success_ends_an_episode_and_the_best_coverage_is_kept() -> None:
     env: Any = make_vec("push-t", 2)
     obs, _ = env.reset(seed=0)
     x, y, angle = GOAL
-    placed(env._slots, 0, x, y, angle)
-    placed(env._slots, 1, x + 15, y, angle)
+    place_tee(env._slots, 0, x, y, angle)
+    place_tee(env._slots, 1, x + 15, y, angle)
     stay = obs[:, :2].copy()
     _, reward, terminated, _, info = env.step(stay)
     np.testing.assert_array_equal(terminated, [True, False])
@@ -126,7 +126,7 @@ def test_success_ends_an_episode_and_the_best_coverage_is_kept() -> None:
     assert reward[0] == 1.0
     assert reward[1] == pytest.approx(info["coverage"][1] / 0.95)
     best = info["coverage"][1]
-    placed(env._slots, 1, 100, 100, angle)
+    place_tee(env._slots, 1, 100, 100, angle)
     info = env.step(stay)[4]
     assert info["coverage"][1] == 0.0
     assert info["best_coverage"][1] == best
@@ -158,8 +158,10 @@ def test_a_world_says_what_its_numbers_mean_and_when_it_ends() -> None:
 @needs_simulator
 def test_loading_it_writes_nothing_to_stdout() -> None:
     code = "from counterbc.envs import make_vec; make_vec('push-t', 1).reset(seed=0)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == ""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == ""
 
 
 @needs_simulator
@@ -174,7 +176,7 @@ def test_the_disc_follows_recorded_actions_as_it_did_for_the_person(data: Path) 
     for episode in demos.episodes[:10]:
         tables.begin(np.array([0]))
         env = tables.tables[0].env
-        placed(tables, 0, *map(float, episode.obs[0, 2:]))
+        place_tee(tables, 0, *map(float, episode.obs[0, 2:]))
         env.agent.position = tuple(map(float, episode.obs[0, :2]))
         for action, after in zip(episode.action[:15], episode.obs[1:16], strict=True):
             tables.advance(action[None])

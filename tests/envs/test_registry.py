@@ -49,10 +49,10 @@ def test_any_gymnasium_id_can_be_made_and_an_unknown_one_lists_the_worlds() -> N
         "CartPole-v77",
         "no_module:A-v0",
     ):
-        with pytest.raises(OptionError, match="unknown environment") as caught:
+        with pytest.raises(OptionError, match="unknown environment") as error:
             make_vec(name, 1)
-        assert repr(name) in str(caught.value)
-        assert f"{', '.join(WORLDS)}, or any gymnasium id" in str(caught.value)
+        assert repr(name) in str(error.value)
+        assert f"{', '.join(WORLDS)}, or any gymnasium id" in str(error.value)
 
 
 def test_a_world_is_found_by_its_name_and_its_id_also_by_aliases() -> None:

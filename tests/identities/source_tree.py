@@ -145,7 +145,7 @@ def cycles(imports: list[Import]) -> list[list[str]]:
         graph.setdefault(edge.target.name, set())
     reach = {name: _reachable(name, graph) for name in graph}
     groups = {
-        tuple(sorted(other for other in reach[name] if name in reach[other]))
+        tuple(sorted(other_name for other_name in reach[name] if name in reach[other_name]))
         for name in graph
         if name in reach[name]
     }

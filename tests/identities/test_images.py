@@ -29,22 +29,22 @@ ON_IMAGES = ("bc", "counter-bc", "weighted-bc", "bc-rnn", "bcnd")
 
 def pictures(seed: int = 0, episodes: int = 4, length: int = 12) -> Demonstrations:
     """A bright bar on black; the action is where it stands."""
-    rng, made = np.random.default_rng(seed), []
+    rng, episode_list = np.random.default_rng(seed), []
     for i in range(episodes):
         place = rng.integers(0, 30, length)
         obs = np.zeros((length, *SHAPE), np.uint8)
         for t, at in enumerate(place):
             obs[t, :, at : at + 6] = 255
         action = np.stack([place / 15 - 1, 0.5 - place / 60], axis=1)
-        made.append(Episode(obs, action, -np.ones(length), operator=("ada", "bob")[i % 2]))
-    return Demonstrations(tuple(made), action_low=np.array([-1, 0]), action_high=np.ones(2))
+        episode_list.append(Episode(obs, action, -np.ones(length), operator=("ada", "bob")[i % 2]))
+    return Demonstrations(tuple(episode_list), action_low=np.array([-1, 0]), action_high=np.ones(2))
 
 
 def quick(demos: Any, method: str = "bc", **options: Any) -> Policies:
-    usual: dict[str, Any] = {"steps": 3, "progress": False, "hidden": (16,), "batch": 8}
-    usual["radius"] = 0.4
-    usual |= {"hidden": (16, 8, 8)} if method == "bc-rnn" else {}
-    return train(demos, method, **(usual | options))
+    small_options: dict[str, Any] = {"steps": 3, "progress": False, "hidden": (16,), "batch": 8}
+    small_options["radius"] = 0.4
+    small_options |= {"hidden": (16, 8, 8)} if method == "bc-rnn" else {}
+    return train(demos, method, **(small_options | options))
 
 
 def view_of(datasets: list[Demonstrations]) -> View:
@@ -66,9 +66,9 @@ def test_every_method_of_the_paper_learns_from_images(method: str) -> None:
 def test_a_policy_learns_where_the_bar_stands() -> None:
     demos = pictures(episodes=8, length=20)
     policies = quick(demos, steps=150, batch=32, seeds=1, learning_rate=1e-3)
-    actor, seen = policies[0].actor(), demos.episodes[0]
-    acted = np.stack([actor.act(o) for o in seen.obs])
-    assert np.abs(acted - seen.action).mean() < 0.15
+    actor, first_episode = policies[0].actor(), demos.episodes[0]
+    actions_taken = np.stack([actor.act(o) for o in first_episode.obs])
+    assert np.abs(actions_taken - first_episode.action).mean() < 0.15
     assert policies.curve is not None
     assert policies.curve.loss[-1] < policies.curve.loss[0] - 1
 
@@ -90,10 +90,10 @@ def test_frames_lie_once_as_bytes_and_windows_are_black_before_the_start() -> No
 @pytest.mark.parametrize("method", ON_IMAGES)
 def test_a_member_agrees_with_itself_trained_alone(method: str) -> None:
     demos = [pictures(0), pictures(1)]
-    both = quick(demos, method, seeds=[3, 4], dtype=torch.float64)
-    alone = quick(demos[1], method, seeds=[4], dtype=torch.float64)
-    for name, value in alone.params.items():
-        torch.testing.assert_close(both[1].params[name], value, rtol=1e-5, atol=1e-6)
+    population = quick(demos, method, seeds=[3, 4], dtype=torch.float64)
+    solo = quick(demos[1], method, seeds=[4], dtype=torch.float64)
+    for name, value in solo.params.items():
+        torch.testing.assert_close(population[1].params[name], value, rtol=1e-5, atol=1e-6)
 
 
 def test_acting_reads_the_same_windows_as_training() -> None:
@@ -102,20 +102,20 @@ def test_acting_reads_the_same_windows_as_training() -> None:
     view = view_of([demos, demos])
     windows = view.store.windows(torch.arange(6)[None], 4)  # (1, 6, 4, S)
     head = policies.policy.head(policies.params, windows)
-    expected = policies.scales.restore(policies.policy.mean(head))[0]
+    expected_action = policies.scales.restore(policies.policy.mean(head))[0]
     acting = Acting(policies, [0], "mean", 0)
     for t in range(6):
-        acted = acting.actions(policies.tensor(episode.obs[t : t + 1])[None])[0, 0]
-        torch.testing.assert_close(acted, expected[t])
+        actions_taken = acting.actions(policies.tensor(episode.obs[t : t + 1])[None])[0, 0]
+        torch.testing.assert_close(actions_taken, expected_action[t])
 
 
 def test_a_run_on_images_is_read_back_as_it_was(tmp_path: Path) -> None:
     policies = quick(pictures(), "bc-rnn", out=tmp_path / "run")
-    again = Policies.load(tmp_path / "run")
-    assert again.policy == policies.policy
-    assert again.obs_shape == SHAPE
+    second_policies = Policies.load(tmp_path / "run")
+    assert second_policies.policy == policies.policy
+    assert second_policies.obs_shape == SHAPE
     obs = pictures(5).episodes[0].obs[0]
-    np.testing.assert_array_equal(again[0].actor().act(obs), policies[0].actor().act(obs))
+    np.testing.assert_array_equal(second_policies[0].actor().act(obs), policies[0].actor().act(obs))
 
 
 def test_demonstrations_of_images_are_read_back_as_bytes(tmp_path: Path) -> None:
@@ -123,9 +123,9 @@ def test_demonstrations_of_images_are_read_back_as_bytes(tmp_path: Path) -> None
 
     demos = pictures()
     demos.save(tmp_path / "demos.hdf5")
-    again = load(tmp_path / "demos.hdf5")
-    assert again.obs.dtype == np.uint8
-    assert again.fingerprint() == demos.fingerprint()
+    loaded_demos = load(tmp_path / "demos.hdf5")
+    assert loaded_demos.obs.dtype == np.uint8
+    assert loaded_demos.fingerprint() == demos.fingerprint()
 
 
 def test_a_radius_is_chosen_on_images_too() -> None:
@@ -168,11 +168,11 @@ def test_a_training_on_the_gpu_agrees_with_one_on_the_cpu(method: str) -> None:
     for name, value in cpu.params.items():
         torch.testing.assert_close(gpu.params[name], value, rtol=1e-5, atol=1e-6)
     obs = pictures(5).episodes[0].obs[:1]
-    there = gpu.to(torch.device("cuda"))
-    acted = [
-        Acting(p, [0], "sample", 0).actions(p.tensor(obs).expand(2, 1, -1)) for p in (gpu, there)
+    on_gpu = gpu.to(torch.device("cuda"))
+    actions_taken = [
+        Acting(p, [0], "sample", 0).actions(p.tensor(obs).expand(2, 1, -1)) for p in (gpu, on_gpu)
     ]
-    torch.testing.assert_close(acted[0], acted[1].cpu(), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(actions_taken[0], actions_taken[1].cpu(), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.gpu

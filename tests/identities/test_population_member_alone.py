@@ -38,8 +38,8 @@ def test_a_member_agrees_with_the_same_member_alone_for_50_steps(
     method: str, tiny: Demonstrations, quick: Train
 ) -> None:
     together = quick(tiny, method, seeds=3, steps=50 // METHODS[method].rounds)
-    alone = quick(tiny, method, seeds=[1], steps=50 // METHODS[method].rounds)
-    assert_near(together[1], alone, within=1e-5)
+    solo = quick(tiny, method, seeds=[1], steps=50 // METHODS[method].rounds)
+    assert_near(together[1], solo, within=1e-5)
 
 
 @every_method
@@ -48,8 +48,8 @@ def test_a_member_agrees_with_the_same_member_alone_over_a_whole_training_in_flo
 ) -> None:
     steps = 400 // METHODS[method].rounds
     together = quick(tiny, method, seeds=3, steps=steps, dtype=torch.float64)
-    alone = quick(tiny, method, seeds=[2], steps=steps, dtype=torch.float64)
-    assert_near(together[2], alone, within=1e-6)
+    solo = quick(tiny, method, seeds=[2], steps=steps, dtype=torch.float64)
+    assert_near(together[2], solo, within=1e-6)
 
 
 @every_method
@@ -59,34 +59,34 @@ def test_a_member_with_a_dataset_of_its_own_agrees_with_itself_alone(
     datasets = [make_demos(seed=s) for s in range(3)]
     together = quick(datasets, method, seeds=[4, 5, 6], steps=40, dtype=torch.float64)
     assert [m.dataset for m in together.members] == [0, 1, 2]
-    alone = quick(datasets[1], method, seeds=[5], steps=40, dtype=torch.float64)
-    assert_near(together[1], alone, within=1e-6)
-    assert torch.equal(together[1].scales.obs_mean, alone.scales.obs_mean)
+    solo = quick(datasets[1], method, seeds=[5], steps=40, dtype=torch.float64)
+    assert_near(together[1], solo, within=1e-6)
+    assert torch.equal(together[1].scales.obs_mean, solo.scales.obs_mean)
 
 
 def test_a_member_agrees_with_itself_among_other_radii(tiny: Demonstrations, quick: Train) -> None:
     options = {"steps": 50, "dtype": torch.float64}
     together = quick(tiny, "counter-bc", seeds=2, radii=[0.1, 0.5], **options)
-    alone = quick(tiny, "counter-bc", seeds=[1], radius=0.5, **options)
-    assert together.members[3] == alone.members[0]
-    assert_near(together[3], alone, within=1e-6)
-    other = together[1].params["head.weight"] - together[3].params["head.weight"]
-    assert other.abs().max().item() > 1e-3
+    solo = quick(tiny, "counter-bc", seeds=[1], radius=0.5, **options)
+    assert together.members[3] == solo.members[0]
+    assert_near(together[3], solo, within=1e-6)
+    difference = together[1].params["head.weight"] - together[3].params["head.weight"]
+    assert difference.abs().max().item() > 1e-3
 
 
 def test_counter_bc_does_not_depend_on_whether_counterfactuals_are_kept(
     tiny: Demonstrations, quick: Train
 ) -> None:
     exact = {"seeds": 2, "dtype": torch.float64}
-    kept = quick(tiny, "counter-bc", **exact)
-    assert same(kept, quick(tiny, "counter-bc", **exact, memory=0.0))
-    kept = quick(tiny, "counter-bc", seeds=2)  # by native steps, which round differently
-    assert_near(kept, quick(tiny, "counter-bc", seeds=2, memory=0.0), within=1e-5)
-    assert not same(kept, quick(tiny, "counter-bc", seeds=2, resample=True))
+    in_memory = quick(tiny, "counter-bc", **exact)
+    assert same(in_memory, quick(tiny, "counter-bc", **exact, memory=0.0))
+    in_memory = quick(tiny, "counter-bc", seeds=2)  # by native steps, which round differently
+    assert_near(in_memory, quick(tiny, "counter-bc", seeds=2, memory=0.0), within=1e-5)
+    assert not same(in_memory, quick(tiny, "counter-bc", seeds=2, resample=True))
 
 
 @dataclass(frozen=True)
-class Alone(Weighting):
+class SingleNetwork(Weighting):
     """Counter-BC as a user would write it: for one network, without a closed form."""
 
     def weights(self, params: Params, batch: Batch, log_pi: torch.Tensor) -> torch.Tensor:
@@ -106,16 +106,16 @@ class OneNetwork(GaussianMLP):
 
 
 @pytest.mark.parametrize(
-    "own",
+    "own_method",
     [
-        Method(support=Ball(), weighting=Alone()),
+        Method(support=Ball(), weighting=SingleNetwork()),
         replace(METHODS["counter-bc"], policy=OneNetwork()),
-        Method(support=Ball(), weighting=Alone(), policy=OneNetwork()),
+        Method(support=Ball(), weighting=SingleNetwork(), policy=OneNetwork()),
     ],
     ids=["weighting", "policy", "both"],
 )
 def test_what_is_written_for_one_network_serves_a_population(
-    own: Method, tiny: Demonstrations, quick: Train
+    own_method: Method, tiny: Demonstrations, quick: Train
 ) -> None:
-    ours = quick(tiny, "counter-bc", seeds=3, dtype=torch.float64)
-    assert_near(quick(tiny, own, seeds=3, dtype=torch.float64), ours, within=1e-9)
+    population = quick(tiny, "counter-bc", seeds=3, dtype=torch.float64)
+    assert_near(quick(tiny, own_method, seeds=3, dtype=torch.float64), population, within=1e-9)

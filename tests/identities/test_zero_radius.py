@@ -36,10 +36,10 @@ def test_counter_bc_with_zero_radius_equals_bc_in_loss_and_gradient(support: Sup
         feasible=UnitBox(),
     )
     assert counter.item() == pytest.approx(bc.item(), rel=1e-10)
-    one = torch.autograd.grad(bc, list(params.values()))
-    other = torch.autograd.grad(counter, list(params.values()))
-    assert max(float(g.abs().max()) for g in one) > 0.01
-    assert_near(other, one, 1e-10)
+    bc_gradients = torch.autograd.grad(bc, list(params.values()))
+    counter_gradients = torch.autograd.grad(counter, list(params.values()))
+    assert max(float(g.abs().max()) for g in bc_gradients) > 0.01
+    assert_near(counter_gradients, bc_gradients, 1e-10)
 
 
 @pytest.mark.parametrize("steps", [1, 50])

@@ -51,11 +51,11 @@ def main() -> None:
     parser.add_argument("paths", nargs="*", type=Path, default=[SOURCE])
     parser.add_argument("--top", type=int, default=40)
     parser.add_argument("--places", action="store_true", help="list every occurrence")
-    given = parser.parse_args()
-    total, bare, places = bare_identifiers(given.paths)
-    if given.places:
+    options = parser.parse_args()
+    total, bare, places = bare_identifiers(options.paths)
+    if options.places:
         print("\n".join(places))
-    print(", ".join(f"{word} {count}" for word, count in bare.most_common(given.top)))
+    print(", ".join(f"{word} {count}" for word, count in bare.most_common(options.top)))
     print(f"{sum(bare.values())} of {total} identifiers, {100 * sum(bare.values()) / total:.1f} %")
 
 

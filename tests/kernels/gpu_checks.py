@@ -15,14 +15,16 @@ NARROW, WIDE = (16, 32), (64, 64)
 STEPS = 20
 
 
-def trained(method: str, device: str, **options: Any) -> Policies:
+def train_small(method: str, device: str, **options: Any) -> Policies:
     demos = [demonstrations(length=15, seed=seed) for seed in range(3)]
     small: dict[str, Any] = {"seeds": 3, "radius": 0.4, "progress": False}
     return train(demos, method, device=device, **(small | options))
 
 
-def difference(ours: Policies, theirs: Policies) -> float:
-    return max(float((ours.params[k] - theirs.params[k]).abs().max()) for k in theirs.params)
+def difference(actual: Policies, reference: Policies) -> float:
+    return max(
+        float((actual.params[k] - reference.params[k]).abs().max()) for k in reference.params
+    )
 
 
 def auto_takes_triton_for_the_common_case_and_torch_for_the_rest() -> None:
@@ -72,22 +74,22 @@ def a_training_on_the_gpu_agrees_with_one_on_the_cpu() -> None:
     for method in PAPER:
         assert method in METHODS
         options: dict[str, Any] = {"steps": 50, "dtype": torch.float64}
-        gpu = trained(method, "cuda", **options)
-        assert difference(gpu, trained(method, "cpu", **options)) < 1e-6, method
+        gpu = train_small(method, "cuda", **options)
+        assert difference(gpu, train_small(method, "cpu", **options)) < 1e-6, method
         assert gpu.curve is not None
         assert bool(gpu.curve.loss[-1].isfinite().all())
 
 
 def two_trainings_on_the_gpu_give_the_same_bits() -> None:
     for method in PAPER:
-        runs = [trained(method, "cuda", steps=60) for _ in range(2)]
+        runs = [train_small(method, "cuda", steps=60) for _ in range(2)]
         assert difference(*runs) == 0, method
 
 
 def counterfactuals_computed_again_in_the_graph_equal_kept_ones() -> None:
     options: dict[str, Any] = {"steps": 40, "dtype": torch.float64}
-    kept = trained("counter-bc", "cuda", **options)
-    assert difference(trained("counter-bc", "cuda", memory=0.0, **options), kept) < 1e-6
+    kept = train_small("counter-bc", "cuda", **options)
+    assert difference(train_small("counter-bc", "cuda", memory=0.0, **options), kept) < 1e-6
 
 
 CHECKS: list[Callable[[], None]] = [

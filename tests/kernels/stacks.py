@@ -23,8 +23,8 @@ def demonstrations(episodes: int = 4, length: int = 10, seed: int = 0) -> Demons
     """Return noisy demonstrations of a smooth function: 3 observed numbers, 2 actions."""
     rng = np.random.default_rng(seed)
     obs = rng.uniform(-1, 1, (episodes, length, 3))
-    meant = 0.7 * np.sin(obs.sum(-1, keepdims=True) + np.arange(2))
-    action = meant + rng.uniform(-0.1, 0.1, meant.shape)
+    target = 0.7 * np.sin(obs.sum(-1, keepdims=True) + np.arange(2))
+    action = target + rng.uniform(-0.1, 0.1, target.shape)
     pairs = zip(obs, action, strict=True)
     return Demonstrations(
         tuple(Episode(o, a, name=f"demo_{i}") for i, (o, a) in enumerate(pairs)),
@@ -45,16 +45,16 @@ def stack(
     """Return networks at the start of a training with these settings."""
     small: dict[str, Any] = {"hidden": (8, 8), "batch": 20, "radius": 0.4}
     settings = Settings(**(small | changes))
-    chosen = settings.apply(METHODS[method] if isinstance(method, str) else method)
+    definition = settings.apply(METHODS[method] if isinstance(method, str) else method)
     members = seed_members([demos], range(seeds), [[settings.radius]])
-    plan = plan_training([demos], chosen, settings, members)
+    plan = plan_training([demos], definition, settings, members)
     view = plan_view(plan, torch.device(device), dtype)
     view.fit()
-    view.update_columns(None, chosen.shards)
+    view.update_columns(None, definition.shards)
     assert settings.batch is not None
     case = view.case(settings.batch)
     kernel = choose_kernel(settings.kernel, case)
-    params, rate = initial_params(plan, view, 0), settings.rate(chosen.policy)
+    params, rate = initial_params(plan, view, 0), settings.rate(definition.policy)
     return NetworkStack(view, params, rate, case, kernel)
 
 
@@ -75,6 +75,9 @@ def largest_difference(networks: NetworkStack, reference: NetworkStack) -> float
     Not the largest difference of a number: Adam turns the rounding of a gradient near 0 into whole
     steps of single weights.
     """
-    state, expected = ({**n.state(), "loss": n.loss} for n in (networks, reference))
-    pairs = [(state[name].cpu().double(), value.cpu().double()) for name, value in expected.items()]
+    state, reference_state = ({**n.state(), "loss": n.loss} for n in (networks, reference))
+    pairs = [
+        (state[name].cpu().double(), value.cpu().double())
+        for name, value in reference_state.items()
+    ]
     return max(float((a - b).norm() / b.norm().clamp(min=1e-12)) for a, b in pairs)

@@ -102,18 +102,18 @@ def test_auto_takes_the_fastest_kernel_that_fits(
 
 
 @pytest.mark.parametrize(
-    ("method", "same"),
+    ("method", "twin"),
     [
         (Method(support=BALL, weighting=FirstAction()), Method()),
         (Method(support=BALL, weighting=TwiceTheLoss()), Method(BALL, PolicyLikelihood())),
     ],
 )
 def test_a_subclass_of_a_weighting_in_closed_form_is_trained_as_it_is_written(
-    method: Method, same: Method, tiny: Demonstrations, quick: Any
+    method: Method, twin: Method, tiny: Demonstrations, quick: Any
 ) -> None:
     """Adam takes the same steps for twice the loss, and plain BC is one action with all weight."""
-    policies, expected = quick(tiny, method, radius=0.4), quick(tiny, same, kernel="torch")
-    for name, value in expected.params.items():
+    policies, reference = quick(tiny, method, radius=0.4), quick(tiny, twin, kernel="torch")
+    for name, value in reference.params.items():
         scale = float(value.abs().max())
         torch.testing.assert_close(policies.params[name], value, rtol=0, atol=1e-3 * scale)
 

@@ -25,13 +25,13 @@ def test_one_state_with_two_actions_by_hand() -> None:
     actions, loss = np.array([[[0.0, 1.0]]], np.float32), np.zeros(1, np.float32)
     native.states(block, actions, np.array([0]), loss)
     p = 1 / (1 + math.exp(-0.5))  # of the action 0
-    expected = 0.5 * math.log(2 * math.pi) + 0.5 * (1 - p)
-    assert loss[0] == pytest.approx(expected, rel=1e-6)
+    expected_loss = 0.5 * math.log(2 * math.pi) + 0.5 * (1 - p)
+    assert loss[0] == pytest.approx(expected_loss, rel=1e-6)
     slope = -(1 - p) * (1 - 0.5 * p)  # ∂L/∂ℓ of the action 1: −p (ℓ + L + 1), where z = 1
     assert d_mean[0, 0] == pytest.approx(slope, rel=1e-5)
 
 
 def test_threads_are_as_many_as_torchs() -> None:
-    expected = min(torch.get_num_threads(), native.numba.config.NUMBA_NUM_THREADS)
+    expected_threads = min(torch.get_num_threads(), native.numba.config.NUMBA_NUM_THREADS)
     with native.threads() as count:  # in here numba may change what torch reports
-        assert count == expected
+        assert count == expected_threads

@@ -25,12 +25,12 @@ NumbaKernel = pytest.importorskip(
 def assert_same_training(
     demos: Demonstrations, method: str | Method, steps: int = 50, **options: Any
 ) -> NetworkStack:
-    ours = stack(demos, method, kernel="numba", **options)
+    numba_stack = stack(demos, method, kernel="numba", **options)
     torchs = stack(demos, method, kernel="torch", **options)
-    for networks in (ours, torchs):
+    for networks in (numba_stack, torchs):
         advance(networks, steps)
-    assert largest_difference(ours, torchs) < 1e-4
-    return ours
+    assert largest_difference(numba_stack, torchs) < 1e-4
+    return numba_stack
 
 
 @pytest.mark.parametrize("method", ["bc", "counter-bc"])
@@ -44,9 +44,9 @@ def test_fifty_steps_are_those_of_torch(
 def test_batches_that_blocks_do_not_divide_are_summed_over_all_blocks() -> None:
     demos = demonstrations(episodes=6, length=20)
     # By 50 steps, float32 differs from float64 by more than the tolerance.
-    trained = assert_same_training(demos, "counter-bc", 20, hidden=(100, 120), batch=37)
-    assert isinstance(trained.kernel, NumbaKernel)
-    assert trained.kernel.rows == 16
+    numba_stack = assert_same_training(demos, "counter-bc", 20, hidden=(100, 120), batch=37)
+    assert isinstance(numba_stack.kernel, NumbaKernel)
+    assert numba_stack.kernel.rows == 16
 
 
 def test_each_dimension_may_have_its_radius(tiny: Demonstrations) -> None:
@@ -58,27 +58,27 @@ def test_a_stack_of_shards_reads_the_pairs_of_each_shard(tiny: Demonstrations) -
 
 
 def test_a_spread_beyond_its_range_gets_no_gradient(tiny: Demonstrations) -> None:
-    both = [stack(tiny, seeds=4, kernel=kernel) for kernel in ("numba", "torch")]
-    for networks in both:
+    both_stacks = [stack(tiny, seeds=4, kernel=kernel) for kernel in ("numba", "torch")]
+    for networks in both_stacks:
         with torch.no_grad():
             networks.params["policy.head.bias"][0, 2:] = 9.0
             networks.params["policy.head.bias"][1, 2] = -30.0
         before = networks.params["policy.head.bias"].detach().clone()
         advance(networks, steps=1)
-    after = [networks.params["policy.head.bias"].detach() for networks in both]
+    after = [networks.params["policy.head.bias"].detach() for networks in both_stacks]
     assert torch.equal(after[0][0, 2:], before[0, 2:])
     assert after[0][1, 2] == -30
     torch.testing.assert_close(after[0], after[1], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("where", ["policy.layer0.weight", "policy.layer1.bias"])
+@pytest.mark.parametrize("parameter_name", ["policy.layer0.weight", "policy.layer1.bias"])
 @pytest.mark.parametrize("method", ["bc", "counter-bc"])
 def test_a_member_that_diverged_shows_it_and_leaves_the_others_alone(
-    method: str, where: str, tiny: Demonstrations
+    method: str, parameter_name: str, tiny: Demonstrations
 ) -> None:
     ill, well = (stack(tiny, method, kernel="numba") for _ in range(2))
     with torch.no_grad():
-        ill.params[where][1] = float("nan")
+        ill.params[parameter_name][1] = float("nan")
     for networks in (ill, well):
         advance(networks, steps=5)
     assert ill.loss.isnan().tolist() == [False, True, False]
@@ -88,21 +88,21 @@ def test_a_member_that_diverged_shows_it_and_leaves_the_others_alone(
 
 
 def test_the_number_of_threads_changes_no_bit(tiny: Demonstrations) -> None:
-    both = [stack(tiny, seeds=5, kernel="numba") for _ in range(2)]
-    for threads, networks in enumerate(both, start=1):
+    both_stacks = [stack(tiny, seeds=5, kernel="numba") for _ in range(2)]
+    for threads, networks in enumerate(both_stacks, start=1):
         torch.set_num_threads(threads)
         advance(networks)
         assert torch.get_num_threads() == threads
-    assert torch.equal(both[0].loss, both[1].loss)
-    for name, value in both[0].state().items():
-        assert torch.equal(both[1].state()[name], value)
+    assert torch.equal(both_stacks[0].loss, both_stacks[1].loss)
+    for name, value in both_stacks[0].state().items():
+        assert torch.equal(both_stacks[1].state()[name], value)
 
 
 def test_a_member_alone_gets_the_same_bits(tiny: Demonstrations) -> None:
-    three, one = (stack(tiny, seeds=seeds, kernel="numba") for seeds in (3, 1))
-    for networks in (three, one):
+    three, single_stack = (stack(tiny, seeds=seeds, kernel="numba") for seeds in (3, 1))
+    for networks in (three, single_stack):
         advance(networks)
-    for name, value in one.params.items():
+    for name, value in single_stack.params.items():
         assert torch.equal(three.params[name][:1], value)
 
 

@@ -42,16 +42,16 @@ def plain(mean: Tensor, log_std: Tensor, actions: Tensor) -> Three:
 @pytest.mark.parametrize(("count", "size"), [(51, 1), (51, 2), (51, 7), (1, 3), (2, 28)])
 def test_value_and_gradient_are_those_of_autograd(count: int, size: int) -> None:
     tensors = inputs(count=count, size=size)
-    for ours, exact in zip(numba_loss.evaluate(*tensors), plain(*tensors), strict=True):
+    for numba_value, exact in zip(numba_loss.evaluate(*tensors), plain(*tensors), strict=True):
         scale = exact.abs().max().item()
-        torch.testing.assert_close(ours.double(), exact, rtol=1e-5, atol=1e-5 * scale)
+        torch.testing.assert_close(numba_value.double(), exact, rtol=1e-5, atol=1e-5 * scale)
 
 
 @pytest.mark.parametrize("log_std", [-20.0, -8.0, 2.0])
-@pytest.mark.parametrize("away", [0.0, 1.0, 1000.0])
-def test_extreme_spreads_and_actions_stay_finite(log_std: float, away: float) -> None:
+@pytest.mark.parametrize("shift", [0.0, 1.0, 1000.0])
+def test_extreme_spreads_and_actions_stay_finite(log_std: float, shift: float) -> None:
     mean, _, actions = inputs()
-    for part in numba_loss.evaluate(mean, torch.full_like(mean, log_std), actions + away):
+    for part in numba_loss.evaluate(mean, torch.full_like(mean, log_std), actions + shift):
         assert bool(part.isfinite().all())
 
 
@@ -63,8 +63,8 @@ def test_a_confident_policy_that_is_wrong_still_gets_the_exact_gradient(
     mean, spread = torch.zeros(1, 1), torch.full((1, 1), log_std)
     actions = torch.full((1, count, 1), 0.5)
     exact = closed_form(mean.double(), spread.double(), actions.double())
-    for value, wanted in zip(numba_loss.evaluate(mean, spread, actions), exact, strict=True):
-        assert value.item() == pytest.approx(wanted.item(), rel=1e-5)
+    for value, exact_value in zip(numba_loss.evaluate(mean, spread, actions), exact, strict=True):
+        assert value.item() == pytest.approx(exact_value.item(), rel=1e-5)
 
 
 def test_the_loop_replaces_the_closed_form_within_its_context_alone() -> None:
@@ -83,12 +83,12 @@ def test_the_loop_replaces_the_closed_form_within_its_context_alone() -> None:
 @pytest.mark.parametrize("method", ["bc-rnn", "counter-bc"])
 def test_twenty_steps_with_the_loop_are_those_of_torch(method: str, tiny: Demonstrations) -> None:
     options: dict[str, Any] = {"resample": method == "counter-bc"}
-    ours = stack(tiny, method, **options)
+    numba_stack = stack(tiny, method, **options)
     torchs = stack(tiny, method, kernel="torch", **options)
-    assert (ours.kernel.name, torchs.kernel.name) == ("torch, numba loss", "torch")
-    for networks in (ours, torchs):
+    assert (numba_stack.kernel.name, torchs.kernel.name) == ("torch, numba loss", "torch")
+    for networks in (numba_stack, torchs):
         advance(networks, 20)
-    assert largest_difference(ours, torchs) < 1e-4
+    assert largest_difference(numba_stack, torchs) < 1e-4
 
 
 def test_the_kernel_torch_never_uses_the_loop(

@@ -49,9 +49,9 @@ def test_value_and_gradient_are_those_of_autograd_in_float64(scale: float) -> No
     raw = torch.tensor(head, dtype=torch.float64, requires_grad=True)
     offered = torch.tensor(actions, dtype=torch.float64).transpose(1, 2)  # (B, M, A)
     loss = Mixture(modes=MODES).cross_entropy(head_of(raw), offered).sum()
-    (wanted,) = torch.autograd.grad(loss, raw)
+    (exact_gradient,) = torch.autograd.grad(loss, raw)
     assert total == pytest.approx(float(loss.detach()), rel=1e-5)
-    exact = wanted.numpy()
+    exact = exact_gradient.numpy()
     size = np.abs(exact).max(1, keepdims=True)  # float32 is as fine as its largest term
     np.testing.assert_allclose(grad / size, exact / size, rtol=0, atol=2e-5)
     assert grad[0, -1] == 0
@@ -68,35 +68,35 @@ def test_logarithms_are_those_of_numpy() -> None:
 @pytest.mark.parametrize("method", ["bc", "counter-bc"])
 @pytest.mark.parametrize("modes", [1, 5])
 def test_fifty_steps_are_those_of_torch(method: str, modes: int, tiny: Demonstrations) -> None:
-    ours, torchs = (
+    numba_stack, torchs = (
         mixture_stack(tiny, method, modes=modes, kernel=kernel) for kernel in ("numba", "torch")
     )
-    for networks in (ours, torchs):
+    for networks in (numba_stack, torchs):
         advance(networks, 50)
-    assert largest_difference(ours, torchs) < 1e-4
+    assert largest_difference(numba_stack, torchs) < 1e-4
 
 
 def test_one_mode_is_trained_as_the_gaussian_is(tiny: Demonstrations) -> None:
-    one = mixture_stack(tiny, modes=1, kernel="numba")
+    single = mixture_stack(tiny, modes=1, kernel="numba")
     gaussian = stack(tiny, kernel="numba")
     with torch.no_grad():
         for name, value in gaussian.params.items():
-            value.copy_(one.params[name][..., 1:] if "head" in name else one.params[name])
-    for networks in (one, gaussian):
+            value.copy_(single.params[name][..., 1:] if "head" in name else single.params[name])
+    for networks in (single, gaussian):
         advance(networks, 50)
     for name, value in gaussian.params.items():
-        ours = one.params[name][..., 1:] if "head" in name else one.params[name]
+        mixture_value = single.params[name][..., 1:] if "head" in name else single.params[name]
         scale = float(value.detach().abs().max())
-        torch.testing.assert_close(ours, value, rtol=0, atol=1e-4 * scale)
+        torch.testing.assert_close(mixture_value, value, rtol=0, atol=1e-4 * scale)
 
 
-@pytest.mark.parametrize("where", ["policy.layer0.weight", "policy.head.bias"])
+@pytest.mark.parametrize("parameter_name", ["policy.layer0.weight", "policy.head.bias"])
 def test_a_member_that_diverged_shows_it_and_leaves_the_others_alone(
-    where: str, tiny: Demonstrations
+    parameter_name: str, tiny: Demonstrations
 ) -> None:
     ill, well = (mixture_stack(tiny, kernel="numba") for _ in range(2))
     with torch.no_grad():
-        ill.params[where][1, ..., -1] = float("nan")  # of a head: the last log σ alone
+        ill.params[parameter_name][1, ..., -1] = float("nan")  # of a head: the last log σ alone
     for networks in (ill, well):
         advance(networks, 5)
     assert ill.loss.isnan().tolist() == [False, True, False]

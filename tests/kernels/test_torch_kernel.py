@@ -33,19 +33,19 @@ def test_a_step_moves_every_parameter_by_the_learning_rate_against_its_gradient(
     torch.testing.assert_close(networks.loss, loss.detach(), rtol=1e-12, atol=0)
     for old, new, grad in zip(before, networks.adam.params, grads, strict=True):
         large = grad.abs() > 1e-4  # the first step of Adam is lr · g / (|g| + ε)
-        moved = (new.detach() - old)[large]
-        torch.testing.assert_close(moved, -1e-3 * grad.sign()[large], rtol=1e-3, atol=0)
+        changes = (new.detach() - old)[large]
+        torch.testing.assert_close(changes, -1e-3 * grad.sign()[large], rtol=1e-3, atol=0)
 
 
 def test_a_policy_that_does_not_stack_is_mapped_over_networks(tiny: Demonstrations) -> None:
     method = METHODS["counter-bc"]
-    both = [
+    both_stacks = [
         stack(tiny, replace(method, policy=policy), kernel="torch", dtype=torch.float64)
         for policy in (GaussianMLP(), AloneMLP())
     ]
-    for networks in both:
+    for networks in both_stacks:
         advance(networks, 10)
-    assert largest_difference(both[1], both[0]) < 1e-9
+    assert largest_difference(both_stacks[1], both_stacks[0]) < 1e-9
 
 
 def test_losses_take_no_step(tiny: Demonstrations) -> None:

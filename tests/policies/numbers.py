@@ -18,10 +18,10 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=generator(seed), dtype=torch.float64)
 
 
-def assert_near(ours: Sequence[Tensor], theirs: Sequence[Tensor], share: float) -> None:
+def assert_near(actual: Sequence[Tensor], reference: Sequence[Tensor], share: float) -> None:
     """Compare tensors within a share of the largest number of each."""
-    assert len(ours) == len(theirs)
-    for a, b in zip(ours, theirs, strict=True):
+    assert len(actual) == len(reference)
+    for a, b in zip(actual, reference, strict=True):
         scale = float(b.detach().abs().max())
         torch.testing.assert_close(a, b, rtol=0, atol=share * scale)
 

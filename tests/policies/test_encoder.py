@@ -14,12 +14,12 @@ def test_patches_times_matrices_are_convolutions_of_frames_scaled_to_one() -> No
     encoder, obs = Encoder(IMAGE, 4, (16,)), frames(5, 4)
     params = encoder.init(torch.Generator().manual_seed(0), "f")
     params = {k: (v.double() + 0.01).requires_grad_() for k, v in params.items()}
-    ours, theirs = encoder(params, obs, "f"), by_torch(params, obs)
-    torch.testing.assert_close(ours, theirs)
+    encoded_frames, reference = encoder(params, obs, "f"), by_torch(params, obs)
+    torch.testing.assert_close(encoded_frames, reference)
     leaves = list(params.values())
     for a, b in zip(
-        torch.autograd.grad(ours.square().sum(), leaves),
-        torch.autograd.grad(theirs.square().sum(), leaves),
+        torch.autograd.grad(encoded_frames.square().sum(), leaves),
+        torch.autograd.grad(reference.square().sum(), leaves),
         strict=True,
     ):
         torch.testing.assert_close(a, b)

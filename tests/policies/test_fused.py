@@ -43,24 +43,24 @@ def single(three: Three) -> Three:
 @pytest.mark.parametrize(("count", "size"), [(51, 1), (51, 2), (51, 7), (1, 3), (2, 28)])
 def test_the_closed_form_equals_autograd_in_float64(count: int, size: int) -> None:
     tensors = inputs(count=count, size=size)
-    for ours, exact in zip(closed_form(*tensors), plain(*tensors), strict=True):
+    for closed_value, exact in zip(closed_form(*tensors), plain(*tensors), strict=True):
         scale = exact.abs().max().item()
-        torch.testing.assert_close(ours, exact, rtol=0, atol=1e-12 * scale)
+        torch.testing.assert_close(closed_value, exact, rtol=0, atol=1e-12 * scale)
 
 
 @pytest.mark.parametrize(("count", "size"), [(51, 1), (51, 2), (51, 7), (1, 3), (2, 28)])
 def test_the_closed_form_equals_autograd_in_float32(count: int, size: int) -> None:
     tensors = single(inputs(count=count, size=size))
-    for ours, exact in zip(closed_form(*tensors), plain(*tensors), strict=True):
+    for closed_value, exact in zip(closed_form(*tensors), plain(*tensors), strict=True):
         scale = exact.abs().max().item()
-        torch.testing.assert_close(ours.double(), exact, rtol=1e-5, atol=1e-5 * scale)
+        torch.testing.assert_close(closed_value.double(), exact, rtol=1e-5, atol=1e-5 * scale)
 
 
 @pytest.mark.parametrize("log_std", [-20.0, -8.0, 2.0])
-@pytest.mark.parametrize("away", [0.0, 1.0, 1000.0])
-def test_extreme_spreads_and_actions_stay_finite(log_std: float, away: float) -> None:
+@pytest.mark.parametrize("shift", [0.0, 1.0, 1000.0])
+def test_extreme_spreads_and_actions_stay_finite(log_std: float, shift: float) -> None:
     mean, _, actions = single(inputs())
-    for part in closed_form(mean, torch.full_like(mean, log_std), actions + away):
+    for part in closed_form(mean, torch.full_like(mean, log_std), actions + shift):
         assert bool(part.isfinite().all())
 
 
@@ -82,9 +82,9 @@ def test_a_confident_policy_that_is_wrong_still_gets_the_exact_gradient(
 def test_confident_policies_far_from_their_counterfactuals_have_exact_gradients() -> None:
     mean, _, actions = single(inputs(size=1))
     tensors = mean, torch.full_like(mean, -5.0), 0.1 * actions + 1
-    for ours, exact in zip(closed_form(*tensors), plain(*tensors), strict=True):
+    for closed_value, exact in zip(closed_form(*tensors), plain(*tensors), strict=True):
         scale = exact.abs().max().item()
-        torch.testing.assert_close(ours.double(), exact, rtol=0, atol=1e-5 * scale)
+        torch.testing.assert_close(closed_value.double(), exact, rtol=0, atol=1e-5 * scale)
 
 
 def test_the_gradient_agrees_with_finite_differences() -> None:
@@ -100,23 +100,23 @@ def test_the_gradient_of_each_state_is_weighted_by_what_comes_after() -> None:
     mean, log_std, actions = inputs(states=3)
     mean.requires_grad_()
     loss = gaussian_cross_entropy(mean, log_std, actions)
-    (got,) = torch.autograd.grad((loss * torch.tensor([2.0, 0.0, -1.0])).sum(), mean)
+    (gradient,) = torch.autograd.grad((loss * torch.tensor([2.0, 0.0, -1.0])).sum(), mean)
     exact = plain(mean, log_std, actions)[1]
-    torch.testing.assert_close(got, exact * torch.tensor([[2.0], [0.0], [-1.0]]))
+    torch.testing.assert_close(gradient, exact * torch.tensor([[2.0], [0.0], [-1.0]]))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_stacked_networks_equal_a_loop_in_value_and_gradient(dtype: torch.dtype) -> None:
     mean, log_std, actions = (x.to(dtype).unflatten(0, (4, 5)) for x in inputs(states=20, count=11))
     mean.requires_grad_()
-    stacked = gaussian_cross_entropy(mean, log_std, actions)
-    assert stacked.shape == (4, 5)
+    stacked_loss = gaussian_cross_entropy(mean, log_std, actions)
+    assert stacked_loss.shape == (4, 5)
     looped = torch.stack(
         [gaussian_cross_entropy(mean[i], log_std[i], actions[i]) for i in range(4)]
     )
     share = 1e-12 if dtype == torch.float64 else 1e-5
-    assert_near([stacked], [looped], share)
+    assert_near([stacked_loss], [looped], share)
     direction = normal(4, 5, seed=7).to(dtype)
-    (one,) = torch.autograd.grad((stacked * direction).sum(), mean)
-    (other,) = torch.autograd.grad((looped * direction).sum(), mean)
-    assert_near([one], [other], share)
+    (stacked_gradient,) = torch.autograd.grad((stacked_loss * direction).sum(), mean)
+    (looped_gradient,) = torch.autograd.grad((looped * direction).sum(), mean)
+    assert_near([stacked_gradient], [looped_gradient], share)

@@ -21,9 +21,9 @@ def test_log_prob_is_that_of_torch() -> None:
     mean, log_std = made_up_head()
     actions = normal(6, 11, 3, seed=2)
     torchs = torch.distributions.Normal(mean.unsqueeze(1), log_std.exp().unsqueeze(1))
-    ours = GaussianMLP().log_prob((mean, log_std), actions)
-    assert ours.shape == (6, 11)
-    torch.testing.assert_close(ours, torchs.log_prob(actions).sum(-1), rtol=1e-12, atol=1e-12)
+    log_probs = GaussianMLP().log_prob((mean, log_std), actions)
+    assert log_probs.shape == (6, 11)
+    torch.testing.assert_close(log_probs, torchs.log_prob(actions).sum(-1), rtol=1e-12, atol=1e-12)
 
 
 def test_log_prob_of_a_standard_normal_at_its_mean_by_hand() -> None:
@@ -43,19 +43,19 @@ def test_the_mean_is_the_mean_and_a_sample_is_a_quantile() -> None:
 
 def test_samples_have_the_mean_and_spread_of_the_policy() -> None:
     head = (torch.full((40_000, 1), 0.3), torch.full((40_000, 1), math.log(0.2)))
-    drawn = GaussianMLP().sample(head, torch.rand(40_000, 1, generator=generator()))
-    assert drawn.mean().item() == pytest.approx(0.3, abs=4 * 0.2 / 200)
-    assert drawn.std().item() == pytest.approx(0.2, abs=4 * 0.2 / math.sqrt(80_000))
+    samples = GaussianMLP().sample(head, torch.rand(40_000, 1, generator=generator()))
+    assert samples.mean().item() == pytest.approx(0.3, abs=4 * 0.2 / 200)
+    assert samples.std().item() == pytest.approx(0.2, abs=4 * 0.2 / math.sqrt(80_000))
 
 
 def test_a_sample_carries_the_gradient_of_mean_and_spread() -> None:
     mean, log_std = made_up_head()
     u = torch.rand(6, 3, generator=generator(), dtype=torch.float64)
-    drawn = GaussianMLP().sample((mean, log_std), u)
-    assert drawn.shape == (6, 3)
-    by_mean, by_log_std = torch.autograd.grad(drawn.sum(), (mean, log_std))
+    samples = GaussianMLP().sample((mean, log_std), u)
+    assert samples.shape == (6, 3)
+    by_mean, by_log_std = torch.autograd.grad(samples.sum(), (mean, log_std))
     assert bool((by_mean == 1).all())
-    torch.testing.assert_close(by_log_std, (drawn - mean).detach())
+    torch.testing.assert_close(by_log_std, (samples - mean).detach())
 
 
 def test_the_head_keeps_means_within_one_and_log_std_within_its_range() -> None:
@@ -79,5 +79,5 @@ def test_a_subclass_with_another_density_is_not_trained_by_the_closed_form_of_it
     assert GaussianMLP.is_fused()
     assert not Narrow.is_fused()
     head, actions = made_up_head(), normal(6, 4, 3, seed=2)
-    expected = cross_entropy(Narrow().log_prob(head, actions))
-    torch.testing.assert_close(Narrow().cross_entropy(head, actions), expected)
+    expected_loss = cross_entropy(Narrow().log_prob(head, actions))
+    torch.testing.assert_close(Narrow().cross_entropy(head, actions), expected_loss)

@@ -23,34 +23,36 @@ def fresh(policy: GaussianCNN | GaussianCNNGRU, seed: int) -> Params:
 
 @every_policy
 def test_stacked_networks_are_the_networks_alone(policy: GaussianCNN | GaussianCNNGRU) -> None:
-    each, obs = [fresh(policy, s) for s in range(3)], frames(3, 5, 4)
-    stacked = {k: torch.stack([e[k] for e in each]) for k in each[0]}
-    together = policy.head(stacked, obs)
-    for i, params in enumerate(each):
-        for ours, alone in zip(together, policy.head(params, obs[i]), strict=True):
-            torch.testing.assert_close(ours[i], alone)
+    networks, obs = [fresh(policy, s) for s in range(3)], frames(3, 5, 4)
+    stack = {k: torch.stack([e[k] for e in networks]) for k in networks[0]}
+    together = policy.head(stack, obs)
+    for i, params in enumerate(networks):
+        for stacked_output, single_output in zip(
+            together, policy.head(params, obs[i]), strict=True
+        ):
+            torch.testing.assert_close(stacked_output[i], single_output)
 
 
 @every_policy
 def test_acting_without_gradients_gives_the_same(policy: GaussianCNN | GaussianCNNGRU) -> None:
-    each, obs = [fresh(policy, s) for s in range(3)], frames(3, 5, 4)
-    stacked = {k: torch.stack([e[k] for e in each]) for k in each[0]}
-    for params, seen in ((stacked, obs), (each[0], obs[0])):
+    networks, obs = [fresh(policy, s) for s in range(3)], frames(3, 5, 4)
+    stack = {k: torch.stack([e[k] for e in networks]) for k in networks[0]}
+    for params, input_frames in ((stack, obs), (networks[0], obs[0])):
         with torch.no_grad():
-            quick = policy.head(params, seen)
-        for ours, learned in zip(quick, policy.head(params, seen), strict=True):
-            torch.testing.assert_close(ours, learned)
-            assert not ours.requires_grad
+            quick = policy.head(params, input_frames)
+        for fast, slow in zip(quick, policy.head(params, input_frames), strict=True):
+            torch.testing.assert_close(fast, slow)
+            assert not fast.requires_grad
 
 
 def test_each_frame_is_read_by_the_same_cnn_and_then_by_a_gru() -> None:
     policy, obs = GaussianCNNGRU(image=IMAGE, hidden=(16, 8, 8)), frames(5, 4)
     params = fresh(policy, 0)
-    renamed = {k.replace("frames.", "f."): v for k, v in params.items()}
-    features = torch.stack([by_torch(renamed, obs[:, t : t + 1]) for t in range(4)], dim=1)
-    expected = GaussianGRU((8, 8), 4).head(params, features)
-    for ours, theirs in zip(policy.head(params, obs), expected, strict=True):
-        torch.testing.assert_close(ours, theirs)
+    encoder_params = {k.replace("frames.", "f."): v for k, v in params.items()}
+    features = torch.stack([by_torch(encoder_params, obs[:, t : t + 1]) for t in range(4)], dim=1)
+    expected_head = GaussianGRU((8, 8), 4).head(params, features)
+    for head_part, expected_part in zip(policy.head(params, obs), expected_head, strict=True):
+        torch.testing.assert_close(head_part, expected_part)
 
 
 @every_policy

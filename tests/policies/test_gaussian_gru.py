@@ -39,9 +39,9 @@ def test_every_observation_of_the_window_counts_and_in_its_order() -> None:
     params, window = double(policy), normal(1, 5, INPUTS)
     before = policy.head(params, window)[0]
     for t in range(5):
-        changed = window.clone()
-        changed[:, t] += 1
-        assert (policy.head(params, changed)[0] - before).abs().max().item() > 1e-6
+        changed_window = window.clone()
+        changed_window[:, t] += 1
+        assert (policy.head(params, changed_window)[0] - before).abs().max().item() > 1e-6
     assert (policy.head(params, window.flip(1))[0] - before).abs().max().item() > 1e-6
 
 

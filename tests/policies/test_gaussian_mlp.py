@@ -36,8 +36,8 @@ def test_an_mlp_with_a_history_reads_it_as_one_long_vector() -> None:
 
 
 def test_a_subclass_or_a_history_has_no_known_chain_of_layers() -> None:
-    class Other(GaussianMLP):
+    class OtherMLP(GaussianMLP):
         pass
 
     assert GaussianMLP(hidden=(8, 8)).chain() == ("layer0", "layer1", "head")
-    assert Other().chain() == GaussianMLP(history=2).chain() == ()
+    assert OtherMLP().chain() == GaussianMLP(history=2).chain() == ()

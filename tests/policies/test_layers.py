@@ -36,13 +36,13 @@ def test_a_linear_layer_by_hand() -> None:
 
 def test_a_stacked_chain_equals_each_chain_alone_in_value_and_gradient() -> None:
     networks = [double(dense(generator(s), (3, 8, 5), "layer")) for s in range(4)]
-    stacked = {k: torch.stack([n[k] for n in networks]).requires_grad_() for k in networks[0]}
+    stack = {k: torch.stack([n[k] for n in networks]).requires_grad_() for k in networks[0]}
     x = normal(4, 6, 3).requires_grad_()
-    leaves = [x, *stacked.values()]
-    together = relu_chain(stacked, x, "layer", 2)
-    alone = torch.stack(
-        [relu_chain({k: v[i] for k, v in stacked.items()}, x[i], "layer", 2) for i in range(4)]
+    leaves = [x, *stack.values()]
+    together = relu_chain(stack, x, "layer", 2)
+    looped = torch.stack(
+        [relu_chain({k: v[i] for k, v in stack.items()}, x[i], "layer", 2) for i in range(4)]
     )
-    torch.testing.assert_close(together, alone, rtol=1e-12, atol=1e-12)
-    gradients = [torch.autograd.grad(y.square().sum(), leaves) for y in (together, alone)]
+    torch.testing.assert_close(together, looped, rtol=1e-12, atol=1e-12)
+    gradients = [torch.autograd.grad(y.square().sum(), leaves) for y in (together, looped)]
     assert_near(gradients[0], gradients[1], share=1e-11)

@@ -42,31 +42,33 @@ def test_log_prob_is_that_of_torch() -> None:
     actions = normal(6, 11, 2, seed=3)
     modes = Independent(Normal(mean, log_std.exp()), 1)
     torchs = MixtureSameFamily(Categorical(logits=log_w), modes)
-    ours = Mixture(modes=3).log_prob((log_w, mean, log_std), actions)
-    assert ours.shape == (6, 11)
+    log_probs = Mixture(modes=3).log_prob((log_w, mean, log_std), actions)
+    assert log_probs.shape == (6, 11)
     torch.testing.assert_close(
-        ours, torchs.log_prob(actions.transpose(0, 1)).T, rtol=1e-12, atol=1e-12
+        log_probs, torchs.log_prob(actions.transpose(0, 1)).T, rtol=1e-12, atol=1e-12
     )
 
 
 def test_one_mode_is_the_gaussian_mlp() -> None:
-    one, gaussian = Mixture(hidden=(7, 5), modes=1), GaussianMLP(hidden=(7, 5))
-    params = double(one.init(generator(), 4, 2))
-    same = params | {k: params[k][..., 1:] for k in ("head.weight", "head.bias")}  # less its logit
+    single, gaussian = Mixture(hidden=(7, 5), modes=1), GaussianMLP(hidden=(7, 5))
+    params = double(single.init(generator(), 4, 2))
+    rest = params | {k: params[k][..., 1:] for k in ("head.weight", "head.bias")}  # less its logit
     obs, actions = normal(9, 4), normal(9, 6, 2, seed=1)
-    heads = one.head(params, obs), gaussian.head(same, obs)
+    heads = single.head(params, obs), gaussian.head(rest, obs)
     torch.testing.assert_close(
-        one.log_prob(heads[0], actions),
+        single.log_prob(heads[0], actions),
         gaussian.log_prob(heads[1], actions),
         rtol=1e-12,
         atol=1e-12,
     )
     torch.testing.assert_close(
-        one.cross_entropy(heads[0], actions), gaussian.cross_entropy(heads[1], actions)
+        single.cross_entropy(heads[0], actions), gaussian.cross_entropy(heads[1], actions)
     )
-    torch.testing.assert_close(one.mean(heads[0]), gaussian.mean(heads[1]), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(
+        single.mean(heads[0]), gaussian.mean(heads[1]), rtol=1e-12, atol=1e-12
+    )
     u = torch.rand(9, 2, generator=generator(), dtype=torch.float64)
-    torch.testing.assert_close(one.sample(heads[0], u), gaussian.sample(heads[1], u))
+    torch.testing.assert_close(single.sample(heads[0], u), gaussian.sample(heads[1], u))
 
 
 def test_gradients_agree_with_finite_differences() -> None:
@@ -85,25 +87,25 @@ def test_gradients_agree_with_finite_differences() -> None:
 
 def test_stacked_and_mapped_networks_equal_a_loop_in_value_and_gradient() -> None:
     policy = Mixture(hidden=(8, 8), modes=3, history=2)
-    each = [double(policy.init(generator(s), 3, 2)) for s in range(4)]
-    stacked = {k: torch.stack([p[k] for p in each]).requires_grad_() for k in each[0]}
+    networks = [double(policy.init(generator(s), 3, 2)) for s in range(4)]
+    stack = {k: torch.stack([p[k] for p in networks]).requires_grad_() for k in networks[0]}
     obs, actions = normal(4, 5, 2, 3), normal(4, 5, 6, 2, seed=1)
     u = torch.rand(4, 5, 2, generator=generator(), dtype=torch.float64)
 
     def loss(params: Params, obs: Tensor, actions: Tensor, u: Tensor) -> Tensor:
         head = policy.head(params, obs)
-        acted = policy.sample(head, u) + policy.mean(head)
-        return policy.log_prob(head, actions).square().sum((-1, -2)) + acted.sum((-1, -2))
+        actions_taken = policy.sample(head, u) + policy.mean(head)
+        return policy.log_prob(head, actions).square().sum((-1, -2)) + actions_taken.sum((-1, -2))
 
     looped = torch.stack([
-        loss({k: v[i] for k, v in stacked.items()}, obs[i], actions[i], u[i]) for i in range(4)
+        loss({k: v[i] for k, v in stack.items()}, obs[i], actions[i], u[i]) for i in range(4)
     ])  # fmt: skip
-    wanted = torch.autograd.grad(looped.sum(), list(stacked.values()))
+    looped_gradients = torch.autograd.grad(looped.sum(), list(stack.values()))
     for all_at_once in (loss, torch.func.vmap(loss)):
-        got = all_at_once(stacked, obs, actions, u)
-        assert_near([got], [looped], 1e-12)
-        gradient = torch.autograd.grad(got.sum(), list(stacked.values()))
-        assert_near(gradient, wanted, 1e-11)
+        joint_loss = all_at_once(stack, obs, actions, u)
+        assert_near([joint_loss], [looped], 1e-12)
+        gradient = torch.autograd.grad(joint_loss.sum(), list(stack.values()))
+        assert_near(gradient, looped_gradients, 1e-11)
 
 
 def test_the_mean_action_is_that_of_the_heaviest_mode_and_never_between_modes() -> None:
@@ -114,38 +116,38 @@ def test_the_mean_action_is_that_of_the_heaviest_mode_and_never_between_modes() 
 
 def test_the_first_uniform_number_chooses_the_mode_and_the_rest_of_it_the_quantile() -> None:
     policy, head = Mixture(modes=2), two_modes(0.25)
-    for u, expected in (
+    for u, expected_sample in (
         (0.125, -0.6),  # the middle of the first quarter: the median of the first mode
         (0.625, 0.6),  # the middle of the rest
         (0.25 * 0.8413447, -0.5),  # one standard deviation above the first mean
         (0.25 + 0.75 * 0.8413447, 0.7),
     ):
-        drawn = policy.sample(head, torch.tensor([[u]])).item()
-        assert drawn == pytest.approx(expected, abs=1e-5)
+        samples = policy.sample(head, torch.tensor([[u]])).item()
+        assert samples == pytest.approx(expected_sample, abs=1e-5)
 
 
 @pytest.mark.parametrize("u", [2.0**-24, 0.25, 1 - 2.0**-24])
 def test_samples_are_finite_at_the_ends_of_modes_also_of_one_without_weight(u: float) -> None:
     _, mean, log_std = two_modes(0.25)
     for log_w in (torch.tensor([[0.25, 0.75]]).log(), torch.tensor([[0.0, -200.0]])):
-        drawn = Mixture(modes=2).sample((log_w, mean, log_std), torch.tensor([[u]]))
-        assert bool(drawn.isfinite().all())
+        samples = Mixture(modes=2).sample((log_w, mean, log_std), torch.tensor([[u]]))
+        assert bool(samples.isfinite().all())
 
 
 def test_samples_have_the_shares_and_spreads_of_the_modes() -> None:
     n = 40_000
     head = tuple(x.expand(n, *x.shape[1:]) for x in two_modes(0.25))
-    drawn = Mixture(modes=2).sample(head, torch.rand(n, 1, generator=generator()))
-    left = drawn[drawn < 0]
-    assert len(left) / n == pytest.approx(0.25, abs=4 * math.sqrt(0.25 * 0.75 / n))
-    assert left.mean().item() == pytest.approx(-0.6, abs=4 * 0.1 / math.sqrt(n / 4))
-    assert left.std().item() == pytest.approx(0.1, abs=4 * 0.1 / math.sqrt(n / 2))
+    samples = Mixture(modes=2).sample(head, torch.rand(n, 1, generator=generator()))
+    left_samples = samples[samples < 0]
+    assert len(left_samples) / n == pytest.approx(0.25, abs=4 * math.sqrt(0.25 * 0.75 / n))
+    assert left_samples.mean().item() == pytest.approx(-0.6, abs=4 * 0.1 / math.sqrt(n / 4))
+    assert left_samples.std().item() == pytest.approx(0.1, abs=4 * 0.1 / math.sqrt(n / 2))
 
 
 def test_a_sample_carries_the_gradient_of_its_mode_alone() -> None:
     log_w, mean, log_std = (x.clone().requires_grad_() for x in two_modes(0.25))
-    drawn = Mixture(modes=2).sample((log_w, mean, log_std), torch.tensor([[0.125]]))
-    (by_mean,) = torch.autograd.grad(drawn, mean)
+    samples = Mixture(modes=2).sample((log_w, mean, log_std), torch.tensor([[0.125]]))
+    (by_mean,) = torch.autograd.grad(samples, mean)
     assert by_mean.flatten().tolist() == [1, 0]
 
 
@@ -161,9 +163,9 @@ def test_modes_begin_apart_in_every_dimension() -> None:
 
 
 def test_weights_are_a_function_of_the_generator() -> None:
-    first, again, other = (Mixture().init(generator(s), 3, 2) for s in (0, 0, 1))
-    assert all(torch.equal(first[k], again[k]) for k in first)
-    assert not torch.equal(first["head.bias"], other["head.bias"])
+    first, same_seed, other_seed = (Mixture().init(generator(s), 3, 2) for s in (0, 0, 1))
+    assert all(torch.equal(first[k], same_seed[k]) for k in first)
+    assert not torch.equal(first["head.bias"], other_seed["head.bias"])
 
 
 @every_method
@@ -178,10 +180,10 @@ def test_every_method_trains_a_mixture_that_acts_and_is_saved(
     assert policies.curve is not None
     assert bool(policies.curve.loss.isfinite().all())
     policies.save(tmp_path / "run")
-    loaded = Policies.load(tmp_path / "run")
-    assert loaded.policy == policies.policy
+    loaded_policies = Policies.load(tmp_path / "run")
+    assert loaded_policies.policy == policies.policy
     for act in ("mean", "sample"):
-        before, after = (p[1].actor(act) for p in (policies, loaded))
+        before, after = (p[1].actor(act) for p in (policies, loaded_policies))
         for obs in tiny.obs[:6]:
             action = before.act(obs)
             assert np.array_equal(action, after.act(obs))
@@ -194,8 +196,8 @@ def test_a_member_agrees_with_the_same_member_alone(
 ) -> None:
     steps = 50 // METHODS[method].rounds
     together = quick(tiny, method, seeds=3, steps=steps, policy="mixture", dtype=torch.float64)
-    alone = quick(tiny, method, seeds=[1], steps=steps, policy="mixture", dtype=torch.float64)
-    for name, value in alone.params.items():
+    solo = quick(tiny, method, seeds=[1], steps=steps, policy="mixture", dtype=torch.float64)
+    for name, value in solo.params.items():
         torch.testing.assert_close(together[1].params[name], value, rtol=1e-6, atol=1e-6)
 
 
@@ -211,8 +213,8 @@ def test_counter_bc_with_zero_radius_equals_bc_for_a_mixture_too(
 
 def test_settings_choose_the_family_and_keep_layers_and_history() -> None:
     method = replace(METHODS["bc-rnn"], policy=replace(METHODS["bc-rnn"].policy, hidden=(9, 9)))
-    applied = Settings(policy="mixture", modes=2).apply(method).policy
-    assert applied == Mixture(hidden=(9, 9), history=5, modes=2)
+    applied_policy = Settings(policy="mixture", modes=2).apply(method).policy
+    assert applied_policy == Mixture(hidden=(9, 9), history=5, modes=2)
     assert Settings(policy="gaussian-gru").apply(METHODS["bc"]).policy.history == 5
     assert Settings(policy="gaussian-mlp").apply(METHODS["bc"]) == METHODS["bc"]
 

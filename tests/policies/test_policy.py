@@ -14,9 +14,9 @@ from tests.policies.numbers import assert_near, double, generator, normal
 
 @pytest.mark.parametrize("policy", [GaussianMLP(), GaussianGRU()])
 def test_weights_are_a_function_of_the_generator(policy: Policy) -> None:
-    first, again, other = (policy.init(generator(s), 3, 2) for s in (0, 0, 1))
-    assert all(torch.equal(first[k], again[k]) for k in first)
-    assert not torch.equal(first["head.weight"], other["head.weight"])
+    first, same_seed, other_seed = (policy.init(generator(s), 3, 2) for s in (0, 0, 1))
+    assert all(torch.equal(first[k], same_seed[k]) for k in first)
+    assert not torch.equal(first["head.weight"], other_seed["head.weight"])
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ def test_weights_are_a_function_of_the_generator(policy: Policy) -> None:
     [GaussianMLP(hidden=(8, 8)), GaussianMLP(hidden=(8,), history=3), GaussianGRU(hidden=(8, 8))],
 )
 def test_stacked_and_mapped_networks_equal_a_loop_in_value_and_gradient(policy: Policy) -> None:
-    each = [double(policy.init(generator(s), 3, 2)) for s in range(4)]
-    stacked = {k: torch.stack([p[k] for p in each]).requires_grad_() for k in each[0]}
+    networks = [double(policy.init(generator(s), 3, 2)) for s in range(4)]
+    stack = {k: torch.stack([p[k] for p in networks]).requires_grad_() for k in networks[0]}
     shape = (5, 3) if policy.history == 1 else (5, policy.history, 3)
     obs, actions = normal(4, *shape), normal(4, 5, 6, 2, seed=1)
 
@@ -33,14 +33,14 @@ def test_stacked_and_mapped_networks_equal_a_loop_in_value_and_gradient(policy: 
         return policy.log_prob(policy.head(params, obs), actions).square().sum((-1, -2))
 
     looped = torch.stack(
-        [loss({k: v[i] for k, v in stacked.items()}, obs[i], actions[i]) for i in range(4)]
+        [loss({k: v[i] for k, v in stack.items()}, obs[i], actions[i]) for i in range(4)]
     )
-    wanted = torch.autograd.grad(looped.sum(), list(stacked.values()))
+    looped_gradients = torch.autograd.grad(looped.sum(), list(stack.values()))
     for all_at_once in (loss, torch.func.vmap(loss)):
-        got = all_at_once(stacked, obs, actions)
-        assert_near([got], [looped], 1e-12)
-        gradient = torch.autograd.grad(got.sum(), list(stacked.values()))
-        assert_near(gradient, wanted, 1e-11)
+        joint_loss = all_at_once(stack, obs, actions)
+        assert_near([joint_loss], [looped], 1e-12)
+        gradient = torch.autograd.grad(joint_loss.sum(), list(stack.values()))
+        assert_near(gradient, looped_gradients, 1e-11)
 
 
 @pytest.mark.parametrize("hidden", [(), (0,), (8, -1)])
@@ -58,5 +58,5 @@ def test_a_policy_that_reads_nothing_is_refused() -> None:
 def test_the_cross_entropy_of_a_policy_is_that_of_its_log_probabilities(policy: Policy) -> None:
     params = double(policy.init(generator(), 3, 2))
     head, actions = policy.head(params, normal(5, 3)), normal(5, 4, 2, seed=1)
-    expected = cross_entropy(policy.log_prob(head, actions))
-    torch.testing.assert_close(policy.cross_entropy(head, actions), expected, rtol=1e-10, atol=0)
+    exact = cross_entropy(policy.log_prob(head, actions))
+    torch.testing.assert_close(policy.cross_entropy(head, actions), exact, rtol=1e-10, atol=0)

@@ -49,16 +49,16 @@ def with_outliers(findings: Findings) -> Findings:
     return WithOutliers(**{f: getattr(findings, f) for f in findings.__dataclass_fields__})
 
 
-def parsed(steps: Sequence[Step]) -> list[Command]:
+def parse_steps(steps: Sequence[Step]) -> list[Command]:
     """Every line that is a command, read as the command line reads it."""
     lines = [line for step in steps for line in step.commands if line.startswith("counterbc ")]
     return [parse(shlex.split(line)[1:]) for line in lines]
 
 
 def test_every_line_is_a_command_that_we_have(findings: Findings) -> None:
-    given = Inputs((ODD,), ("robomimic",), ("state", "goal"))
-    one = replace(with_outliers(findings), sources=(Source("a", tuple(map(str, range(8)))),))
-    commands = parsed(advice(one, given))
+    inputs = Inputs((ODD,), ("robomimic",), ("state", "goal"))
+    one_source = replace(with_outliers(findings), sources=(Source("a", tuple(map(str, range(8)))),))
+    commands = parse_steps(advice(one_source, inputs))
     assert [type(c).__name__ for c in commands] == ["Score", "Train", "Train", "Clean"]
     score, _, train, clean = commands
     assert isinstance(score, Score)
@@ -72,13 +72,15 @@ def test_every_line_is_a_command_that_we_have(findings: Findings) -> None:
 
 
 def test_excluded_episodes_are_numbered_within_their_files(findings: Findings) -> None:
-    marked = with_outliers(findings)
-    given = Inputs((Path("a"), Path("b")), ("lerobot", "lerobot"))
-    (step,) = [s for s in advice(marked, given) if s.title.startswith("Exclude")]
-    first = [i for i in marked.outliers if i < 5]
-    second = [i - 5 for i in marked.outliers if i >= 5]
+    outlier_findings = with_outliers(findings)
+    inputs = Inputs((Path("a"), Path("b")), ("lerobot", "lerobot"))
+    (step,) = [s for s in advice(outlier_findings, inputs) if s.title.startswith("Exclude")]
+    first = [i for i in outlier_findings.outliers if i < 5]
+    second = [i - 5 for i in outlier_findings.outliers if i >= 5]
     options = [c for c in step.commands if c.startswith("--dataset")]
-    assert options == [f"--dataset.exclude_episodes='{own}'" for own in (first, second) if own]
+    assert options == [
+        f"--dataset.exclude_episodes='{numbers}'" for numbers in (first, second) if numbers
+    ]
     assert not any(c.startswith("counterbc") for c in step.commands)
 
 
@@ -86,19 +88,19 @@ def test_several_goals_are_kept_apart_before_anything_is_trained(findings: Findi
     names = tuple(e.name for e in findings.demos.episodes)
     two = Intents(names, np.eye(2)[np.arange(8) % 2], {})
     options = replace(findings.options, angles=("state[1]",))
-    commands = parsed(
+    commands = parse_steps(
         advice(replace(findings, intents=two, options=options), Inputs((ODD,), ("npz",)))
     )
     first = commands[0]
     assert isinstance(first, IntentsCommand)
     assert first.angle == ("state[1]",)
     assert first.condition
-    trained = [c.demos for c in commands if isinstance(c, Train)]
-    assert trained == [(Path("goals.hdf5"),)]
+    trained_files = [c.demos for c in commands if isinstance(c, Train)]
+    assert trained_files == [(Path("goals.hdf5"),)]
 
 
 def test_no_radius_means_plain_bc_and_nothing_to_clean(make_demos: Any) -> None:
     bare = find([make_demos()], ReportOptions(radius=0.0, intents=False, held_out=HeldOut(steps=2)))
-    (train,) = parsed(advice(bare, Inputs((ODD,), ("robomimic",))))
+    (train,) = parse_steps(advice(bare, Inputs((ODD,), ("robomimic",))))
     assert isinstance(train, Train)
     assert train.method == "bc"

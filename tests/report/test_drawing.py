@@ -9,7 +9,7 @@ from counterbc.report.drawing import Axes, number, runs, span, thin, ticks
 
 
 @pytest.mark.parametrize(
-    ("over", "most", "expected"),
+    ("over", "most_ticks", "expected_ticks"),
     [
         ((0, 10), 5, [0, 2, 4, 6, 8, 10]),
         ((-1.2, 1.2), 4, [-1, 0, 1]),
@@ -18,9 +18,9 @@ from counterbc.report.drawing import Axes, number, runs, span, thin, ticks
     ],
 )
 def test_ticks_are_round_numbers(
-    over: tuple[float, float], most: int, expected: list[float]
+    over: tuple[float, float], most_ticks: int, expected_ticks: list[float]
 ) -> None:
-    assert ticks(over, most) == pytest.approx(expected)
+    assert ticks(over, most_ticks) == pytest.approx(expected_ticks)
 
 
 def test_numbers_lie_in_proportion_between_the_edges() -> None:
@@ -43,8 +43,8 @@ def test_stretches_are_told_by_begin_and_end() -> None:
 
 def test_thinned_lines_keep_their_ends() -> None:
     assert thin(5, 10).tolist() == [0, 1, 2, 3, 4]
-    kept = thin(1000, 10)
-    assert (kept[0], kept[-1], len(kept)) == (0, 999, 10)
+    kept_rows = thin(1000, 10)
+    assert (kept_rows[0], kept_rows[-1], len(kept_rows)) == (0, 999, 10)
 
 
 def test_numbers_have_a_true_minus() -> None:

@@ -17,8 +17,8 @@ def test_a_view_has_the_rows_of_its_episode(findings: Findings) -> None:
     assert view.rows == slice(30, 40)
     roles = [role for role, _ in view.lines]
     assert roles[-2:] == ["shown", "predicted"]
-    shown = dict(view.lines)["shown"]
-    np.testing.assert_allclose(shown, findings.demos.episodes[3].action, rtol=1e-6)
+    shown_line = dict(view.lines)["shown"]
+    np.testing.assert_allclose(shown_line, findings.demos.episodes[3].action, rtol=1e-6)
 
 
 def test_without_a_radius_there_is_no_meant_line(findings: Findings) -> None:
@@ -26,16 +26,16 @@ def test_without_a_radius_there_is_no_meant_line(findings: Findings) -> None:
     zero = replace(findings.meaning, radius=(0.0, 0.0))
     assert "meant" not in dict(EpisodeView(zero, 0).lines)
     assert "meant" not in key(zero)
-    some = replace(findings.meaning, radius=(0.3, 0.3))
-    assert "meant" in dict(EpisodeView(some, 0).lines)
-    assert "meant" in key(some)
+    some_radius = replace(findings.meaning, radius=(0.3, 0.3))
+    assert "meant" in dict(EpisodeView(some_radius, 0).lines)
+    assert "meant" in key(some_radius)
 
 
 def test_every_dimension_has_a_figure_with_its_name(findings: Findings) -> None:
     assert findings.meaning is not None
-    drawn = dimension_figures(EpisodeView(findings.meaning, 0))
-    assert len(drawn) == findings.demos.action_size
-    assert all(n in f for n, f in zip(findings.demos.action_names, drawn, strict=True))
+    figures = dimension_figures(EpisodeView(findings.meaning, 0))
+    assert len(figures) == findings.demos.action_size
+    assert all(n in f for n, f in zip(findings.demos.action_names, figures, strict=True))
 
 
 def test_a_path_begins_and_ends_with_a_dot(findings: Findings) -> None:

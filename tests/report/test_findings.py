@@ -23,15 +23,15 @@ QUICK: dict[str, Any] = {"held_out": HeldOut(repeats=1, steps=20), "search": Rad
 def test_it_says_what_the_other_functions_say(tiny: Demonstrations) -> None:
     findings = find([tiny], ReportOptions(**QUICK))
     choice = choose_radius(tiny, search=RadiusSearch(steps=20), progress=False)
-    judged = meaning(
+    expected_meaning = meaning(
         tiny, radius=choice.radius, held_out=HeldOut(repeats=1, steps=20), progress=False
     )  # fmt: skip
     assert findings.choice is not None
     assert findings.meaning is not None
     assert findings.choice.error == choice.error
-    assert findings.radius == judged.radius
-    np.testing.assert_array_equal(findings.meaning.meant, judged.meant)
-    assert findings.distance == pytest.approx(np.sqrt((judged.distance**2).mean()))
+    assert findings.radius == expected_meaning.radius
+    np.testing.assert_array_equal(findings.meaning.meant, expected_meaning.meant)
+    assert findings.distance == pytest.approx(np.sqrt((expected_meaning.distance**2).mean()))
 
 
 def test_an_episode_that_does_the_opposite_stands_out(make_demos: Any) -> None:
@@ -82,9 +82,9 @@ def test_a_wrong_option_is_refused_before_any_work(tiny: Demonstrations) -> None
 
 
 def test_merged_datasets_keep_the_names_of_their_episodes(make_demos: Any) -> None:
-    one, two = make_demos(episodes=2), make_demos(episodes=3, seed=1)
+    first_demos, two = make_demos(episodes=2), make_demos(episodes=3, seed=1)
     findings = find(
-        [replace(one, source="a.hdf5"), replace(two, source="b.hdf5")],
+        [replace(first_demos, source="a.hdf5"), replace(two, source="b.hdf5")],
         ReportOptions(radius=0.2, scores=False, intents=False),
     )
     assert findings.sources == (
@@ -98,7 +98,7 @@ def test_lengths_are_told_in_seconds_where_the_rate_is_known(tiny: Demonstration
     bare = ReportOptions(radius=0.2, scores=False, intents=False)
     assert lengths(find([tiny], bare)) == "10 pairs each"
     longer = replace(tiny.episodes[0], obs=tiny.obs[:30], action=tiny.action[:30], reward=None)
-    timed = replace(tiny, episodes=(longer, *tiny.episodes[1:]), rate=20.0)
-    assert lengths(find([timed], bare)) == (
+    timed_demos = replace(tiny, episodes=(longer, *tiny.episodes[1:]), rate=20.0)
+    assert lengths(find([timed_demos], bare)) == (
         "10 pairs (0.5 s) to 30 pairs (1.5 s), median 10 pairs (0.5 s)"
     )

@@ -21,7 +21,7 @@ from counterbc.report.advice import Inputs
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusSearch
 
-WHEN = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
+NOW = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
 QUICK: dict[str, Any] = {"held_out": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20)}
 VOID = {"meta", "link", "br"}
 EVIL = "<script>alert('x')</script>"
@@ -32,19 +32,19 @@ class Reader(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
         self._open: list[str] = []
         self.feed(text)
         assert self._open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
             self._open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag: str) -> None:
         assert self._open.pop() == tag
@@ -53,13 +53,13 @@ class Reader(HTMLParser):
         self.text += data
 
 
-def written(found: Findings, name: str = "demos.hdf5") -> str:
-    return page(found, Inputs((Path(name),), ("robomimic",)), WHEN, {name: "ab" * 32})
+def write_page(findings: Findings, name: str = "demos.hdf5") -> str:
+    return page(findings, Inputs((Path(name),), ("robomimic",)), NOW, {name: "ab" * 32})
 
 
 @pytest.fixture(scope="module")
 def whole(make_demos: Any) -> str:
-    return written(find([make_demos(episodes=10)], ReportOptions(**QUICK)))
+    return write_page(find([make_demos(episodes=10)], ReportOptions(**QUICK)))
 
 
 def test_it_has_all_parts_in_the_order_of_a_reader(whole: str) -> None:
@@ -77,9 +77,9 @@ def test_it_has_all_parts_in_the_order_of_a_reader(whole: str) -> None:
 
 def test_nothing_is_loaded_and_nothing_runs(whole: str) -> None:
     reader = Reader(whole)
-    names = {name for name, _ in reader.seen}
+    names = {name for name, _ in reader.elements}
     assert not names & {"script", "link", "img", "iframe", "object", "embed", "image", "use"}
-    attributes = {key for _, found in reader.seen for key in found}
+    attributes = {key for _, attributes_of in reader.elements for key in attributes_of}
     assert not attributes & {"src", "href", "style", "xlink:href"}
     assert not any(key.startswith("on") for key in attributes)
     assert "url(" not in whole
@@ -90,8 +90,8 @@ def test_the_policy_allows_exactly_the_style_of_the_page(whole: str) -> None:
     (style,) = re.findall(r"<style>(.*?)</style>", whole, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     (policy,) = [
-        found["content"] for name, found in Reader(whole).seen
-        if found.get("http-equiv") == "Content-Security-Policy"
+        attributes_of["content"] for name, attributes_of in Reader(whole).elements
+        if attributes_of.get("http-equiv") == "Content-Security-Policy"
     ]  # fmt: skip
     assert policy is not None
     assert policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}';")
@@ -107,23 +107,23 @@ def test_names_in_the_data_stay_text(make_demos: Any) -> None:
         demos, episodes=episodes, masks={}, action_names=(EVIL, "a"), obs_names=names,
         obs_keys=((EVIL, 3),), env_args={"env_name": EVIL}, source=EVIL,
     )  # fmt: skip
-    text = written(find([demos], ReportOptions(**QUICK)), EVIL)
+    text = write_page(find([demos], ReportOptions(**QUICK)), EVIL)
     reader = Reader(text)
-    assert "script" not in {name for name, _ in reader.seen}
+    assert "script" not in {name for name, _ in reader.elements}
     assert reader.text.count(EVIL) > 20
 
 
 def test_every_drawing_has_a_label(whole: str) -> None:
-    drawings = [found for name, found in Reader(whole).seen if name == "svg"]
+    drawings = [attributes_of for name, attributes_of in Reader(whole).elements if name == "svg"]
     assert len(drawings) > 20
-    for found in drawings:
-        assert found.get("aria-hidden") == "true" or found["aria-label"]
+    for attributes_of in drawings:
+        assert attributes_of.get("aria-hidden") == "true" or attributes_of["aria-label"]
 
 
 def test_numbers_of_drawings_are_finite(whole: str) -> None:
-    for _, found in Reader(whole).seen:
+    for _, attributes_of in Reader(whole).elements:
         for key in ("points", "x", "y", "cx", "cy", "width", "height"):
-            assert "nan" not in (found.get(key) or "")
+            assert "nan" not in (attributes_of.get(key) or "")
 
 
 def test_meant_has_the_colour_of_counter_bc(whole: str) -> None:
@@ -137,21 +137,21 @@ def test_long_episodes_do_not_make_a_long_page() -> None:
     episodes = tuple(
         Episode(rng.normal(size=(4000, 3)), rng.uniform(-1, 1, (4000, 6))) for _ in range(6)
     )
-    found = find(
+    long_findings = find(
         [Demonstrations(episodes)],
         ReportOptions(radius=0.2, intents=False, held_out=HeldOut(folds=2, repeats=1, steps=1)),
     )
-    assert len(written(found)) < 2_000_000
+    assert len(write_page(long_findings)) < 2_000_000
 
 
 def test_what_was_not_done_is_explained_on_the_page(tiny: Demonstrations) -> None:
     nobody = replace(tiny, episodes=tuple(replace(e, operator=None) for e in tiny.episodes))
-    text = Reader(written(find([nobody], ReportOptions(radius=0.3, **QUICK)))).text
+    text = Reader(write_page(find([nobody], ReportOptions(radius=0.3, **QUICK)))).text
     assert "Not done: Δ was given" in text
     assert "The files do not say who demonstrated." in text
     assert "4 episodes are too few to tell" in text
     assert "There are fewer episodes than folds" in text
     text = Reader(
-        written(find([tiny], ReportOptions(radius=0.3, scores=False, intents=False)))
+        write_page(find([tiny], ReportOptions(radius=0.3, scores=False, intents=False)))
     ).text
     assert text.count("Not done: scores were not asked for.") == 3

@@ -28,8 +28,8 @@ def test_problems_name_their_first_places(findings: Findings) -> None:
     assert "<strong>idle</strong>: 5 stretches." in text
     assert "<li>episode e0, action is zero</li><li>episode e1</li>" in text
     assert "e3" not in text
-    none = data(replace(findings, inspection=replace(findings.inspection, problems=())))
-    assert "None found." in none
+    without_problems = data(replace(findings, inspection=replace(findings.inspection, problems=())))
+    assert "None found." in without_problems
 
 
 def test_the_radius_has_its_explanation_and_doubts(findings: Findings) -> None:

@@ -59,8 +59,8 @@ def test_two_components_hold_all_of_a_plane() -> None:
 
 def test_whole_turns_do_not_move_a_last_state() -> None:
     obs = np.array([[0.0, 0.0], [1.0, 0.5]])
-    turned = obs + np.array([0, 2 * np.pi])
-    demos = Demonstrations((Episode(obs, np.zeros((2, 1))), Episode(turned, np.zeros((2, 1)))))
+    turned_obs = obs + np.array([0, 2 * np.pi])
+    demos = Demonstrations((Episode(obs, np.zeros((2, 1))), Episode(turned_obs, np.zeros((2, 1)))))
     first, second = last_states(demos, ["state[1]"])
     np.testing.assert_allclose(first, second, atol=1e-6)
     np.testing.assert_allclose(first, [1, np.cos(0.5), np.sin(0.5)], atol=1e-6)

@@ -25,18 +25,18 @@ def test_long_lists_of_episodes_are_cut(findings: Findings) -> None:
 
 def test_seconds_are_written_if_the_rate_is_known(findings: Findings) -> None:
     assert length(findings, 30) == "30 pairs"
-    timed = replace(findings, inspection=replace(findings.inspection, rate=20.0))
-    assert length(timed, 30) == "30 pairs (1.5 s)"
+    timed_findings = replace(findings, inspection=replace(findings.inspection, rate=20.0))
+    assert length(timed_findings, 30) == "30 pairs (1.5 s)"
 
 
 def test_the_headline_says_how_the_radius_was_chosen(findings: Findings) -> None:
     assert findings.choice is not None
-    some = replace(findings, choice=replace(findings.choice, radius=0.3))
-    assert any(s.startswith("Δ = 0.3 was chosen: held-out actions") for s in headline(some))
+    some_radius = replace(findings, choice=replace(findings.choice, radius=0.3))
+    assert any(s.startswith("Δ = 0.3 was chosen: held-out actions") for s in headline(some_radius))
     zero = replace(findings, choice=replace(findings.choice, radius=0.0))
     assert any(s.startswith("Δ = 0: no counterfactuals") for s in headline(zero))
-    given = replace(findings, choice=None)
-    assert any(s.endswith("was given.") for s in headline(given))
+    given_radius = replace(findings, choice=None)
+    assert any(s.endswith("was given.") for s in headline(given_radius))
 
 
 def test_the_headline_warns_of_several_modes(findings: Findings) -> None:

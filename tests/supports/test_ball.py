@@ -53,14 +53,14 @@ def rejected(center: list[float], radius: float, feasible: Feasible) -> NDArray[
 @pytest.mark.parametrize("center", [[0.9, 0.0], [0.6, 0.8], [1.15, 0.0], [-0.5, 0.5]])
 def test_the_lens_of_two_balls_is_as_even_as_brute_force(center: list[float]) -> None:
     truth = rejected(center, 0.4, UnitBall())
-    ours = many(Ball(COUNT), center, 0.4, UnitBall())
+    lens_points = many(Ball(COUNT), center, 0.4, UnitBall())
     edges = [np.quantile(truth[:, d], np.linspace(0, 1, 6)[1:-1]) for d in range(2)]
 
     def cells(x: NDArray[Any]) -> NDArray[Any]:
         column, row = np.digitize(x[:, 0], edges[0]), np.digitize(x[:, 1], edges[1])
         return np.bincount(5 * column + row, minlength=25)
 
-    table = np.stack([cells(truth), cells(ours)])
+    table = np.stack([cells(truth), cells(lens_points)])
     table = table[:, table.sum(0) > 20]
     assert stats.chi2_contingency(table).pvalue > 1e-3
 
@@ -72,9 +72,9 @@ def test_the_dimensions_that_move_fill_a_ball_of_their_own() -> None:
 
 
 def test_a_gripper_at_its_bound_stays_there_while_the_rest_fills_its_corner() -> None:
-    placed = many(Ball(COUNT), [1.0, 1.0, 1.0], [0.4, 0.0, 0.4], UnitBox())
-    assert np.unique(placed[:, 1]).tolist() == [1.0]
-    offset = placed[:, [0, 2]] - 1
+    points = many(Ball(COUNT), [1.0, 1.0, 1.0], [0.4, 0.0, 0.4], UnitBox())
+    assert np.unique(points[:, 1]).tolist() == [1.0]
+    offset = points[:, [0, 2]] - 1
     assert looks_uniform((np.linalg.norm(offset, axis=1) / 0.4) ** 2)
     assert looks_uniform((angle(offset) - 0.5) * 4)
 

@@ -13,9 +13,9 @@ from tests.supports.placing import COUNT, looks_uniform, many
 
 @pytest.mark.parametrize("size", [1, 2, 28])
 def test_a_box_cut_by_the_box_is_uniform_in_every_dimension(size: int) -> None:
-    placed = many(Box(COUNT), [1.0] * size, 0.4, UnitBox())
+    points = many(Box(COUNT), [1.0] * size, 0.4, UnitBox())
     for d in range(size):
-        assert stats.kstest((placed[:, d] - 0.6) / 0.4, "uniform").pvalue > 1e-4
+        assert stats.kstest((points[:, d] - 0.6) / 0.4, "uniform").pvalue > 1e-4
 
 
 def test_a_box_may_have_a_width_per_dimension() -> None:

@@ -20,10 +20,10 @@ def test_an_action_outside_with_feasible_ones_near_has_those_as_counterfactuals(
     direction = torch.zeros(1, size)
     direction[:, 0] = 1
     action = 1.2 * direction  # 0.2 outside, within the radius
-    placed = place(support, action, 0.4, feasible)
-    assert torch.equal(placed[:, 0], action)
-    assert bool(feasible.contains(placed[:, 1:]).all())
-    assert far(support, placed - action.unsqueeze(1)).max().item() <= 0.4 + EDGE
+    points = place(support, action, 0.4, feasible)
+    assert torch.equal(points[:, 0], action)
+    assert bool(feasible.contains(points[:, 1:]).all())
+    assert far(support, points - action.unsqueeze(1)).max().item() <= 0.4 + EDGE
 
 
 def test_the_walk_alone_fills_a_corner_of_the_disc_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,11 +34,11 @@ def test_the_walk_alone_fills_a_corner_of_the_disc_evenly(monkeypatch: pytest.Mo
 
 
 def test_a_corner_of_28_dimensions_is_filled_and_not_only_its_tip() -> None:
-    placed = many(Ball(2000), [1.0] * 28, 0.4, UnitBox())
-    length = np.linalg.norm(placed - 1, axis=1) / 0.4
+    points = many(Ball(2000), [1.0] * 28, 0.4, UnitBox())
+    length = np.linalg.norm(points - 1, axis=1) / 0.4
     # Uniform in a 28-ball: a mean length of 28/29; and no dimension is preferred.
     assert length.mean() == pytest.approx(28 / 29, abs=0.01)
-    means = (1 - placed).mean(0)
+    means = (1 - points).mean(0)
     assert means.max() / means.min() < 1.25
 
 
@@ -48,7 +48,7 @@ def test_a_dimension_with_zero_radius_does_not_move_at_all(
     support: Support, feasible: Feasible
 ) -> None:
     action = [0.2, 0.7, -0.3]
-    placed = many(support, action, [0.3, 0.0, 0.3], feasible)
-    assert np.unique(placed[:, 1]).tolist() == [np.float32(0.7)]
-    assert placed[:, 0].std() > 0.1
-    assert placed[:, 2].std() > 0.1
+    points = many(support, action, [0.3, 0.0, 0.3], feasible)
+    assert np.unique(points[:, 1]).tolist() == [np.float32(0.7)]
+    assert points[:, 0].std() > 0.1
+    assert points[:, 2].std() > 0.1

@@ -22,16 +22,16 @@ def manhattan(a: Tensor, b: Tensor) -> Tensor:
 def test_a_users_distance_is_kept(feasible: Feasible, size: int) -> None:
     action = torch.zeros(1, size)
     action[:, 0] = 1  # on the edge of both sets
-    placed = place(Metric(500, distance=manhattan), action, 0.4, feasible)
-    assert manhattan(placed, action.unsqueeze(1)).max().item() <= 0.4 + EDGE
-    assert bool(feasible.contains(placed).all())
-    assert len(placed.unique(dim=1)[0]) > 450
+    points = place(Metric(500, distance=manhattan), action, 0.4, feasible)
+    assert manhattan(points, action.unsqueeze(1)).max().item() <= 0.4 + EDGE
+    assert bool(feasible.contains(points).all())
+    assert len(points.unique(dim=1)[0]) > 450
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 28])
 def test_a_metric_spreads_in_a_corner_too(size: int) -> None:
-    placed = many(Metric(500, distance=manhattan), [1.0] * size, 0.4, UnitBox())
-    assert np.abs(placed - 1).sum(1).mean() > 0.1
+    points = many(Metric(500, distance=manhattan), [1.0] * size, 0.4, UnitBox())
+    assert np.abs(points - 1).sum(1).mean() > 0.1
 
 
 def test_a_users_distance_in_two_dimensions_is_uniform_in_its_diamond() -> None:
@@ -43,8 +43,8 @@ def test_a_metric_reaches_beyond_its_radius_where_told() -> None:
     def halved(a: Tensor, b: Tensor) -> Tensor:
         return (a - b).abs().amax(-1) / 2
 
-    placed = many(Metric(COUNT, distance=halved, reach=2.0), [0.0], 0.4, Everywhere())
-    assert looks_uniform((placed[:, 0] + 0.8) / 1.6)
+    points = many(Metric(COUNT, distance=halved, reach=2.0), [0.0], 0.4, Everywhere())
+    assert looks_uniform((points[:, 0] + 0.8) / 1.6)
 
 
 def test_a_metric_refuses_a_radius_per_dimension() -> None:

@@ -14,7 +14,7 @@ from tests.supports.placing import EDGE, SETS, far, place
 SUPPORTS = [Ball(), Box(), Metric()]
 
 
-def demonstrated(size: int) -> dict[str, Tensor]:
+def demonstrated_actions(size: int) -> dict[str, Tensor]:
     generator = torch.Generator().manual_seed(size)
     random = 2 * torch.rand(12, size, generator=generator) - 1
     corner = torch.ones(1, size)
@@ -35,17 +35,17 @@ def demonstrated(size: int) -> dict[str, Tensor]:
 def test_every_point_lies_in_the_support_and_is_feasible(
     support: Support, feasible: Feasible, size: int
 ) -> None:
-    for where, action in demonstrated(size).items():
+    for place_name, action in demonstrated_actions(size).items():
         if not bool(feasible.contains(action).all()):
             continue  # an action outside A is another matter, below
-        placed = place(support, action, 0.4, feasible)
-        assert placed.shape == (len(action), 51, size)
-        assert torch.equal(placed[:, 0], action), where
-        offset = placed - action.unsqueeze(1)
-        assert far(support, offset).max().item() <= 0.4 + EDGE, where
-        assert bool(feasible.contains(placed).all()), where
+        points = place(support, action, 0.4, feasible)
+        assert points.shape == (len(action), 51, size)
+        assert torch.equal(points[:, 0], action), place_name
+        offset = points - action.unsqueeze(1)
+        assert far(support, offset).max().item() <= 0.4 + EDGE, place_name
+        assert bool(feasible.contains(points).all()), place_name
         if not isinstance(support, Metric):
-            assert far(support, offset[:, 1:]).mean().item() > 0.1, where  # they do move
+            assert far(support, offset[:, 1:]).mean().item() > 0.1, place_name  # they do move
 
 
 @pytest.mark.parametrize("feasible", [UnitBox(), UnitBall()], ids=repr)
@@ -55,8 +55,8 @@ def test_an_action_far_outside_stands_for_its_counterfactuals(
     support: Support, feasible: Feasible, size: int
 ) -> None:
     action = torch.full((1, size), 3.0)
-    placed = place(support, action, 0.4, feasible)
-    assert torch.equal(placed, action.unsqueeze(1).expand(1, 51, size))
+    points = place(support, action, 0.4, feasible)
+    assert torch.equal(points, action.unsqueeze(1).expand(1, 51, size))
 
 
 @pytest.mark.parametrize("feasible", SETS, ids=repr)
@@ -65,8 +65,8 @@ def test_a_zero_radius_leaves_every_action_exactly_where_it_is(
     support: Support, feasible: Feasible
 ) -> None:
     action = torch.tensor([[0.1, -0.3], [1.0, 1.0], [0.6, 0.8], [1.7, 0.0]])
-    placed = place(support, action, 0.0, feasible)
-    assert torch.equal(placed, action.unsqueeze(1).expand_as(placed))
+    points = place(support, action, 0.0, feasible)
+    assert torch.equal(points, action.unsqueeze(1).expand_as(points))
 
 
 @pytest.mark.parametrize("kind", [Ball, Box, Metric])

@@ -96,11 +96,11 @@ def probes(scales: Scaling, steps: int) -> torch.Tensor:
         return torch.randint(2, (rows, size), generator=g) * 2.0 - 1
 
     def one_step() -> torch.Tensor:
-        usual = [mean + k * scale * torch.randn(64, size, generator=g) for k in (1, 3)]
+        common_obs = [mean + k * scale * torch.randn(64, size, generator=g) for k in (1, 3)]
         flat = [torch.full((1, size), x) for x in (0.0, 1e3, -1e3, 1e6, -1e6)]
         extremes = [signs(8) * x for x in (1e3, 1e6)]
         single = [mean + torch.eye(size) * x for x in (1.0, -1e3)]  # also those that never varied
-        return torch.cat([*usual, mean, *flat, *extremes, *single])
+        return torch.cat([*common_obs, mean, *flat, *extremes, *single])
 
     return torch.stack([one_step() for _ in range(steps)])
 

@@ -119,13 +119,13 @@ class Outside:
         if low is None or high is None:
             return
         unit = np.abs(to_unit(r.action.astype(np.float32), low, high))  # (T, A)
-        beyond = unit > 1 + 1e-5
+        is_outside = unit > 1 + 1e-5
         if self._model.action_set == "ball":
             self.pairs += int((np.linalg.norm(unit, axis=1) > 1 + 1e-5).sum())
         else:
-            self.pairs += int(beyond.any(axis=1).sum())
-        self._counts += beyond.sum(axis=0)
-        for i in np.flatnonzero(beyond.any(axis=0)).tolist():
+            self.pairs += int(is_outside.any(axis=1).sum())
+        self._counts += is_outside.sum(axis=0)
+        for i in np.flatnonzero(is_outside.any(axis=0)).tolist():
             self._first.setdefault(i, r.name)
 
     def problems(self) -> Iterator[Problem]:

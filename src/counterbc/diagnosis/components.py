@@ -155,5 +155,5 @@ def _robust_score(values: Array) -> Array:
     if not np.isfinite(values).any():
         return np.zeros(len(values))
     deviation = _deviation(values)
-    usual = np.nanmedian(values)
-    return np.asarray((values - usual) / deviation if deviation > 0 else 0 * values)
+    median = np.nanmedian(values)
+    return np.asarray((values - median) / deviation if deviation > 0 else 0 * values)

@@ -97,9 +97,9 @@ def likeliest_law(
     common = _fit(x, y, gram, cross, np.ones((len(x), 1)), search)
     if groups == 1:
         return float(common.shares(x, y)[1].mean()), common
-    beyond = (y - x @ common.weight[0]).mean(1)  # (E, Y): the mean error of the common law
+    mean_error = (y - x @ common.weight[0]).mean(1)  # (E, Y): the mean error of the common law
     ends = []
-    for restart, shares in enumerate(_initial_shares(beyond, groups, search.restarts)):
+    for restart, shares in enumerate(_initial_shares(mean_error, groups, search.restarts)):
         for _ in range(search.first_rounds):
             law = _fit(x, y, gram, cross, shares, search)
             shares, log = law.shares(x, y, search.first_weight)
@@ -114,10 +114,10 @@ def likeliest_law(
     return likely, law
 
 
-def _initial_shares(beyond: Array, groups: int, limit: int) -> list[Array]:
+def _initial_shares(mean_error: Array, groups: int, limit: int) -> list[Array]:
     """Return initial shares (E, K): episodes split along the dimensions that split best."""
-    splits = [_split(column, groups) for column in beyond.T]
-    within = [_within(column, labels) for column, labels in zip(beyond.T, splits, strict=True)]
+    splits = [_split(column, groups) for column in mean_error.T]
+    within = [_within(column, labels) for column, labels in zip(mean_error.T, splits, strict=True)]
     best = np.argsort(within, kind="stable")[:limit]
     # Not entirely, so that EM can move episodes to another group.
     return [0.9 * np.eye(groups)[splits[i]] + 0.1 / groups for i in best]

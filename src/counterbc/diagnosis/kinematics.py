@@ -22,10 +22,10 @@ _CUTOFF = 0.05  # of the spectrum's height: what lies beyond is taken for noise
 _EDGE = 0.98  # of [−1, 1]
 
 
-def kinematics(path: Array, action: Array, usual: float) -> dict[str, float]:
+def kinematics(path: Array, action: Array, typical_step: float) -> dict[str, float]:
     """Return the measures of an episode from scaled observations (T, S), unit actions (T, A).
 
-    `usual` is the dataset's median step.
+    `typical_step` is the dataset's median step.
     """
     step = np.linalg.norm(np.diff(path, axis=0), axis=1)  # (T − 1,)
     way = float(step.sum())
@@ -35,7 +35,7 @@ def kinematics(path: Array, action: Array, usual: float) -> dict[str, float]:
         "length": float(len(action)),
         "smoothness": spectral_arc_length(step) if len(step) > 3 and way > 0 else np.nan,
         "jerk": float(np.sqrt((bend**2).mean())) if len(bend) else np.nan,
-        "idle": float((step < 0.1 * usual).mean()) if len(step) else np.nan,
+        "idle": float((step < 0.1 * typical_step).mean()) if len(step) else np.nan,
         "efficiency": straight / way if way > 0 else np.nan,
         "saturation": float((np.abs(action) >= _EDGE).any(axis=1).mean()),
     }

@@ -68,8 +68,8 @@ class Meaning:
 
         1 everywhere for a radius of 0.
         """
-        beyond = relative(self.residual, np.array(self.radius), self.shape)
-        return np.asarray(1 / (1 + beyond**2), np.float32)
+        distance = relative(self.residual, np.array(self.radius), self.shape)
+        return np.asarray(1 / (1 + distance**2), np.float32)
 
     @cached_property
     def episodes(self) -> tuple[Score, ...]:

@@ -26,9 +26,9 @@ def robust_predictions(
     training, subset = replace(training, settings=settings), demos
     for _ in range(held_out.rounds - 1):
         prediction = held_out_predictions(subset, replace(held_out, repeats=1), radius, training)
-        usual = _usual_pairs(demos, prediction[0])
-        before, subset = subset, replace(demos, selected=usual)
-        if np.array_equal(before.learned, usual):
+        pairs = _usual_pairs(demos, prediction[0])
+        before, subset = subset, replace(demos, selected=pairs)
+        if np.array_equal(before.learned, pairs):
             break
     return held_out_predictions(subset, held_out, radius, training)
 
@@ -37,6 +37,6 @@ def _usual_pairs(demos: Demonstrations, prediction: Array) -> Array:
     """Return the selected pairs of episodes that are not outliers, as indices into all pairs."""
     actions = unit_actions(demos, demos.action.astype(np.float64))
     residual = actions - unit_actions(demos, prediction)
-    usual = Components.of(by_episode(demos, residual)).learnable  # (E,)
-    of_pair = np.repeat(usual, [len(e) for e in demos.episodes])
+    is_usual = Components.of(by_episode(demos, residual)).learnable  # (E,)
+    of_pair = np.repeat(is_usual, [len(e) for e in demos.episodes])
     return np.asarray(demos.learned[of_pair[demos.learned]])

@@ -148,8 +148,8 @@ def _kinematics(demos: Demonstrations, actions: Sequence[Array]) -> list[dict[st
     spread = demos.obs.std(0, dtype=np.float64)
     paths = [e.obs / np.where(spread > 0, spread, 1) for e in demos.episodes]
     steps = [np.linalg.norm(np.diff(p, axis=0), axis=1) for p in paths if len(p) > 1]
-    usual = float(np.median(np.concatenate(steps))) if steps else 0.0
-    return [kinematics(p, a, usual) for p, a in zip(paths, actions, strict=True)]
+    typical_step = float(np.median(np.concatenate(steps))) if steps else 0.0
+    return [kinematics(p, a, typical_step) for p, a in zip(paths, actions, strict=True)]
 
 
 def _mean(values: Sequence[float] | Array) -> float:

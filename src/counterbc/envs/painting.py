@@ -72,8 +72,8 @@ class Canvas:
     def ring(self, at: Point, radius: float, half_width: float, color: Color) -> None:
         """Paint a circle of this radius along its middle."""
         box = self._box(at, at, radius + half_width)
-        away = np.sqrt((self.x[:, box[1]] - at[0]) ** 2 + (self.y[box[0]] - at[1]) ** 2)
-        self._paint(self.image[box], half_width - np.abs(away - radius), color)
+        distance = np.sqrt((self.x[:, box[1]] - at[0]) ** 2 + (self.y[box[0]] - at[1]) ** 2)
+        self._paint(self.image[box], half_width - np.abs(distance - radius), color)
 
     def area(self, depth: Array, color: Color) -> None:
         """Paint a shape given by its depth, or by where it is (bool): (H, W), or broadcast."""

@@ -181,6 +181,6 @@ def _radius(findings: Findings) -> list[str]:
 
 def _score_options(findings: Findings) -> list[str]:
     """Return the options with which other commands compute the same scores."""
-    usual = asdict(HeldOut())
-    options = {n: v for n, v in asdict(findings.options.held_out).items() if v != usual[n]}
+    defaults = asdict(HeldOut())
+    options = {n: v for n, v in asdict(findings.options.held_out).items() if v != defaults[n]}
     return [*_radius(findings), *(word for n, v in options.items() for word in (f"--{n}", str(v)))]

@@ -39,7 +39,7 @@ class EpisodeView:
         return [("meant", m.meant[rows]), *lines] if any(m.radius) else lines
 
     @property
-    def beyond(self) -> Array:
+    def is_far(self) -> Array:
         """Whether the predicted action is further away than Δ: (T,)."""
         weight = self.meaning.weight[self.rows]  # ½ at Δ, and 1 everywhere for Δ = 0
         return np.asarray(weight < 0.5)
@@ -82,7 +82,7 @@ def dimension_figures(view: EpisodeView) -> list[Markup]:
         foot = axes.y[0], axes.y[0] + 0.035 * (axes.y[1] - axes.y[0])
         marks = [
             axes.bar((i / (rate or 1.0), min(j / (rate or 1.0), axes.x[1])), foot, "beyond")
-            for i, j in runs(view.beyond)
+            for i, j in runs(view.is_far)
         ]
         name = m.demos.action_names[d]
         figures.append(
@@ -106,7 +106,7 @@ def path_figure(view: EpisodeView, plane: Plane) -> Markup:
     points, at = np.concatenate([*paths, way]), thin(len(way))
     targets = view.lines if plane.holds_actions else []
     axes = _square(np.concatenate([points, *(values for _, values in targets)]))
-    far = view.beyond[at]
+    far = view.is_far[at]
     marks = [axes.line(p[:, 0], p[:, 1], "others") for p in paths]
     if targets:
         marks += [axes.line(values[at, 0], values[at, 1], role) for role, values in targets]

@@ -20,11 +20,11 @@ Array = NDArray[Any]
 def hits_of_the_expert(episodes: int) -> Array:
     env = make_vec("air-hockey", episodes)
     obs, _ = env.reset(seed=0)
-    hits, going = np.zeros(episodes), np.ones(episodes, bool)
+    hits, is_running = np.zeros(episodes), np.ones(episodes, bool)
     for t in range(600):
         obs, reward, terminated, truncated, _ = env.step(expert(obs, np.arange(episodes), t))
-        hits += going * reward
-        going &= ~(terminated | truncated)
+        hits += is_running * reward
+        is_running &= ~(terminated | truncated)
     return hits
 
 
@@ -49,9 +49,9 @@ def test_a_small_network_learns_to_play_from_errorless_demonstrations() -> None:
 
     demos = demonstrate("air-hockey", UniformNoise(0.0), 3200, 0)
     policies = cb.train(demos, "bc", seeds=3, progress=False)
-    got = cb.evaluate(policies, "air-hockey", episodes=50, progress=False)
-    assert got.measures["hits"].mean() > 15
-    np.testing.assert_array_equal(got.measures["hits"], got.returns)
+    result = cb.evaluate(policies, "air-hockey", episodes=50, progress=False)
+    assert result.measures["hits"].mean() > 15
+    np.testing.assert_array_equal(result.measures["hits"], result.returns)
     np.testing.assert_allclose(
-        got.measures["time_per_hit"] * np.maximum(got.returns, 1), got.lengths * DT
+        result.measures["time_per_hit"] * np.maximum(result.returns, 1), result.lengths * DT
     )

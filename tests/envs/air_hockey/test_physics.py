@@ -15,7 +15,7 @@ from counterbc.envs.air_hockey import physics, table
 from counterbc.envs.air_hockey.table import DT, LENGTH, TOUCH
 
 Array = NDArray[Any]
-AWAY = (0.2, 0.0)  # a paddle that is not in the way
+ASIDE = (0.2, 0.0)  # a paddle that is not in the way
 unit = st.floats(0, 1)
 
 
@@ -26,7 +26,7 @@ def column(*values: float) -> Array:
 def glide(
     puck: tuple[float, ...],
     velocity: tuple[float, ...],
-    paddle: tuple[float, ...] = AWAY,
+    paddle: tuple[float, ...] = ASIDE,
     u: tuple[float, ...] = (0.0, 0.0),
     seconds: float = DT,
 ) -> tuple[Array, Array]:
@@ -57,9 +57,9 @@ def speed(velocity: Array) -> Any:
 def test_a_wall_reverses_its_part_of_the_normal_speed_and_keeps_the_rest(
     puck: tuple[float, ...], velocity: tuple[float, ...], at: tuple[float, ...], after: Any
 ) -> None:
-    got = glide(puck, velocity)
-    np.testing.assert_allclose(got[0], at, atol=1e-12)
-    np.testing.assert_allclose(got[1], after, atol=1e-12)
+    new_puck = glide(puck, velocity)
+    np.testing.assert_allclose(new_puck[0], at, atol=1e-12)
+    np.testing.assert_allclose(new_puck[1], after, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_a_moving_paddle_changes_the_velocity_by_the_law_in_its_own_frame(
 ) -> None:
     paddle = (0.4, 0.0)
     puck = (0.4 + TOUCH * n[0], TOUCH * n[1])
-    _, got = glide(puck, velocity, paddle, u, 1e-6)
-    np.testing.assert_allclose(got, after, atol=1e-12)
+    _, new_velocity = glide(puck, velocity, paddle, u, 1e-6)
+    np.testing.assert_allclose(new_velocity, after, atol=1e-12)
 
 
 def test_contact_comes_at_its_own_time_within_a_step() -> None:
@@ -94,25 +94,25 @@ def test_contact_comes_at_its_own_time_within_a_step() -> None:
 
 
 @st.composite
-def placed(draw: st.DrawFn) -> tuple[tuple[float, float], tuple[float, float]]:
+def placements(draw: st.DrawFn) -> tuple[tuple[float, float], tuple[float, float]]:
     """A puck and a paddle that do not touch, each where it may be."""
     low, high = table.TABLE_LOW[:, 0], table.TABLE_HIGH[:, 0]
     puck = low + (high - low) * [draw(unit), draw(unit)]
     low, high = table.REACH_LOW[:, 0], table.REACH_HIGH[:, 0]
     paddle = low + (high - low) * [draw(unit), draw(unit)]
-    away = puck - paddle
-    if speed(away) < TOUCH:
-        back = np.array([-1.0, away[1]]) if away[0] <= 0 else np.array([1.0, away[1]])
+    gap = puck - paddle
+    if speed(gap) < TOUCH:
+        back = np.array([-1.0, gap[1]]) if gap[0] <= 0 else np.array([1.0, gap[1]])
         puck = paddle + back / speed(back) * (TOUCH + 1e-6)
     return (puck[0], puck[1]), (paddle[0], paddle[1])
 
 
-@given(placed(), st.floats(0, 2 * math.pi), st.floats(0, 4.4), st.floats(0, 0.5))
+@given(placements(), st.floats(0, 2 * math.pi), st.floats(0, 4.4), st.floats(0, 0.5))
 def test_a_resting_paddle_and_the_walls_never_add_energy(
-    where: tuple[Any, Any], angle: float, fast: float, seconds: float
+    placement: tuple[Any, Any], angle: float, fast: float, seconds: float
 ) -> None:
     velocity = (fast * math.cos(angle), fast * math.sin(angle))
-    _, after = glide(where[0], velocity, where[1], seconds=seconds)
+    _, after = glide(placement[0], velocity, placement[1], seconds=seconds)
     assert speed(after) <= fast + 1e-12
 
 

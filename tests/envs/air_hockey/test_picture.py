@@ -24,7 +24,7 @@ def test_frames_show_paddle_puck_and_its_way() -> None:
     for old, new in zip(first, later, strict=True):
         assert new.shape == (352, 672, 3)
         assert new.dtype == np.uint8
-        for color, least in ((PADDLE_COLOR, 2000), (PUCK_COLOR, 200)):
-            assert (new == color).all(axis=2).sum() > least
+        for color, least_pixels in ((PADDLE_COLOR, 2000), (PUCK_COLOR, 200)):
+            assert (new == color).all(axis=2).sum() > least_pixels
         reddish = (new[..., 0] - new[..., 2].astype(int) > 20).sum()
         assert reddish > (old[..., 0] - old[..., 2].astype(int) > 20).sum() + 200  # the trail

@@ -20,7 +20,7 @@ from counterbc.envs.air_hockey.world import Rally
 
 Array = NDArray[Any]
 RALLY = Rally()
-AWAY = (0.2, 0.0)  # a paddle that is not in the way
+ASIDE = (0.2, 0.0)  # a paddle that is not in the way
 unit = st.floats(0, 1)
 
 
@@ -29,20 +29,20 @@ def column(*values: float) -> Array:
 
 
 def state(
-    puck: tuple[float, float], velocity: tuple[float, float], paddle: tuple[float, float] = AWAY
+    puck: tuple[float, float], velocity: tuple[float, float], paddle: tuple[float, float] = ASIDE
 ) -> Array:
-    made = np.zeros((1, table.COLUMNS))
-    made[0, :8] = [*paddle, *puck, *puck, *velocity]
-    return made
+    columns = np.zeros((1, table.COLUMNS))
+    columns[0, :8] = [*paddle, *puck, *puck, *velocity]
+    return columns
 
 
 def run(now: Array, steps: int, action: tuple[float, float] = (0, 0)) -> tuple[Array, float, bool]:
     """The state after some steps of one action, the sum of rewards, and whether it has ended."""
-    total, ended = 0.0, False
+    total, is_over = 0.0, False
     for _ in range(steps):
         now, reward, over = RALLY.advance(now, column(*action).T, np.zeros(1), np.zeros(1))
-        total, ended = total + reward[0], bool(over[0])
-    return now, total, ended
+        total, is_over = total + reward[0], bool(over[0])
+    return now, total, is_over
 
 
 def speed(velocity: Array) -> Any:
@@ -50,12 +50,12 @@ def speed(velocity: Array) -> Any:
 
 
 def test_friction_alone_takes_the_same_speed_each_second_and_the_way_is_exact() -> None:
-    now, _, ended = run(state((0.8, -0.3), (0.6, 0.8)), 10)
+    now, _, is_over = run(state((0.8, -0.3), (0.6, 0.8)), 10)
     t = 10 * DT
     way = t - FRICTION * t**2 / 2
     np.testing.assert_allclose(now[0, table.AT_PUCK], [0.8 + 0.6 * way, -0.3 + 0.8 * way])
     np.testing.assert_allclose(now[0, table.AT_VELOCITY], np.array([0.6, 0.8]) * (1 - FRICTION * t))
-    assert not ended
+    assert not is_over
 
 
 @given(st.floats(-1, 1), st.floats(-1, 1), st.integers(0, 2**31), unit)
@@ -115,23 +115,23 @@ def test_a_hit_carries_the_puck_over_the_centre_line_and_pays_one() -> None:
 
 
 def test_measures_are_the_paddles_way_and_the_time_over_the_hits() -> None:
-    one = state((0.7, 0.1), (2.0, 0.0))
-    one[0, table.HITS] = 1  # and the second follows
-    now, reward, _ = run(one, 4, (0.6, 0.8))  # 0.05 m each: 1 m/s for 0.2 s, within the reach
+    start = state((0.7, 0.1), (2.0, 0.0))
+    start[0, table.HITS] = 1  # and the second follows
+    now, reward, _ = run(start, 4, (0.6, 0.8))  # 0.05 m each: 1 m/s for 0.2 s, within the reach
     assert reward == 1
     assert now[0, table.AT_PADDLE] == pytest.approx([0.32, 0.16])
-    measured = {name: float(value[0]) for name, value in RALLY.measure(now).items()}
-    expected = {"hits": 2, "distance_per_hit": 0.1, "time_per_hit": 0.1}
-    assert measured == pytest.approx(expected)
+    measures = {name: float(value[0]) for name, value in RALLY.measure(now).items()}
+    expected_measures = {"hits": 2, "distance_per_hit": 0.1, "time_per_hit": 0.1}
+    assert measures == pytest.approx(expected_measures)
 
 
 def test_without_a_hit_the_measures_are_the_whole_way_and_time() -> None:
     now, _, _ = run(state((0.5, 0.3), (0.0, 0.0), (0.59, -0.1)), 2, (1.0, 1.0))
-    measured = RALLY.measure(now)
-    assert measured["hits"] == 0
+    measures = RALLY.measure(now)
+    assert measures["hits"] == 0
     # Stopped by its reach, it goes 0.01 along x at first, then nothing.
-    assert measured["distance_per_hit"] == pytest.approx(math.hypot(0.01, 0.05) + 0.05)
-    assert measured["time_per_hit"] == pytest.approx(0.1)
+    assert measures["distance_per_hit"] == pytest.approx(math.hypot(0.01, 0.05) + 0.05)
+    assert measures["time_per_hit"] == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(

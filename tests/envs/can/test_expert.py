@@ -43,9 +43,9 @@ def test_a_held_can_is_carried_high_lowered_into_its_bin_and_let_go() -> None:
     assert down[6] == 1
     low = np.array([*BIN, LOW])
     assert act(low, 0.05, can=low)[6] == -1
-    away = act(low, 0.08, can=low - [0, 0, 0.02])
-    assert away[2] > 0.7
-    assert away[6] == -1
+    release_action = act(low, 0.08, can=low - [0, 0, 0.02])
+    assert release_action[2] > 0.7
+    assert release_action[6] == -1
 
 
 def test_moves_do_not_jump_where_the_gripper_does() -> None:
@@ -53,7 +53,7 @@ def test_moves_do_not_jump_where_the_gripper_does() -> None:
         moves = np.stack([act(*step)[:6] for step in path])
         return float(np.abs(np.diff(moves, axis=0)).max())
 
-    def held(hand: Array) -> tuple[Array, float, Array]:
+    def held_can(hand: Array) -> tuple[Array, float, Array]:
         return hand, 0.05, hand  # the can goes along
 
     share = np.linspace(0, 1, 401)
@@ -61,8 +61,8 @@ def test_moves_do_not_jump_where_the_gripper_does() -> None:
         [(off(0.05 * (1 - s), 0, 0.1), 0.08) for s in share],
         [(off(0, 0, 0.1 * (1 - s)), 0.08) for s in share],
         [(CAN, 0.08 - 0.03 * s) for s in share],
-        [held(off(0, 0, 0.25 * s)) for s in share],
-        [held(np.array([0.1, -0.2 + 0.6 * s, CARRY])) for s in share],
+        [held_can(off(0, 0, 0.25 * s)) for s in share],
+        [held_can(np.array([0.1, -0.2 + 0.6 * s, CARRY])) for s in share],
     ):
         assert largest(path) < 0.1  # the largest moves are of 0.8
 

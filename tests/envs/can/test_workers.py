@@ -20,11 +20,11 @@ def test_processes_give_what_one_does_and_their_loss_is_told() -> None:
     pool = can_workers.Pool(2)
     try:
         states, obs, _ = pool.begin([1, 2, 3])
-        alone = can_workers.local_simulator()
-        np.testing.assert_array_equal(obs, alone.begin([1, 2, 3])[1])
+        local_results = can_workers.local_simulator()
+        np.testing.assert_array_equal(obs, local_results.begin([1, 2, 3])[1])
         action = np.tile([0.3, 0.0, -0.3, 0, 0, 0, -1.0], (3, 1))
         np.testing.assert_array_equal(
-            pool.advance(states, action)[1], alone.advance(states, action)[1]
+            pool.advance(states, action)[1], local_results.advance(states, action)[1]
         )
         with pytest.raises(CounterBCError, match="the world can failed: ValueError"):
             pool.advance(states, action[:, :4])

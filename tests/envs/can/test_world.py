@@ -37,12 +37,12 @@ def test_a_slot_is_the_single_environment_and_rests_when_it_is_over() -> None:
         obs, _, terminated, truncated, _ = vector.step(action)
         np.testing.assert_array_equal(single.step(action[1])[0], obs[1])
     assert (terminated.tolist(), truncated.tolist()) == ([False] * 2, [True] * 2)
-    again, reward, _, truncated, _ = vector.step(action)
-    np.testing.assert_array_equal(again, obs)
+    resting_obs, reward, _, truncated, _ = vector.step(action)
+    np.testing.assert_array_equal(resting_obs, obs)
     assert (reward.tolist(), truncated.tolist()) == ([0, 0], [True, True])
-    begun, _ = vector.reset(options={"reset_mask": np.array([True, False])})
-    assert (begun[0] != obs[0]).any()
-    np.testing.assert_array_equal(begun[1], obs[1])
+    new_obs, _ = vector.reset(options={"reset_mask": np.array([True, False])})
+    assert (new_obs[0] != obs[0]).any()
+    np.testing.assert_array_equal(new_obs[1], obs[1])
     assert vector.step(action)[3].tolist() == [False, True]
 
 
@@ -79,10 +79,10 @@ def test_what_is_trained_on_a_robomimic_file_is_evaluated_here(tmp_path: Path) -
     policies = train(demos, "counter-bc", radius=0.4, steps=3, progress=False)
     assert policies.obs_size == 23
     assert policies.members[0].radius == (0.4,) * 6 + (0.0,)
-    found = evaluate(policies, episodes=2, max_episode_steps=4, progress=False)
-    assert found.env == "PickPlaceCan"
-    assert found.lengths.tolist() == [[4, 4]]
-    assert set(found.measures) == {"success"}
+    result = evaluate(policies, episodes=2, max_episode_steps=4, progress=False)
+    assert result.env == "PickPlaceCan"
+    assert result.lengths.tolist() == [[4, 4]]
+    assert set(result.measures) == {"success"}
 
 
 @needs_robosuite

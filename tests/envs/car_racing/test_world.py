@@ -25,25 +25,25 @@ AHEAD = [0.0, 0.6, 0.0]
 
 def drive(env: Any, steps: int, action: Any = None) -> tuple[Array, Array]:
     """The frames and the rewards: (steps, N, …) each."""
-    taken = np.tile(AHEAD, (env.num_envs, 1)) if action is None else action
-    found = [env.step(taken)[:2] for _ in range(steps)]
-    return np.stack([f for f, _ in found]), np.stack([r for _, r in found])
+    actions = np.tile(AHEAD, (env.num_envs, 1)) if action is None else action
+    results = [env.step(actions)[:2] for _ in range(steps)]
+    return np.stack([f for f, _ in results]), np.stack([r for _, r in results])
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_seed_fixes_the_track_whatever_the_other_slots_are(backend: str) -> None:
-    made: list[Any] = [make_vec("car-racing", n, backend=backend) for n in (3, 2)]
-    three, two = made
+    vector_envs: list[Any] = [make_vec("car-racing", n, backend=backend) for n in (3, 2)]
+    three, two = vector_envs
     first = three.reset(seed=[7, 8, 7])[0]
-    again = two.reset(seed=[8, 7])[0]
+    second_frames = two.reset(seed=[8, 7])[0]
     assert not np.array_equal(first[0], first[1])
     frames, rewards = drive(three, 20)
-    others, theirs = drive(two, 20)
+    other_frames, other_rewards = drive(two, 20)
     np.testing.assert_array_equal(frames[:, 0], frames[:, 2])
-    np.testing.assert_array_equal(frames[:, [1, 0]], others)
-    np.testing.assert_array_equal(rewards[:, [1, 0]], theirs)
-    np.testing.assert_array_equal(two.reset(seed=[8, 7])[0], again)
-    assert not np.array_equal(two.reset()[0], again)  # without a seed, the next tracks
+    np.testing.assert_array_equal(frames[:, [1, 0]], other_frames)
+    np.testing.assert_array_equal(rewards[:, [1, 0]], other_rewards)
+    np.testing.assert_array_equal(two.reset(seed=[8, 7])[0], second_frames)
+    assert not np.array_equal(two.reset()[0], second_frames)  # without a seed, the next tracks
     three.close()
     two.close()
 
@@ -67,9 +67,9 @@ def test_an_episode_that_is_over_begins_anew_at_the_next_step(backend: str) -> N
 
 def test_tiles_are_counted_from_rewards() -> None:
     tiles = Tiles(3)
-    each = 1000 / 250
+    tile_reward = 1000 / 250
     for gains in ([2, 2, 0], [0, 2, 0], [1, 0, 0]):
-        tiles.add(each * np.array(gains) - 0.1)
+        tiles.add(tile_reward * np.array(gains) - 0.1)
     np.testing.assert_array_equal(tiles.count, [3, 4, 0])  # also where none came alone
     np.testing.assert_allclose(tiles.share, [3 / 250, 4 / 250, 0])
     tiles.add(np.array([-100.0, -0.1, -0.1]))  # off the field
@@ -95,26 +95,26 @@ def test_actions_beyond_their_bounds_are_cut_off_there(backend: str) -> None:
     envs: list[Any] = [make_vec("car-racing", 1, backend=backend) for _ in range(2)]
     for env in envs:
         env.reset(seed=[4])
-    wild, limited = (np.array([a]) for a in ([-3.0, 2.0, -1.0], [-1.0, 1.0, 0.0]))
+    wild, clipped_action = (np.array([a]) for a in ([-3.0, 2.0, -1.0], [-1.0, 1.0, 0.0]))
     for _ in range(10):
-        np.testing.assert_array_equal(envs[0].step(wild)[0], envs[1].step(limited)[0])
+        np.testing.assert_array_equal(envs[0].step(wild)[0], envs[1].step(clipped_action)[0])
     for env in envs:
         env.close()
 
 
 @needs_envpool
 def test_the_single_environment_is_a_slot_of_the_vector_one() -> None:
-    one: Any = gymnasium.make(WORLDS["car-racing"].id, render_mode="rgb_array")
+    single_env: Any = gymnasium.make(WORLDS["car-racing"].id, render_mode="rgb_array")
     many: Any = make_vec("car-racing", 2)
-    np.testing.assert_array_equal(one.reset(seed=5)[0], many.reset(seed=[5, 6])[0][0])
+    np.testing.assert_array_equal(single_env.reset(seed=5)[0], many.reset(seed=[5, 6])[0][0])
     for _ in range(5):
-        obs, reward, _, _, info = one.step(np.array(AHEAD, np.float32))
+        obs, reward, _, _, info = single_env.step(np.array(AHEAD, np.float32))
         frames, rewards, _, _, infos = many.step(np.tile(AHEAD, (2, 1)))
         np.testing.assert_array_equal(obs, frames[0])
         assert reward == rewards[0]
         assert info == {"tiles": infos["tiles"][0], "lap": infos["lap"][0]}
-    np.testing.assert_array_equal(one.render()[::3, ::3], obs)
-    one.close()
+    np.testing.assert_array_equal(single_env.render()[::3, ::3], obs)
+    single_env.close()
     many.close()
 
 
@@ -138,11 +138,11 @@ def test_demonstrations_name_their_simulator(demos: Demonstrations) -> None:
 def test_policies_are_evaluated_in_their_own_simulator_alone(demos: Demonstrations) -> None:
     policies = train(demos, "bc", seeds=2, steps=1, batch=4, progress=False, device="cpu")
     options: dict[str, Any] = {"episodes": 2, "progress": False, "max_episode_steps": 8}
-    found = evaluate(policies, "car-racing", **options)
-    assert found.lengths.tolist() == [[8, 8], [8, 8]]
-    assert set(found.measures) == {"tiles", "lap"}
+    result = evaluate(policies, "car-racing", **options)
+    assert result.lengths.tolist() == [[8, 8], [8, 8]]
+    assert set(result.measures) == {"tiles", "lap"}
     split = evaluate(policies, "car-racing", slots=1, **options)
-    np.testing.assert_allclose(split.returns, found.returns)  # tracks do not depend on slots
+    np.testing.assert_allclose(split.returns, result.returns)  # tracks do not depend on slots
     with pytest.raises(OptionError, match="recorded in car-racing with envpool; gymnasium renders"):
         evaluate(policies, "car-racing", backend="gymnasium", **options)
 

@@ -95,8 +95,8 @@ def _to_can(scene: Scene) -> Array:
     """Aim down a funnel to the can; over the bin, where it is let go, up and away."""
     place = scene.can.copy()
     place[:, 2] += np.clip(STEEP * (scene.aside - FUNNEL), 0.0, HOVER)
-    away = scene.over_bin[:, None]
-    return np.asarray((1 - away) * place + away * [*BIN, CARRY])
+    over_bin = scene.over_bin[:, None]
+    return np.asarray((1 - over_bin) * place + over_bin * [*BIN, CARRY])
 
 
 def _to_bin(scene: Scene) -> Array:
