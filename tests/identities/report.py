@@ -62,13 +62,13 @@ def main() -> None:
         for offender in offenders():
             rooms[room_of(offender)].append(f"  [{rule}] {offender}")
             counts[rule] += 1
-    chosen = sys.argv[1:] or sorted(rooms)
-    for room in chosen:
+    chosen_rooms = sys.argv[1:] or sorted(rooms)
+    for room in chosen_rooms:
         print(f"\n{room}: {len(rooms[room])}", *rooms[room], sep="\n")
     if not sys.argv[1:]:
         groups = cycles(library_imports(library_modules()))
         print("\nGroups of modules that import each other:", *groups, sep="\n  ")
-        for folder in ("src/counterbc", "reproduction"):
+        for folder in ("src/counterbc", "reproduction", "benchmarks", "tests"):
             for path in (ROOT / folder, *sorted((ROOT / folder).iterdir())):
                 if path.suffix == ".py" or (path.is_dir() and any(path.rglob("*.py"))):
                     print(f"{path.relative_to(ROOT)}: {bare_share(path)}")
