@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from counterbc.training.progress import Quiet
 from counterbc.weightings import Uniform
 from tests.equality import assert_near
 from tests.fixture_types import Make, Train
+from tests.selection.datasets import noisy_demos
 
 every_method = pytest.mark.parametrize("method", list(METHODS))
 
@@ -172,20 +172,6 @@ def test_start_keeps_every_members_radius(tiny: Demonstrations, quick: Train) ->
     assert [m.name for m in second.members] == [m.name for m in first.members]
 
 
-SMALL: dict[str, Any] = {"hidden": (32, 32), "progress": False}
-
-
-def shown(*sigma: float, goals: float = 0.0, episodes: int = 10) -> Demonstrations:
-    """Episodes of 12 pairs: each action is half a state, ± goals in the last, ± uniform errors."""
-    rng, size, episode_list = np.random.default_rng(0), len(sigma), []
-    for _ in range(episodes):
-        obs = rng.uniform(-1, 1, (12, 3))
-        action = 0.5 * obs[:, :size] + np.array(sigma) * rng.uniform(-1, 1, (12, size))
-        action[:, -1] += goals * rng.choice([-1, 1], 12)
-        episode_list.append(Episode(obs, action))
-    return Demonstrations(tuple(episode_list), np.full(size, -1.0), np.ones(size))
-
-
 def test_train_cross_validates_the_radius_and_records_it(make_demos: Make, quick: Train) -> None:
     demos = [make_demos(episodes=6, seed=s) for s in (0, 1)]
     policies = quick(demos, "counter-bc", radius="auto", seeds=2)
@@ -236,4 +222,4 @@ def test_what_goes_on_keeps_its_radius(tiny: Demonstrations, quick: Train) -> No
 
 def test_train_warns_of_a_doubtful_radius() -> None:
     with pytest.warns(DoubtfulRadius, match="Δ = 0 predicts best"):
-        train(shown(0.0), radius="auto", steps=500, **SMALL)
+        train(noisy_demos(0.0), radius="auto", steps=500, hidden=(32, 32), progress=False)

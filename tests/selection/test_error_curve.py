@@ -29,8 +29,8 @@ def test_the_radius_leans_towards_the_largest_that_is_as_good() -> None:
     radii = (0.0, 0.1, 0.2, 0.3)
     folds = np.array([[[4.0, 3.0, 3.3, 5.0], [4.0, 3.0, 2.9, 5.0]]])  # 0.2 is 0.1 ± 0.2 above 0.1
     assert plateau(radii, folds) == (0.1, 0.2)
-    least = least_radius(radii, folds)
-    assert 0.1 < least < 0.2
-    assert best_radius(radii, folds) == pytest.approx((least + 0.2) / 2, abs=1e-3)
+    smallest = least_radius(radii, folds)
+    assert 0.1 < smallest < 0.2
+    assert best_radius(radii, folds) == pytest.approx((smallest + 0.2) / 2, abs=1e-3)
     steep = np.array([[[4.0, 3.0, 4.0, 5.0], [4.0, 3.0, 4.0, 5.0]]])
     assert best_radius(radii, steep) == pytest.approx(0.1)

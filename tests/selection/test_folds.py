@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from counterbc.data.demonstrations import Demonstrations
 from counterbc.selection.folds import split_folds
-
-Make = Callable[..., Demonstrations]
+from tests.fixture_types import Make
 
 
 def test_no_episode_is_both_learned_from_and_held_out(make_demos: Make) -> None:
     demos = make_demos(episodes=13, length=7)
     folds = split_folds(demos, 5, seed=3)
     assert (folds.kind, folds.gap, len(folds)) == ("episodes", 0, 5)
-    for held_out, learned in zip(folds.held_out, folds.learned, strict=True):
-        assert not set(demos.starts[held_out]) & set(demos.starts[learned])
-        assert sorted([*held_out, *learned]) == list(range(13 * 7))
+    for held_out, train_rows in zip(folds.held_out, folds.learned, strict=True):
+        assert not set(demos.starts[held_out]) & set(demos.starts[train_rows])
+        assert sorted([*held_out, *train_rows]) == list(range(13 * 7))
     assert sorted(np.concatenate(folds.held_out)) == list(range(13 * 7))
     sizes = [len(h) for h in folds.held_out]
     assert max(sizes) - min(sizes) <= 7
-    other = split_folds(demos, 5, seed=4)
-    assert any(not np.array_equal(*x) for x in zip(folds.held_out, other.held_out, strict=True))
+    second = split_folds(demos, 5, seed=4)
+    assert any(not np.array_equal(*x) for x in zip(folds.held_out, second.held_out, strict=True))
 
 
 def test_few_episodes_are_cut_into_blocks_with_a_gap(make_demos: Make) -> None:
@@ -31,9 +27,9 @@ def test_few_episodes_are_cut_into_blocks_with_a_gap(make_demos: Make) -> None:
     folds = split_folds(demos, 5, seed=0)
     assert (folds.kind, folds.gap) == ("blocks", 10)
     assert sorted(np.concatenate(folds.held_out)) == list(range(200))
-    for held_out, learned in zip(folds.held_out, folds.learned, strict=True):
+    for held_out, train_rows in zip(folds.held_out, folds.learned, strict=True):
         assert list(held_out) == list(range(held_out[0], held_out[-1] + 1))
-        for pair in learned:
+        for pair in train_rows:
             together = held_out[demos.starts[held_out] == demos.starts[pair]]
             assert not len(together) or np.abs(together - pair).min() > 10
     assert set(range(100)) <= set(folds.learned[4])  # the other episode stays whole
@@ -41,7 +37,7 @@ def test_few_episodes_are_cut_into_blocks_with_a_gap(make_demos: Make) -> None:
 
 def test_folds_deal_only_the_pairs_that_are_learned_from(make_demos: Make) -> None:
     for demos in (make_demos(episodes=12), make_demos(episodes=3, length=40)):
-        some = demos.sample_pairs(60, seed=1)
-        folds = split_folds(some, 5, seed=0)
-        assert sorted(np.concatenate(folds.held_out)) == some.learned.tolist()
-        assert set(np.concatenate(folds.learned)) <= set(some.learned)
+        sixty_pairs = demos.sample_pairs(60, seed=1)
+        folds = split_folds(sixty_pairs, 5, seed=0)
+        assert sorted(np.concatenate(folds.held_out)) == sixty_pairs.learned.tolist()
+        assert set(np.concatenate(folds.learned)) <= set(sixty_pairs.learned)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,9 +25,8 @@ from counterbc.settings import Settings, settings_for
 from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.progress import Quiet
 from counterbc.training.run import plan_view, run
+from tests.fixture_types import Make, Train
 
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
 CPU = torch.device("cpu")
 SMALL = settings_for("default", hidden=(8, 8), steps=50)
 
@@ -40,23 +38,23 @@ def training(settings: Settings = SMALL) -> Training:
     )
 
 
-def alone(demos: Demonstrations, learned: Any) -> Policies:
+def train_single(demos: Demonstrations, train_rows: Any) -> Policies:
     """The member with seed 3 and radius 0.3 that learns from these pairs."""
     members = seed_members([demos], [3], [[0.3]])
-    plan = plan_training([demos], training().method, SMALL, members, lists=[learned])
+    plan = plan_training([demos], training().method, SMALL, members, lists=[train_rows])
     return run(plan, device=CPU)
 
 
 def test_a_member_of_the_population_is_the_same_member_alone_on_its_fold(make_demos: Make) -> None:
     demos = make_demos(episodes=10)
     folds = split_folds(demos, 5, 0)
-    member, pairs = alone(demos, folds.learned[3]), folds.held_out[3]
+    member, pairs = train_single(demos, folds.learned[3]), folds.held_out[3]
     actions = [member.actor().act(obs) for obs in demos.obs[pairs]]
     (errors,) = held_out_errors([demos], [[folds]], (0.0, 0.3), training())
     together = errors.residual[0, 1, pairs]
     np.testing.assert_allclose(together, demos.action[pairs] - actions, atol=2e-5)
-    other = alone(demos, folds.learned[2])
-    assert not np.allclose(other.actor().act(demos.obs[0]), member.actor().act(demos.obs[0]))
+    second = train_single(demos, folds.learned[2])
+    assert not np.allclose(second.actor().act(demos.obs[0]), member.actor().act(demos.obs[0]))
 
 
 def test_pairs_lie_in_memory_once_however_many_folds_learn_from_them(make_demos: Make) -> None:
@@ -66,8 +64,8 @@ def test_pairs_lie_in_memory_once_however_many_folds_learn_from_them(make_demos:
     plan = plan_training([demos], training().method, SMALL, members, lists=folds.learned)
     view = plan_view(plan, CPU, torch.float32)
     assert len(view.store.obs) == 100
-    for row, learned in zip(view.nets.pairs, folds.learned, strict=True):
-        assert row.tolist() == learned.tolist()
+    for row, train_rows in zip(view.nets.pairs, folds.learned, strict=True):
+        assert row.tolist() == train_rows.tolist()
 
 
 def test_a_policy_with_memory_reads_what_came_before_a_held_out_pair(
@@ -93,19 +91,19 @@ def test_errors_are_means_of_squares_within_a_fold_by_hand() -> None:
 
 def test_a_prediction_does_not_depend_on_the_demonstrated_action(make_demos: Make) -> None:
     demos = make_demos(episodes=6)
-    changed = demos.map_actions(lambda a: a)
-    first = changed.episodes[0]
+    twin = demos.map_actions(lambda a: a)
+    first = twin.episodes[0]
     away = first.action + np.float32(0.2)
     from dataclasses import replace
 
-    changed = replace(changed, episodes=(replace(first, action=away), *changed.episodes[1:]))
-    how = HeldOut(folds=6, repeats=1)
-    for data in (demos, changed):
-        assert held_out_predictions(data, how, (0.3, 0.3), training()).shape == (1, 60, 2)
-    one, other = (
-        held_out_predictions(d, how, (0.3, 0.3), training())[0, :10] for d in (demos, changed)
+    twin = replace(twin, episodes=(replace(first, action=away), *twin.episodes[1:]))
+    search = HeldOut(folds=6, repeats=1)
+    for data in (demos, twin):
+        assert held_out_predictions(data, search, (0.3, 0.3), training()).shape == (1, 60, 2)
+    one, second = (
+        held_out_predictions(d, search, (0.3, 0.3), training())[0, :10] for d in (demos, twin)
     )
-    np.testing.assert_allclose(one, other, atol=1e-6)
+    np.testing.assert_allclose(one, second, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["folds", "repeats", "rounds", "steps"])

@@ -51,8 +51,8 @@ def test_a_chain_of_gaussians_is_one_peak() -> None:
 
 def test_another_mixture_is_judged_by_its_share_of_the_peak() -> None:
     groups = _groups((0.5, -0.6, 0.1), (0.5, 0.6, 0.1))
-    other = _head((0.1, 0.5, 0.01), (0.3, 0.7, 0.01), (0.6, -0.6, 0.01))
-    mean, variance = groups.within(other, _at(0.9))
+    other_head = _head((0.1, 0.5, 0.01), (0.3, 0.7, 0.01), (0.6, -0.6, 0.01))
+    mean, variance = groups.within(other_head, _at(0.9))
     # Weights ¼ and ¾: mean 0.65, variance ¼ · 0.15² + ¾ · 0.05² + 0.01².
     assert float(mean) == pytest.approx(0.65)
     assert float(variance) == pytest.approx(0.0076)
@@ -69,8 +69,8 @@ def test_a_mixture_that_lost_a_peak_is_judged_by_what_is_nearest() -> None:
 def _two_goals() -> Demonstrations:
     """Actions of ±0.6 by chance, with errors up to 0.1, in five episodes."""
     rng = np.random.default_rng(0)
-    meant = 0.6 * rng.choice([-1.0, 1.0], (100, 1))
-    action = meant + rng.uniform(-0.1, 0.1, (100, 1))
+    target = 0.6 * rng.choice([-1.0, 1.0], (100, 1))
+    action = target + rng.uniform(-0.1, 0.1, (100, 1))
     obs = rng.uniform(-1, 1, (100, 1))
     episodes = tuple(Episode(obs[i : i + 20], action[i : i + 20]) for i in range(0, 100, 20))
     return Demonstrations(episodes, action_low=-np.ones(1), action_high=np.ones(1))

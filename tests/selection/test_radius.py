@@ -8,40 +8,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Array, Demonstrations, Episode
 from counterbc.errors import DataError, OptionError
 from counterbc.selection.radius import (
     RadiusSearch,
     choose_radius,
 )
+from tests.fixture_types import Make
+from tests.selection.datasets import noisy_demos
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
-Call = Callable[..., tuple[int, str, str]]
-CallJson = Callable[..., dict[str, Any]]
 SMALL: dict[str, Any] = {"hidden": (32, 32), "progress": False}
 COARSE = RadiusSearch(radii=(0.0, 0.2, 0.4, 0.6, 0.8), steps=2000)
-
-
-def shown(*sigma: float, goals: float = 0.0, episodes: int = 10) -> Demonstrations:
-    """Episodes of 12 pairs: each action is half a state, ± goals in the last, ± uniform errors."""
-    rng, size, made = np.random.default_rng(0), len(sigma), []
-    for _ in range(episodes):
-        obs = rng.uniform(-1, 1, (12, 3))
-        action = 0.5 * obs[:, :size] + np.array(sigma) * rng.uniform(-1, 1, (12, size))
-        action[:, -1] += goals * rng.choice([-1, 1], 12)
-        made.append(Episode(obs, action))
-    return Demonstrations(tuple(made), np.full(size, -1.0), np.ones(size))
 
 
 # What is chosen
 
 
 def test_without_errors_a_radius_near_zero_is_chosen() -> None:
-    choice = choose_radius(shown(0.0), search=COARSE, **SMALL)
+    choice = choose_radius(noisy_demos(0.0), search=COARSE, **SMALL)
     assert choice.plateau[0] == 0
     assert choice.plateau[-1] < 0.4
     assert choice.radius == choice.plateau[-1] / 2
@@ -49,7 +35,7 @@ def test_without_errors_a_radius_near_zero_is_chosen() -> None:
 
 
 def test_uniform_errors_choose_a_radius_about_as_large() -> None:
-    choice = choose_radius(shown(0.4), search=COARSE, **SMALL)
+    choice = choose_radius(noisy_demos(0.4), search=COARSE, **SMALL)
     assert 0.2 < choice.radius < 0.5
     assert choice.warnings == ()
     assert "whole episodes" in choice.explanation
@@ -60,20 +46,20 @@ def test_uniform_errors_choose_a_radius_about_as_large() -> None:
 
 
 def test_a_dimension_without_errors_chooses_none_for_itself() -> None:
-    choice = choose_radius(shown(0.5, 0.0), search=COARSE, **SMALL)
+    choice = choose_radius(noisy_demos(0.5, 0.0), search=COARSE, **SMALL)
     assert 0.2 < choice.per_dimension[0] < 0.6
     assert choice.per_dimension[1] < 0.05
 
 
 def test_the_same_call_twice_chooses_the_same_and_repeats_deal_anew(make_demos: Make) -> None:
     demos = make_demos(episodes=8)
-    few: dict[str, Any] = {"radii": (0.0, 0.2, 0.4), "steps": 30}
-    first, again, more = (
-        choose_radius(demos, search=RadiusSearch(**few, repeats=r), **SMALL) for r in (1, 1, 2)
+    coarse: dict[str, Any] = {"radii": (0.0, 0.2, 0.4), "steps": 30}
+    first, second, third = (
+        choose_radius(demos, search=RadiusSearch(**coarse, repeats=r), **SMALL) for r in (1, 1, 2)
     )
-    assert first.as_dict() == again.as_dict()
-    assert more.error != first.error
-    assert "2 repeats" in more.protocol
+    assert first.as_dict() == second.as_dict()
+    assert third.error != first.error
+    assert "2 repeats" in third.protocol
 
 
 def test_of_much_data_a_part_is_used_and_said(make_demos: Make) -> None:
@@ -88,7 +74,7 @@ def test_of_much_data_a_part_is_used_and_said(make_demos: Make) -> None:
 
 def test_two_goals_at_the_same_state_are_noticed() -> None:
     search = RadiusSearch(radii=(0.0, 0.2, 0.4), steps=600)
-    choice = choose_radius(shown(0.1, 0.1, goals=0.5, episodes=30), search=search, **SMALL)
+    choice = choose_radius(noisy_demos(0.1, 0.1, goals=0.5, episodes=30), search=search, **SMALL)
     (doubt,) = [w for w in choice.warnings if "peak" in w]
     assert "action[1]" in doubt
     assert "action[0]" not in doubt
@@ -97,9 +83,9 @@ def test_two_goals_at_the_same_state_are_noticed() -> None:
 
 def test_a_short_search_says_what_it_did_not_look_for() -> None:
     search = RadiusSearch(radii=(0.0, 0.2, 0.4), steps=499)
-    (doubt,) = choose_radius(shown(0.0), search=search, **SMALL).warnings
+    (doubt,) = choose_radius(noisy_demos(0.0), search=search, **SMALL).warnings
     assert "499 training steps are too few to look for several modes, or for a Δ of 0" in doubt
-    longer = choose_radius(shown(0.0), search=RadiusSearch(search.radii, steps=500), **SMALL)
+    longer = choose_radius(noisy_demos(0.0), search=RadiusSearch(search.radii, steps=500), **SMALL)
     assert [w for w in longer.warnings if "too few to look" in w] == []
 
 
@@ -124,9 +110,9 @@ def test_a_short_search_says_what_it_did_not_look_for() -> None:
 def test_data_that_cannot_choose_are_refused_in_one_sentence(
     make: Callable[[Make], Demonstrations], words: str, make_demos: Make
 ) -> None:
-    with pytest.raises(DataError, match=words) as refused:
+    with pytest.raises(DataError, match=words) as error:
         choose_radius(make(make_demos), steps=5, **SMALL)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 def _ramp(count: int) -> Array:

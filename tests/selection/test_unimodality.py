@@ -16,7 +16,7 @@ def test_errors_with_one_peak_are_rarely_said_to_have_two() -> None:
 
 
 def test_departure_is_nothing_where_the_distribution_has_one_peak_by_hand() -> None:
-    one = np.concatenate([-(np.arange(1, 20) ** 1.5), np.arange(20) ** 1.5])
-    assert departure(one) == pytest.approx(0, abs=1e-12)
+    one_peak = np.concatenate([-(np.arange(1, 20) ** 1.5), np.arange(20) ** 1.5])
+    assert departure(one_peak) == pytest.approx(0, abs=1e-12)
     # Three values at each end: F is flat between, half of it lies above the chord 1/6 … 5/6.
     assert departure(np.array([0.0, 0.01, 0.02, 1.0, 1.01, 1.02])) > 0.25
