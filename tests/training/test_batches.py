@@ -23,8 +23,8 @@ def stream(batches: Batches, steps: int, net: int) -> list[int]:
 def test_every_epoch_visits_each_pair_once(lengths: tuple[int, ...], batch: int) -> None:
     batches = Batches(nets(*lengths), batch)
     for net, n in enumerate(lengths):
-        seen = stream(batches, 12 * max(lengths), net)
-        epochs = [seen[i : i + n] for i in range(0, len(seen) - n + 1, n)]
+        visits = stream(batches, 12 * max(lengths), net)
+        epochs = [visits[i : i + n] for i in range(0, len(visits) - n + 1, n)]
         assert len(epochs) >= 10
         assert all(sorted(epoch) == list(range(n)) for epoch in epochs)
         assert epochs[0] != epochs[1] != epochs[2]
@@ -40,9 +40,9 @@ def test_a_block_equals_its_single_steps() -> None:
     position, epoch = batches.block(4, 9)
     assert position.shape == epoch.shape == (9, 2, 5)
     for k in range(9):
-        one = batches.block(4 + k, 1)
-        assert torch.equal(one[0][0], position[k])
-        assert torch.equal(one[1][0], epoch[k])
+        block = batches.block(4 + k, 1)
+        assert torch.equal(block[0][0], position[k])
+        assert torch.equal(block[1][0], epoch[k])
 
 
 def test_a_training_that_goes_on_sees_what_it_would_have_seen() -> None:
@@ -51,8 +51,8 @@ def test_a_training_that_goes_on_sees_what_it_would_have_seen() -> None:
 
 
 def test_a_network_sees_the_same_alone_and_beside_a_longer_list() -> None:
-    alone, beside = Batches(nets(7), 5), Batches(nets(7, 30), 5)
-    assert stream(alone, 20, 0) == stream(beside, 20, 0)
+    single, beside = Batches(nets(7), 5), Batches(nets(7, 30), 5)
+    assert stream(single, 20, 0) == stream(beside, 20, 0)
 
 
 def test_seeds_shuffle_differently() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors import SafetensorError
 
 from counterbc.acting import run_folder
 from counterbc.acting.policies import Policies
@@ -21,8 +18,9 @@ from counterbc.errors import CounterBCError, FormatError
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianMLP
 from counterbc.training import checkpoints
+from tests.fixture_types import Train
+from tests.full_disk import full, full_in_rust
 
-Train = Callable[..., Policies]
 Change = Callable[[Path], Any]
 
 
@@ -130,21 +128,10 @@ def test_a_run_of_another_configuration_is_refused_by_what_differs(
     changes: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
     checkpoints.begin(tmp_path / "run", CONFIG)
-    with pytest.raises(FormatError) as caught:
+    with pytest.raises(FormatError) as error:
         checkpoints.load_state(tmp_path / "run", {**CONFIG, **changes})
-    expected = f"was started differently: {sentence}, or choose another folder"
-    assert str(caught.value) == f"{tmp_path / 'run'} {expected}"
-
-
-def full(*_: Any, **__: Any) -> None:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def full_in_rust(*_: Any, **__: Any) -> None:
-    """What safetensors raises when a write fails."""
-    raise SafetensorError(
-        "Error while serializing: I/O error: No space left on device (os error 28)"
-    )
+    reason = f"was started differently: {sentence}, or choose another folder"
+    assert str(error.value) == f"{tmp_path / 'run'} {reason}"
 
 
 @pytest.mark.parametrize("failure", [full, full_in_rust])
@@ -161,19 +148,19 @@ def test_a_disk_that_fills_up_during_a_training_leaves_a_run_to_resume(
         with pytest.raises(FormatError, match="could not be written"):
             quick(tiny, "bc", out=out)
     assert [p.name for p in out.iterdir()] == ["config.json"]
-    again = quick(tiny, "bc", out=out, resume=True)
-    assert torch.equal(again.params["head.bias"], quick(tiny, "bc").params["head.bias"])
+    repeat = quick(tiny, "bc", out=out, resume=True)
+    assert torch.equal(repeat.params["head.bias"], quick(tiny, "bc").params["head.bias"])
 
 
 @dataclass(frozen=True)
-class Own(GaussianMLP):
+class OwnPolicy(GaussianMLP):
     """A policy of the user's own, which no other program could load."""
 
 
 def test_a_policy_that_cannot_be_saved_is_refused_before_any_work(
     tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
-    method: Method = replace(METHODS["bc"], policy=Own())
+    method: Method = replace(METHODS["bc"], policy=OwnPolicy())
     with pytest.raises(CounterBCError, match="Own"):
         quick(tiny, method, out=tmp_path / "run")
     assert list(tmp_path.iterdir()) == []

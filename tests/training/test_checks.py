@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import (
     CounterBCError,
@@ -19,9 +17,7 @@ from counterbc.errors import (
     OptionError,
 )
 from tests.equality import assert_near, same
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Make, Train
 
 
 def test_datasets_must_be_alike_and_one_per_seed(make_demos: Make, quick: Train) -> None:
@@ -44,17 +40,17 @@ def test_actions_outside_their_bounds_are_counted_in_a_warning(
     with pytest.warns(InfeasibleActions, match="8 of 40 .* moved to the nearest bound"):
         project = quick(wild, "bc", feasible="project")
     assert not same(keep, project)
-    clipped = wild.map_actions(lambda a: np.clip(a, -1, 1))
-    assert same(project, quick(clipped, "bc"))
+    inside = wild.map_actions(lambda a: np.clip(a, -1, 1))
+    assert same(project, quick(inside, "bc"))
 
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 def test_every_dataset_is_projected_by_its_own_bounds(make_demos: Make, quick: Train) -> None:
     narrow = make_demos(seed=1, action_low=np.full(2, -0.3), action_high=np.full(2, 0.3))
     wide = make_demos(seed=2)
-    clipped = narrow.map_actions(lambda a: np.clip(a, np.float32(-0.3), np.float32(0.3)))
+    inside = narrow.map_actions(lambda a: np.clip(a, np.float32(-0.3), np.float32(0.3)))
     project = quick([narrow, wide], "bc", seeds=2, feasible="project", dtype=torch.float64)
-    assert_near(project, quick([clipped, wide], "bc", seeds=2, dtype=torch.float64), within=1e-5)
+    assert_near(project, quick([inside, wide], "bc", seeds=2, dtype=torch.float64), within=1e-5)
 
 
 def test_start_refuses_what_does_not_fit(make_demos: Make, quick: Train) -> None:
@@ -74,10 +70,10 @@ def test_a_member_that_diverges_is_named_and_leaves_the_others_alone(
     method: str, tiny: Demonstrations, quick: Train
 ) -> None:
     well = quick(tiny, method, seeds=3)
-    broken = replace(well, params={k: v.clone() for k, v in well.params.items()})
-    broken.params["head.bias"][1, 0] = torch.nan
+    faulty = replace(well, params={k: v.clone() for k, v in well.params.items()})
+    faulty.params["head.bias"][1, 0] = torch.nan
     with pytest.warns(Diverged, match=r"member 1 \(seed 1, radius .*\) by step 1$"):
-        sick = quick(tiny, method, start=broken)
+        sick = quick(tiny, method, start=faulty)
     assert sick.diverged.tolist() == [False, True, False]
     assert "diverged member 1 (seed 1" in repr(sick)
     healthy = quick(tiny, method, start=well)

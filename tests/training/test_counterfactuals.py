@@ -36,15 +36,15 @@ def make(support: Support, feasible: Feasible, size: int = 2, **options: Any) ->
     )
 
 
-def at(drawn: Counterfactuals, *positions: int, epoch: int = 0) -> Tensor:
+def at(sets: Counterfactuals, *positions: int, epoch: int = 0) -> Tensor:
     """C(s, a) at these positions of every network's list."""
     position = torch.tensor(positions).expand(NETS, len(positions))
-    pairs = drawn.nets.pairs.gather(1, position)
-    return drawn.at(pairs, position, torch.full_like(position, epoch))
+    pairs = sets.nets.pairs.gather(1, position)
+    return sets.at(pairs, position, torch.full_like(position, epoch))
 
 
-def shown(drawn: Counterfactuals, *positions: int) -> Tensor:
-    return drawn.action[drawn.nets.pairs[:, list(positions)]]
+def shown_actions(sets: Counterfactuals, *positions: int) -> Tensor:
+    return sets.action[sets.nets.pairs[:, list(positions)]]
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])
@@ -53,14 +53,14 @@ def shown(drawn: Counterfactuals, *positions: int) -> Tensor:
 def test_kept_equals_computed_again_bit_for_bit(
     support: Support, feasible: Feasible, size: int
 ) -> None:
-    kept, again = make(support, feasible, size), make(support, feasible, size, memory=0.0)
-    assert kept.table is not None
-    assert again.table is None
-    first = at(kept, 5, 0, 8, 3)
+    table, lazy = make(support, feasible, size), make(support, feasible, size, memory=0.0)
+    assert table.table is not None
+    assert lazy.table is None
+    first = at(table, 5, 0, 8, 3)
     assert first.shape == (NETS, 4, 51, size)
-    assert torch.equal(first[:, :, 0], shown(kept, 5, 0, 8, 3))
-    assert torch.equal(first, at(again, 5, 0, 8, 3))
-    assert torch.equal(first, at(again, 5, 0, 8, 3, epoch=7))
+    assert torch.equal(first[:, :, 0], shown_actions(table, 5, 0, 8, 3))
+    assert torch.equal(first, at(lazy, 5, 0, 8, 3))
+    assert torch.equal(first, at(lazy, 5, 0, 8, 3, epoch=7))
 
 
 def test_the_chunks_in_which_memory_is_filled_do_not_matter(
@@ -75,12 +75,12 @@ def test_the_chunks_in_which_memory_is_filled_do_not_matter(
 
 
 def test_resampling_changes_with_the_epoch_and_not_within_it() -> None:
-    drawn = make(Ball(), UnitBox(), resample=True)
-    assert drawn.table is None
-    first = at(drawn, 2, 4)
-    assert torch.equal(first, at(drawn, 2, 4))
-    assert torch.equal(first[:, 1:], at(drawn, 4))
-    later = at(drawn, 2, 4, epoch=1)
+    sets = make(Ball(), UnitBox(), resample=True)
+    assert sets.table is None
+    first = at(sets, 2, 4)
+    assert torch.equal(first, at(sets, 2, 4))
+    assert torch.equal(first[:, 1:], at(sets, 4))
+    later = at(sets, 2, 4, epoch=1)
     assert torch.equal(first[:, :, 0], later[:, :, 0])  # what was shown
     assert not torch.isclose(first[:, :, 1:], later[:, :, 1:]).all(-1).any()
 
@@ -91,8 +91,8 @@ def test_the_first_epoch_of_resampling_is_what_drawing_once_gives() -> None:
 
 
 def test_seeds_and_pairs_have_counterfactuals_of_their_own() -> None:
-    placed = make(Ball(), Everywhere())
-    offset = at(placed, 1, 2)[:, :, 1:] - shown(placed, 1, 2).unsqueeze(2)
+    points = make(Ball(), Everywhere())
+    offset = at(points, 1, 2)[:, :, 1:] - shown_actions(points, 1, 2).unsqueeze(2)
     flat = offset.flatten(0, 1)  # (NETS · 2, 50, 2)
     for i in range(len(flat)):
         for j in range(i):
@@ -100,8 +100,8 @@ def test_seeds_and_pairs_have_counterfactuals_of_their_own() -> None:
 
 
 def test_without_counterfactuals_only_what_was_shown_comes_back() -> None:
-    drawn = make(Demonstrated(), UnitBox())
-    assert torch.equal(at(drawn, 3), shown(drawn, 3).unsqueeze(2))
+    sets = make(Demonstrated(), UnitBox())
+    assert torch.equal(at(sets, 3), shown_actions(sets, 3).unsqueeze(2))
 
 
 def test_the_memory_limit_is_in_gib_and_counts_every_number() -> None:

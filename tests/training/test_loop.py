@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
 from counterbc.training.loop import Interrupt, Loop
+from tests.fixture_types import Train
 
-Train = Callable[..., Policies]
 NO_NUMBA = (
     r"differently: kernel was numba, here it would be torch; pip install 'counterbc\[fast\]', "
     "or choose another folder$"
@@ -63,9 +61,9 @@ def test_a_run_is_resumed_by_the_kernel_that_started_it_or_refused(
         patch.setitem(sys.modules, "counterbc.kernels.numba_loss", None)
         with pytest.raises(FormatError, match=NO_NUMBA):
             quick(tiny, "bc", out=out, resume=True)
-    resumed, whole = quick(tiny, "bc", out=out, resume=True), quick(tiny, "bc")
-    assert resumed.config["kernel"] == "numba"
-    assert all(torch.equal(resumed.params[name], value) for name, value in whole.params.items())
+    resumed_run, whole = quick(tiny, "bc", out=out, resume=True), quick(tiny, "bc")
+    assert resumed_run.config["kernel"] == "numba"
+    assert all(torch.equal(resumed_run.params[name], value) for name, value in whole.params.items())
 
 
 def test_the_curve_has_a_point_per_interval_and_the_mean_over_shards(

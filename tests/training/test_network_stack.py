@@ -14,10 +14,11 @@ from tests.kernels.stacks import advance, block, stack
 def test_initial_parameters_of_a_network_depend_on_its_seed_and_round_alone(
     tiny: Demonstrations,
 ) -> None:
-    three, one = (stack(tiny, "weighted-bc", seeds=n).view.nets for n in (3, 1))
+    three, single = (stack(tiny, "weighted-bc", seeds=n).view.nets for n in (3, 1))
     method = METHODS["weighted-bc"]
     first, alone, later = (
-        initial(method, nets, round_, 3, 2) for nets, round_ in ((three, 0), (one, 0), (three, 1))
+        initial(method, nets, round_, 3, 2)
+        for nets, round_ in ((three, 0), (single, 0), (three, 1))
     )
     for name, value in alone.items():
         assert torch.equal(first[name][:1], value)
@@ -36,14 +37,14 @@ def test_parameters_of_policy_and_weighting_are_told_by_their_prefix(tiny: Demon
 
 @pytest.mark.parametrize("kernel", ["auto", "torch"])
 def test_a_restored_state_continues_to_the_same_bits(kernel: str, tiny: Demonstrations) -> None:
-    whole, stopped, resumed = (stack(tiny, kernel=kernel) for _ in range(3))
+    whole, stopped_run, resumed_run = (stack(tiny, kernel=kernel) for _ in range(3))
     position, epoch = block(whole, 6)
     whole.steps(position, epoch)
-    stopped.steps(position[:4], epoch[:4])
-    resumed.restore({name: value.clone() for name, value in stopped.state().items()})
-    resumed.steps(position[4:], epoch[4:])
+    stopped_run.steps(position[:4], epoch[:4])
+    resumed_run.restore({name: value.clone() for name, value in stopped_run.state().items()})
+    resumed_run.steps(position[4:], epoch[4:])
     for name, value in whole.state().items():
-        assert torch.equal(resumed.state()[name], value), name
+        assert torch.equal(resumed_run.state()[name], value), name
 
 
 def test_the_held_out_loss_is_the_mean_over_the_pairs(tiny: Demonstrations) -> None:
@@ -54,8 +55,8 @@ def test_the_held_out_loss_is_the_mean_over_the_pairs(tiny: Demonstrations) -> N
     batch = networks.view.batch(position, torch.zeros_like(position))
     policy = METHODS["bc"].policy
     head = policy.head(policy_params(networks.params), batch.obs)
-    expected = -policy.log_prob(head, batch.actions).mean((-2, -1))
-    torch.testing.assert_close(networks.held_out(networks.view), expected.detach())
+    expected_loss = -policy.log_prob(head, batch.actions).mean((-2, -1))
+    torch.testing.assert_close(networks.held_out(networks.view), expected_loss.detach())
 
 
 def test_the_case_of_a_view_counts_networks_sizes_and_samples(tiny: Demonstrations) -> None:

@@ -30,10 +30,10 @@ def test_more_shards_than_pairs_are_refused_with_both_numbers() -> None:
 
 def test_the_first_shard_of_a_member_does_not_depend_on_other_members() -> None:
     members = [Member(5, (0.0,)), Member(6, (0.0,))]
-    both = networks(members, [torch.arange(9), torch.arange(7)], shards=2)
-    alone = networks(members[1:], [torch.arange(7)], shards=2)
-    assert both.lengths.tolist() == [5, 4, 4, 3]
-    assert torch.equal(both.seeds[2:], alone.seeds)
+    two_members = networks(members, [torch.arange(9), torch.arange(7)], shards=2)
+    one_member = networks(members[1:], [torch.arange(7)], shards=2)
+    assert two_members.lengths.tolist() == [5, 4, 4, 3]
+    assert torch.equal(two_members.seeds[2:], one_member.seeds)
     for i in range(2):
-        length = int(alone.lengths[i])
-        assert torch.equal(both.pairs[2 + i, :length], alone.pairs[i, :length])
+        length = int(one_member.lengths[i])
+        assert torch.equal(two_members.pairs[2 + i, :length], one_member.pairs[i, :length])

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
 import torch
 
-from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
 from counterbc.methods import METHODS
 from counterbc.settings import Settings
 from counterbc.training.plan import plan_training, seed_members
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Make, Train
 
 
 def test_each_radius_has_all_seeds_and_each_seed_its_dataset(make_demos: Make) -> None:
@@ -46,23 +42,24 @@ def test_a_plan_cannot_be_changed(tiny: Demonstrations) -> None:
 def test_members_learn_from_all_selected_pairs_unless_lists_say_otherwise(
     tiny: Demonstrations,
 ) -> None:
-    some = tiny.sample_pairs(12, seed=0)
-    members = seed_members([some], [0], [[0.0]])
-    plan = plan_training([some], METHODS["bc"], Settings(), members)
-    assert plan.lists[0].tolist() == some.learned.tolist()
+    subset = tiny.sample_pairs(12, seed=0)
+    members = seed_members([subset], [0], [[0.0]])
+    plan = plan_training([subset], METHODS["bc"], Settings(), members)
+    assert plan.lists[0].tolist() == subset.learned.tolist()
     lists = [np.array([3, 5])]
     assert (
-        plan_training([some], METHODS["bc"], Settings(), members, lists=lists).lists[0] is lists[0]
+        plan_training([subset], METHODS["bc"], Settings(), members, lists=lists).lists[0]
+        is lists[0]
     )
 
 
 def test_scales_are_those_of_the_dataset_or_of_the_start(make_demos: Make, quick: Train) -> None:
-    demos, other = make_demos(seed=0), make_demos(seed=1)
-    members = seed_members([other], [0], [[0.0]])
-    fresh = plan_training([other], METHODS["bc"], Settings(), members)
-    np.testing.assert_allclose(fresh.scales.obs_mean[0], other.obs.mean(0), atol=1e-6)
+    demos, other_demos = make_demos(seed=0), make_demos(seed=1)
+    members = seed_members([other_demos], [0], [[0.0]])
+    fresh = plan_training([other_demos], METHODS["bc"], Settings(), members)
+    np.testing.assert_allclose(fresh.scales.obs_mean[0], other_demos.obs.mean(0), atol=1e-6)
     start = quick(demos, "bc", steps=1)
-    plan = plan_training([other], METHODS["bc"], Settings(), members, start=start)
+    plan = plan_training([other_demos], METHODS["bc"], Settings(), members, start=start)
     assert torch.equal(plan.scales.obs_mean, start.scales.obs_mean)
 
 

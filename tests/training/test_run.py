@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +23,20 @@ from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.loop import Loop
 from counterbc.training.network_stack import NetworkStack
 from tests.equality import assert_near, same
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Make, Train
 
 
 def interrupted(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     """Ctrl-C, as the operating system delivers it, after some blocks of steps."""
-    record, seen = Loop._record, [0]
+    record, count = Loop._record, [0]
 
-    def recorded(self: Loop, *args: Any, **kwargs: Any) -> None:
+    def record_step(self: Loop, *args: Any, **kwargs: Any) -> None:
         record(self, *args, **kwargs)
-        seen[0] += 1
-        if seen[0] == after:
+        count[0] += 1
+        if count[0] == after:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Loop, "_record", recorded)
+    monkeypatch.setattr(Loop, "_record", record_step)
 
 
 @pytest.mark.parametrize(
@@ -78,17 +75,17 @@ def test_a_training_that_was_stopped_ends_with_the_bits_of_one_that_was_not(
     assert {p.name for p in out.iterdir()} == {"config.json", "training.safetensors"}
     with pytest.raises(FormatError, match="training that was interrupted"):
         Policies.load(out)
-    taken = []
+    steps_taken = []
     steps = NetworkStack.steps
 
-    def counted(self: NetworkStack, position: torch.Tensor, epoch: torch.Tensor) -> None:
-        taken.append(len(position))
+    def count_step(self: NetworkStack, position: torch.Tensor, epoch: torch.Tensor) -> None:
+        steps_taken.append(len(position))
         steps(self, position, epoch)
 
-    monkeypatch.setattr(NetworkStack, "steps", counted)
-    resumed = quick(demos, method, seeds=2, out=out, resume=True, **options)
-    assert sum(taken) == 20 * METHODS[method].rounds - after
-    assert same(whole, resumed)
+    monkeypatch.setattr(NetworkStack, "steps", count_step)
+    resumed_run = quick(demos, method, seeds=2, out=out, resume=True, **options)
+    assert sum(steps_taken) == 20 * METHODS[method].rounds - after
+    assert same(whole, resumed_run)
     assert same(whole, Policies.load(out))
     assert {p.name for p in out.iterdir()} == {"config.json", "model.safetensors"}
 
@@ -127,12 +124,12 @@ def test_a_killed_training_goes_on_from_its_last_checkpoint(
 def test_resume_with_nothing_there_begins(
     tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
-    resumed = quick(tiny, "bc", out=tmp_path / "run", resume=True)
-    assert same(resumed, quick(tiny, "bc"))
+    resumed_run = quick(tiny, "bc", out=tmp_path / "run", resume=True)
+    assert same(resumed_run, quick(tiny, "bc"))
 
 
 @pytest.mark.parametrize(
-    ("changed", "sentence"),
+    ("changes", "sentence"),
     [
         ({"steps": 30}, "steps was 20, here it is 30; resume"),
         ({"seeds": 2}, "other members; resume"),
@@ -141,7 +138,7 @@ def test_resume_with_nothing_there_begins(
     ],
 )
 def test_a_run_is_not_resumed_with_other_options(
-    changed: dict[str, Any],
+    changes: dict[str, Any],
     sentence: str,
     make_demos: Make,
     quick: Train,
@@ -153,7 +150,7 @@ def test_a_run_is_not_resumed_with_other_options(
         interrupted(patch, 3)
         with pytest.raises(KeyboardInterrupt):
             quick(make_demos(), "bc", out=out)
-    options = dict(changed)
+    options = dict(changes)
     demos = make_demos(seed=1) if options.pop("demos", None) else make_demos()
     with pytest.raises(FormatError, match=f"was started differently: {sentence}"):
         quick(demos, options.pop("method", "bc"), out=out, resume=True, **options)
@@ -164,13 +161,13 @@ def test_a_run_is_not_resumed_from_another_start(
     tiny: Demonstrations, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "run"
-    one, other = quick(tiny, "bc", steps=5), quick(tiny, "bc", steps=9)
+    first, second = quick(tiny, "bc", steps=5), quick(tiny, "bc", steps=9)
     with monkeypatch.context() as patch:
         interrupted(patch, 3)
         with pytest.raises(KeyboardInterrupt):
-            quick(tiny, "bc", out=out, start=one)
+            quick(tiny, "bc", out=out, start=first)
     with pytest.raises(FormatError, match=r"differently: started_from was .{16}, here it is"):
-        quick(tiny, "bc", out=out, start=other, resume=True)
+        quick(tiny, "bc", out=out, start=second, resume=True)
 
 
 def test_a_finished_run_is_not_resumed(tiny: Demonstrations, quick: Train, tmp_path: Path) -> None:
@@ -206,11 +203,13 @@ def test_a_folder_that_exists_is_refused_before_any_work(
 def test_a_training_that_is_refused_leaves_no_folder_behind(
     method: str, options: dict[str, Any], make_demos: Make, quick: Train, tmp_path: Path
 ) -> None:
-    few = make_demos(episodes=1, length=3, action_low=np.full(2, -2.0), action_high=np.full(2, 2.0))
+    brief = make_demos(
+        episodes=1, length=3, action_low=np.full(2, -2.0), action_high=np.full(2, 2.0)
+    )
     if options.get("start"):
         options = {"start": quick(make_demos(), "bc", hidden=(4,))}
     with pytest.raises(CounterBCError):
-        quick(few, method, out=tmp_path / "run", **options)
+        quick(brief, method, out=tmp_path / "run", **options)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -230,8 +229,8 @@ def test_a_finished_training_frees_its_memory_at_once(tiny: Demonstrations, quic
     gc.disable()
     try:
         quick(tiny, "counter-bc", steps=2)
-        left = [x for x in gc.get_objects() if type(x) in (NetworkStack, Counterfactuals)]
-        assert left == []
+        survivors = [x for x in gc.get_objects() if type(x) in (NetworkStack, Counterfactuals)]
+        assert survivors == []
     finally:
         gc.enable()
 
@@ -245,8 +244,8 @@ def test_limited_counterfactuals_need_a_box_of_one_or_scaled_actions(
         quick(wide, "counter-bc", **raw)
     assert not quick(wide, "counter-bc", scale_actions=False, limited=False).diverged.any()
     unit = make_demos()
-    scaled = quick(unit, "counter-bc", limited=True)
-    assert_near(quick(unit, "counter-bc", **raw), scaled, within=1e-4)
+    scaled_run = quick(unit, "counter-bc", limited=True)
+    assert_near(quick(unit, "counter-bc", **raw), scaled_run, within=1e-4)
 
 
 def test_limits_change_what_is_learned_only_where_they_are_reached(
@@ -257,6 +256,6 @@ def test_limits_change_what_is_learned_only_where_they_are_reached(
     assert np.abs(demos.action).max() < 1.9
     for radius, alike in ((near, True), ({"radius": 1.5}, False)):
         free = quick(demos, "counter-bc", shape="box", dtype=torch.float64, **radius)
-        kept = quick(demos, "counter-bc", shape="box", dtype=torch.float64, limited=True, **radius)
-        gap = (free.params["head.weight"] - kept.params["head.weight"]).abs().max().item()
+        bound = quick(demos, "counter-bc", shape="box", dtype=torch.float64, limited=True, **radius)
+        gap = (free.params["head.weight"] - bound.params["head.weight"]).abs().max().item()
         assert (gap < 1e-6) is alike

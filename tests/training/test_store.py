@@ -10,7 +10,7 @@ from counterbc.data.scaling import Scaling
 from counterbc.training.store import Store
 
 
-def numbered(*lengths: int, first: int = 1) -> Demonstrations:
+def count_up(*lengths: int, first: int = 1) -> Demonstrations:
     """Observations 1, 2, 3, … so that a window shows where it came from."""
     episodes, at = [], first
     for n in lengths:
@@ -19,13 +19,13 @@ def numbered(*lengths: int, first: int = 1) -> Demonstrations:
     return Demonstrations(tuple(episodes))
 
 
-def scaled(mean: float = 0.0, scale: float = 1.0, bound: float = 1.0) -> Scaling:
-    one = torch.ones(1, 1)
-    return Scaling(mean * one, scale * one, -bound * one, bound * one)
+def scaling(mean: float = 0.0, scale: float = 1.0, bound: float = 1.0) -> Scaling:
+    ones_row = torch.ones(1, 1)
+    return Scaling(mean * ones_row, scale * ones_row, -bound * ones_row, bound * ones_row)
 
 
-def stored(*datasets: Demonstrations) -> Store:
-    return Store.of([(d, scaled()) for d in datasets], torch.float32, project=False)[0]
+def make_store(*datasets: Demonstrations) -> Store:
+    return Store.of([(d, scaling()) for d in datasets], torch.float32, project=False)[0]
 
 
 def window(store: Store, pair: int, history: int) -> list[float]:
@@ -33,7 +33,7 @@ def window(store: Store, pair: int, history: int) -> list[float]:
 
 
 def test_windows_stop_at_the_start_of_their_episode_with_zeros_before_it() -> None:
-    store = stored(numbered(3, 6))
+    store = make_store(count_up(3, 6))
     assert window(store, 0, 5) == [0, 0, 0, 0, 1]
     assert window(store, 2, 5) == [0, 0, 1, 2, 3]
     assert window(store, 3, 5) == [0, 0, 0, 0, 4]
@@ -42,18 +42,18 @@ def test_windows_stop_at_the_start_of_their_episode_with_zeros_before_it() -> No
 
 
 def test_windows_do_not_cross_from_one_dataset_into_another() -> None:
-    store = stored(numbered(3), numbered(2, first=11))
+    store = make_store(count_up(3), count_up(2, first=11))
     assert window(store, 3, 3) == [0, 0, 11]
     assert window(store, 4, 3) == [0, 11, 12]
 
 
 def test_what_lies_before_the_start_is_zero_in_the_units_of_the_policy() -> None:
-    store, _ = Store.of([(numbered(3), scaled(mean=5, scale=2))], torch.float32, project=False)
+    store, _ = Store.of([(count_up(3), scaling(mean=5, scale=2))], torch.float32, project=False)
     assert window(store, 1, 3) == [0, -2, -1.5]
 
 
 def test_a_dataset_lies_in_the_store_in_each_of_its_scales() -> None:
-    pairs = [(numbered(3), scaled()), (numbered(3), scaled(mean=1))]
+    pairs = [(count_up(3), scaling()), (count_up(3), scaling(mean=1))]
     store, begins = Store.of(pairs, torch.float32, project=False)
     assert begins == [0, 3]
     assert store.obs.flatten().tolist() == [1, 2, 3, 0, 1, 2]
@@ -61,14 +61,14 @@ def test_a_dataset_lies_in_the_store_in_each_of_its_scales() -> None:
 
 
 def test_actions_are_scaled_and_brought_into_their_set_only_where_asked() -> None:
-    shown = Demonstrations((Episode(obs=np.zeros((3, 1)), action=np.array([[-1], [2], [9]])),))
-    for project, wanted in ((False, [-0.25, 0.5, 2.25]), (True, [-0.25, 0.5, 1])):
-        store, _ = Store.of([(shown, scaled(bound=4))], torch.float32, project)
-        assert store.action.flatten().tolist() == wanted
+    demos = Demonstrations((Episode(obs=np.zeros((3, 1)), action=np.array([[-1], [2], [9]])),))
+    for project, actions in ((False, [-0.25, 0.5, 2.25]), (True, [-0.25, 0.5, 1])):
+        store, _ = Store.of([(demos, scaling(bound=4))], torch.float32, project)
+        assert store.action.flatten().tolist() == actions
 
 
 def test_without_history_there_is_no_window() -> None:
-    store, _ = Store.of([(numbered(3), scaled())], torch.float64, project=False)
-    seen = store.windows(torch.tensor([[0, 1]]), 1)
-    assert seen.shape == (1, 2, 1)
-    assert seen.dtype == torch.float64
+    store, _ = Store.of([(count_up(3), scaling())], torch.float64, project=False)
+    windows = store.windows(torch.tensor([[0, 1]]), 1)
+    assert windows.shape == (1, 2, 1)
+    assert windows.dtype == torch.float64
