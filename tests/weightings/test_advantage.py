@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.data.scaling import Scaling
 from counterbc.errors import DataError, OptionError
 from counterbc.training.store import Store
 from counterbc.weightings import Advantage, Pairs
 from counterbc.weightings.pretraining import Pretraining
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Make, Train
 
 
 def test_what_is_left_to_earn_stops_at_the_end_of_the_episode() -> None:
@@ -66,7 +62,7 @@ def test_the_exponential_form_keeps_all_of_what_is_better_and_some_of_what_is_wo
     assert float(weight.max()) == 1
 
 
-def scaled(demos: Demonstrations, by: float) -> Demonstrations:
+def scale_rewards(demos: Demonstrations, by: float) -> Demonstrations:
     """The same with other rewards."""
     rewards = [None if e.reward is None else by * e.reward for e in demos.episodes]
     episodes = (replace(e, reward=r) for e, r in zip(demos.episodes, rewards, strict=True))
@@ -75,22 +71,22 @@ def scaled(demos: Demonstrations, by: float) -> Demonstrations:
 
 def test_rewards_of_another_scale_filter_the_same(make_demos: Make, quick: Train) -> None:
     demos = make_demos()
-    more = scaled(demos, 64)
-    one, other = (quick(d, "advantage-bc", dtype=torch.float64) for d in (demos, more))
-    for name, value in one.params.items():
-        torch.testing.assert_close(value, other.params[name], rtol=1e-6, atol=1e-6)
+    larger = scale_rewards(demos, 64)
+    small, second = (quick(d, "advantage-bc", dtype=torch.float64) for d in (demos, larger))
+    for name, value in small.params.items():
+        torch.testing.assert_close(value, second.params[name], rtol=1e-6, atol=1e-6)
 
 
 def test_equal_rewards_everywhere_do_no_harm(make_demos: Make, quick: Train) -> None:
-    same = scaled(make_demos(), 0)
-    assert not quick(same, "advantage-bc").diverged.any()
+    equal_rewards = scale_rewards(make_demos(), 0)
+    assert not quick(equal_rewards, "advantage-bc").diverged.any()
 
 
 def test_advantage_needs_rewards_and_knows_two_forms(make_demos: Make, quick: Train) -> None:
     demos = make_demos()
-    first, *others = demos.episodes
+    first, *rest = demos.episodes
     with pytest.raises(DataError, match="this method needs rewards"):
-        quick(replace(demos, episodes=(replace(first, reward=None), *others)), "advantage-bc")
+        quick(replace(demos, episodes=(replace(first, reward=None), *rest)), "advantage-bc")
     with pytest.raises(OptionError, match="unknown form 'soft'; allowed: binary, exponential"):
         Advantage(form="soft")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(OptionError, match="all must be 1 or more"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,9 +21,7 @@ from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import plan_view
 from counterbc.weightings import Discriminator
 from counterbc.weightings.pretraining import Pretraining
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Make, Train
 
 
 def column(demos: Demonstrations, weighting: Discriminator) -> View:
@@ -38,12 +35,12 @@ def column(demos: Demonstrations, weighting: Discriminator) -> View:
 
 def three(make_demos: Make) -> Demonstrations:
     """A labelled expert, one as good without a label, and one who errs wildly."""
-    shown = []
+    episode_list = []
     for name, noise, seed in (("labelled", 0.05, 0), ("as good", 0.05, 1), ("wild", 1.5, 2)):
         demos = make_demos(episodes=12, noise=noise, seed=seed, obs_size=1)
         episodes = tuple(replace(e, operator=name) for e in demos.episodes)
-        shown.append(replace(demos, episodes=episodes, masks={}))
-    demos = merge(shown)
+        episode_list.append(replace(demos, episodes=episodes, masks={}))
+    demos = merge(episode_list)
     labelled = tuple(e.name for e in demos.subset(operator="labelled").episodes)
     return replace(demos, masks={"expert": labelled})
 
@@ -69,9 +66,9 @@ def test_c_is_the_mean_chance_of_the_labelled_pairs(make_demos: Make) -> None:
     labelled = np.repeat([True, False, True, False], 10)
     c = d[torch.tensor(labelled)].mean()
     assert view.fitted["c"].item() == pytest.approx(c.item())
-    expected = (d / c).clamp(max=1)
-    torch.testing.assert_close(view.columns["expert"][0], expected)
-    assert bool((expected < 1).any())
+    target = (d / c).clamp(max=1)
+    torch.testing.assert_close(view.columns["expert"][0], target)
+    assert bool((target < 1).any())
 
 
 def test_a_discriminator_needs_an_expert_subset(make_demos: Make, quick: Train) -> None:
@@ -87,9 +84,9 @@ def test_a_discriminator_needs_an_expert_subset(make_demos: Make, quick: Train) 
 def test_another_expert_subset_is_another_training(
     make_demos: Make, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = make_demos()
-    other = replace(one, masks={"expert": ("demo_1", "demo_3")})
-    assert one.fingerprint() == other.fingerprint()
+    first = make_demos()
+    second = replace(first, masks={"expert": ("demo_1", "demo_3")})
+    assert first.fingerprint() == second.fingerprint()
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -97,9 +94,9 @@ def test_another_expert_subset_is_another_training(
     with monkeypatch.context() as patch:
         patch.setattr("counterbc.training.loop.Loop.run", stop)
         with pytest.raises(KeyboardInterrupt):
-            quick(one, "discriminator-bc", out=tmp_path / "run")
+            quick(first, "discriminator-bc", out=tmp_path / "run")
     with pytest.raises(FormatError, match="was started differently: other expert; resume it"):
-        quick(other, "discriminator-bc", out=tmp_path / "run", resume=True)
+        quick(second, "discriminator-bc", out=tmp_path / "run", resume=True)
 
 
 def test_the_command_line_names_the_experts(

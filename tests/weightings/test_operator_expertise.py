@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.merge import merge
 from counterbc.data.scaling import Scaling
@@ -22,9 +20,7 @@ from counterbc.policies import Params
 from counterbc.training.store import Store
 from counterbc.weightings import Batch, OperatorExpertise
 from counterbc.weightings.operator_expertise import rho_logit
-
-Make = Callable[..., Demonstrations]
-Train = Callable[..., Policies]
+from tests.fixture_types import Make, Train
 
 
 def crowd(make_demos: Make, seed: int = 0) -> Demonstrations:
@@ -74,11 +70,11 @@ def test_both_losses_together_descend_the_likelihood_of_the_mixture() -> None:
     log_pi = torch.tensor([[0.5], [-3.0], [1.0], [-0.2]], dtype=torch.float64).requires_grad_()
     rho = rho_logit(params, batch.state, batch.columns["operator"]).sigmoid()
     mixture = -(rho * log_pi.exp() + (1 - rho) * 0.3).log().mean()
-    ours = generalized_loss(log_pi, weighting.weights(params, batch, log_pi)).mean()
-    ours = ours + weighting.auxiliary(params, batch, log_pi)
+    our_loss = generalized_loss(log_pi, weighting.weights(params, batch, log_pi)).mean()
+    our_loss = our_loss + weighting.auxiliary(params, batch, log_pi)
     variables: list[Tensor] = [log_pi, *params.values()]
     torch.testing.assert_close(
-        torch.autograd.grad(ours, variables), torch.autograd.grad(mixture, variables)
+        torch.autograd.grad(our_loss, variables), torch.autograd.grad(mixture, variables)
     )
 
 
@@ -89,15 +85,15 @@ def test_operators_begin_equal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action_set", "scaled", "volume"),
+    ("action_set", "is_scaled", "volume"),
     [("box", True, 8), ("ball", True, 4 / 3 * math.pi), ("box", False, 2 * 4 * 6)],
 )
 def test_the_uniform_is_that_of_the_feasible_set_in_the_units_of_the_policy(
-    action_set: str, scaled: bool, volume: float, make_demos: Make
+    action_set: str, is_scaled: bool, volume: float, make_demos: Make
 ) -> None:
     high = np.array([1.0, 2.0, 3.0])
     demos = make_demos(action_size=3, action_low=-high, action_high=high, action_set=action_set)
-    scales = Scaling.fit(demos, True, scaled)
+    scales = Scaling.fit(demos, True, is_scaled)
     store, _ = Store.of([(demos, scales)], torch.float64, project=False)
     assert store.facts["log_volume"].exp().unique().item() == pytest.approx(volume)
 
@@ -123,8 +119,8 @@ def test_ileed_finds_out_who_is_expert_and_becomes_surer_than_bc(
 
 def test_ileed_refuses_pairs_of_unknown_operators(make_demos: Make, quick: Train) -> None:
     demos = make_demos()
-    first, *others = demos.episodes
-    unnamed = replace(demos, episodes=(replace(first, operator=None), *others))
+    first, *rest = demos.episodes
+    unnamed = replace(demos, episodes=(replace(first, operator=None), *rest))
     for datasets in (unnamed, [demos, unnamed]):
         with pytest.raises(DataError, match="this method needs operators"):
             quick(datasets, "ileed", seeds=2)

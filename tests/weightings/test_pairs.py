@@ -26,10 +26,10 @@ def test_padding_is_not_real_and_does_not_count_in_the_mean() -> None:
 def test_one_network_of_many_has_the_same_pairs_and_draws() -> None:
     pairs = two_networks()
     for i in range(2):
-        alone = pairs.network(i)
-        assert alone["to_go"].tolist() == pairs["to_go"][i].tolist()
-        stacked = pairs.draw("batch", 5, 6).index[i]
-        assert alone.draw("batch", 5, 6).index.tolist() == stacked.tolist()
+        single = pairs.network(i)
+        assert single["to_go"].tolist() == pairs["to_go"][i].tolist()
+        joint_index = pairs.draw("batch", 5, 6).index[i]
+        assert single.draw("batch", 5, 6).index.tolist() == joint_index.tolist()
 
 
 def test_draws_repeat_by_purpose_and_step_and_never_hit_padding() -> None:

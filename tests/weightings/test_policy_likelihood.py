@@ -21,5 +21,5 @@ def test_the_gradient_flows_through_the_weights() -> None:
     weights = PolicyLikelihood().weights({}, batch(torch.zeros(1, 1), 2), log_pi)
     (grad,) = torch.autograd.grad(weights[0, 0], log_pi)
     p = float(weights[0, 0].detach())
-    expected = torch.tensor([[p * (1 - p), -p * (1 - p)]])  # of a softmax over two
-    torch.testing.assert_close(grad, expected)
+    gradient = torch.tensor([[p * (1 - p), -p * (1 - p)]])  # of a softmax over two
+    torch.testing.assert_close(grad, gradient)

@@ -19,8 +19,8 @@ def test_weights_of_a_batch_sum_to_one_and_favour_the_higher_score() -> None:
     }
     state = torch.tensor([[0.0, 5.0], [1.0, -5.0], [-3.0, 0.0]])  # scores 0, 1 and relu(−3) = 0
     weights = weighting.weights(params, batch(state), torch.zeros(3, 1))
-    expected = torch.tensor([[0.0], [1.0], [0.0]]).softmax(0)
-    torch.testing.assert_close(weights, expected)
+    target = torch.tensor([[0.0], [1.0], [0.0]]).softmax(0)
+    torch.testing.assert_close(weights, target)
 
 
 def test_images_are_read_by_an_encoder_with_the_layers_of_the_policy() -> None:

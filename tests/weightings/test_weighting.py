@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +10,6 @@ import torch
 from torch import Tensor
 
 from counterbc.data import draws
-from counterbc.data.demonstrations import Demonstrations
 from counterbc.methods import METHODS, Method
 from counterbc.policies import Params
 from counterbc.settings import Settings
@@ -19,8 +17,8 @@ from counterbc.training.network_stack import View, initial, split
 from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import plan_view
 from counterbc.weightings import PolicyLikelihood
+from tests.fixture_types import Make
 
-Make = Callable[..., Demonstrations]
 every_method = pytest.mark.parametrize("method", list(METHODS))
 
 
@@ -47,16 +45,16 @@ def views(method: Method, make_demos: Make) -> tuple[View, Params]:
     return view, params
 
 
-def assert_close(ours: Tensor, theirs: Tensor) -> None:
+def assert_close(actual: Tensor, exact: Tensor) -> None:
     """Compare relative to the largest number, since sums in another order round differently."""
-    scale = max(1e-3, float(theirs.detach().abs().max()))  # some gradients are zero up to rounding
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9 * scale)
+    scale = max(1e-3, float(exact.detach().abs().max()))  # some gradients are zero up to rounding
+    torch.testing.assert_close(actual, exact, rtol=0, atol=1e-9 * scale)
 
 
-def assert_same(stacked: dict[str, Tensor], each: list[dict[str, Tensor]]) -> None:
-    assert all(e.keys() == stacked.keys() for e in each)
-    for name, value in stacked.items():
-        one_by_one = torch.stack([e[name] for e in each])
+def assert_same(joint: dict[str, Tensor], singles: list[dict[str, Tensor]]) -> None:
+    assert all(e.keys() == joint.keys() for e in singles)
+    for name, value in joint.items():
+        one_by_one = torch.stack([e[name] for e in singles])
         assert_close(value, one_by_one)
 
 
@@ -84,17 +82,17 @@ def test_stacked_equals_vmap_of_one_in_loss_weights_and_gradient(
 
     results = []
     for function in (loss, weights):
-        stacked, mapped = function(params, batch), torch.func.vmap(function)(params, batch)
-        assert_close(stacked, mapped)
-        results.append(stacked)
+        joint, by_vmap = function(params, batch), torch.func.vmap(function)(params, batch)
+        assert_close(joint, by_vmap)
+        results.append(joint)
     assert results[0].shape == (nets,)
     assert results[1].shape == batch.actions.shape[:-1]
     leaves = list(params.values())
     gradients = [
         torch.autograd.grad(f(params, batch).sum(), leaves) for f in (loss, torch.func.vmap(loss))
     ]
-    for one, other in zip(*gradients, strict=True):
-        assert_close(one, other)
+    for first, second in zip(*gradients, strict=True):
+        assert_close(first, second)
 
 
 @every_method
@@ -105,10 +103,10 @@ def test_what_is_computed_before_a_round_is_the_same_for_one_network_and_for_all
     nets, weighting = len(view.nets.pairs), view.method.weighting
     view.fit()
     pairs = view._pairs(None)
-    alone = [weighting.fit(pairs.network(i)) for i in range(nets)]
-    assert_same(view.fitted, alone)
+    fits = [weighting.fit(pairs.network(i)) for i in range(nets)]
+    assert_same(view.fitted, fits)
     view.update_columns(None, view.method.shards)
-    columns = [weighting.columns(pairs.network(i), alone[i]) for i in range(nets)]
+    columns = [weighting.columns(pairs.network(i), fits[i]) for i in range(nets)]
     assert_same(view.columns, columns)
 
 
@@ -119,11 +117,11 @@ def test_padding_does_not_count(method: str, make_demos: Make) -> None:
     length = int(pairs.count)
     assert length < len(pairs.index)
     bare = replace(pairs, index=pairs.index[:length])
-    fitted = weighting.fit(bare)
+    fitted_params = weighting.fit(bare)
     for name, value in weighting.fit(pairs).items():
-        assert_close(value, fitted[name])
-    for name, value in weighting.columns(pairs, fitted).items():
-        assert torch.equal(value[:length], weighting.columns(bare, fitted)[name])
+        assert_close(value, fitted_params[name])
+    for name, value in weighting.columns(pairs, fitted_params).items():
+        assert torch.equal(value[:length], weighting.columns(bare, fitted_params)[name])
 
 
 @every_method
@@ -177,12 +175,12 @@ class Mixin:
 
 
 @dataclass(frozen=True)
-class Mixed(Mixin, PolicyLikelihood):
+class MixedLikelihood(Mixin, PolicyLikelihood):
     pass
 
 
 @dataclass(frozen=True)
-class Renamed(PolicyLikelihood):
+class RenamedLikelihood(PolicyLikelihood):
     pass
 
 
@@ -190,8 +188,8 @@ def test_a_closed_form_holds_for_the_class_that_declares_it_and_not_for_what_is_
     None
 ):
     assert PolicyLikelihood().uses_closed_form(7)
-    assert Renamed().uses_closed_form(7)
+    assert RenamedLikelihood().uses_closed_form(7)
     assert not Half().uses_closed_form(7)
-    assert not Mixed().uses_closed_form(7)
+    assert not MixedLikelihood().uses_closed_form(7)
     assert HalfInClosedForm().uses_closed_form(7)
     assert not HalfInClosedForm().uses_closed_form(8)
