@@ -23,16 +23,16 @@ needs_robosuite = pytest.mark.extra("robosuite")
 
 def demonstrations() -> Any:
     """Four short ones of each operator."""
-    rng, shown = np.random.default_rng(0), {}
+    rng, actions = np.random.default_rng(0), {}
     for name in OPERATORS:
         action = rng.uniform(-1, 1, (4, 9, 7))
         action[:, :, 6] = np.where(np.arange(9) < 5, -1, 1)
         obs = rng.normal(size=(4, 9, 23))
-        shown[name] = [
+        actions[name] = [
             Episode(o, a, np.zeros(9), operator=name, success=True)
             for o, a in zip(obs, action, strict=True)
         ]
-    return join(shown)
+    return join(actions)
 
 
 def test_the_file_has_the_layout_and_masks_of_multi_human_ones(tmp_path: Any) -> None:
@@ -69,8 +69,8 @@ def test_every_operator_succeeds_and_repeats_themselves() -> None:
         lengths[name] = len(episode)
         assert episode.success
         assert episode.operator == name
-    again = perform("synthetic_better_1", 0)
-    assert len(again) == lengths["synthetic_better_1"] < lengths["synthetic_worse_2"]
+    second = perform("synthetic_better_1", 0)
+    assert len(second) == lengths["synthetic_better_1"] < lengths["synthetic_worse_2"]
 
 
 @needs_robosuite

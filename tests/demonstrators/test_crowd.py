@@ -28,8 +28,8 @@ SIX = Crowd(tuple((f"sigma {s:g}", UniformNoise(s)) for s in SIGMAS))
 
 def errors(teacher: Teacher, episodes: int, seed: int = 0) -> NDArray[Any]:
     """Shown minus intended on Intersection, where all episodes are equally long: (N, T, A)."""
-    shown = record("intersection", teacher, episodes, seed)
-    return np.array([r.episode.action - r.intended for r in shown])
+    actions = record("intersection", teacher, episodes, seed)
+    return np.array([r.episode.action - r.intended for r in actions])
 
 
 def rms(error: NDArray[Any]) -> float:
@@ -38,8 +38,8 @@ def rms(error: NDArray[Any]) -> float:
 
 def test_operators_take_turns_and_are_recorded() -> None:
     demos = demonstrate("intersection", SIX, pairs=20 * 15, seed=0)
-    expected = [f"sigma {SIGMAS[k % 6]:g}" for k in range(15)]
-    assert [e.operator for e in demos.episodes] == expected
+    target = [f"sigma {SIGMAS[k % 6]:g}" for k in range(15)]
+    assert [e.operator for e in demos.episodes] == target
     assert demos.operators == tuple(f"sigma {s:g}" for s in SIGMAS)
     assert demos.source == "intersection, crowd of 6, seed 0"
 
@@ -65,11 +65,11 @@ def test_an_operator_counts_its_own_episodes() -> None:
     tired = Fatigue(Keyboard(0.5), after=1.0, episodes=10)
     crowd = Crowd((("a", tired), ("b", UniformNoise(0.0))), shares=(2, 1))
     takes = EpisodeBatch(np.arange(8), np.arange(8), size=1, steps=1, rate=10)
-    shown = crowd.begin(takes)(np.full((8, 1), 0.4), 0)[:, 0]
+    actions = crowd.begin(takes)(np.full((8, 1), 0.4), 0)[:, 0]
     # Operator a shows the episodes 0, 1, 3, 4, 6, 7 and errs by −0.4 · (1 + k/10) in its k-th.
-    own = {0: 0, 1: 1, 3: 2, 4: 3, 6: 4, 7: 5}
-    expected = [0.4 - 0.4 * (1 + own[k] / 10) if k in own else 0.4 for k in range(8)]
-    np.testing.assert_allclose(shown, expected, atol=1e-12)
+    own_counts = {0: 0, 1: 1, 3: 2, 4: 3, 6: 4, 7: 5}
+    target = [0.4 - 0.4 * (1 + own_counts[k] / 10) if k in own_counts else 0.4 for k in range(8)]
+    np.testing.assert_allclose(actions, target, atol=1e-12)
 
 
 def test_crowds_without_distinct_names_or_whole_shares_are_refused() -> None:

@@ -43,13 +43,15 @@ def test_normal_draws_are_standard() -> None:
 
 def test_a_demonstrator_acts_from_observations_and_from_the_experts_actions() -> None:
     for take in record("intersection", Halfway(), 2, seed=0):
-        expected = 0.5 * take.intended + 0.01 * take.episode.obs[:, :1]
-        np.testing.assert_allclose(take.episode.action, expected, rtol=1e-5, atol=1e-6)
+        target = 0.5 * take.intended + 0.01 * take.episode.obs[:, :1]
+        np.testing.assert_allclose(take.episode.action, target, rtol=1e-5, atol=1e-6)
         assert take.episode.operator is None
 
 
 def test_a_teacher_ignores_observations() -> None:
     batch = make_batch(3, steps=1)
     best = np.full((3, 2), 0.2)
-    one, another = (UniformNoise(0.5).control(batch)(obs, best, 0) for obs in np.eye(3)[:2])
-    np.testing.assert_array_equal(one, another)
+    left_action, right_action = (
+        UniformNoise(0.5).control(batch)(obs, best, 0) for obs in np.eye(3)[:2]
+    )
+    np.testing.assert_array_equal(left_action, right_action)

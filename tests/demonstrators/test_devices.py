@@ -22,7 +22,7 @@ from tests.demonstrators.playback import (
 
 
 @pytest.mark.parametrize(
-    ("teacher", "intention", "expected"),
+    ("teacher", "intention", "action"),
     [
         (Keyboard(0.3), (0.3, 0.31, -0.31, 0.0, 2.0), (0.0, 1.0, -1.0, 0.0, 1.0)),
         (Joystick(4, 0.1), (0.1, 0.13, 0.3, 0.4, -0.9, 1.7), (0.0, 0.25, 0.25, 0.5, -1.0, 1.0)),
@@ -34,9 +34,9 @@ from tests.demonstrators.playback import (
     ],
 )
 def test_what_a_device_shows_computed_by_hand(
-    teacher: Teacher, intention: tuple[float, ...], expected: tuple[float, ...]
+    teacher: Teacher, intention: tuple[float, ...], action: tuple[float, ...]
 ) -> None:
-    np.testing.assert_allclose(play_one(teacher, *intention), expected, atol=1e-12)
+    np.testing.assert_allclose(play_one(teacher, *intention), action, atol=1e-12)
 
 
 def test_wrong_buttons_swap_neighbours_or_flip_one() -> None:
@@ -44,11 +44,11 @@ def test_wrong_buttons_swap_neighbours_or_flip_one() -> None:
     rows = play(WrongButtons(swap=0.2, flip=0.3), intention)[0]
     kinds, counts = np.unique(rows, axis=0, return_counts=True)
     share = {tuple(k): c / len(rows) for k, c in zip(kinds.tolist(), counts, strict=True)}
-    swapped = [(0.2, 0.1, 0.3), (0.1, 0.3, 0.2), (0.3, 0.2, 0.1)]
-    flipped = [(-0.1, 0.2, 0.3), (0.1, -0.2, 0.3), (0.1, 0.2, -0.3)]
+    swaps = [(0.2, 0.1, 0.3), (0.1, 0.3, 0.2), (0.3, 0.2, 0.1)]
+    flips = [(-0.1, 0.2, 0.3), (0.1, -0.2, 0.3), (0.1, 0.2, -0.3)]
     assert share.pop((0.1, 0.2, 0.3)) == pytest.approx(0.5, abs=0.01)
-    expected = {s: 0.2 / 3 for s in swapped} | {f: 0.1 for f in flipped}
-    assert share == pytest.approx(expected, abs=0.01)
+    action = {s: 0.2 / 3 for s in swaps} | {f: 0.1 for f in flips}
+    assert share == pytest.approx(action, abs=0.01)
 
 
 @pytest.mark.parametrize(

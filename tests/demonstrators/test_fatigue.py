@@ -22,7 +22,7 @@ from tests.demonstrators.playback import (
 
 
 @pytest.mark.parametrize(
-    ("teacher", "intention", "expected"),
+    ("teacher", "intention", "action"),
     [
         # Releasing the key errs by −0.4; of four steps each errs a quarter more.
         (Fatigue(Keyboard(0.5), during=1.0), (0.4,) * 4, (0.0, -0.1, -0.2, -0.3)),
@@ -30,9 +30,9 @@ from tests.demonstrators.playback import (
     ],
 )
 def test_growing_errors_computed_by_hand(
-    teacher: Teacher, intention: tuple[float, ...], expected: tuple[float, ...]
+    teacher: Teacher, intention: tuple[float, ...], action: tuple[float, ...]
 ) -> None:
-    np.testing.assert_allclose(play_one(teacher, *intention), expected, atol=1e-12)
+    np.testing.assert_allclose(play_one(teacher, *intention), action, atol=1e-12)
 
 
 def test_errors_grow_over_the_episodes_of_a_teacher() -> None:

@@ -21,7 +21,7 @@ from tests.demonstrators.playback import (
 
 
 @pytest.mark.parametrize(
-    ("teacher", "intention", "expected"),
+    ("teacher", "intention", "action"),
     [
         # The excess is 0.5 · 0.4, half of it, then half again with 0.5 · −0.6.
         (Overshoot(0.5, 0.5), (0.4, 0.4, -0.2), (0.6, 0.5, -0.45)),
@@ -30,9 +30,9 @@ from tests.demonstrators.playback import (
     ],
 )
 def test_overshoot_computed_by_hand(
-    teacher: Teacher, intention: tuple[float, ...], expected: tuple[float, ...]
+    teacher: Teacher, intention: tuple[float, ...], action: tuple[float, ...]
 ) -> None:
-    np.testing.assert_allclose(play_one(teacher, *intention), expected, atol=1e-12)
+    np.testing.assert_allclose(play_one(teacher, *intention), action, atol=1e-12)
 
 
 def test_motor_noise_grows_with_the_action_and_remembers_the_step_before() -> None:

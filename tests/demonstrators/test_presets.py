@@ -29,8 +29,8 @@ PEOPLE = ("novice", "typical", "skilled")
 
 def errors(teacher: Teacher, episodes: int, seed: int = 0) -> NDArray[Any]:
     """Shown minus intended on Intersection, where all episodes are equally long: (N, T, A)."""
-    shown = record("intersection", teacher, episodes, seed)
-    return np.array([r.episode.action - r.intended for r in shown])
+    takes = record("intersection", teacher, episodes, seed)
+    return np.array([r.episode.action - r.intended for r in takes])
 
 
 def find_person(name: str) -> Human:
@@ -114,14 +114,14 @@ def test_the_crowd_has_twenty_operators_who_err_differently(
     crowd = TEACHERS[name]
     demos = demonstrate("intersection", crowd, pairs=400, seed=0)
     assert demos.operators == tuple(f"operator_{i:02d}" for i in range(1, 21))
-    each, again = (
+    single_errors, second_errors = (
         np.array([rms(error[i::20]) for i in range(20)])
         for error in (errors(crowd, 20 * 40, seed=0), errors(crowd, 20 * 40, seed=1))
     )
-    assert each.max() > ratio * each.min()
-    assert each.std() > spread
+    assert single_errors.max() > ratio * single_errors.min()
+    assert single_errors.std() > spread
     # Other episodes of the same operators: how much they err is theirs, not the episodes'.
-    assert np.corrcoef(each, again)[0, 1] > 0.95
+    assert np.corrcoef(single_errors, second_errors)[0, 1] > 0.95
 
 
 @pytest.mark.parametrize(("name", "trait"), [("crowd", "delay"), ("quick-crowd", "delay_steps")])
@@ -142,6 +142,6 @@ def test_a_teacher_is_found_by_name_or_by_noise() -> None:
     assert find_teacher("typical") is TEACHERS["typical"]
     with pytest.raises(OptionError, match="allowed: novice, typical, skilled, crowd, quick-nov"):
         find_teacher("expert")
-    for given in ({"noise": "uniform"}, {"sigma": 0.0}):
+    for options in ({"noise": "uniform"}, {"sigma": 0.0}):
         with pytest.raises(OptionError, match="give a teacher, or a noise and a sigma"):
-            find_teacher("typical", **given)
+            find_teacher("typical", **options)

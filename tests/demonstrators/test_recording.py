@@ -32,7 +32,7 @@ from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import OptionError
 
 Array = NDArray[Any]
-EVERY = [UniformNoise(0.5), GaussianNoise(0.5), *TEACHERS.values()]
+ALL_TEACHERS = [UniformNoise(0.5), GaussianNoise(0.5), *TEACHERS.values()]
 
 
 class Short(VectorEnv[Array, Array, Array]):
@@ -84,16 +84,16 @@ def short(monkeypatch: pytest.MonkeyPatch) -> str:
     return "short"
 
 
-@pytest.mark.parametrize("teacher", EVERY, ids=str)
+@pytest.mark.parametrize("teacher", ALL_TEACHERS, ids=str)
 def test_an_episode_is_the_same_however_many_are_recorded_with_it(teacher: Teacher) -> None:
-    few, many = (demonstrate("intersection", teacher, 20 * n, seed=4) for n in (3, 23))
-    for a, b in zip(few.episodes, many.episodes[:3], strict=True):
+    three, many = (demonstrate("intersection", teacher, 20 * n, seed=4) for n in (3, 23))
+    for a, b in zip(three.episodes, many.episodes[:3], strict=True):
         np.testing.assert_array_equal(a.obs, b.obs)
         np.testing.assert_array_equal(a.action, b.action)
         assert a.operator == b.operator
 
 
-@pytest.mark.parametrize("teacher", EVERY, ids=str)
+@pytest.mark.parametrize("teacher", ALL_TEACHERS, ids=str)
 def test_the_size_of_a_batch_changes_nothing(
     teacher: Teacher, short: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,15 +133,15 @@ def test_a_teacher_errs_in_units_of_the_action_range(short: str) -> None:
 
 
 def test_recorded_episodes_say_what_was_meant_and_open_the_demonstrations() -> None:
-    recorded = record("intersection", TEACHERS["crowd"], 4, seed=6)
+    takes = record("intersection", TEACHERS["crowd"], 4, seed=6)
     demos = demonstrate("intersection", TEACHERS["crowd"], 80, seed=6)
-    for r, e in zip(recorded, demos.episodes, strict=True):
+    for r, e in zip(takes, demos.episodes, strict=True):
         np.testing.assert_array_equal(r.episode.action, e.action)
     clean = record("intersection", Chain(()), 4, seed=6)
     for r in clean:
         np.testing.assert_allclose(r.episode.action, r.intended, atol=1e-6)
     # Both start in the same state with the same candidates, so they first mean the same.
-    for r, c in zip(recorded, clean, strict=True):
+    for r, c in zip(takes, clean, strict=True):
         np.testing.assert_array_equal(r.intended[0], c.intended[0])
     with pytest.raises(OptionError, match="cannot record 0 episodes; ask for 1 or more"):
         record("intersection", UniformNoise(0.5), 0, 0)
@@ -214,14 +214,14 @@ def test_the_expert_returns_what_the_prototype_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("teacher", "measured"),
+    ("teacher", "mean_return"),
     [(UniformNoise(0.5), 15.54), (GaussianNoise(0.5), 15.24), (EpsilonGreedy(0.5), 15.68)],
 )
-def test_return_of_noisy_demonstrations(teacher: Teacher, measured: float) -> None:
+def test_return_of_noisy_demonstrations(teacher: Teacher, mean_return: float) -> None:
     # Each ± 0.08. The noise is taken as it is and has mean zero, so little is lost; the paper's
     # 13.1 for synthetic demonstrations is not reached at σ = 0.5 by any of the three.
     demos = demonstrate("intersection", teacher, pairs=40_000, seed=0)
-    assert demos.mean_return == pytest.approx(measured, abs=0.3)
+    assert demos.mean_return == pytest.approx(mean_return, abs=0.3)
 
 
 def test_unknown_worlds_and_empty_requests_are_refused_in_words() -> None:

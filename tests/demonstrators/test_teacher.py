@@ -61,9 +61,9 @@ def test_an_episode_alone_equals_the_same_episode_among_others(teacher: Teacher)
 @pytest.mark.parametrize("teacher", HUMAN_LIKE, ids=str)
 def test_human_like_teachers_err_but_stay_within_the_range_of_a_device(teacher: Teacher) -> None:
     intention = random_intentions(500)
-    seen = play(teacher, intention)
-    assert abs(seen).max() <= 1.0
-    assert abs(seen - intention).max() > 0.05
+    actions = play(teacher, intention)
+    assert abs(actions).max() <= 1.0
+    assert abs(actions - intention).max() > 0.05
 
 
 @pytest.mark.parametrize("teacher", NOISY, ids=str)

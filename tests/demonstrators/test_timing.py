@@ -18,7 +18,7 @@ from tests.demonstrators.playback import make_batch, play, play_one, random_inte
 
 
 @pytest.mark.parametrize(
-    ("teacher", "intention", "expected"),
+    ("teacher", "intention", "action"),
     [
         (Delay(0), (1.0, 0.5, 0.0), (1.0, 0.5, 0.0)),
         (Delay(0.1), (1.0, 0.5, 0.0, -0.5), (0.0, 1.0, 0.5, 0.0)),
@@ -30,9 +30,9 @@ from tests.demonstrators.playback import make_batch, play, play_one, random_inte
     ],
 )
 def test_what_a_late_or_absent_hand_shows_computed_by_hand(
-    teacher: Teacher, intention: tuple[float, ...], expected: tuple[float, ...]
+    teacher: Teacher, intention: tuple[float, ...], action: tuple[float, ...]
 ) -> None:
-    np.testing.assert_allclose(play_one(teacher, *intention), expected, atol=1e-12)
+    np.testing.assert_allclose(play_one(teacher, *intention), action, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -52,19 +52,19 @@ def test_a_delay_in_seconds_is_as_many_steps_as_the_world_takes_in_them(
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_lapse_holds_the_last_action_or_drops_it(holds: bool) -> None:
     intention = np.broadcast_to(np.arange(1, 401)[:, None, None] / 500, (400, 300, 1))
-    seen = play(Lapses(0.2, longest=3, holds=holds), intention)
-    lost = seen != intention
-    last = np.concatenate([np.zeros((1, 300, 1)), seen[:-1]])
-    np.testing.assert_array_equal(seen[lost], last[lost] if holds else 0.0)
+    actions = play(Lapses(0.2, longest=3, holds=holds), intention)
+    is_lapse = actions != intention
+    last = np.concatenate([np.zeros((1, 300, 1)), actions[:-1]])
+    np.testing.assert_array_equal(actions[is_lapse], last[is_lapse] if holds else 0.0)
     # Four attentive steps on average, then a lapse of two.
-    assert lost[50:].mean() == pytest.approx(1 / 3, abs=0.01)
+    assert is_lapse[50:].mean() == pytest.approx(1 / 3, abs=0.01)
 
 
 def test_a_lapse_lasts_one_to_its_longest_number_of_steps() -> None:
     # So rare that two lapses in a row are not among these.
     intention = np.broadcast_to(np.arange(1, 101)[:, None, None] / 100, (100, 4000, 1))
-    lost = (play(Lapses(0.0005, longest=3), intention) != intention)[:, :, 0]
-    lengths = lost.sum(axis=0)[lost[:-3].any(axis=0) & ~lost[-3:].any(axis=0)]
+    is_lapse = (play(Lapses(0.0005, longest=3), intention) != intention)[:, :, 0]
+    lengths = is_lapse.sum(axis=0)[is_lapse[:-3].any(axis=0) & ~is_lapse[-3:].any(axis=0)]
     share = np.bincount(lengths, minlength=4)[:4] / len(lengths)
     np.testing.assert_allclose(share, [0, 1 / 3, 1 / 3, 1 / 3], atol=0.12)
 
