@@ -23,9 +23,9 @@ def test_cells_of_all_kinds_come_out_as_they_went_in(tmp_path: Path) -> None:
     assert pack(tmp_path / "rows", tmp_path / "rows.parquet") == 3
     assert unpack(tmp_path / "rows.parquet", tmp_path / "again") == 3
     for cell in CELLS:
-        one, other = (Study([cell], tmp_path / f).table() for f in ("rows", "again"))
-        assert other.select(one.column_names).to_pylist() == one.to_pylist()
-        assert set(other.column_names) == set(one.column_names)
+        first, second = (Study([cell], tmp_path / f).table() for f in ("rows", "again"))
+        assert second.select(first.column_names).to_pylist() == first.to_pylist()
+        assert set(second.column_names) == set(first.column_names)
     after = Study(CELLS, tmp_path / "again")
     assert after.run("cpu", workers=1) == 0
 

@@ -54,11 +54,11 @@ def test_rows_of_other_versions_are_not_written_unless_any_are_accepted(
 ) -> None:
     path, contents = tmp_path / "rows.parquet", json.loads(table.schema.metadata[b"counterbc"])
     contents["config"]["versions"]["torch"] = "1.0"
-    other = table.replace_schema_metadata({"counterbc": json.dumps(contents)})
+    other_table = table.replace_schema_metadata({"counterbc": json.dumps(contents)})
     with pytest.raises(OptionError, match=r"computed with cpu, .*torch 1\.0.* this study uses cpu"):
-        write_rows(path, TINY, other, "cpu")
+        write_rows(path, TINY, other_table, "cpu")
     assert not path.exists()
-    write_rows(path, TINY, other, None)
+    write_rows(path, TINY, other_table, None)
     assert path.exists()
 
 

@@ -24,15 +24,15 @@ with claim(Path({folder!r}), "cell") as free:
 
 def test_a_claim_excludes_other_processes_until_it_is_killed(tmp_path: Path) -> None:
     code = HOLD.format(folder=str(tmp_path), path=sys.path)
-    other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "True\n"
-        with claim(tmp_path, "cell") as free, claim(tmp_path, "another") as another:
-            assert (free, another) == (False, True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "True\n"
+        with claim(tmp_path, "cell") as free, claim(tmp_path, "another") as second:
+            assert (free, second) == (False, True)
     finally:
-        other.kill()
-        other.communicate()
+        process.kill()
+        process.communicate()
     with claim(tmp_path, "cell", wait=True) as free:
         assert free
 

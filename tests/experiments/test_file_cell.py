@@ -23,9 +23,9 @@ from tests.experiments.cells import repeatable
 @pytest.fixture(scope="module")
 def demos() -> Demonstrations:
     """Ten episodes in Intersection, of two operators."""
-    shown = demonstrate("intersection", UniformNoise(0.5), 200, 0)
-    named = tuple(replace(e, operator="ab"[i % 2]) for i, e in enumerate(shown.episodes))
-    return replace(shown, episodes=named, masks={"first": ("demo_0", "demo_1")})
+    demos_ = demonstrate("intersection", UniformNoise(0.5), 200, 0)
+    episodes = tuple(replace(e, operator="ab"[i % 2]) for i, e in enumerate(demos_.episodes))
+    return replace(demos_, episodes=episodes, masks={"first": ("demo_0", "demo_1")})
 
 
 @pytest.fixture(scope="module")
@@ -50,17 +50,17 @@ def test_rows_say_what_was_learned_from_and_what_came_of_it(tiny: FileCell) -> N
     assert (first["pairs"], first["steps"], first["length"]) == (200, 4, 20.0)
     assert first["return_count"] == first["length_count"] == 3
     assert first["return"] != rows[1]["return"]
-    said = json.loads(table.schema.metadata[b"counterbc"])["population"]
-    assert said == json.loads(json.dumps(tiny.about))
+    population = json.loads(table.schema.metadata[b"counterbc"])["population"]
+    assert population == json.loads(json.dumps(tiny.about))
     assert str(tiny.file.parent) not in str(table.schema.metadata)
 
 
 def test_a_subset_is_drawn_for_each_seed_and_alike_for_all_methods(tiny: FileCell) -> None:
     fifth = replace(tiny, subset=Subset(share=0.2))
     assert [len(d) for d in fifth.datasets()] == [2, 2]
-    few = replace(tiny, subset=Subset(pairs=30))
-    assert [d.pairs for d in few.datasets()] == [30, 30]
-    for cell in (fifth, few):
+    thirty_pairs = replace(tiny, subset=Subset(pairs=30))
+    assert [d.pairs for d in thirty_pairs.datasets()] == [30, 30]
+    for cell in (fifth, thirty_pairs):
         a, b = prints(cell)
         assert a != b
         assert prints(replace(cell, method="counter-bc", radius=0.4)) == [a, b]
@@ -94,9 +94,9 @@ def test_cleaned_demonstrations_have_other_actions_at_the_same_states(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InfeasibleActions)
         warnings.simplefilter("ignore", DoubtfulRadius)
-        (cleaned,) = replace(tiny, cleaned=True).datasets("cpu")
-    assert (cleaned.obs == demos.obs).all()
-    assert (cleaned.action != demos.action).any()
+        (cleaned_demos,) = replace(tiny, cleaned=True).datasets("cpu")
+    assert (cleaned_demos.obs == demos.obs).all()
+    assert (cleaned_demos.action != demos.action).any()
 
 
 def test_a_study_of_recorded_demonstrations_resumes_and_repeats(
@@ -106,9 +106,9 @@ def test_a_study_of_recorded_demonstrations_resumes_and_repeats(
     study = Study(cells, tmp_path / "rows")
     assert study.run("cpu", workers=1) == 2  # the third is the first
     assert study.run("cpu", workers=1) == 0
-    again = Study(cells, tmp_path / "again")
-    again.run("cpu", workers=1)
-    assert repeatable(study.table()) == repeatable(again.table())
+    second_study = Study(cells, tmp_path / "again")
+    second_study.run("cpu", workers=1)
+    assert repeatable(study.table()) == repeatable(second_study.table())
 
 
 def test_what_cannot_be_done_is_refused_before_any_work(tiny: FileCell, tmp_path: Path) -> None:

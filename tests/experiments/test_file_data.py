@@ -31,8 +31,8 @@ def test_masks_and_operators_choose_episodes_before_pairs_are_drawn(tiny: Demons
 
 def test_seeds_draw_different_pairs_and_a_seed_always_the_same(tiny: Demonstrations) -> None:
     subset = Subset(pairs=10)
-    first, again, other = (subset.of(tiny, seed).fingerprint() for seed in (0, 0, 1))
-    assert first == again != other
+    first, repeat, other_seed = (subset.of(tiny, seed).fingerprint() for seed in (0, 0, 1))
+    assert first == repeat != other_seed
     assert subset.random
     assert Subset(share=0.5).random
     assert not Subset(mask="expert").random

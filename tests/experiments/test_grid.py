@@ -62,15 +62,19 @@ def test_a_file_is_tested_in_its_environment_or_on_held_out_episodes(
 ) -> None:
     tiny.save(tmp_path / "demos.npz")
     data = {"file": "demos.npz", "operators": ["ada"], "share": [0.5, 1.0]}
-    held_out, _, tested = (
+    held_out, _, simulated = (
         entry.cell
         for table in ([data], [{"file": "demos.npz", "env": "push-t"}])
         for entry in grid(methods=["bc"], data=table, folder=tmp_path).entries()
     )
     assert isinstance(held_out, HeldOutCell)
     assert (held_out.subset.operators, held_out.subset.share) == (("ada",), 0.5)
-    assert type(tested) is FileCell
-    assert (tested.world, tested.acts, tested.performance) == ("push-t", ("mean",), "best_coverage")
+    assert type(simulated) is FileCell
+    assert (simulated.world, simulated.acts, simulated.performance) == (
+        "push-t",
+        ("mean",),
+        "best_coverage",
+    )
 
 
 def test_toml_and_json_give_the_same_grid(tmp_path: Path) -> None:

@@ -32,9 +32,9 @@ def test_each_seed_holds_out_its_own_episodes_and_never_learns_from_them(cell: H
         names = [{e.name for e in demos.episodes} for demos in (training, test)]
         assert names[0] | names[1] == {f"demo_{i}" for i in range(4)}
         assert not names[0] & names[1]
-    few = replace(cell, subset=Subset(pairs=7))
-    assert few.split(0)[0].pairs == 7
-    assert few.split(0)[1].pairs == 20  # all pairs of the held-out episodes
+    seven_pairs = replace(cell, subset=Subset(pairs=7))
+    assert seven_pairs.split(0)[0].pairs == 7
+    assert seven_pairs.split(0)[1].pairs == 20  # all pairs of the held-out episodes
 
 
 def test_rows_have_the_held_out_error_of_each_seed(cell: HeldOutCell) -> None:

@@ -16,9 +16,9 @@ def test_a_loss_curve_is_drawn_with_its_held_out_loss(tmp_path: Path) -> None:
     backend = matplotlib.get_backend()
     first = loss_figure(Curve(steps, loss, loss + 1), "title", tmp_path, "first")
     second = loss_figure(Curve(steps, loss, loss + 1), "title", tmp_path, "second")
-    alone = loss_figure(Curve(steps, loss, None), "title", tmp_path, "alone")
+    single = loss_figure(Curve(steps, loss, None), "title", tmp_path, "alone")
     assert [path.suffix for path in first] == [".png", ".svg"]
     assert first[1].read_bytes() == second[1].read_bytes()
     assert "held-out episodes" in first[1].read_text()
-    assert "held-out episodes" not in alone[1].read_text()
+    assert "held-out episodes" not in single[1].read_text()
     assert matplotlib.get_backend() == backend

@@ -30,8 +30,8 @@ def test_rows_contain_the_cell_and_its_measurements() -> None:
 
 
 def test_the_methods_of_a_seed_see_the_same_demonstrations() -> None:
-    pooled = replace(TINY, world="cartpole", pool=200)
-    for cell in (TINY, pooled):
+    with_pool = replace(TINY, world="cartpole", pool=200)
+    for cell in (TINY, with_pool):
         a = cell.rows("cpu").to_pylist()
         b = replace(cell, method="counter-bc", radius=0.4).rows("cpu").to_pylist()
         assert [r["fingerprint"] for r in a] == [r["fingerprint"] for r in b]
@@ -61,8 +61,8 @@ def test_every_number_of_a_cell_is_in_its_name() -> None:
 def test_a_name_does_not_change_between_versions() -> None:
     # Archived results are found by these names.
     assert TINY.name == "intersection-uniform-0.5-20-bc-927514ea"
-    pooled = replace(TINY, method="counter-bc", radius=0.4, pool=100)
-    assert pooled.name == "intersection-uniform-0.5-20-counter-bc-0.4-aaf12c68"
+    with_pool = replace(TINY, method="counter-bc", radius=0.4, pool=100)
+    assert with_pool.name == "intersection-uniform-0.5-20-counter-bc-0.4-aaf12c68"
 
 
 def test_settings_and_ways_of_acting_reach_the_training_and_the_rows() -> None:

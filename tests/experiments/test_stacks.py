@@ -9,10 +9,10 @@ from counterbc.experiments.stacks import compute, stacks
 from tests.experiments.cells import TINY, repeatable
 
 DATA = [("crowd", None), *product(("uniform", "gaussian"), (0.25, 0.5))]
-TRAINED = [("bc", None), ("counter-bc", 0.1), ("counter-bc", 0.2)]
+VARIANTS = [("bc", None), ("counter-bc", 0.1), ("counter-bc", 0.2)]
 CELLS = [
     replace(TINY, world=w, teacher=t, sigma=s, pairs=p, method=m, radius=r)
-    for w, p, (t, s), (m, r) in product(("intersection", "cartpole"), (20, 40), DATA, TRAINED)
+    for w, p, (t, s), (m, r) in product(("intersection", "cartpole"), (20, 40), DATA, VARIANTS)
 ]
 
 

@@ -44,7 +44,7 @@ class Elsewhere(SimulatedCell):
         return table.replace_schema_metadata({"counterbc": json.dumps(contents)})
 
 
-def computed(cells: Sequence[Cell], folder: Path, **options: Any) -> Study:
+def compute(cells: Sequence[Cell], folder: Path, **options: Any) -> Study:
     study = Study(cells, folder)
     study.run("cpu", **{"workers": 1} | options)
     return study
@@ -55,35 +55,35 @@ def test_finished_cells_are_not_computed_again(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="1 of 1 cells are not finished"):
         study.table()
     assert study.run("cpu", workers=1) == 1
-    written = study.path(TINY).stat().st_mtime_ns
+    written_at = study.path(TINY).stat().st_mtime_ns
     assert study.run("cpu", workers=1) == 0
-    assert study.path(TINY).stat().st_mtime_ns == written
+    assert study.path(TINY).stat().st_mtime_ns == written_at
 
 
 def test_a_cell_that_another_process_finishes_is_not_computed_here(tmp_path: Path) -> None:
-    study, finished = Study([TINY, replace(TINY, pairs=40)], tmp_path), list[str]()
+    study, names_done = Study([TINY, replace(TINY, pairs=40)], tmp_path), list[str]()
 
     def finish_the_other(cell: Cell) -> None:
-        finished.append(cell.name)
-        if len(finished) == 1:
-            computed([replace(TINY, pairs=40)], tmp_path)
+        names_done.append(cell.name)
+        if len(names_done) == 1:
+            compute([replace(TINY, pairs=40)], tmp_path)
 
     assert study.run("cpu", workers=1, on_finished=finish_the_other) == 1
-    assert finished == list(study.cells)
+    assert names_done == list(study.cells)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
 def test_a_cell_that_another_process_computes_is_waited_for(tmp_path: Path) -> None:
-    other = replace(TINY, pairs=40)
-    study, order = Study([TINY, other], tmp_path), list[str]()
+    second_cell = replace(TINY, pairs=40)
+    study, order = Study([TINY, second_cell], tmp_path), list[str]()
     context = multiprocessing.get_context("spawn")
-    held = context.Event()
-    process = context.Process(target=_hold, args=(tmp_path, TINY.name, held, 2.0))
+    is_held = context.Event()
+    process = context.Process(target=_hold, args=(tmp_path, TINY.name, is_held, 2.0))
     process.start()
-    held.wait(60)
+    is_held.wait(60)
     assert study.run("cpu", workers=1, on_finished=lambda cell: order.append(cell.name)) == 2
     process.join()
-    assert order == [other.name, TINY.name]  # the free one first
+    assert order == [second_cell.name, TINY.name]  # the free one first
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
@@ -91,10 +91,10 @@ def test_a_stack_waits_for_each_of_its_cells(tmp_path: Path) -> None:
     cells = [TINY, replace(TINY, teacher="gaussian")]
     context = multiprocessing.get_context("spawn")
     for cell in cells:
-        held = context.Event()
-        process = context.Process(target=_hold, args=(tmp_path, cell.name, held, 600.0))
+        is_held = context.Event()
+        process = context.Process(target=_hold, args=(tmp_path, cell.name, is_held, 600.0))
         process.start()
-        held.wait(60)
+        is_held.wait(60)
         job = _Job(Study(cells, tmp_path), tuple(cells), "cpu", "cpu")
         assert job() is None
         process.kill()
@@ -102,9 +102,9 @@ def test_a_stack_waits_for_each_of_its_cells(tmp_path: Path) -> None:
     assert sorted(job() or ()) == sorted(cell.name for cell in cells)
 
 
-def _hold(folder: Path, name: str, held: Any, seconds: float) -> None:
+def _hold(folder: Path, name: str, is_held: Any, seconds: float) -> None:
     with claim(folder, name):
-        held.set()
+        is_held.set()
         time.sleep(seconds)
 
 
@@ -124,22 +124,22 @@ def test_parts_train_the_stacks_of_the_whole_study(count: int) -> None:
     noises = [replace(TINY, sigma=n / 10, pairs=p) for n in range(1, 7) for p in (20, 40)]
     study = Study([*noises, replace(TINY, pairs=60)], Path("unused"))
     parts = [study.part(Part(i, count), stacked=True) for i in range(1, count + 1)]
-    trained = [stack for part in parts for stack in stacks([*part.cells.values()])]
+    stack_list = [stack for part in parts for stack in stacks([*part.cells.values()])]
     whole = stacks([*study.cells.values()])
     assert sorted(map(len, whole)) == [1, 2, 2, 4, 4]
-    assert sorted(trained, key=str) == sorted(whole, key=str)
+    assert sorted(stack_list, key=str) == sorted(whole, key=str)
 
 
 def test_columns_that_are_text_in_some_cells_are_text_in_all(tmp_path: Path) -> None:
     cells = [replace(TINY, method="counter-bc", radius=r) for r in (0.25, (0.5, 0.0))]
-    radii = computed(cells, tmp_path).table()["radius"].to_pylist()
+    radii = compute(cells, tmp_path).table()["radius"].to_pylist()
     assert radii == ["0.25"] * 4 + ["0.5,0"] * 4
 
 
 def test_worker_processes_give_the_rows_of_this_process(tmp_path: Path) -> None:
     cells = [TINY, replace(TINY, method="counter-bc", radius=0.4)]
-    here, there = (computed(cells, tmp_path / str(n), workers=n) for n in (1, 2))
-    assert repeatable(here.table()) == repeatable(there.table())
+    single_process, two_processes = (compute(cells, tmp_path / str(n), workers=n) for n in (1, 2))
+    assert repeatable(single_process.table()) == repeatable(two_processes.table())
 
 
 def test_a_stack_has_the_rows_of_its_cells_alone(tmp_path: Path) -> None:
@@ -148,11 +148,11 @@ def test_a_stack_has_the_rows_of_its_cells_alone(tmp_path: Path) -> None:
         {"teacher": "crowd", "sigma": None}, {}, {"teacher": "gaussian"},
     ]  # fmt: skip
     cells = [replace(kind, method=m, **t) for t in teachers for m in ("bcnd", "bc")]
-    finished: list[Cell] = []
-    alone = computed(cells, tmp_path / "alone")
-    together = computed(cells, tmp_path / "t", on_finished=finished.append, stacked=True)
-    assert repeatable(together.table()) == repeatable(alone.table())
-    assert {cell.name for cell in finished} == set(together.cells)
+    cells_done: list[Cell] = []
+    single = compute(cells, tmp_path / "alone")
+    together = compute(cells, tmp_path / "t", on_finished=cells_done.append, stacked=True)
+    assert repeatable(together.table()) == repeatable(single.table())
+    assert {cell.name for cell in cells_done} == set(together.cells)
     metadata = pq.read_table(together.path(cells[0])).schema.metadata[b"counterbc"]
     config = json.loads(metadata)["config"]
     assert config["stack"] == [cell.name for cell in cells if cell.method == "bcnd"]
@@ -161,24 +161,24 @@ def test_a_stack_has_the_rows_of_its_cells_alone(tmp_path: Path) -> None:
 
 def test_only_what_is_missing_of_a_stack_is_written(tmp_path: Path) -> None:
     cells = [TINY, replace(TINY, teacher="gaussian")]
-    study = computed(cells, tmp_path, stacked=True)
+    study = compute(cells, tmp_path, stacked=True)
     rows = repeatable(study.table())
     first, second = (study.path(cell) for cell in cells)
-    written = second.stat().st_mtime_ns
+    written_at = second.stat().st_mtime_ns
     first.unlink()
     assert study.run("cpu", workers=1, stacked=True) == 1
-    assert second.stat().st_mtime_ns == written
+    assert second.stat().st_mtime_ns == written_at
     assert repeatable(study.table()) == rows
 
 
 def test_rows_of_another_device_or_version_are_added_to_only_when_asked(tmp_path: Path) -> None:
-    other = replace(TINY, pairs=40)
-    study = Study([TINY, other], tmp_path)
+    second_cell = replace(TINY, pairs=40)
+    study = Study([TINY, second_cell], tmp_path)
     for elsewhere in (Elsewhere("cuda"), Elsewhere(torch="1.0")):
         pq.write_table(elsewhere.rows(), study.path(TINY))
         with pytest.raises(OptionError, match=r"holds rows computed with .*; choose .* --mixed"):
             study.run("cpu", workers=1)
-        assert not study.path(other).exists()
+        assert not study.path(second_cell).exists()
     assert study.run("cpu", workers=1, mixed=True) == 1
     assert study.run("cpu", workers=1) == 0  # with nothing to add there is nothing to refuse
 
@@ -193,11 +193,11 @@ def test_rows_by_numba_and_by_torch_are_mixed_only_when_asked(tmp_path: Path) ->
         f"Study([TINY], Path({str(tmp_path)!r})).run('cpu', workers=1)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
-    other = replace(TINY, pairs=40)
-    study = Study([TINY, other], tmp_path)
+    second_cell = replace(TINY, pairs=40)
+    study = Study([TINY, second_cell], tmp_path)
     with pytest.raises(OptionError, match=r"with cpu, .* without numba, .* with cpu, .* numba \d"):
         study.run("cpu", workers=1)
-    assert not study.path(other).exists()
+    assert not study.path(second_cell).exists()
     assert study.run("cpu", workers=1, mixed=True) == 1
     assert study.table()["kernel"].unique().to_pylist() == ["torch", "numba"]
 
@@ -222,16 +222,16 @@ def test_rows_that_come_from_a_machine_of_other_versions_are_not_written(tmp_pat
 
 
 def test_rows_of_two_simulators_are_never_mixed(tmp_path: Path) -> None:
-    other, elsewhere = replace(TINY, pairs=40), Elsewhere(backend="envpool")
+    second_cell, elsewhere = replace(TINY, pairs=40), Elsewhere(backend="envpool")
     message = f"{TINY.name} was computed in intersection with envpool, and here it runs with None"
     with pytest.raises(OptionError, match=message):
         Study([elsewhere], tmp_path).run("cpu", workers=1, mixed=True)
     assert not list(tmp_path.glob("*.parquet"))
-    study = Study([TINY, other], tmp_path)
+    study = Study([TINY, second_cell], tmp_path)
     pq.write_table(elsewhere.rows(), study.path(TINY))
     with pytest.raises(OptionError, match=message):
         study.run("cpu", workers=1, mixed=True)
-    assert not study.path(other).exists()
+    assert not study.path(second_cell).exists()
 
 
 def start(study: Study, workers: int) -> Any:
@@ -264,13 +264,13 @@ def test_a_study_killed_at_random_moments_has_the_rows_of_an_uninterrupted_one(
         before, process = len(study.missing()), start(study, workers)
         while kills % 2 and process.is_alive() and len(study.missing()) == before:
             time.sleep(0.01)  # every other one is killed between its rows, not while it starts
-        stopped = killed(process, moments.uniform(0, 0.5 if kills % 2 else 3))
-        assert stopped or not study.missing()
-        kills -= stopped
+        was_stopped = killed(process, moments.uniform(0, 0.5 if kills % 2 else 3))
+        assert was_stopped or not study.missing()
+        kills -= was_stopped
         halfway += 0 < len(study.missing()) < before
         if not study.missing():
             studies.append(Study(GRID, tmp_path / str(len(studies))))
     assert halfway > 0
     studies[-1].run("cpu", workers=1)
-    rows = repeatable(computed(GRID, tmp_path / "uninterrupted").table())
+    rows = repeatable(compute(GRID, tmp_path / "uninterrupted").table())
     assert all(repeatable(study.table()) == rows for study in studies)
