@@ -193,7 +193,9 @@ def test_a_policy_of_ones_own_is_not_exported(
     tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
     policies = quick(tiny, Method(policy=OwnForward()))
-    with pytest.raises(CounterBCError, match=r"OwnForward cannot be exported.*GaussianMLP, Gaussian"):
+    with pytest.raises(
+        CounterBCError, match=r"OwnForward cannot be exported.*GaussianMLP, Gaussian"
+    ):
         cb.export(policies, tmp_path / "p.onnx")
 
 
