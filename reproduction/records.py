@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from counterbc.errors import FormatError, InfeasibleActions
+from counterbc.errors import FormatError
 from counterbc.files import aside
 from counterbc.json_safe import without_nan
 
@@ -84,13 +81,3 @@ def update(path: Path, **sections: Any) -> dict[str, Any]:
     whole: Record = (read(path) if path.exists() else {}) | without_nan(sections)
     write(whole, path)
     return whole
-
-
-@contextmanager
-def expected_warnings(*kinds: type[Warning]) -> Iterator[None]:
-    """Silence warnings that a study causes on purpose, such as noise outside the action set."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InfeasibleActions)
-        for kind in kinds:
-            warnings.simplefilter("ignore", kind)
-        yield

@@ -15,7 +15,6 @@ from counterbc.acting.policies import Policies
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.experiments.cell import Cell
-from counterbc.settings import settings_for
 
 NOISE = 0.5
 AT = np.linspace(-1.0, 1.0, 201)
@@ -50,8 +49,7 @@ class RecoveryCell(Cell):
 
     @property
     def about(self) -> dict[str, Any]:
-        changes = {} if self.steps is None else {"steps": self.steps}
-        return asdict(self) | {"steps": settings_for(self.preset, **changes).steps}
+        return asdict(self) | {"steps": self.settings.steps}
 
     @property
     def title(self) -> str:
@@ -65,16 +63,16 @@ class RecoveryCell(Cell):
     @property
     def training(self) -> dict[str, Any]:
         method = "bc" if self.radius is None else "counter-bc"
-        changes = {"radius": self.radius, "steps": self.steps}
-        numbers = {"method": method, "seeds": self.seeds, "preset": self.preset}
-        return numbers | {k: v for k, v in changes.items() if v is not None}
+        return {"method": method, "seeds": self.seeds, "preset": self.preset} | self.overrides
 
     def datasets(self, device: str | None = None) -> list[Demonstrations]:
         return [examples(self.pairs, seed) for seed in range(self.seeds)]
 
-    def rows(self, device: str | None = None) -> pa.Table:
+    def table(
+        self, policies: Policies, datasets: Sequence[Demonstrations], share: float = 1.0
+    ) -> pa.Table:
         # The archived rows do not have these columns.
-        return super().rows(device).drop_columns(["dtype", "test_seconds"])
+        return super().table(policies, datasets, share).drop_columns(["dtype", "test_seconds"])
 
     def measure(
         self, policies: Policies, datasets: Sequence[Demonstrations]

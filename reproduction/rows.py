@@ -9,13 +9,44 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from numpy.typing import NDArray
+
+from counterbc.acting.intervals import mean_interval
 from counterbc.experiments.archive import pack, unpack
 from counterbc.experiments.cell import Cell
 from counterbc.experiments.study import Study
+from reproduction.options import StudyOptions
 
 CELLS, ARCHIVE = "rows", "rows.parquet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellOptions(StudyOptions):
+    """Options of studies that consist of cells."""
+
+    seeds: int = 5
+    episodes: int = 50
+    steps: int = 10_000
+    device: str | None = None
+    workers: int | None = None
+
+
+def run_cells(cells: Sequence[Cell], name: str, options: CellOptions) -> None:
+    """Compute the missing cells of a study and archive all rows."""
+    study = open_study(cells, options.out, name)
+    count = study.run(device=options.device, workers=options.workers)
+    keep(study, options.out, name)
+    print(f"{count} cells computed, {len(study.cells)} finished, in {options.out / name}/")
+
+
+def mean_and_runs(values: NDArray[Any]) -> dict[str, Any]:
+    """Return the mean over runs, its standard error, and every run."""
+    interval = mean_interval(values)
+    return {"mean": interval.mean, "se": interval.se, "runs": [round(float(x), 4) for x in values]}
 
 
 def open_study(cells: Sequence[Cell], out: Path, *studies: str) -> Study:

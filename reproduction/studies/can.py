@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from counterbc.experiments.file_cell import FileCell
 from counterbc.experiments.file_data import ALL, Subset
-from reproduction.options import StudyOptions, option
-from reproduction.rows import keep, open_study
+from reproduction.options import option
+from reproduction.rows import CellOptions, run_cells
 
 WORLD = "can"
 NETWORKS: dict[str, dict[str, Any]] = {"default": {}, "wide": {"hidden": (256, 256)}}
@@ -36,26 +36,18 @@ ROWS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class CanOptions(StudyOptions):
+class CanOptions(CellOptions):
     """Compare methods on recordings of Can's synthetic operators."""
 
     data: Path = option(Path("can_synthetic_mh_300.hdf5"), "file of demonstrations")
-    seeds: int = 5
-    episodes: int = 50
-    steps: int = 10_000
     network: Literal["default", "wide"] = "default"
-    device: str | None = None
-    workers: int | None = None
 
 
 def run(options: CanOptions) -> None:
     """Compute the missing cells and archive all rows."""
     cells = [cell(subset, row, options) for row in ROWS.values() for subset in SUBSETS.values()]
     cells.insert(2, cell(BETTER, ROWS["BC"], options))
-    study = open_study(cells, options.out, WORLD)
-    count = study.run(device=options.device, workers=options.workers)
-    keep(study, options.out, WORLD)
-    print(f"{count} cells computed, {len(study.cells)} finished, in {options.out / WORLD}/")
+    run_cells(cells, WORLD, options)
 
 
 def cell(subset: Subset, row: dict[str, Any], options: CanOptions) -> FileCell:

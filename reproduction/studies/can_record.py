@@ -21,7 +21,7 @@ from counterbc.demonstrators.can_operators import OPERATORS
 from counterbc.demonstrators.can_recording import EPISODES, join, perform
 from counterbc.files import aside, check_free
 from reproduction.options import option
-from reproduction.records import write
+from reproduction.records import computed_with, write
 
 BLOCK = 5  # demonstrations of a job
 
@@ -41,7 +41,7 @@ def run(options: CanRecordOptions) -> None:
     demos = record(options.out, options.each, options.workers)
     demos.save(options.out)
     rows = summary(demos)
-    write(rows, options.out.with_suffix(".json"))
+    write([row | computed_with("cpu") for row in rows], options.out.with_suffix(".json"))
     print(json.dumps(rows, indent=1))
 
 

@@ -16,7 +16,7 @@ import torch
 import counterbc as cb
 from counterbc.weightings.weighting import Batch
 from reproduction.options import StudyOptions, option
-from reproduction.records import update
+from reproduction.records import computed_with, update
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,8 @@ def run(options: CanWeightsOptions) -> None:
         policies = cb.train(demos, method, seeds=[0], steps=options.steps, device=options.device)
         effective[method] = round(effective_pairs(policies, method, demos, size), 1)
     numbers = {"pairs in a batch": size, "steps": options.steps, "in effect": effective}
-    update(options.numbers("can"), weights=numbers)
     print(json.dumps(numbers))
+    update(options.numbers("can"), weights=numbers | computed_with(options.device))
 
 
 def effective_pairs(

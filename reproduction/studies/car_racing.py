@@ -7,14 +7,12 @@ world come from `python -m reproduction draw figure4 --env car-racing --study ca
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from counterbc.experiments.simulated_cell import SimulatedCell
 from reproduction.figure_options import FigureOptions
-from reproduction.options import StudyOptions
 from reproduction.paper import PAPER_RADIUS
-from reproduction.rows import keep, open_study
+from reproduction.rows import CellOptions, run_cells
 
 WORLD = "car-racing"
 RACING_TEACHERS = ("uniform", "quick-typical")
@@ -22,25 +20,17 @@ SEEDS, EPISODES, STEPS = 5, 10, 2000
 
 
 @dataclass(frozen=True, kw_only=True)
-class CarRacingOptions(StudyOptions):
+class CarRacingOptions(CellOptions):
     """Compare the paper's methods in Car Racing."""
 
     seeds: int = SEEDS
     episodes: int = EPISODES
     steps: int = STEPS
-    device: str | None = None
-    workers: int | None = None
 
 
 def run(options: CarRacingOptions) -> None:
     """Compute the missing cells and archive all rows."""
-    study_cells = cells(options.seeds, options.episodes, options.steps)
-    study = open_study(study_cells, options.out, WORLD)
-    start = time.perf_counter()
-    count = study.run(device=options.device, workers=options.workers)
-    keep(study, options.out, WORLD)
-    seconds = time.perf_counter() - start
-    print(f"{count} cells computed in {seconds:.0f} s, rows in {options.out / WORLD}/")
+    run_cells(cells(options.seeds, options.episodes, options.steps), WORLD, options)
 
 
 def cells(seeds: int = SEEDS, episodes: int = EPISODES, steps: int = STEPS) -> list[SimulatedCell]:

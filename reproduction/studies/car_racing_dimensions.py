@@ -7,13 +7,13 @@ dimension (BC) and in all.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import counterbc as cb
 from counterbc.acting.actor import ACTS
+from counterbc.experiments.comparison import select_runs
 from reproduction.options import StudyOptions
-from reproduction.records import read, update
+from reproduction.records import computed_with, read, update
 from reproduction.studies.car_racing import EPISODES, SEEDS, STEPS, WORLD, training_cell
 
 DIMENSIONS = {"steering": (0.4, 0.0, 0.0), "gas and brake": (0.0, 0.4, 0.4)}
@@ -37,17 +37,10 @@ def run(options: CarRacingDimensionsOptions) -> None:
     for name, radius in DIMENSIONS.items():
         if name in laps:
             continue
-        policies = cb.train(
-            training_cell(options.seeds).datasets(),
-            "counter-bc",
-            radii=[radius],
-            seeds=range(options.seeds),
-            steps=options.steps,
-            device=options.device,
-        )
-        evaluations = {
-            act: cb.evaluate(policies, WORLD, episodes=options.episodes, act=act) for act in ACTS
-        }
-        laps[name] = {act: e.measures["lap"].mean(1).tolist() for act, e in evaluations.items()}
+        cell = training_cell(options.seeds)
+        cell = replace(cell, radius=radius, episodes=options.episodes, steps=options.steps)
+        table = cell.rows(options.device)
+        laps[name] = {act: select_runs(table, act, "lap").tolist() for act in ACTS}
+        laps[name] |= computed_with(options.device)
         update(path, dimensions=laps)
     print(json.dumps(laps, indent=1))

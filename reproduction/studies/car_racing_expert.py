@@ -11,7 +11,7 @@ import numpy as np
 from counterbc.acting.intervals import mean_interval
 from counterbc.envs import WORLDS, make_vec
 from reproduction.options import StudyOptions, option
-from reproduction.records import Record, update
+from reproduction.records import Record, computed_with, update
 from reproduction.studies.car_racing import WORLD
 
 BACKENDS = ("envpool", "gymnasium")
@@ -50,4 +50,5 @@ def drive(backend: str, tracks: int) -> Record:
     env.close()
     mean = mean_interval(returns)
     numbers: Record = {"tracks": tracks, "return": mean.mean, "se": mean.se}
-    return numbers | {"worst": float(returns.min()), "lap": float(lap.mean())}
+    numbers |= {"worst": float(returns.min()), "lap": float(lap.mean())}
+    return numbers | computed_with("cpu")

@@ -27,7 +27,7 @@ from counterbc.envs.car_racing.expert import speed as speed_bar
 from counterbc.errors import OptionError
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
-from reproduction.records import Record, read, write
+from reproduction.records import Record, computed_with, read, write
 from reproduction.studies.car_racing import EPISODES, SEEDS, STEPS, WORLD, training_cell
 
 Array = NDArray[Any]
@@ -105,10 +105,11 @@ def run(options: CarRacingPedalsOptions) -> None:
             measures = drive(
                 train_policies(FEASIBLE[actions], options), options.tracks, act, CHANGES[pedals]
             )
-            numbers[", ".join(variant)] = {name: v.tolist() for name, v in measures.items()}
+            runs = {name: v.tolist() for name, v in measures.items()}
+            numbers[", ".join(variant)] = runs | computed_with("cpu")
             write(numbers, path)
     if DEMONSTRATIONS not in numbers:
-        numbers[DEMONSTRATIONS] = demonstration_shares(options.seeds)
+        numbers[DEMONSTRATIONS] = demonstration_shares(options.seeds) | computed_with("cpu")
         write(numbers, path)
     print(f"{table(numbers)}\n\n{best(numbers)}")
 
@@ -187,7 +188,7 @@ def drive(policies: cb.Policies, tracks: int, act: Act, change: Change) -> dict[
     return {"lap": lap.mean(1), "brake": brake, "fast": quick}
 
 
-def demonstration_shares(seeds: int) -> dict[str, float]:
+def demonstration_shares(seeds: int) -> Record:
     """Return the demonstrations' brake, as the car took it, and their share of fast steps."""
     episodes = [e for d in load_demonstrations(seeds) for e in d.episodes]
     brake = np.concatenate([e.action[:, 2] for e in episodes]).clip(0, 1).mean()

@@ -24,8 +24,9 @@ from counterbc.data.scaling import feasible_units
 from counterbc.demonstrators import UniformNoise
 from counterbc.diagnosis.clamp_to_support import within
 from counterbc.diagnosis.components import by_episode
+from counterbc.experiments.cell import evaluate_acts, reproducible
 from reproduction.options import StudyOptions, option
-from reproduction.records import Record, Records, expected_warnings, read
+from reproduction.records import Record, Records, read
 
 Array = NDArray[Any]
 SIGMA, RADIUS, PAIRS, FIRST = 0.5, 0.5, 400, 8
@@ -48,7 +49,7 @@ def run(options: CleanOptions) -> None:
     """Compute the missing seeds and print the tables."""
     records = Records(options.numbers("clean"), device=options.device)
     seeds = range(options.first, options.first + options.seeds)
-    with expected_warnings():
+    with reproducible():
         for world in options.worlds:
             missing_seeds = [s for s in seeds if not records.has(world=world, seed=s)]
             for start in range(0, len(missing_seeds), options.block):
@@ -102,11 +103,9 @@ def measure(world: str, seeds: list[int], device: str | None) -> list[Record]:
         for name in CLEANED_LEARNERS
     }
     returns = {
-        f"{name}, {act}": cb.evaluate(
-            policies, world, episodes=100, act=act, progress=False
-        ).returns.mean(1)
+        f"{name}, {e.act}": e.returns.mean(1)
         for name, policies in policies_by_name.items()
-        for act in ACTS
+        for e in evaluate_acts(policies, world, episodes=100, acts=ACTS)
     }
     rows = [_row(world, *samples) for samples in zip(seeds, demos, after, strict=True)]
     for i, row in enumerate(rows):

@@ -18,9 +18,11 @@ from counterbc.acting.actor import ACTS
 from counterbc.acting.intervals import mean_interval, paired_difference
 from counterbc.demonstrators import UniformNoise
 from counterbc.diagnosis import expertise
+from counterbc.experiments.cell import evaluate_acts, reproducible
 from reproduction.options import StudyOptions
 from reproduction.paper import PAPER_RADIUS
-from reproduction.records import Record, Records, expected_warnings, read
+from reproduction.records import Record, Records, read
+from reproduction.rows import mean_and_runs
 
 WORLD, PAIRS, STEPS_OF_AN_EPISODE = "intersection", 1600, 20
 SIGMAS = (0.05, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -46,7 +48,7 @@ class FamilyOptions(StudyOptions):
 def run(options: FamilyOptions) -> None:
     """Compute the missing cases and print the table."""
     records = Records(options.numbers("family"), device=options.device)
-    with expected_warnings():
+    with reproducible():
         datasets = [crowd(seed) for seed in range(options.seeds)]
         for case in options.cases:
             if records.has(case=case, seeds=options.seeds, steps=options.steps):
@@ -88,12 +90,9 @@ def crowd(seed: int) -> cb.Demonstrations:
 def row_of(case: str, policies: cb.Policies, datasets: list[cb.Demonstrations]) -> Record:
     """Return the numbers of one case, with every run's return for paired comparisons."""
     row: Record = {"case": case, "seeds": len(policies)}
-    row |= {"steps": policies.config["settings"]["steps"], "device": policies.config["device"]}
-    row["seconds"] = policies.config["seconds"]
-    for act in ACTS:
-        e = cb.evaluate(policies, WORLD, act=act, progress=False)
-        row[act] = {"mean": e.interval.mean, "se": e.interval.se}
-        row[act]["runs"] = [round(float(x), 4) for x in e.returns.mean(1)]
+    row |= {"steps": policies.config["settings"]["steps"], "seconds": policies.config["seconds"]}
+    for e in evaluate_acts(policies, WORLD, episodes=100, acts=ACTS):
+        row[e.act] = mean_and_runs(e.returns.mean(1))
     if "operator" in policies.weighting_params:
         row["expertise"] = order(expertise(policies, datasets))
     return row

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import counterbc as cb
 from counterbc.acting.intervals import mean_interval, paired_difference
-from counterbc.demonstrators import record
-from counterbc.experiments.comparison import Comparison, demonstrations
+from counterbc.demonstrators import Teacher, record
+from counterbc.experiments.comparison import select_runs
 from reproduction.options import StudyOptions
-from reproduction.records import Record, Records, expected_warnings
-from reproduction.studies.methods import STUDY_TEACHERS
+from reproduction.records import Record, Records
+from reproduction.studies.methods import STUDY_TEACHERS, cell
 
 RADII = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
 
@@ -32,15 +31,14 @@ class FixedRadiiOptions(StudyOptions):
 def run(options: FixedRadiiOptions) -> None:
     """Compute the missing worlds and teachers and print the table."""
     records = Records(options.numbers("fixed-radii"))
-    with expected_warnings():
-        for world in options.worlds:
-            for teacher in STUDY_TEACHERS:
-                if not records.has(world=world, teacher=teacher, seeds=options.seeds):
-                    records.add(measure(world, teacher, options.seeds))
+    for world in options.worlds:
+        for teacher in STUDY_TEACHERS:
+            if not records.has(world=world, teacher=teacher, seeds=options.seeds):
+                records.add(measure(world, teacher, options.seeds))
     print(markdown(records.rows))
 
 
-def errors(world: str, teacher: cb.Teacher) -> dict[str, float]:
+def errors(world: str, teacher: Teacher) -> dict[str, float]:
     """Return the RMS of intended actions and of errors, and the slope of one against the other."""
     takes = record(world, teacher, 50, seed=0)
     intended_actions = np.concatenate([take.intended for take in takes]).ravel()
@@ -52,14 +50,10 @@ def errors(world: str, teacher: cb.Teacher) -> dict[str, float]:
 
 def measure(world: str, name: str, seeds: int) -> Record:
     """Return the mean return of each radius and its difference to radius 0."""
-    comparison = Comparison(world, STUDY_TEACHERS[name], 400, pool=4000, seeds=seeds)
-    policies = cb.train(
-        demonstrations(comparison), "counter-bc", radii=RADII, seeds=seeds, progress=False
-    )
-    returns = cb.evaluate(policies, world, episodes=100, act="mean", progress=False).returns.mean(1)
-    by_radius = returns.reshape(len(RADII), seeds)
+    cells = [cell(world, name, 400, seeds, radius=r, acts=("mean",)) for r in RADII]
+    by_radius = [select_runs(c.rows(), "mean") for c in cells]
     row: Record = {"world": world, "teacher": name, "seeds": seeds}
-    row |= errors(world, STUDY_TEACHERS[name])
+    row |= errors(world, cells[0].demonstrator())
     for radius, runs in zip(RADII, by_radius, strict=True):
         interval = mean_interval(runs)
         above = paired_difference(runs, by_radius[0]).interval

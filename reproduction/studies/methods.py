@@ -10,18 +10,22 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
-from counterbc.demonstrators import DEFAULT_TEACHER, TEACHERS, Teacher
+from counterbc.acting.intervals import mean_interval
+from counterbc.experiments.cell import reproducible
 from counterbc.experiments.comparison import Comparison
 from counterbc.experiments.comparison import run as run_comparison
+from counterbc.experiments.simulated_cell import SimulatedCell
 from reproduction.options import StudyOptions
 from reproduction.paper import PAPER_RADIUS
-from reproduction.records import Record, Records, expected_warnings
+from reproduction.records import Record, Records
 
-STUDY_TEACHERS: dict[str, Teacher] = {
-    "uniform σ 0.5": DEFAULT_TEACHER,
-    "quick-typical": TEACHERS["quick-typical"],
+STUDY_TEACHERS: dict[str, dict[str, Any]] = {
+    "uniform σ 0.5": {"teacher": "uniform", "sigma": 0.5},
+    "quick-typical": {"teacher": "quick-typical", "sigma": None},
 }
 PAIRS = (100, 400)
+MEASURES = {"air-hockey": ("hits", "distance_per_hit", "time_per_hit")}
+"""What a world reports beside the return."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +40,7 @@ class MethodsOptions(StudyOptions):
 def run(options: MethodsOptions) -> None:
     """Compute the missing cells and print the table."""
     records = Records(options.numbers("methods"))
-    with expected_warnings():
+    with reproducible():
         for world, teacher, pairs in product(options.worlds, STUDY_TEACHERS, PAIRS):
             key = {"world": world, "teacher": teacher, "pairs": pairs}
             key |= {"seeds": options.seeds, "steps": options.steps}
@@ -45,24 +49,23 @@ def run(options: MethodsOptions) -> None:
     print(markdown(records.rows))
 
 
+def cell(world: str, teacher: str, pairs: int, seeds: int, **changes: Any) -> SimulatedCell:
+    """Return Counter-BC on some pairs of 4000; other methods have the same demonstrations."""
+    about: dict[str, Any] = {"method": "counter-bc", "radius": PAPER_RADIUS, "pool": 4000}
+    about |= STUDY_TEACHERS[teacher] | changes
+    return SimulatedCell(world=world, pairs=pairs, seeds=seeds, **about)
+
+
 def measure(key: Record) -> list[Record]:
     """Return a row per method and way of acting."""
-    steps = {} if key["steps"] is None else {"steps": key["steps"]}
-    outcome = run_comparison(
-        Comparison(
-            key["world"],
-            STUDY_TEACHERS[key["teacher"]],
-            key["pairs"],
-            pool=4000,
-            seeds=key["seeds"],
-            changes={"radius": PAPER_RADIUS} | steps,
-        )
-    )
+    outcome = run_comparison(Comparison(cell(**key)))
     about = key | {"expert": outcome.expert, "demonstrated": outcome.demonstrated}
     rows = []
     for row in outcome.table():
-        intervals = outcome.evaluations[row["method"], row["act"]].measure_intervals
-        measures = {name: asdict(interval) for name, interval in intervals.items()}
+        measures = {
+            name: asdict(mean_interval(outcome.runs(row["method"], row["act"], name)))
+            for name in MEASURES.get(key["world"], ())
+        }
         rows.append(about | row | {"measures": measures})
     return rows
 

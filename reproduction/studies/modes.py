@@ -20,8 +20,9 @@ import counterbc as cb
 from counterbc.acting.actor import ACTS, Act, Acting
 from counterbc.demonstrators import UniformNoise
 from counterbc.envs import make_vec
+from counterbc.experiments.cell import evaluate_acts, reproducible
 from reproduction.options import DOCS, StudyOptions, option
-from reproduction.records import Record, expected_warnings, read, write
+from reproduction.records import Record, computed_with, read, write
 from reproduction.studies.modes_figures import draw_fork, draw_line
 
 PAIRS, NOISE, INTENDED_ACTION, RADIUS, SAMPLES = 400, 0.3, 0.6, 0.3, 2000
@@ -53,11 +54,10 @@ class ModesOptions(StudyOptions):
 def run(options: ModesOptions) -> None:
     """Compute both comparisons, draw them and print the tables."""
     path = options.numbers("modes")
-    torch.set_num_threads(1)
     rows: dict[str, Record] = {case: {} for case in ON_LINE}
     if path.exists():
         rows |= read(path)
-    with expected_warnings():
+    with reproducible():
         if options.only != "fork":
             compare_line(rows, options, path)
         if options.only != "line":
@@ -113,7 +113,7 @@ def mean_se(values: Array | list[float]) -> list[float]:
     return [float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))]
 
 
-def measure_line(actions: Array) -> dict[str, list[float]]:
+def measure_line(actions: Array) -> Record:
     """Return by seed the distance to the nearest intended action, and shares of actions."""
     distance = np.minimum(np.abs(actions - INTENDED_ACTION), np.abs(actions + INTENDED_ACTION))
     up = (actions > 0).mean(1)
@@ -127,14 +127,11 @@ def measure_line(actions: Array) -> dict[str, list[float]]:
 def measure_fork(policies: cb.Policies, episodes: int) -> Record:
     """Return success, collisions and the side taken, by way of acting."""
     numbers: Record = {}
-    for act in ACTS:
-        measures = cb.evaluate(
-            policies, "fork", episodes=episodes, act=act, progress=False
-        ).measures
-        success = measures["success"]
+    for e in evaluate_acts(policies, "fork", episodes=episodes, acts=ACTS):
+        measures, success = e.measures, e.measures["success"]
         left_share = (measures["left"] * success).sum(1) / np.maximum(success.sum(1), 1)
-        numbers[act] = {name: mean_se(measures[name].mean(1)) for name in ("success", "hit")}
-        numbers[act]["left of successes"] = mean_se(left_share)
+        numbers[e.act] = {name: mean_se(measures[name].mean(1)) for name in ("success", "hit")}
+        numbers[e.act]["left of successes"] = mean_se(left_share)
     return numbers
 
 
@@ -173,7 +170,8 @@ def fork_table(rows: dict[str, Record]) -> str:
     """Return the measures in the world `fork`."""
     lines = ["| policy | act | success, % | hits, % | left of successes, % |", "|---" * 5 + "|"]
     for case, row in rows.items():
-        for act, r in row.get("fork", {}).items():
+        for act in ACTS if "fork" in row else ():
+            r = row["fork"][act]
             cells = " | ".join(_text(r[k], 100, 1) for k in ("success", "hit", "left of successes"))
             lines.append(f"| {case} | {act} | {cells} |")
     return "\n".join(lines)
@@ -188,12 +186,13 @@ def compare_line(rows: dict[str, Record], options: ModesOptions, path: Path) -> 
     datasets, actions = [line(s) for s in range(options.seeds)], {}
     for case in CASES:
         actions[case] = sample_actions(learn(case, datasets, options.steps, options.device))
-        rows[case]["line"] = measure_line(actions[case])
+        rows[case]["line"] = measure_line(actions[case]) | computed_with(options.device)
     draw_line(actions, INTENDED_ACTION, NOISE, options.figures / "modes.png")
     write(rows, path)
     numbers = rows[AUTO].get("line", {})
     if numbers.get("steps") != options.steps:  # from another training
-        numbers = rows[AUTO]["line"] = {"steps": options.steps}
+        numbers = {"steps": options.steps} | computed_with(options.device)
+        rows[AUTO]["line"] = numbers
     for seed in range(len(numbers.get("radius", [])), options.seeds):
         policies = learn_auto(datasets[seed], seed, options.steps, options.device)
         measures = measure_line(sample_actions(policies))
@@ -210,5 +209,6 @@ def compare_fork(rows: dict[str, Record], options: ModesOptions) -> None:
     for case in CASES:
         policies = learn(case, datasets, options.steps, options.device)
         drawn_paths[case] = {act: paths(policies, act, 20) for act in ACTS}
-        rows[case]["fork"] = measure_fork(policies, options.episodes)
+        numbers = measure_fork(policies, options.episodes)
+        rows[case]["fork"] = numbers | computed_with(options.device)
     draw_fork(drawn_paths, options.figures / "fork.png")

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from counterbc.experiments.comparison import Comparison, demonstrations, train_and_evaluate
+from counterbc.experiments.comparison import select_runs
+from counterbc.experiments.simulated_cell import SimulatedCell
 from reproduction.options import StudyOptions
 from reproduction.paper import PAPER_METHODS, PAPER_RADIUS
-from reproduction.records import Record, Records, expected_warnings, read
+from reproduction.records import Record, Records, read
+from reproduction.rows import mean_and_runs
 
 CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
     "authors": ("authors", PAPER_METHODS, {}),
@@ -47,28 +49,31 @@ class PresetsOptions(StudyOptions):
 def run(options: PresetsOptions) -> None:
     """Compute the missing methods and print the table."""
     records = Records(options.numbers("presets"), device=options.device)
-    with expected_warnings():
-        datasets = demonstrations(Comparison(seeds=options.seeds))
-        for case in options.cases:
-            preset, methods, changes = CASES[case]
-            if preset == "default":
-                changes = {"radius": PAPER_RADIUS} | changes
-            if options.steps is not None:
-                changes = changes | {"steps": options.steps}
-            comparison = Comparison(
-                seeds=options.seeds, preset=preset, changes=changes, device=options.device
-            )
-            for method in methods:
-                key = {"case": case, "method": method, "seeds": options.seeds}
-                if records.has(**key, steps=options.steps):
-                    continue
-                evaluations, seconds = train_and_evaluate(comparison, method, datasets)
-                row: Record = key | {"steps": options.steps, "seconds": seconds}
-                for e in evaluations:
-                    row[e.act] = {"mean": e.interval.mean, "se": e.interval.se}
-                    row[e.act]["runs"] = [round(float(x), 4) for x in e.returns.mean(1)]
-                records.add(row)
+    for case in options.cases:
+        for method in CASES[case][1]:
+            key: Record = {"case": case, "method": method}
+            key |= {"seeds": options.seeds, "steps": options.steps}
+            if not records.has(**key):
+                records.add(key | measure(cell(case, method, options), options.device))
     print(markdown(records.rows))
+
+
+def cell(case: str, method: str, options: PresetsOptions) -> SimulatedCell:
+    """Return one method of a case; the default preset has the paper's radius."""
+    preset, _, changes = CASES[case]
+    return SimulatedCell(
+        world="intersection", teacher="uniform", sigma=0.5, pairs=400, method=method,
+        radius=changes.get("radius", PAPER_RADIUS if preset == "default" else None),
+        seeds=options.seeds, preset=preset, steps=options.steps,
+        changes={k: v for k, v in changes.items() if k != "radius"},
+    )  # fmt: skip
+
+
+def measure(cell: SimulatedCell, device: str | None) -> Record:
+    """Return the training time of a cell, and the returns of its runs by way of acting."""
+    table = cell.rows(device)
+    row: Record = {"seconds": table["train_seconds"][0].as_py()}
+    return row | {act: mean_and_runs(select_runs(table, act)) for act in cell.acts}
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:

@@ -13,8 +13,8 @@ from counterbc.envs import WORLDS
 from counterbc.errors import OptionError
 from counterbc.experiments.file_cell import FileCell
 from counterbc.experiments.file_data import ALL, Subset
-from reproduction.options import StudyOptions, option
-from reproduction.rows import keep, open_study
+from reproduction.options import option
+from reproduction.rows import CellOptions, run_cells
 
 WORLD = "push-t"
 OBS_KEYS = WORLDS[WORLD].recorded_obs_keys or ()
@@ -39,25 +39,16 @@ PAPER_ROWS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class PushTOptions(StudyOptions):
+class PushTOptions(CellOptions):
     """Compare methods on what people recorded in Push-T."""
 
     data: Path | None = option(None, "file of demonstrations, pusht_human_206.hdf5")
     network: Literal["default", "wide"] = "default"
-    seeds: int = 5
-    episodes: int = 50
-    steps: int = 10_000
-    device: str | None = None
-    workers: int | None = None
 
 
 def run(options: PushTOptions) -> None:
     """Compute the missing cells and archive all rows."""
-    name = f"{WORLD}-{options.network}"
-    study = open_study(cells(options), options.out, name)
-    count = study.run(device=options.device, workers=options.workers)
-    keep(study, options.out, name)
-    print(f"{count} cells computed, {len(study.cells)} finished, in {options.out / name}/")
+    run_cells(cells(options), f"{WORLD}-{options.network}", options)
 
 
 def cells(options: PushTOptions) -> list[FileCell]:

@@ -16,7 +16,7 @@ from counterbc.acting.actor import ACTS, Acting
 from counterbc.envs import make_vec
 from counterbc.errors import OptionError
 from reproduction.options import StudyOptions, option
-from reproduction.records import write
+from reproduction.records import computed_with, write
 from reproduction.studies.push_t import OBS_KEYS, WORLD
 
 Array = NDArray[Any]
@@ -50,15 +50,15 @@ def run(options: PushTEvidenceOptions) -> None:
     numbers = {
         "shown": performance(demos),
         "still": {str(folder): standing_still(cb.Policies.load(folder)) for folder in options.runs},
-        "pixels per cell": ((high - low) / 2).round(1).tolist(),
+        "pixels per unit": ((high - low) / 2).round(1).tolist(),
         "radius": {k: c.as_dict() for k, c in choices.items()},
         "off": float(np.sqrt((off**2).sum(1).mean())),
         "off, median": float(np.median(np.linalg.norm(off, axis=1))),
         "off, 95 %": float(np.percentile(np.linalg.norm(off, axis=1), 95)),
         "autocorrelation of off": {k: autocorrelation(demos, off, k) for k in (1, 5, 10)},
     }
-    write(numbers, options.numbers(f"{WORLD}-default"))
     print(json.dumps(numbers, indent=1))
+    write(numbers | computed_with(options.device), options.numbers(f"{WORLD}-default"))
 
 
 def performance(demos: cb.Demonstrations) -> dict[str, float]:

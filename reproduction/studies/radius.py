@@ -19,10 +19,10 @@ import numpy as np
 import counterbc as cb
 from counterbc.acting.intervals import mean_interval, paired_difference
 from counterbc.demonstrators import UniformNoise
-from counterbc.selection.radius import DoubtfulRadius
+from counterbc.experiments.cell import reproducible
 from reproduction.options import StudyOptions, option
 from reproduction.paper import PAPER_RADIUS
-from reproduction.records import Record, Records, expected_warnings, read
+from reproduction.records import Record, Records, read
 
 Array = np.ndarray[Any, Any]
 POOL = 4000
@@ -50,7 +50,7 @@ class RadiusOptions(StudyOptions):
 
 def run(options: RadiusOptions) -> None:
     """Compute the missing cells and print the tables."""
-    with expected_warnings(DoubtfulRadius):
+    with reproducible():
         if options.cost:
             print(cost())
             return

@@ -26,6 +26,7 @@ from counterbc.demonstrators import (
     demonstrate,
     record,
 )
+from counterbc.experiments.cell import reproducible
 from counterbc.methods import find_method
 from counterbc.selection.error_curve import best_radius
 from counterbc.selection.folds import split_folds
@@ -34,7 +35,7 @@ from counterbc.settings import settings_for
 from counterbc.training.progress import Bar
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
-from reproduction.records import Record, Records, expected_warnings, read
+from reproduction.records import Record, Records, read
 
 WORLD, SEARCH = "intersection", cb.RadiusSearch(radii=(0.0, 0.2, 0.4, 0.6, 0.8))
 ERRING_TEACHERS: dict[str, Callable[[int], Teacher]] = {
@@ -58,7 +59,7 @@ class RadiusErrorsOptions(StudyOptions):
 def run(options: RadiusErrorsOptions) -> None:
     """Compute the missing teachers and print the table."""
     records = Records(options.numbers("radius-errors"), indent=None, device="cpu")
-    with expected_warnings():
+    with reproducible():
         for teacher in ERRING_TEACHERS:
             if not records.has(teacher=teacher, pairs=options.pairs, seeds=options.seeds):
                 records.add(measure(teacher, options.pairs, options.seeds))

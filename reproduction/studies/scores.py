@@ -38,8 +38,9 @@ from counterbc.demonstrators import (
 from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.kinematics import MEASURES
 from counterbc.envs.cartpole import GAIN
+from counterbc.experiments.cell import reproducible
 from reproduction.options import StudyOptions, option
-from reproduction.records import Record, Records, expected_warnings, read
+from reproduction.records import Record, Records, read
 from reproduction.studies.scores_tables import KINDS, OFF, SCORES, can_table, markdown
 
 Array = NDArray[Any]
@@ -68,7 +69,7 @@ def run(options: ScoresOptions) -> None:
     """Compute the missing datasets and print the tables."""
     records = Records(options.numbers("scores"), indent=None, device=options.device)
     seeds = range(options.first, options.first + options.seeds)
-    with expected_warnings():
+    with reproducible():
         for world, seed, study in product(options.worlds, seeds, options.studies):
             if not records.has(world=world, study=study, seed=seed):
                 records.add(_round_numbers(measure(world, study, seed, options.device)))

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from counterbc.demonstrators import NOISES, TEACHERS, Chain, Human, Teacher, UniformNoise, record
 from reproduction.markdown import markdown_table
 from reproduction.options import DOCS, StudyOptions, option
-from reproduction.records import Record, read, write
+from reproduction.records import Record, computed_with, read, write
 
 WORLD, SEED, SIGMA, RADIUS = "intersection", 0, 0.5, 0.4
 MEASURED_TEACHERS: dict[str, Teacher] = {
@@ -44,7 +44,7 @@ class TeachersOptions(StudyOptions):
 def run(options: TeachersOptions) -> None:
     """Measure, draw and print the tables."""
     rows = {n: measure(teacher, options.episodes) for n, teacher in MEASURED_TEACHERS.items()}
-    write(rows, options.numbers("teachers"))
+    write({n: row | computed_with("cpu") for n, row in rows.items()}, options.numbers("teachers"))
     draw(options.pictured, options.figure)
     print(f"{traits()}\n\n{markdown(rows)}")
 

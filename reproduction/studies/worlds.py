@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from counterbc.acting.intervals import mean_interval
@@ -26,8 +25,9 @@ from counterbc.demonstrators import (
     returns,
 )
 from counterbc.envs import WORLDS, make_vec
+from counterbc.experiments.cell import reproducible
 from reproduction.options import StudyOptions
-from reproduction.records import Record, write
+from reproduction.records import Record, computed_with, write
 
 Array = NDArray[Any]
 CORE_WORLDS = [name for name, world in WORLDS.items() if world.extra is None]
@@ -47,8 +47,8 @@ class WorldsOptions(StudyOptions):
 
 def run(options: WorldsOptions) -> None:
     """Compute and write all returns."""
-    torch.set_num_threads(1)
-    write(all_returns(options.episodes), options.numbers("worlds"))
+    with reproducible():
+        write(all_returns(options.episodes) | computed_with("cpu"), options.numbers("worlds"))
 
 
 def lengths_and_returns(
@@ -120,10 +120,14 @@ def all_returns(episodes: int) -> Record:
         show_returns(name, table[name])
     spread = spread_of(PAPER_RETURN, episodes)
     print(f"uniform noise returns {PAPER_RETURN} from starts ±{spread}")
-    return {"returns": table, "spread of the paper's return": spread, "delays": delays()}
+    return {
+        "returns": table,
+        "spread of the paper's return": spread,
+        "delays": delays(min(episodes, 1000)),
+    }
 
 
-def delays(episodes: int = 1000) -> Record:
+def delays(episodes: int) -> Record:
     """Return the mean return of an expert whose only error is a delay."""
     rows: Record = {}
     for world in DELAYED_WORLDS:

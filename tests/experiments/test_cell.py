@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ import torch
 
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import DataError, OptionError
+from counterbc.errors import DataError, InfeasibleActions, OptionError
 from counterbc.experiments.cell import (
     Cell,
     check_counts,
@@ -73,6 +74,15 @@ def test_threads_are_restored_also_after_an_error() -> None:
     with pytest.raises(ZeroDivisionError), reproducible():
         1 / (torch.get_num_threads() - 1)
     assert torch.get_num_threads() == 2
+
+
+def test_only_expected_warnings_are_silent() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with reproducible():
+            warnings.warn("noise", InfeasibleActions, stacklevel=1)
+            warnings.warn("other", UserWarning, stacklevel=1)
+    assert [str(w.message) for w in caught] == ["other"]
 
 
 def test_a_count_below_its_minimum_is_refused() -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from counterbc.errors import OptionError
-from counterbc.experiments.simulated_cell import rows_together
+from counterbc.experiments.cell import compute_rows
 from tests.experiments.cells import TINY, repeatable
 
 
@@ -74,9 +74,9 @@ def test_settings_and_ways_of_acting_reach_the_training_and_the_rows() -> None:
 
 def test_cells_trained_together_have_the_rows_of_each_alone() -> None:
     cells = [TINY, replace(TINY, teacher="gaussian")]
-    tables = rows_together(cells, "cpu")
+    tables = compute_rows(cells, "cpu")
     assert [repeatable(tables[c.name]) for c in cells] == [repeatable(c.rows("cpu")) for c in cells]
-    assert set(rows_together(cells, "cpu", [TINY.name])) == {TINY.name}
+    assert set(compute_rows(cells, "cpu", [TINY.name])) == {TINY.name}
 
 
 @pytest.mark.parametrize(

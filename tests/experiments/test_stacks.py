@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
-from counterbc.experiments.stacks import compute, stacks
+from counterbc.experiments.cell import compute_rows
+from counterbc.experiments.stacks import stacks
 from tests.experiments.cells import TINY, repeatable
 
 DATA = [("crowd", None), *product(("uniform", "gaussian"), (0.25, 0.5))]
@@ -29,6 +30,6 @@ def test_a_stack_differs_in_its_demonstrations_alone() -> None:
 
 def test_only_the_cells_that_are_named_are_returned() -> None:
     stack = [TINY, replace(TINY, teacher="gaussian")]
-    tables = compute(stack, [TINY.name], "cpu")
+    tables = compute_rows(stack, "cpu", [TINY.name])
     assert list(tables) == [TINY.name]
     assert repeatable(tables[TINY.name]) == repeatable(TINY.rows("cpu"))

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from counterbc.errors import CounterBCError, OptionError
-from counterbc.experiments.workers import cores, run_all
+from counterbc.experiments.workers import run_all
 
 
 def _square(number: int) -> tuple[int, int]:
@@ -40,7 +40,3 @@ def test_a_worker_that_dies_is_explained() -> None:
     message = "worker process died, perhaps for lack of memory .* or .* if __name__ == "
     with pytest.raises(CounterBCError, match=message):
         run_all({"a": _die}, lambda *_: None, bars=False)
-
-
-def test_there_is_at_least_one_core() -> None:
-    assert 1 <= cores() <= (os.cpu_count() or 1)

@@ -18,4 +18,4 @@ def test_methods_teachers_and_worlds_of_the_paper_exist() -> None:
 
 
 def test_a_comparison_takes_the_methods_of_the_paper_by_default() -> None:
-    assert Comparison().methods == PAPER_METHODS
+    assert Comparison.methods == PAPER_METHODS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from importlib import metadata
 from pathlib import Path
 
@@ -11,8 +10,8 @@ import pytest
 import torch
 
 import counterbc
-from counterbc.errors import FormatError, InfeasibleActions
-from reproduction.records import Records, computed_with, expected_warnings, read, update, write
+from counterbc.errors import FormatError
+from reproduction.records import Records, computed_with, read, update, write
 
 
 def test_rows_are_kept_and_found_by_the_next_run(tmp_path: Path) -> None:
@@ -66,13 +65,3 @@ def test_a_file_that_cannot_be_read_is_named_with_the_next_step(tmp_path: Path) 
     path.write_text("{")
     with pytest.raises(FormatError, match=r"numbers.json is not JSON; delete it and compute"):
         read(path)
-
-
-def test_only_expected_warnings_are_silent() -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with expected_warnings(DeprecationWarning):
-            warnings.warn("noise", InfeasibleActions, stacklevel=1)
-            warnings.warn("old", DeprecationWarning, stacklevel=1)
-            warnings.warn("other", UserWarning, stacklevel=1)
-    assert [str(w.message) for w in caught] == ["other"]

@@ -65,23 +65,27 @@ class Demo(Command):
         return {"settings": Group(kind=Settings, only=only, presets=presets, text=SETTINGS)}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
-        from counterbc.demonstrators import find_teacher
+        from counterbc.demonstrators import DEFAULT_TEACHER, find_teacher
         from counterbc.errors import OptionError
         from counterbc.experiments.comparison import Comparison, run
         from counterbc.experiments.method_figures import comparison_figure
+        from counterbc.experiments.simulated_cell import SimulatedCell
         from counterbc.files import aside, check_free
 
         out = self.out or _next_free(Path("counterbc-demo"))
         check_free(out)
         if self.seeds < 2:
             raise OptionError(f"seeds is {self.seeds}; an interval needs 2 runs or more")
-        outcome = run(
-            Comparison(
-                teacher=find_teacher(self.teacher, self.noise, self.sigma), pairs=self.pairs,
-                seeds=self.seeds, episodes=self.episodes, preset=self.preset, device=self.device,
-                changes=self._changes(),
-            )
+        find_teacher(self.teacher, self.noise, self.sigma)  # refuses a teacher with a noise
+        sigma = DEFAULT_TEACHER.sigma if self.sigma is None else self.sigma
+        changes = self._changes()
+        cell = SimulatedCell(
+            world="intersection", teacher=self.teacher or self.noise or DEFAULT_TEACHER.name,
+            sigma=None if self.teacher else sigma, pairs=self.pairs, method="bc",
+            radius=changes.pop("radius", None), seeds=self.seeds, episodes=self.episodes,
+            preset=self.preset, steps=changes.pop("steps", None), changes=changes,
         )  # fmt: skip
+        outcome = run(Comparison(cell, device=self.device))
         with aside(out) as folder:
             folder.mkdir()
             comparison_figure(outcome, folder, "demo")
@@ -111,11 +115,11 @@ def _describe(outcome: Outcome) -> list[RenderableType]:
     from counterbc.acting.actor import ACTS
     from counterbc.experiments.method_figures import ACT_TITLES
 
-    c, starts = outcome.comparison, outcome.same_starts
+    cell, starts = outcome.comparison.cell, outcome.same_starts
     text = (
         f"World: Intersection, where a car must reach its goal and avoid another car. The "
-        f"demonstrator is\nan expert with errors ({c.teacher}). {c.seeds} independent runs "
-        f"learn from {c.pairs} state-action pairs each.\n\n"
+        f"demonstrator is\nan expert with errors ({cell.demonstrator()}). {cell.seeds} independent runs "
+        f"learn from {cell.pairs} state-action pairs each.\n\n"
         f"Return of the demonstrations: {starts.demonstrated:.2f}. The expert without errors earns "
         f"{starts.expert:.2f} from the same\nstarts: the difference is "
         f"{starts.difference.mean:+.2f} ± {starts.difference.se:.2f} (standard error over runs)."
@@ -123,7 +127,7 @@ def _describe(outcome: Outcome) -> list[RenderableType]:
     parts: list[RenderableType] = [text]
     for act in ACTS:
         title = (
-            f"\nPolicies that take the {ACT_TITLES[act]} (act={act}), from {c.episodes} new starts "
+            f"\nPolicies that take the {ACT_TITLES[act]} (act={act}), from {cell.episodes} new starts "
             f"per run:"
         )
         parts += [title, _act_table(outcome, act)]
@@ -137,16 +141,14 @@ def _describe(outcome: Outcome) -> list[RenderableType]:
 
 
 def _act_table(outcome: Outcome, act: Act) -> RenderableType:
-    from counterbc.acting.evaluation import compare
+    from counterbc.acting.intervals import mean_interval, paired_difference
 
     rows = []
     for method in outcome.comparison.methods:
-        evaluation = outcome.evaluations[method, act]
-        gain = "" if method == "bc" else str(
-            compare(evaluation, outcome.evaluations["bc", act]).interval
-        )  # fmt: skip
-        seconds = f"{outcome.seconds[method]:.0f} s"
-        rows.append((method, str(evaluation.interval), gain, seconds))
+        runs, base = outcome.runs(method, act), outcome.runs("bc", act)
+        gain = "" if method == "bc" else str(paired_difference(runs, base).interval)
+        seconds = f"{outcome.seconds(method):.0f} s"
+        rows.append((method, str(mean_interval(runs)), gain, seconds))
     return plain_table(("method", "return [95 %]", "gain over BC [95 %]", "training"), rows)
 
 

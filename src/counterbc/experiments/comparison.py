@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,51 +11,39 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from counterbc.acting.actor import ACTS, Act
+from counterbc.acting.actor import Act
 from counterbc.acting.device import find_device
-from counterbc.acting.evaluation import Evaluation, compare
-from counterbc.acting.intervals import Interval, mean_interval
-from counterbc.data.demonstrations import Demonstrations
-from counterbc.demonstrators import DEFAULT_TEACHER, NO_ERROR, Teacher, expert_return, returns
-from counterbc.experiments.cell import check_counts, evaluate_acts
-from counterbc.experiments.simulated_data import SimulatedData, simulated_datasets
+from counterbc.acting.intervals import Interval, mean_interval, paired_difference
+from counterbc.demonstrators import NO_ERROR, Teacher, expert_return, returns
+from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.experiments.workers import WorkerProgress, run_all
 from counterbc.files import aside
-from counterbc.methods import find_method
-from counterbc.settings import settings_for
-from counterbc.trainer import train
 from counterbc.training.checks import warn_infeasible
-from counterbc.training.progress import Progress
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`methods` compared over `seeds` end-to-end runs; each run has its own demonstrations.
+    """Methods that learn from the demonstrations of one cell, each run from its own.
 
     Within a run all methods see the same pairs, the same initial weights where their shapes agree,
     and the same test starts.
     """
 
-    world: str = "intersection"
-    teacher: Teacher = DEFAULT_TEACHER
-    pairs: int = 400
-    pool: int = 0
-    """Pairs that are recorded, of which `pairs` are drawn; see `simulated_datasets`."""
+    cell: SimulatedCell
+    """World, teacher, sizes and settings; its method is not used."""
     methods: tuple[str, ...] = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
-    seeds: int = 10
-    episodes: int = 100
-    preset: str = "default"
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of `Settings` that differ from the preset's."""
     device: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be computed before any work is done."""
-        settings_for(self.preset, **self.changes)
         find_device(self.device)
-        shards = max(find_method(m)[1].shards for m in self.methods)
-        check_counts(self, pairs=shards, seeds=1, episodes=1)
+        self.cells()
+
+    def cells(self) -> dict[str, SimulatedCell]:
+        """Return the cell of each method."""
+        return {method: replace(self.cell, method=method) for method in self.methods}
 
 
 @dataclass(frozen=True)
@@ -74,9 +61,8 @@ class Outcome:
     """The result of a comparison."""
 
     comparison: Comparison
-    evaluations: dict[tuple[str, Act], Evaluation]
-    seconds: dict[str, float]
-    """Training time of each method."""
+    tables: dict[str, pa.Table]
+    """Rows of the cell of each method: one per run and way of acting."""
     expert: float
     """Mean return of the expert from 1000 other starts."""
     same_starts: SameStarts
@@ -86,66 +72,58 @@ class Outcome:
         """Return the mean return of the demonstrations."""
         return self.same_starts.demonstrated
 
+    def runs(self, method: str, act: Act, measure: str = "return") -> NDArray[np.float64]:
+        """Return the mean of a measure over the test starts of each run: (seeds,)."""
+        return select_runs(self.tables[method], act, measure)
+
+    def seconds(self, method: str) -> float:
+        """Return the training time of a method."""
+        return float(self.tables[method]["train_seconds"][0].as_py())
+
     def table(self) -> list[dict[str, Any]]:
         """Return one row per method and way of acting, with 95 % intervals and the gain over BC."""
         rows = []
-        for (method, act), evaluation in self.evaluations.items():
-            base = self.evaluations.get(("bc", act))
-            row = {"method": method, "act": act, **asdict(evaluation.interval)}
-            if base is not None and method != "bc":
-                difference = compare(evaluation, base)
-                row |= {"above_bc": asdict(difference.interval), "p": difference.p}
-            rows.append(row | {"train_seconds": self.seconds[method]})
+        for method in self.comparison.methods:
+            for act in self.comparison.cell.acts:
+                runs = self.runs(method, act)
+                row = {"method": method, "act": act, **asdict(mean_interval(runs))}
+                if "bc" in self.tables and method != "bc":
+                    difference = paired_difference(runs, self.runs("bc", act))
+                    row |= {"above_bc": asdict(difference.interval), "p": difference.p}
+                rows.append(row | {"train_seconds": self.seconds(method)})
         return rows
 
     def write(self, path: Path) -> None:
-        """Write every episode as a row of a Parquet file; its metadata hold the configuration."""
-        columns: dict[str, list[Any]] = {
-            n: [] for n in ("method", "act", "seed", "episode", "return", "length")
-        }
-        for (method, act), e in self.evaluations.items():
-            members, episodes = e.returns.shape
-            columns["method"] += [method] * e.returns.size
-            columns["act"] += [act] * e.returns.size
-            columns["seed"] += np.repeat(np.arange(members), episodes).tolist()
-            columns["episode"] += np.tile(np.arange(episodes), members).tolist()
-            columns["return"] += e.returns.ravel().tolist()
-            columns["length"] += e.lengths.ravel().tolist()
-        c = self.comparison
-        about = {"comparison": asdict(c) | {"teacher": str(c.teacher)}, "expert": self.expert}
-        about |= {"demonstrated": self.demonstrated, "train_seconds": self.seconds}
-        table = pa.table(columns).replace_schema_metadata({"counterbc": json.dumps(about)})
+        """Write the rows of all methods to a Parquet file."""
+        tables = [table.replace_schema_metadata(None) for table in self.tables.values()]
         with aside(path) as temporary:
-            pq.write_table(table, temporary)
+            pq.write_table(pa.concat_tables(tables, promote_options="permissive"), temporary)
+
+
+def select_runs(table: pa.Table, act: Act, measure: str = "return") -> NDArray[np.float64]:
+    """Return a measure of every run of a cell with this way of acting: (seeds,)."""
+    return np.array([row[measure] for row in table.to_pylist() if row["act"] == act], np.float64)
 
 
 def run(comparison: Comparison) -> Outcome:
     """Demonstrate, train and evaluate; the methods train side by side on the machine's cores."""
-    c, datasets = comparison, demonstrations(comparison)
-    warn_infeasible(datasets, settings_for(c.preset, **c.changes))
-    results: dict[str, tuple[list[Evaluation], float]] = {}
+    c, datasets = comparison, comparison.cell.datasets()
+    warn_infeasible(datasets, c.cell.settings)
+    tables: dict[str, pa.Table] = {}
     # The slow ones first, so that none of them runs last and alone.
-    order = sorted(c.methods, key=_work, reverse=True)
-    run_all({m: partial(_job, c, m, datasets) for m in order}, results.__setitem__)
+    cells = dict(sorted(c.cells().items(), key=lambda item: item[1].work, reverse=True))
+    jobs = {m: partial(_job, m, cell, c.device) for m, cell in cells.items()}
+    run_all(jobs, tables.__setitem__)
     return Outcome(
         comparison=c,
-        evaluations={(m, e.act): e for m in c.methods for e in results[m][0]},
-        seconds={m: results[m][1] for m in c.methods},
-        expert=expert_return(c.world, 1000, 0),
-        same_starts=same_starts(c.world, c.teacher, [len(d) for d in datasets]),
+        tables={method: tables[method] for method in c.methods},
+        expert=expert_return(c.cell.world, 1000, 0),
+        same_starts=same_starts(c.cell.world, c.cell.demonstrator(), [len(d) for d in datasets]),
     )
 
 
-def _work(name: str) -> int:
-    method = find_method(name)[1]
-    return method.shards * method.rounds * method.policy.history
-
-
-def demonstrations(comparison: Comparison) -> list[Demonstrations]:
-    """Return one dataset per run."""
-    c = comparison
-    recording = SimulatedData(world=c.world, teacher=c.teacher, pairs=c.pairs, seeds=c.seeds)
-    return simulated_datasets(recording, c.pool)
+def _job(method: str, cell: SimulatedCell, device: str | None) -> pa.Table:
+    return cell.rows(device, WorkerProgress(method))
 
 
 def same_starts(world: str, teacher: Teacher, episodes: Sequence[int]) -> SameStarts:
@@ -156,25 +134,3 @@ def same_starts(world: str, teacher: Teacher, episodes: Sequence[int]) -> SameSt
     )
     difference = mean_interval(demonstrated - expert)
     return SameStarts(float(demonstrated.mean()), float(expert.mean()), difference)
-
-
-def _job(
-    comparison: Comparison, method: str, datasets: list[Demonstrations]
-) -> tuple[list[Evaluation], float]:
-    return train_and_evaluate(comparison, method, datasets, WorkerProgress(method))
-
-
-def train_and_evaluate(
-    comparison: Comparison,
-    method: str,
-    datasets: list[Demonstrations],
-    progress: bool | Progress = True,
-) -> tuple[list[Evaluation], float]:
-    """Return the evaluations of one method, one per way of acting, and its training seconds."""
-    c = comparison
-    policies = train(
-        datasets, method, seeds=c.seeds, preset=c.preset, device=c.device, progress=progress,
-        **c.changes,
-    )  # fmt: skip
-    evaluations = evaluate_acts(policies, c.world, episodes=c.episodes, acts=ACTS)
-    return evaluations, policies.config["seconds"]

@@ -28,7 +28,6 @@ from counterbc.experiments.file_data import ALL, Subset, content_hash, load_file
 from counterbc.experiments.text import join_value
 from counterbc.formats.guard import check_there
 from counterbc.methods import find_method
-from counterbc.settings import Settings, settings_for
 
 STEP_SECONDS = 100e-6  # of one network on one core
 
@@ -76,16 +75,6 @@ class FileCell(Cell):
             raise unknown("world", self.world, WORLDS)
 
     @property
-    def _overrides(self) -> dict[str, Any]:
-        numbers = {"radius": self.radius, "steps": self.steps}
-        return {k: v for k, v in numbers.items() if v is not None} | dict(self.changes)
-
-    @property
-    def settings(self) -> Settings:
-        """Return the settings of the training."""
-        return settings_for(self.preset, **self._overrides)
-
-    @property
     def about(self) -> dict[str, Any]:
         about = asdict(self) | {"steps": self.settings.steps, "data": content_hash(self.file)}
         del about["file"]
@@ -112,11 +101,6 @@ class FileCell(Cell):
         if uses_search(self.settings, method) or self.cleaned:
             networks += SEARCH_NETWORKS * (self.seeds if self.subset.random else 1)
         return networks * float(self.settings.steps) * STEP_SECONDS
-
-    @property
-    def training(self) -> dict[str, Any]:
-        numbers = {"method": self.method, "seeds": self.seeds, "preset": self.preset}
-        return numbers | self._overrides
 
     @property
     def performance(self) -> str:
@@ -149,7 +133,7 @@ class FileCell(Cell):
         from counterbc.diagnosis.meaning import meaning
 
         # The radius belongs to the training, not to the cleaning.
-        changes = {k: v for k, v in self._overrides.items() if k != "radius"}
+        changes = {k: v for k, v in self.overrides.items() if k != "radius"}
         return [meaning(d, device=device, progress=False, **changes).cleaned for d in datasets]
 
     def measure(

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from counterbc.acting.actor import ACTS
-from counterbc.acting.intervals import Interval
+from counterbc.acting.intervals import Interval, mean_interval
 from counterbc.experiments.comparison import Outcome
 from counterbc.experiments.plots import save_files
 from counterbc.experiments.styles import method_styles
@@ -41,10 +41,10 @@ def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
     axes = figure.subplots(1, len(ACTS), sharey=True)
     styles = method_styles(c.methods)
     for axis, act in zip(axes, ACTS, strict=True):
-        evaluations = {method: outcome.evaluations[method, act] for method in c.methods}
+        runs = {method: outcome.runs(method, act) for method in c.methods}
         points = [
-            Point(styles[m].label, styles[m].colour, e.returns.mean(1), e.interval)
-            for m, e in evaluations.items()
+            Point(styles[m].label, styles[m].colour, values, mean_interval(values))
+            for m, values in runs.items()
         ]
         _draw_points(axis, points, "{:.1f}")
         axis.axhline(outcome.expert, color="0.45", lw=0.8, ls="--")
@@ -53,8 +53,8 @@ def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
         axis.set_title(ACT_TITLES[act], fontsize=9)
     axes[0].set_ylabel("return per episode")
     figure.suptitle(
-        f"{c.world.capitalize()}: {c.pairs} pairs, teacher {c.teacher}, "
-        f"{c.seeds} runs × {c.episodes} starts; dots are runs, bars 95 % intervals",
+        f"{c.cell.world.capitalize()}: {c.cell.pairs} pairs, teacher {c.cell.demonstrator()}, "
+        f"{c.cell.seeds} runs × {c.cell.episodes} starts; dots are runs, bars 95 % intervals",
         fontsize=8,
     )
     figure.tight_layout()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
-
-import pyarrow as pa
 
 from counterbc.acting.actor import ACTS, Act
 from counterbc.acting.policies import Policies
@@ -20,15 +18,13 @@ from counterbc.experiments.cell import (
     check_counts,
     check_data,
     evaluate_acts,
-    reproducible,
     uses_search,
 )
 from counterbc.experiments.simulated_data import SimulatedData, simulated_datasets
 from counterbc.experiments.text import join_value
 from counterbc.methods import find_method
 from counterbc.policies import GaussianGRU
-from counterbc.settings import Settings, settings_for
-from counterbc.trainer import train
+from counterbc.settings import settings_for
 
 LARGEST_POOL = 10_000_000  # pairs
 
@@ -70,23 +66,14 @@ class SimulatedCell(Cell):
             raise OptionError(
                 f"pool is {self.pool}; it must be {self.pairs} to {LARGEST_POOL}, or 0"
             )
-        self._teacher()
+        self.demonstrator()
         method = self.settings.apply(find_method(self.method)[1])
         check_counts(self, pairs=method.shards, seeds=1, episodes=1)
 
-    def _teacher(self) -> Teacher:
+    def demonstrator(self) -> Teacher:
+        """Return the teacher that demonstrates."""
         noise = self.teacher if self.teacher in NOISES else None
         return find_teacher(None if noise else self.teacher, noise, self.sigma)
-
-    @property
-    def _overrides(self) -> dict[str, Any]:
-        numbers = {"radius": self.radius, "steps": self.steps}
-        return {k: v for k, v in numbers.items() if v is not None} | dict(self.changes)
-
-    @property
-    def settings(self) -> Settings:
-        """Return the settings of the training."""
-        return settings_for(self.preset, **self._overrides)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -115,11 +102,6 @@ class SimulatedCell(Cell):
         return networks * float(self.settings.steps) * microseconds * 1e-6
 
     @property
-    def training(self) -> dict[str, Any]:
-        numbers = {"method": self.method, "seeds": self.seeds, "preset": self.preset}
-        return numbers | self._overrides
-
-    @property
     def performance(self) -> str:
         """Return the column that counts as performance in this world."""
         return WORLDS[self.world].measure or "return"
@@ -132,16 +114,13 @@ class SimulatedCell(Cell):
         return columns | ({"changes": join_value(self.changes)} if self.changes else {})
 
     def check(self) -> None:
-        check_data(self.method, self.settings, demonstrate(self.world, self._teacher(), 1, 0))
+        check_data(self.method, self.settings, demonstrate(self.world, self.demonstrator(), 1, 0))
 
     def datasets(self, device: str | None = None) -> list[Demonstrations]:
         recording = SimulatedData(
-            world=self.world, teacher=self._teacher(), pairs=self.pairs, seeds=self.seeds
+            world=self.world, teacher=self.demonstrator(), pairs=self.pairs, seeds=self.seeds
         )
         return simulated_datasets(recording, self.pool)
-
-    def rows(self, device: str | None = None) -> pa.Table:
-        return rows_together([self], device)[self.name]
 
     def measure(
         self, policies: Policies, datasets: Sequence[Demonstrations]
@@ -152,34 +131,3 @@ class SimulatedCell(Cell):
             for i, data in enumerate(datasets):
                 means = {name: float(values[i].mean()) for name, values in arrays.items()}
                 yield i, {"act": e.act, **means, "shown_return": data.mean_return}
-
-
-def rows_together(
-    cells: Sequence[SimulatedCell],
-    device: str | None = None,
-    names: Collection[str] | None = None,
-) -> dict[str, pa.Table]:
-    """Return the rows, by name, of cells that differ only in their demonstrations.
-
-    They train as one stack, which takes a GPU little longer than one of them. Only the cells named
-    in `names` are evaluated; by default all.
-    """
-    first = cells[0]
-    training = first.training | {"seeds": [*range(first.seeds)] * len(cells)}
-    with reproducible():
-        datasets = [data for cell in cells for data in cell.datasets()]
-        policies = train(datasets, device=device, progress=False, **training)
-        tables = {}
-        for i, cell in enumerate(cells):
-            if names is None or cell.name in names:
-                members = slice(i * first.seeds, (i + 1) * first.seeds)
-                part = replace(policies[members], config=_config(policies, members, cells))
-                tables[cell.name] = cell.table(part, datasets[members], 1 / len(cells))
-    return tables
-
-
-def _config(policies: Policies, members: slice, stack: Sequence[SimulatedCell]) -> dict[str, Any]:
-    """Return the configuration of one cell of a stack, and the names of all cells in it."""
-    config = policies.config
-    config = config | {"members": config["members"][members], "data": config["data"][members]}
-    return config | {"stack": [cell.name for cell in stack]}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from counterbc.experiments.cell import Cell
-from counterbc.experiments.simulated_cell import SimulatedCell, rows_together
+from counterbc.experiments.simulated_cell import SimulatedCell
 
 STACK_SIZE = 4  # cells; their tests run one after the other and must not outlast other work
 DATA_FIELDS = ("teacher", "sigma", "pool")  # the cells of a stack differ only in these
@@ -38,13 +36,3 @@ def _key(cell: Cell) -> tuple[Any, ...]:
     if not isinstance(cell, SimulatedCell):
         return (cell.name,)
     return tuple(str(value) for name, value in cell.about.items() if name not in DATA_FIELDS)
-
-
-def compute(
-    stack: Sequence[Cell], names: Collection[str], device: str | None
-) -> dict[str, pa.Table]:
-    """Return the rows of the cells named in `names`, by name."""
-    simulated = [cell for cell in stack if isinstance(cell, SimulatedCell)]
-    if simulated:
-        return rows_together(simulated, device, names)
-    return {cell.name: cell.rows(device) for cell in stack if cell.name in names}

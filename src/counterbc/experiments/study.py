@@ -16,8 +16,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from counterbc.acting.device import find_device
+from counterbc.envs.can.workers import cores
 from counterbc.errors import OptionError
-from counterbc.experiments.cell import Cell
+from counterbc.experiments.cell import Cell, compute_rows
 from counterbc.experiments.cell_files import (
     check_simulator,
     description,
@@ -27,8 +28,8 @@ from counterbc.experiments.cell_files import (
     write_rows,
 )
 from counterbc.experiments.claims import claim
-from counterbc.experiments.stacks import compute, stacks
-from counterbc.experiments.workers import cores, run_all
+from counterbc.experiments.stacks import stacks
+from counterbc.experiments.workers import run_all
 
 On = Literal["local", "ray"]
 OnFinished = Callable[[Cell], None]
@@ -176,7 +177,7 @@ class _Job:
                 if not claims.enter_context(claim(self.study.folder, name, wait=self.wait)):
                     return None
             names = self.missing_names()
-            self.write(compute(self.stack, names, self.device) if names else {})
+            self.write(compute_rows(self.stack, self.device, names) if names else {})
         return names
 
     def write(self, tables: Mapping[str, pa.Table]) -> None:
@@ -235,7 +236,7 @@ def _run_on_ray(
                 finish(cell)
 
     remote = {
-        job.name: partial(compute, job.stack, job.missing_names(), job.device) for job in jobs
+        job.name: partial(compute_rows, job.stack, job.device, job.missing_names()) for job in jobs
     }
     run_on_ray(remote, on_result, address, gpus=1 / GPU_WORKERS if kind == "cuda" else 0.0)
     return count

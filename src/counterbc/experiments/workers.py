@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, TypeVar
 import torch
 from torch import Tensor
 
+from counterbc.envs.can.workers import cores
 from counterbc.errors import CounterBCError, InfeasibleActions
 from counterbc.training.progress import bars, loss_text
 
@@ -62,11 +63,6 @@ def _exit_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def run_all(

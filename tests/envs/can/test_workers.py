@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -37,3 +38,7 @@ def test_processes_give_what_one_does_and_their_loss_is_told() -> None:
             assert not process.is_alive()
     finally:
         pool.close()
+
+
+def test_there_is_at_least_one_core() -> None:
+    assert 1 <= can_workers.cores() <= (os.cpu_count() or 1)

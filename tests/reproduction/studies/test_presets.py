@@ -4,34 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from counterbc.acting.actor import ACTS
-from counterbc.acting.intervals import mean_interval
-from counterbc.experiments.comparison import Comparison
-from counterbc.settings import settings_for
 from reproduction.records import read
 from reproduction.studies import presets
-
-
-@pytest.fixture
-def comparisons(monkeypatch: pytest.MonkeyPatch) -> list[Comparison]:
-    """Comparisons that a run of the study asks for; nothing is trained."""
-    asked: list[Comparison] = []
-
-    def train_and_evaluate(comparison: Comparison, method: str, datasets: Any) -> Any:
-        asked.append(comparison)
-        returns = np.array([[1.0, 3.0], [2.0, 4.0]])  # (runs, episodes)
-        interval = mean_interval(returns.mean(1))
-        return [SimpleNamespace(act=a, interval=interval, returns=returns) for a in ACTS], 0.5
-
-    monkeypatch.setattr(presets, "demonstrations", lambda comparison: [])
-    monkeypatch.setattr(presets, "train_and_evaluate", train_and_evaluate)
-    return asked
 
 
 @pytest.mark.parametrize(
@@ -46,29 +25,28 @@ def comparisons(monkeypatch: pytest.MonkeyPatch) -> list[Comparison]:
     ],
 )
 def test_a_case_is_trained_with_its_preset_and_changes(
-    case: str,
-    preset: str,
-    radius: float,
-    limited: bool,
-    comparisons: list[Comparison],
-    tmp_path: Path,
+    case: str, preset: str, radius: float, limited: bool
 ) -> None:
-    presets.run(presets.PresetsOptions(out=tmp_path, seeds=2, steps=7, device="cpu", cases=(case,)))
-    settings = settings_for(comparisons[0].preset, **comparisons[0].changes)
-    assert comparisons[0].preset == preset
+    cell = presets.cell(case, "counter-bc", presets.PresetsOptions(seeds=2, steps=7))
+    assert (cell.preset, cell.seeds) == (preset, 2)
+    settings = cell.settings
     assert (settings.radius, settings.limited, settings.steps) == (radius, limited, 7)
-    row = read(tmp_path / "presets" / "numbers.json")[0]
-    assert (row["case"], row["seeds"], row["steps"]) == (case, 2, 7)
-    assert row["sample"] == {"mean": 2.5, "se": 0.5, "runs": [2.0, 3.0]}
 
 
-def test_only_missing_rows_are_computed(comparisons: list[Comparison], tmp_path: Path) -> None:
-    options = presets.PresetsOptions(out=tmp_path, seeds=2, steps=7, device="cpu", cases=("paper",))
+def test_only_missing_rows_are_computed(tmp_path: Path, check_origin: Any) -> None:
+    case = "default, feasible=project"
+    options = presets.PresetsOptions(out=tmp_path, seeds=2, steps=2, device="cpu", cases=(case,))
     presets.run(options)
     presets.run(options)
-    assert len(comparisons) == 5  # once for each method
-    presets.run(replace(options, steps=8))
-    assert len(comparisons) == 10
+    rows = read(options.numbers("presets"))
+    assert [(r["method"], r["steps"]) for r in rows] == [("bc", 2), ("counter-bc", 2)]
+    for row in rows:
+        runs = row["sample"]["runs"]
+        assert row["sample"]["mean"] == pytest.approx(np.mean(runs), abs=1e-4)
+        assert row["sample"]["se"] == pytest.approx(abs(runs[0] - runs[1]) / 2, abs=1e-4)
+    check_origin(*rows)
+    presets.run(replace(options, steps=3))
+    assert [r["steps"] for r in read(options.numbers("presets"))] == [2, 2, 3, 3]
 
 
 def test_the_table_has_a_line_per_case_and_method() -> None:

@@ -1,0 +1,34 @@
+"""Studies at tiny sizes, and where the rows that they write come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from counterbc.settings import PRESETS
+
+CheckOrigin = Callable[..., None]
+
+
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the default preset take two gradient steps."""
+    monkeypatch.setitem(PRESETS, "default", replace(PRESETS["default"], steps=2))
+
+
+@pytest.fixture
+def check_origin() -> CheckOrigin:
+    """A function that checks that rows name the device, the kernel and the versions."""
+
+    def check(*rows: dict[str, Any]) -> None:
+        assert rows
+        for row in rows:
+            assert row["device"] == "cpu"
+            assert row["kernel"]
+            assert row["versions"]["torch"] == str(torch.__version__)
+
+    return check
