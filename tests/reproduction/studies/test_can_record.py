@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterbc import load
+from reproduction.records import read
 from reproduction.studies import can_record
 
 
@@ -29,3 +31,13 @@ def test_a_recorded_episode_is_kept_and_read_back(
     assert episode.obs[0].tolist() == [1, 1]
     assert episode.reward is not None
     assert episode.reward.tolist() == [0, 0, 1]
+
+
+@pytest.mark.extra("robosuite")
+def test_the_study_writes_demonstrations_and_a_summary(tmp_path: Path, check_origin: Any) -> None:
+    options = can_record.CanRecordOptions(out=tmp_path / "can.hdf5", each=1, workers=2)
+    can_record.run(options)
+    demos, rows = load(options.out), read(tmp_path / "can.json")
+    assert len(demos.operators) == len(demos) == 6
+    assert rows[-1]["pairs"] == demos.pairs == sum(r["pairs"] for r in rows[:-1])
+    check_origin(*rows)

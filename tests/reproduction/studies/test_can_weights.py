@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from torch import Tensor
 import counterbc as cb
 from counterbc.policies.policy import Params
 from counterbc.weightings.weighting import Batch, Weighting
-from reproduction.studies.can_weights import effective_pairs
+from reproduction.records import read
+from reproduction.studies.can_weights import CanWeightsOptions, effective_pairs, run
 
 
 @dataclass(frozen=True)
@@ -59,3 +61,13 @@ def test_all_pairs_are_in_effect_if_they_are_equal_and_fewer_otherwise(
 def _repeat_first_pair(episode: cb.Episode) -> cb.Episode:
     obs, action = (np.repeat(x[:1], len(x), axis=0) for x in (episode.obs, episode.action))
     return replace(episode, obs=obs, action=action)
+
+
+def test_the_study_writes_the_pairs_in_effect(tiny: Any, tmp_path: Path, check_origin: Any) -> None:
+    tiny.save(tmp_path / "demos.hdf5")
+    options = CanWeightsOptions(data=tmp_path / "demos.hdf5", steps=2, device="cpu", out=tmp_path)
+    run(options)
+    numbers = read(options.numbers("can"))["weights"]
+    assert numbers["steps"] == 2
+    assert all(1 <= numbers["in effect"][m] <= 2000 for m in ("weighted-bc", "bcnd"))
+    check_origin(numbers)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from reproduction.options import RESULTS
@@ -16,7 +19,12 @@ def test_the_numbers_on_file_have_both_simulators() -> None:
 
 
 @pytest.mark.slow
-def test_the_expert_visits_nearly_the_whole_track() -> None:
-    pytest.importorskip("envpool", reason="the racing extra is not installed")
-    numbers = car_racing_expert.drive("envpool", 2)
-    assert numbers["lap"] > 0.95
+@pytest.mark.needs("envpool")
+def test_the_expert_visits_nearly_the_whole_track(tmp_path: Path, check_origin: Any) -> None:
+    options = car_racing_expert.CarRacingExpertOptions(
+        tracks=2, backends=("envpool",), out=tmp_path
+    )
+    car_racing_expert.run(options)
+    numbers = read(options.numbers("car-racing"))["expert"]
+    assert numbers["envpool"]["lap"] > 0.95
+    check_origin(*numbers.values())

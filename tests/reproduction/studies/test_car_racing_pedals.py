@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from counterbc.errors import OptionError
+from reproduction.records import read
+from reproduction.studies import car_racing
 from reproduction.studies import car_racing_pedals as pedals
 
 
@@ -37,3 +42,23 @@ def test_the_best_bc_is_the_one_that_visits_most() -> None:
     numbers["taken, sample, own"] = {"lap": [0.5, 0.7, 0.8, 1.0]}
     assert "Above the best BC (actions taken, act=sample, 60 %):" in pedals.best(numbers)
     assert "act=sample: +30 [+30, +30]" in pedals.best(numbers)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("envpool")
+def test_the_study_writes_every_variant_and_trains_each_policy_once(
+    tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = replace(car_racing.training_cell(2), pairs=20, pool=100)
+    monkeypatch.setattr(pedals, "training_cell", lambda seeds: replace(cell, seeds=seeds))
+    options = pedals.CarRacingPedalsOptions(seeds=2, steps=2, tracks=1, out=tmp_path)
+    pedals.run(options)
+    pedals.load_demonstrations.cache_clear()
+    numbers = read(options.numbers(pedals.STUDY))
+    assert numbers.pop("options") == {"seeds": 2, "steps": 2, "tracks": 1}
+    assert set(numbers) == {", ".join(v) for v in pedals.VARIANTS} | {pedals.DEMONSTRATIONS}
+    policies = {p.name for p in (tmp_path / pedals.STUDY / "policies").iterdir()}
+    assert policies == {"keep", "project"}
+    check_origin(*numbers.values())
+    with pytest.raises(OptionError, match="choose another folder with --out"):
+        pedals.run(replace(options, steps=3))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 import counterbc as cb
 from counterbc.demonstrators import UniformNoise
+from reproduction.records import read
 from reproduction.studies import clean
 
 
@@ -32,3 +36,18 @@ def test_distances_are_lowered_by_a_share_of_the_demonstrations() -> None:
     assert clean._distances(rows, "Counter-BC") == "0.400 | – | 0.400"
     assert clean._distances(rows, "BC on cleaned").startswith("0.100 | 75.00")
     assert clean._rms(np.array([[3.0, 4.0]])) == pytest.approx(np.sqrt(12.5))
+
+
+@pytest.mark.usefixtures("few_steps")
+def test_the_study_writes_a_row_per_seed_with_all_learners(
+    tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clean, "PAIRS", 40)
+    options = clean.CleanOptions(seeds=2, worlds=("intersection",), device="cpu", out=tmp_path)
+    clean.run(options)
+    rows = read(options.numbers("clean"))
+    assert [(r["world"], r["seed"]) for r in rows] == [("intersection", 0), ("intersection", 1)]
+    names = {f"{name}, {act}" for name in clean.LEARNERS for act in ("mean", "sample")}
+    assert all(set(r["returns"]) == names for r in rows)
+    assert all(r["distance"]["BC on cleaned"] != r["distance"]["BC"] for r in rows)
+    check_origin(*rows)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
+from reproduction.records import read
 from reproduction.studies import family
 
 
@@ -34,3 +38,18 @@ def test_methods_are_compared_with_bc_run_by_run() -> None:
     lines = family.markdown([about | {"case": "bc"} | acts, about | {"case": "x"} | better])
     assert "| bc | 2.00 ± 0.10 | – |" in lines
     assert "| x | 3.00 ± 0.10 | 1.00 [1.00, 1.00] |" in lines
+
+
+def test_the_study_writes_a_row_per_case_and_the_order_of_the_operators(
+    tmp_path: Path, check_origin: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = ("bc", "ileed", family.BEST_ALONE)
+    options = family.FamilyOptions(seeds=2, steps=2, device="cpu", cases=cases, out=tmp_path)
+    family.run(options)
+    rows = read(options.numbers("family"))
+    assert [(r["case"], r["seeds"], r["steps"]) for r in rows] == [(c, 2, 2) for c in cases]
+    for row in rows:
+        assert row["mean"]["mean"] == pytest.approx(np.mean(row["mean"]["runs"]), abs=1e-4)
+    assert set(rows[1]["expertise"]["rho"]) == set(family.OPERATORS)
+    assert "rank correlation with −σ" in capsys.readouterr().out
+    check_origin(*rows)

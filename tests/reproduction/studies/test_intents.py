@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import counterbc as cb
 from counterbc.demonstrators import UniformNoise
+from counterbc.errors import OptionError
+from reproduction.options import RESULTS
+from reproduction.records import read
 from reproduction.studies import intents
 
 
@@ -42,3 +47,24 @@ def test_the_table_shows_accuracy_with_its_interval_and_gains() -> None:
     assert intents.markdown({"both": row}).splitlines()[2] == (
         "| both | 4 | 2 | 75.0 % [30.0, 95.0] | +0.50 ± 0.10 | −0.50 ± 0.10 |"
     )
+
+
+@pytest.mark.slow
+def test_the_study_groups_files_of_people_and_simulated_worlds(
+    data: Path, tmp_path: Path, check_origin: Any
+) -> None:
+    for name in (*intents.FILES, "adroit_door_human_25.hdf5"):
+        cb.load(data / name).subset(range(12)).save(tmp_path / name)
+    options = intents.IntentsOptions(data=tmp_path, out=tmp_path / "out")
+    intents.run(options)
+    rows = read(options.numbers("intents"))
+    assert len(rows) == 2 * 3 + 1 + 3
+    assert rows["Push-T, both goals"]["episodes"] == 24
+    stored = read(RESULTS / "intents" / "numbers.json")
+    assert rows["fork, noise"]["groups"] == stored["fork, noise"]["groups"]
+    check_origin(*rows.values())
+
+
+def test_the_folder_of_the_files_is_needed() -> None:
+    with pytest.raises(OptionError, match="name their folder with --data"):
+        intents.run(intents.IntentsOptions())

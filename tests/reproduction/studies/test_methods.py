@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterbc.acting.actor import ACTS
+from reproduction.paper import PAPER_METHODS
+from reproduction.records import read
 from reproduction.studies import methods
 
 
@@ -17,3 +26,19 @@ def test_a_line_has_all_methods_of_a_cell() -> None:
     assert methods.markdown(rows).splitlines()[2] == (
         "| fork | t | 100 | mean | 1.0 ± 0.5 | 2.0 ± 0.5 |"
     )
+
+
+def test_the_study_writes_all_methods_with_their_measures(
+    tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(methods, "PAIRS", (20,))
+    monkeypatch.delitem(methods.STUDY_TEACHERS, "uniform σ 0.5")
+    monkeypatch.setitem(methods.MEASURES, "intersection", ("length",))
+    options = methods.MethodsOptions(seeds=2, steps=2, worlds=("intersection",), out=tmp_path)
+    methods.run(options)
+    rows = read(options.numbers("methods"))
+    assert [(r["method"], r["act"]) for r in rows] == [*product(PAPER_METHODS, ACTS)]
+    for row in rows:
+        assert row["measures"]["length"]["mean"] == 20
+        assert ("above_bc" in row) == (row["method"] != "bc")
+    check_origin(*rows)

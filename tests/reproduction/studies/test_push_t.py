@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+from counterbc import load
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import OptionError
 from reproduction.studies import push_t
@@ -30,3 +32,22 @@ def test_a_wide_network_keeps_the_other_changes() -> None:
     rows = dict(push_t.rows_of("wide"))
     assert rows["BC"]["changes"] == {"hidden": (256, 256)}
     assert rows["BC, mixture policy"]["changes"] == {"hidden": (256, 256), "policy": "mixture"}
+
+
+@pytest.mark.needs("gym_pusht")
+def test_the_study_archives_the_rows_of_every_cell(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "demos.hdf5"
+    load(data / "pusht_human_206.hdf5").subset(range(10)).save(file)
+    monkeypatch.setattr(push_t, "ROWS", (push_t.ROWS[0], push_t.ROWS[5]))
+    options = push_t.PushTOptions(
+        data=file, seeds=1, episodes=1, steps=2, device="cpu", workers=1, out=tmp_path
+    )
+    push_t.run(options)
+    rows = pq.read_table(tmp_path / "push-t-default" / "rows.parquet").to_pylist()
+    assert {(r["label"], r["subset"]) for r in rows} == {
+        (c.label, str(c.subset)) for c in push_t.cells(options)
+    }
+    assert len(rows) == 2 * 2 * 2  # cells, subsets, ways of acting
+    assert all(r["kernel"] and r["torch"] for r in rows)

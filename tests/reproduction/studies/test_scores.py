@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
+from reproduction.records import read
 from reproduction.studies import scores
 
 
@@ -28,3 +33,17 @@ def test_each_corruption_has_its_episodes() -> None:
 
 def test_numbers_are_kept_with_five_digits() -> None:
     assert scores._round_numbers({"a": [1.23456789, (2, "x")]}) == {"a": [1.2346, [2, "x"]]}
+
+
+@pytest.mark.usefixtures("few_steps")
+def test_the_study_writes_all_measures_of_every_dataset(
+    tmp_path: Path, check_origin: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = scores.ScoresOptions(seeds=2, worlds=("intersection",), device="cpu", out=tmp_path)
+    scores.run(options)
+    rows = read(options.numbers("scores"))
+    assert [(r["seed"], r["study"]) for r in rows] == [*product((0, 1), ("operators", "episodes"))]
+    for row in rows:
+        assert {len(values) for values in row["measures"].values()} == {len(row["who"])}
+    assert "BC residual" in capsys.readouterr().out
+    check_origin(*rows)

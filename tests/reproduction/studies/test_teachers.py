@@ -12,7 +12,7 @@ from counterbc.cli import main
 from counterbc.demonstrators import TEACHERS
 from reproduction.options import DOCS, RESULTS
 from reproduction.records import read
-from reproduction.studies.teachers import draw, measure
+from reproduction.studies.teachers import MEASURED_TEACHERS, TeachersOptions, draw, measure, run
 
 PAGE = (DOCS / "teachers.md").read_text(encoding="utf-8")
 ROWS = read(RESULTS / "teachers" / "numbers.json")
@@ -43,3 +43,13 @@ def test_the_python_and_the_commands_of_the_page_run(
     assert len(commands) == 3
     for command in commands:
         assert main(command.split()) == 0, command
+
+
+def test_the_study_writes_and_draws_every_teacher(tmp_path: Path, check_origin: Any) -> None:
+    options = TeachersOptions(episodes=5, figure=tmp_path / "teachers.png", out=tmp_path)
+    run(options)
+    rows = read(options.numbers("teachers"))
+    assert list(rows) == list(MEASURED_TEACHERS)
+    assert rows["no error"]["rms"] == pytest.approx(0, abs=1e-6)
+    assert (tmp_path / "teachers.png").exists()
+    check_origin(*rows.values())
