@@ -47,7 +47,7 @@ def draw_all(names: Sequence[str], options: DrawOptions) -> dict[str, FigureNumb
         print("\n".join(["", name, *sentences(numbers[name]), *resolved(name, rows)]))
     print(f"\nFigures and numbers are in {options.out}/")
     if options.quick:
-        print("This was a quick look, too small to judge the paper by.")
+        print("This was a quick look, too small for verdicts on the paper.")
     return numbers
 
 

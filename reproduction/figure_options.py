@@ -33,7 +33,7 @@ LEAST_PAIRS = max(find_method(method)[1].shards for method in PAPER_METHODS)
 class FigureOptions:
     """Options of the paper's figures; empty and None leave everything as in the paper."""
 
-    quick: bool = option(False, "few seeds, steps and points: minutes, too small to judge by")
+    quick: bool = option(False, "few seeds, steps and points: minutes, too small for verdicts")
     paper_size: bool = option(False, "the paper's size in every world, slow ones too")
     worlds: tuple[str, ...] = option((), "only these worlds", flag="--env")
     teachers: tuple[str, ...] = option((), "only these noises or teachers", flag="--noise")

@@ -66,11 +66,11 @@ def read_numbers(folder: Path) -> Numbers:
     numbers = Numbers()
     paths = folder.glob("*/numbers.json")
     for path in sorted(paths, key=lambda p: (p.parent.name not in FIGURES, p)):
-        sections = read(path)
-        for figure in FIGURES if isinstance(sections, dict) else ():
-            if figure in sections:
+        on_file = read(path)
+        for figure in FIGURES if isinstance(on_file, dict) else ():
+            if figure in on_file:
                 before = getattr(numbers, figure)
-                after = from_json(type(before), sections[figure], path, figure)
+                after = from_json(type(before), on_file[figure], path, figure)
                 numbers = replace(numbers, **{figure: _joined(before, after)})
     return numbers
 

@@ -40,7 +40,7 @@ QUICK_SIZES = Sizes(
     seeds=5, episodes=20, steps=1000, pairs=(100, 400), sigmas=(0.0, 0.5, 1.0),
     radii=(0.0, 0.2, 0.4, 0.8), recovery_radii=(0.25, 0.5, 1.0), largest_pool=4000,
 )  # fmt: skip
-"""Minutes on two cores; too small to judge the paper by."""
+"""Minutes on two cores; too small for verdicts on the paper."""
 QUICK_SIZES_IN = {"air-hockey": replace(QUICK_SIZES, seeds=4, pairs=(200, 800))}
 
 

@@ -14,7 +14,7 @@ from reproduction.verdicts import OPEN, PARTLY, UNCLEAR, YES
 from tests.reproduction.made_up import BASELINES, cells, compared, improvement
 
 
-def judged(numbers: Numbers) -> dict[str, tuple[str, str]]:
+def findings(numbers: Numbers) -> dict[str, tuple[str, str]]:
     """What was found of each claim with act=sample, by the paper's words; the first of several."""
     found = {c.paper: c.rule(numbers, "sample") for c in reversed([*claims(numbers)])}
     return {paper: (f.ours, f.verdict) for paper, f in found.items()}
@@ -32,23 +32,23 @@ def figure4(p: float, *teachers: str, shown: Sequence[str]) -> Numbers:
 
 def test_all_teachers_together_have_the_level_that_the_paper_states() -> None:
     shown = ("quick-crowd", "uniform", "typical")
-    found = judged(figure4(0.02, "all", "uniform", "typical", shown=shown))
+    found = findings(figure4(0.02, "all", "uniform", "typical", shown=shown))
     assert found[LEAD][1] == PARTLY  # p < .05, not < .01
     assert found["the same holds under uniform noise"][1] == YES
     assert found["the same holds for the crowd in place of people"] == ("", OPEN)
-    assert judged(figure4(0.009, "all", shown=shown))[LEAD][1] == YES
+    assert findings(figure4(0.009, "all", shown=shown))[LEAD][1] == YES
 
 
 @pytest.mark.parametrize("others", [(), ("typical",)])
 def test_a_teacher_who_is_alone_stands_for_all(others: tuple[str, ...]) -> None:
-    found = judged(figure4(0.009, "uniform", *others, shown=("uniform", *others)))
+    found = findings(figure4(0.009, "uniform", *others, shown=("uniform", *others)))
     assert found[LEAD][1] == YES
     assert "the same holds under uniform noise" not in found
 
 
 def test_recorded_people_have_a_claim_of_their_own() -> None:
     numbers = figure4(0.04, "people", shown=("people",))
-    found = judged(numbers)
+    found = findings(numbers)
     assert found["with people's demonstrations, Counter-BC is above each baseline"][1] == YES
     assert LEAD not in {c.paper for c in claims(numbers) if c.place == "push-t"}
 
@@ -57,14 +57,14 @@ def test_recorded_people_have_a_claim_of_their_own() -> None:
 def test_air_hockey_is_judged_by_the_paper_s_subjects_at_its_level(p: float, verdict: str) -> None:
     about: dict[str, Any] = {"act": "sample", "measure": "hits"}
     test = compared(dict.fromkeys(("bc", "bcnd"), (0.5, p)), by_runs=0.3, **about)
-    found = judged(Numbers(figure7=Figure7(statistics=(test,))))
+    found = findings(Numbers(figure7=Figure7(statistics=(test,))))
     ours, said = found["Counter-BC has more hits than each baseline (p < .001)"]
     assert said == verdict
     assert ("; by runs p = .300" in ours) == (verdict == YES)
 
 
 def test_what_was_not_run_stands_open_with_its_command() -> None:
-    found = judged(Numbers())
+    found = findings(Numbers())
     text = "as σ nears 1 all methods approach chance"
     assert found[text] == (
         "`python -m reproduction run figure5 --env car-racing --paper-size`",
@@ -73,12 +73,12 @@ def test_what_was_not_run_stands_open_with_its_command() -> None:
     assert {verdict for _, verdict in found.values()} == {OPEN}
     assert "Counter-BC hits more often, in less time" in found
     test = compared({}, act="sample", measure="hits")
-    drawn = judged(Numbers(figure7=Figure7(statistics=(test,))))
+    drawn = findings(Numbers(figure7=Figure7(statistics=(test,))))
     assert "Counter-BC hits more often, in less time" not in drawn
 
 
 def test_improvements_are_claims_where_the_paper_has_a_number() -> None:
     table = tuple(improvement(b, p, -3.0, 13.0) for b, p in (("bc", 10), ("bcnd", None)))
-    found = judged(Numbers(table1=Table1(improvements=table)))
+    found = findings(Numbers(table1=Table1(improvements=table)))
     assert found["10 % over BC"] == ("5 % [−3, 13]", UNCLEAR)
     assert not any("over BCND" in paper for paper in found)

@@ -62,15 +62,15 @@ def test_leading_names_the_sizes_at_which_it_does_not() -> None:
     every = {(k, m): (2.0, 0.01) for k in (100, 400, 800) for m in ("bc", "bcnd")}
     every[400, "bc"] = every[800, "bc"] = (2.0, 0.2)
 
-    def judged() -> Finding:
+    def finding() -> Finding:
         above = tuple(lead(d, p, k, m) for (k, m), (d, p) in every.items())
         return leads(Numbers(figure4=Figure4(leads=above)), "sample", "cartpole")
 
-    assert judged() == Finding(
+    assert finding() == Finding(
         "above each at 1 of 3 sizes; not different from BC at 400/800", PARTLY
     )
     every[800, "bcnd"] = (-2.0, 0.01)
-    assert judged() == Finding(
+    assert finding() == Finding(
         "above each at 1 of 3 sizes; not different from BC at 400/800; below BCND at 800", OPPOSITE
     )
 

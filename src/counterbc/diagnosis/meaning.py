@@ -59,8 +59,8 @@ class Meaning:
     @property
     def moved(self) -> Array:
         """‖demonstrated − meant‖ in the same units, at most Δ for feasible actions: (N,)."""
-        unit = unit_actions(self.demos, self.shown) - unit_actions(self.demos, self.meant)
-        return np.asarray(np.linalg.norm(unit, axis=1))
+        shown, meant = (unit_actions(self.demos, actions) for actions in (self.shown, self.meant))
+        return np.asarray(np.linalg.norm(shown - meant, axis=1))
 
     @property
     def weight(self) -> Array:
