@@ -25,6 +25,7 @@ from counterbc.demonstrators import UniformNoise
 from counterbc.diagnosis.clamp_to_support import within
 from counterbc.diagnosis.components import by_episode
 from counterbc.experiments.cell import evaluate_acts, reproducible
+from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.records import Record, Records, read
 
@@ -130,6 +131,9 @@ def _rms(off: Array) -> float:
     return float(np.sqrt((off**2).mean()))
 
 
+HEAD = ("learned by", "distance", "lower, %", "first steps", "act=mean", "act=sample")
+
+
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of docs/clean.md."""
     rows = read(results / "clean" / "numbers.json")
@@ -142,23 +146,22 @@ def markdown(rows: list[Record]) -> str:
     blocks = []
     for world in dict.fromkeys(r["world"] for r in rows):
         part = [r for r in rows if r["world"] == world]
-        lines = ["| learned by | distance | lower, % | first steps | act=mean | act=sample |"]
-        lines += ["|---" * 6 + "|"]
+        lines = []
         for name in LEARNERS:
-            means = " | ".join(str(mean_interval(_returns(part, name, act))) for act in ACTS)
-            lines.append(f"| {name} | {_distances(part, name)} | {means} |")
+            means = (str(mean_interval(_returns(part, name, act))) for act in ACTS)
+            lines.append([name, *_distances(part, name), *means])
         gains = [_gain(part, act) for act in ACTS]
-        blocks += [f"{world}, {len(part)} datasets", "\n".join(lines), *gains]
+        blocks += [f"{world}, {len(part)} datasets", markdown_table(HEAD, lines), *gains]
     return "\n\n".join(blocks)
 
 
-def _distances(rows: list[Record], name: str) -> str:
+def _distances(rows: list[Record], name: str) -> tuple[str, str, str]:
     """Return the distance of a learner's demonstrations to the intended actions."""
     of = name if name in CLEANED_LEARNERS else "BC"
     before, cleaned_values = (np.array([r["distance"][k] for r in rows]) for k in ("BC", of))
     first = np.mean([r["first steps"][of] for r in rows])
     lower = "–" if of == "BC" else str(mean_interval(100 * (1 - cleaned_values / before)))
-    return f"{cleaned_values.mean():.3f} | {lower} | {first:.3f}"
+    return f"{cleaned_values.mean():.3f}", lower, f"{first:.3f}"
 
 
 def _gain(rows: list[Record], act: str) -> str:

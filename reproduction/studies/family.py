@@ -19,6 +19,7 @@ from counterbc.acting.intervals import mean_interval, paired_difference
 from counterbc.demonstrators import UniformNoise
 from counterbc.diagnosis import expertise
 from counterbc.experiments.cell import evaluate_acts, reproducible
+from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
 from reproduction.paper import PAPER_RADIUS
 from reproduction.records import Record, Records, read
@@ -117,7 +118,7 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
 
 def markdown(rows: list[Record]) -> str:
     """Return mean ± standard error over runs, and the paired difference to BC with its interval."""
-    lines = ["| method | act=sample | above BC | act=mean | above BC |", "|---|" + 4 * "---|"]
+    lines = []
     bc = {(r["seeds"], r["steps"]): r for r in rows if r["case"] == "bc"}
     for r in rows:
         cells, base = [r["case"]], bc.get((r["seeds"], r["steps"]))
@@ -127,8 +128,8 @@ def markdown(rows: list[Record]) -> str:
                 runs = (np.array(x[act]["runs"]) for x in (r, base))
                 above = str(paired_difference(*runs).interval).replace("-", "−")
             cells += [f"{r[act]['mean']:.2f} ± {r[act]['se']:.2f}", above]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append(cells)
+    return markdown_table(["method", "act=sample", "above BC", "act=mean", "above BC"], lines)
 
 
 def expertise_text(row: Record) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from counterbc.acting.intervals import mean_interval, paired_difference
 from counterbc.demonstrators import Teacher, record
 from counterbc.experiments.comparison import select_runs
+from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
 from reproduction.records import Record, Records
 from reproduction.studies.methods import STUDY_TEACHERS, cell
@@ -66,9 +67,9 @@ def markdown(rows: list[Record]) -> str:
     """Return mean ± standard error over runs by Δ."""
     radii = [f"{r:g}" for r in RADII]
     heads = ["world", "teacher", "RMS meant", "RMS error", "slope", *(f"Δ {r}" for r in radii)]
-    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    lines = []
     for row in rows:
         numbers = [f"{row[k]:.2f}".replace("-", "−") for k in ("rms meant", "rms error", "slope")]
         cells = [f"{row[r]['mean']:.1f} ± {row[r]['se']:.1f}" for r in radii]
-        lines.append("| " + " | ".join([row["world"], row["teacher"], *numbers, *cells]) + " |")
-    return "\n".join(lines)
+        lines.append([row["world"], row["teacher"], *numbers, *cells])
+    return markdown_table(heads, lines)

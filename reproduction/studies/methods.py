@@ -15,6 +15,7 @@ from counterbc.experiments.cell import reproducible
 from counterbc.experiments.comparison import Comparison
 from counterbc.experiments.comparison import run as run_comparison
 from counterbc.experiments.simulated_cell import SimulatedCell
+from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
 from reproduction.paper import PAPER_RADIUS
 from reproduction.records import Record, Records
@@ -76,8 +77,7 @@ def markdown(rows: list[Record]) -> str:
     ▲ and ▼ mark a paired difference to BC whose 95 % interval excludes 0.
     """
     methods = list(dict.fromkeys(r["method"] for r in rows))
-    lines = ["| world | teacher | pairs | act | " + " | ".join(methods) + " |"]
-    lines.append("|---" * (4 + len(methods)) + "|")
+    lines = []
     cells: dict[tuple[Any, ...], dict[str, Record]] = {}
     for r in rows:
         key = (r["world"], r["teacher"], r["pairs"], r["act"])
@@ -85,8 +85,8 @@ def markdown(rows: list[Record]) -> str:
     for key, by_method in cells.items():
         method_rows = [by_method[m] for m in methods]
         texts = [f"{r['mean']:.1f} ± {r['se']:.1f}{sign(r)}" for r in method_rows]
-        lines.append("| " + " | ".join([*map(str, key), *texts]) + " |")
-    return "\n".join(lines)
+        lines.append([*map(str, key), *texts])
+    return markdown_table(["world", "teacher", "pairs", "act", *methods], lines)
 
 
 def sign(row: Record) -> str:

@@ -21,6 +21,7 @@ from counterbc.acting.actor import ACTS, Act, Acting
 from counterbc.demonstrators import UniformNoise
 from counterbc.envs import make_vec
 from counterbc.experiments.cell import evaluate_acts, reproducible
+from reproduction.markdown import markdown_table
 from reproduction.options import DOCS, StudyOptions, option
 from reproduction.records import Record, computed_with, read, write
 from reproduction.studies.modes_figures import draw_fork, draw_line
@@ -152,7 +153,7 @@ def paths(policies: cb.Policies, act: Act, episodes: int) -> list[Array]:
 
 def line_table(rows: dict[str, Record]) -> str:
     """Return the measures on the line."""
-    lines = ["| policy | Δ | distance | far, % | smallest share of a mode, % |", "|---" * 5 + "|"]
+    lines = []
     for case, row in rows.items():
         if "share" not in row.get("line", {}):
             continue
@@ -161,20 +162,21 @@ def line_table(rows: dict[str, Record]) -> str:
         radius_text = _text(mean_se(r["radius"]), 1, 2) if case == AUTO else f"{ON_LINE[case][2]}"
         radius = "–" if ON_LINE[case][1] == "bc" else radius_text
         far = _text(mean_se(r["far"]), 100, 1)
-        cells = (case, radius, _text(mean_se(r["distance"])), far, share)
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append((case, radius, _text(mean_se(r["distance"])), far, share))
+    head = ("policy", "Δ", "distance", "far, %", "smallest share of a mode, %")
+    return markdown_table(head, lines)
 
 
 def fork_table(rows: dict[str, Record]) -> str:
     """Return the measures in the world `fork`."""
-    lines = ["| policy | act | success, % | hits, % | left of successes, % |", "|---" * 5 + "|"]
+    lines = []
     for case, row in rows.items():
         for act in ACTS if "fork" in row else ():
             r = row["fork"][act]
-            cells = " | ".join(_text(r[k], 100, 1) for k in ("success", "hit", "left of successes"))
-            lines.append(f"| {case} | {act} | {cells} |")
-    return "\n".join(lines)
+            cells = (_text(r[k], 100, 1) for k in ("success", "hit", "left of successes"))
+            lines.append([case, act, *cells])
+    head = ("policy", "act", "success, %", "hits, %", "left of successes, %")
+    return markdown_table(head, lines)
 
 
 def _text(pair: list[float], times: float = 1, digits: int = 3) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from counterbc.experiments.comparison import select_runs
 from counterbc.experiments.simulated_cell import SimulatedCell
+from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
 from reproduction.paper import PAPER_METHODS, PAPER_RADIUS
 from reproduction.records import Record, Records, read
@@ -86,8 +87,8 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
 
 def markdown(rows: list[Record], head: str = "case") -> str:
     """Return mean ± standard error over runs."""
-    lines = [f"| {head} | method | act=sample | act=mean |", "|---|---|---|---|"]
+    lines = []
     for r in rows:
-        numbers = " | ".join(f"{r[a]['mean']:.2f} ± {r[a]['se']:.2f}" for a in ("sample", "mean"))
-        lines.append(f"| {r['case']} | {r['method']} | {numbers} |")
-    return "\n".join(lines)
+        numbers = (f"{r[a]['mean']:.2f} ± {r[a]['se']:.2f}" for a in ("sample", "mean"))
+        lines.append([r["case"], r["method"], *numbers])
+    return markdown_table([head, "method", "act=sample", "act=mean"], lines)

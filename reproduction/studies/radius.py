@@ -20,6 +20,7 @@ import counterbc as cb
 from counterbc.acting.intervals import mean_interval, paired_difference
 from counterbc.demonstrators import UniformNoise
 from counterbc.experiments.cell import reproducible
+from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.paper import PAPER_RADIUS
 from reproduction.records import Record, Records, read
@@ -123,7 +124,7 @@ def markdown(rows: list[Record]) -> str:
     """Return a line per cell, then what choosing loses over all of them."""
     head = ["world", "teacher", "pairs", "runs", "BC", "Δ 0.4", "best fixed"]
     head += ["chosen", "chosen Δ", "lost"]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    lines = []
     corrected_p, losses, lost_by_fixed, ranges = holm([below(r) for r in rows]), [], [], []
     afterwards = []
     for row, p in zip(rows, corrected_p, strict=True):
@@ -142,12 +143,12 @@ def markdown(rows: list[Record]) -> str:
         cells[2] += f" ({at:g})"
         cells[3] += " ▼" if p < 0.05 else ""
         about = [row["world"], row["teacher"], str(row["pairs"]), str(row["seeds"])]
-        lines.append(f"| {' | '.join([*about, *cells, f'{losses[-1]:.1f} %'])} |")
+        lines.append([*about, *cells, f"{losses[-1]:.1f} %"])
     worst = int(np.argmax(losses))
     worst_row = rows[worst]
     below_bc = sum(p < 0.05 for p in corrected_p)
-    lines.append(
-        f"\nLost against the best fixed Δ: {np.mean(losses):.1f} % on average, at worst "
+    return (
+        f"{markdown_table(head, lines)}\n\nLost against the best fixed Δ: {np.mean(losses):.1f} % on average, at worst "
         f"{losses[worst]:.1f} % [{ranges[worst][0]:.1f}, {ranges[worst][1]:.1f}] "
         f"({worst_row['world']}, {worst_row['teacher']}, {worst_row['pairs']} pairs); "
         f"with Δ 0.4 everywhere "
@@ -155,7 +156,6 @@ def markdown(rows: list[Record]) -> str:
         f"out best on the same runs: {np.mean(afterwards):.1f} % and {max(afterwards):.1f} %. "
         f"Cells below BC (▼, Holm over {len(rows)} cells, 5 %): {below_bc}."
     )
-    return "\n".join(lines)
 
 
 RULES: dict[str, Callable[[list[float], list[float], float], float]] = {
@@ -169,7 +169,7 @@ RULES: dict[str, Callable[[list[float], list[float], float], float]] = {
 
 def rules(rows: list[Record]) -> str:
     """Return what other rules for the same curves lose, with returns interpolated between Δ."""
-    lines = ["| rule | mean Δ | lost on average | at worst |", "|---|---|---|---|"]
+    lines = []
     for name, rule in RULES.items():
         radii, losses = [], []
         for row in rows:
@@ -182,10 +182,9 @@ def rules(rows: list[Record]) -> str:
             best = best_elsewhere(fixed_returns).mean()
             radii += chosen_radius
             losses.append(100 * float((best - np.mean(interpolated)) / best))
-        lines.append(
-            f"| {name} | {np.mean(radii):.2f} | {np.mean(losses):.1f} % | {max(losses):.1f} % |"
-        )
-    return "\n".join(lines)
+        texts = (f"{np.mean(radii):.2f}", f"{np.mean(losses):.1f} %", f"{max(losses):.1f} %")
+        lines.append([name, *texts])
+    return markdown_table(["rule", "mean Δ", "lost on average", "at worst"], lines)
 
 
 def _bounds(a: Array, b: Array) -> tuple[float, float]:

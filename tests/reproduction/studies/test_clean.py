@@ -33,8 +33,9 @@ def test_the_gain_is_a_share_of_counter_bc_s() -> None:
 def test_distances_are_lowered_by_a_share_of_the_demonstrations() -> None:
     distances = {"BC": 0.4, "BC on cleaned": 0.1}
     rows = [{"distance": distances, "first steps": distances}] * 2
-    assert clean._distances(rows, "Counter-BC") == "0.400 | – | 0.400"
-    assert clean._distances(rows, "BC on cleaned").startswith("0.100 | 75.00")
+    assert clean._distances(rows, "Counter-BC") == ("0.400", "–", "0.400")
+    distance, lower, _ = clean._distances(rows, "BC on cleaned")
+    assert (distance, lower[:5]) == ("0.100", "75.00")
     assert clean._rms(np.array([[3.0, 4.0]])) == pytest.approx(np.sqrt(12.5))
 
 
