@@ -28,6 +28,7 @@ def test_a_line_has_all_methods_of_a_cell() -> None:
     )
 
 
+@pytest.mark.slow  # worker processes train Weighted-BC's discriminator at its full length
 def test_the_study_writes_all_methods_with_their_measures(
     tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
