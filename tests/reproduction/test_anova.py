@@ -35,33 +35,33 @@ def test_the_sentence_of_an_anova_is_that_worked_out_by_hand() -> None:
     # 1.5556, 1.6389, 3.6389; 0.2222, −1.7778, −1.8611. Their trace is the error again, 6.8333,
     # their squares sum to 18.3472 + 2 · 6.6736 = 31.6944: ε of Greenhouse and Geisser.
     epsilon = 6.833333**2 / (2 * 31.694444)
-    found = anova(WIDE)
-    assert pytest.approx(F, abs=1e-4) == found.F
-    assert found.epsilon == pytest.approx(epsilon)
-    assert found.df == pytest.approx((2 * epsilon, 6 * epsilon))
-    assert found.p == pytest.approx(stats.f.sf(F, 2 * epsilon, 6 * epsilon), abs=1e-6)
-    assert found.effect == pytest.approx(23.166667 / 57.666667)
-    assert found.text == "F(1.47, 4.42) = 10.2, p = .025"
+    result = anova(WIDE)
+    assert pytest.approx(F, abs=1e-4) == result.F
+    assert result.epsilon == pytest.approx(epsilon)
+    assert result.df == pytest.approx((2 * epsilon, 6 * epsilon))
+    assert result.p == pytest.approx(stats.f.sf(F, 2 * epsilon, 6 * epsilon), abs=1e-6)
+    assert result.effect == pytest.approx(23.166667 / 57.666667)
+    assert result.text == "F(1.47, 4.42) = 10.2, p = .025"
 
 
 def test_the_paper_s_degrees_of_freedom_are_of_four_methods_and_fifty_subjects() -> None:
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.normal([0, 0, 0, 3], 1, (50, 4)), columns=list("abcd"))
-    found = anova(wide)
-    assert found.df[1] / found.df[0] == pytest.approx(49)  # 134.24 / 2.74 in the paper
-    assert found.text.endswith("p < .001")
+    result = anova(wide)
+    assert result.df[1] / result.df[0] == pytest.approx(49)  # 134.24 / 2.74 in the paper
+    assert result.text.endswith("p < .001")
 
 
 def test_post_hoc_tests_are_paired_and_adjusted_for_all_pairs() -> None:
-    found = {(t.method, t.other): t for t in post_hoc(WIDE)}
-    assert list(found) == [("bcnd", "bc"), ("counter-bc", "bc"), ("counter-bc", "bcnd")]
-    best = found["counter-bc", "bc"]
+    result = {(t.method, t.other): t for t in post_hoc(WIDE)}
+    assert list(result) == [("bcnd", "bc"), ("counter-bc", "bc"), ("counter-bc", "bcnd")]
+    best = result["counter-bc", "bc"]
     # Differences 3, 1, 4, 5: mean 3.25, sd 1.7078, t = 3.25 / (1.7078 / 2) = 3.806 on 3 degrees.
     assert best.difference.mean == 3.25
     assert best.p == pytest.approx(3 * 2 * stats.t.sf(3.25 / (1.707825 / 2), 3), rel=1e-5)
     assert best.effect == pytest.approx(3.25 / np.sqrt((5 / 3 + 22.75 / 3) / 2))
     # Differences 1, 0, 2, 0: t = 0.75 / (0.9574 / 2) = 1.5667.
-    assert found["bcnd", "bc"].p == pytest.approx(3 * 2 * stats.t.sf(1.566699, 3), rel=1e-5)
+    assert result["bcnd", "bc"].p == pytest.approx(3 * 2 * stats.t.sf(1.566699, 3), rel=1e-5)
 
 
 def test_p_by_runs_takes_a_run_s_datasets_for_one_number() -> None:
@@ -69,10 +69,10 @@ def test_p_by_runs_takes_a_run_s_datasets_for_one_number() -> None:
     above = np.array([1.0, 3, 2, 2, 5, 5])
     index = pd.MultiIndex.from_product([range(3), (100, 200)], names=["seed", "pairs"])
     wide = pd.DataFrame({"bc": np.arange(6.0), "counter-bc": np.arange(6.0) + above}, index)
-    (found,) = post_hoc(wide)
-    assert found.p == pytest.approx(stats.ttest_1samp(above, 0.0).pvalue)
+    (result,) = post_hoc(wide)
+    assert result.p == pytest.approx(stats.ttest_1samp(above, 0.0).pvalue)
     # By runs 2, 2, 5: mean 3, sd √3, so t = 3 / (√3 / √3) = 3 on 2 degrees of freedom.
-    assert found.p_by_runs == pytest.approx(2 * stats.t.sf(3.0, 2))
+    assert result.p_by_runs == pytest.approx(2 * stats.t.sf(3.0, 2))
 
 
 def test_a_gap_is_left_out_of_both_methods_before_a_run_s_mean() -> None:
@@ -96,9 +96,9 @@ def test_runs_of_which_a_method_diverged_are_left_out_and_counted() -> None:
 
 def test_methods_that_never_differ_have_no_f() -> None:
     runs = pd.Index(range(3), name="seed")
-    same = pd.DataFrame({"bc": [200.0] * 3, "counter-bc": [200.0] * 3}, runs)
-    assert anova(same).text == "no F: the methods do not differ in any run"
-    assert np.isnan(post_hoc(same)[0].p)
+    constant = pd.DataFrame({"bc": [200.0] * 3, "counter-bc": [200.0] * 3}, runs)
+    assert anova(constant).text == "no F: the methods do not differ in any run"
+    assert np.isnan(post_hoc(constant)[0].p)
 
 
 @pytest.mark.parametrize(("methods", "pairs"), [(2, 1), (4, 6), (5, 10)])

@@ -15,23 +15,23 @@ from reproduction.figure_options import FigureOptions
 RACING = FigureOptions(worlds=("car-racing",), paper_size=True)
 
 
-def found(name: str, options: FigureOptions, about: str) -> set[object]:
+def values(name: str, options: FigureOptions, about: str) -> set[object]:
     return {cell.about[about] for cell in FIGURES[name](options)}
 
 
 def test_car_racing_can_be_studied_at_the_paper_s_size() -> None:
-    sizes = [found("figure4", RACING, about) for about in ("seeds", "episodes", "steps", "pairs")]
+    sizes = [values("figure4", RACING, about) for about in ("seeds", "episodes", "steps", "pairs")]
     assert sizes == [{50}, {100}, {10_000}, {100, 200, 400, 800, 1600}]
-    assert found("figure5", RACING, "sigma") == {0.0, 0.25, 0.5, 0.75, 1.0}
+    assert values("figure5", RACING, "sigma") == {0.0, 0.25, 0.5, 0.75, 1.0}
     radii = {None, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0}
-    assert found("figure6", RACING, "radius") == radii
+    assert values("figure6", RACING, "radius") == radii
 
 
 def test_only_the_sizes_that_are_asked_for_are_studied() -> None:
-    some = FigureOptions(pairs=(400, 50))
+    two_sizes = FigureOptions(pairs=(400, 50))
     for name in ("figure4", "figure7", "table1"):
-        assert found(name, some, "pairs") == {50, 400}
-    assert found("figure7", some, "seeds") == {10}  # everything else as it was
+        assert values(name, two_sizes, "pairs") == {50, 400}
+    assert values("figure7", two_sizes, "seeds") == {10}  # everything else as it was
 
 
 def test_rows_alone_are_asked_for_by_the_same_options(
@@ -56,21 +56,21 @@ def test_all_are_the_figures_that_have_the_world() -> None:
 
 
 def test_all_gives_each_figure_those_of_the_worlds_and_teachers_that_it_has() -> None:
-    asked = FigureOptions(worlds=("air-hockey", "cartpole"), teachers=("crowd", "gaussian"))
-    both = plan(["all"], asked)
-    chosen = {name: (own.worlds, own.teachers) for name, own in both.figures.items()}
-    whole = (asked.worlds, asked.teachers)
-    assert chosen == {
-        "figure4": whole, "figure5": (asked.worlds, ("gaussian",)), "figure6": whole,
-        "figure7": (("air-hockey",), asked.teachers), "table1": whole,
+    options = FigureOptions(worlds=("air-hockey", "cartpole"), teachers=("crowd", "gaussian"))
+    plans = plan(["all"], options)
+    choices = {name: (figure.worlds, figure.teachers) for name, figure in plans.figures.items()}
+    whole = (options.worlds, options.teachers)
+    assert choices == {
+        "figure4": whole, "figure5": (options.worlds, ("gaussian",)), "figure6": whole,
+        "figure7": (("air-hockey",), options.teachers), "table1": whole,
     }  # fmt: skip
-    assert both.notes[-2:] == ("figure5 is without crowd", "figure7 is without cartpole")
+    assert plans.notes[-2:] == ("figure5 is without crowd", "figure7 is without cartpole")
 
 
 def test_a_figure_and_all_may_be_asked_for_together() -> None:
     options = FigureOptions(worlds=("cartpole",), teachers=("uniform",))
-    both = plan(["figure5", "all"], options).cells()
-    assert {u.name for u in both} == {u.name for u in plan(["all"], options).cells()}
+    plans = plan(["figure5", "all"], options).cells()
+    assert {u.name for u in plans} == {u.name for u in plan(["all"], options).cells()}
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_figures_share_their_common_cells() -> None:
     options = FigureOptions(worlds=("intersection",), teachers=("uniform",))
     one_by_one = [c.name for f in (figure4, figure5, figure6) for c in f(options)]
     assert len(one_by_one) == 25 + 25 + 13
-    everything = [c.name for c in plan(["all"], replace(options, worlds=())).cells()]
-    assert len(set(everything)) == len(everything)
+    all_names = [c.name for c in plan(["all"], replace(options, worlds=())).cells()]
+    assert len(set(all_names)) == len(all_names)
     # 400 pairs at σ 0.5 belong to all three; the fifth method at Δ 0.4.
     assert len(set(one_by_one)) == 25 + 20 + 8
 
@@ -136,6 +136,6 @@ def test_slow_worlds_are_studied_at_the_size_that_hardware_allows() -> None:
 
 
 def test_one_file_is_of_one_world() -> None:
-    both = FigureOptions(worlds=("push-t", "can"), data=Path("demos.hdf5"))
+    plans = FigureOptions(worlds=("push-t", "can"), data=Path("demos.hdf5"))
     with pytest.raises(OptionError, match="one file, of one world; give only one of push-t, can"):
-        figure4(both)
+        figure4(plans)

@@ -20,34 +20,34 @@ def findings(numbers: Numbers) -> dict[str, tuple[str, str]]:
     return {paper: (f.ours, f.verdict) for paper, f in found.items()}
 
 
-def figure4(p: float, *teachers: str, shown: Sequence[str]) -> Numbers:
+def figure4(p: float, *teachers: str, names: Sequence[str]) -> Numbers:
     """Counter-BC above each baseline with this p, by these teachers, of those shown."""
     about: dict[str, Any] = {"world": "push-t", "act": "sample"}
     leads = dict.fromkeys(BASELINES, (0.5, p))
     tests = tuple(compared(leads, teacher=t, **about) for t in teachers)
-    points = (cells({"bc": 1.0}, teacher=t, pairs=100, **about) for t in shown)
-    each = tuple(cell for point in points for cell in point)
-    return Numbers(figure4=Figure4(cells=each, statistics=tests))
+    points = (cells({"bc": 1.0}, teacher=t, pairs=100, **about) for t in names)
+    rows = tuple(cell for point in points for cell in point)
+    return Numbers(figure4=Figure4(cells=rows, statistics=tests))
 
 
 def test_all_teachers_together_have_the_level_that_the_paper_states() -> None:
-    shown = ("quick-crowd", "uniform", "typical")
-    found = findings(figure4(0.02, "all", "uniform", "typical", shown=shown))
+    names = ("quick-crowd", "uniform", "typical")
+    found = findings(figure4(0.02, "all", "uniform", "typical", names=names))
     assert found[LEAD][1] == PARTLY  # p < .05, not < .01
     assert found["the same holds under uniform noise"][1] == YES
     assert found["the same holds for the crowd in place of people"] == ("", OPEN)
-    assert findings(figure4(0.009, "all", shown=shown))[LEAD][1] == YES
+    assert findings(figure4(0.009, "all", names=names))[LEAD][1] == YES
 
 
-@pytest.mark.parametrize("others", [(), ("typical",)])
-def test_a_teacher_who_is_alone_stands_for_all(others: tuple[str, ...]) -> None:
-    found = findings(figure4(0.009, "uniform", *others, shown=("uniform", *others)))
+@pytest.mark.parametrize("rest", [(), ("typical",)])
+def test_a_teacher_who_is_alone_stands_for_all(rest: tuple[str, ...]) -> None:
+    found = findings(figure4(0.009, "uniform", *rest, names=("uniform", *rest)))
     assert found[LEAD][1] == YES
     assert "the same holds under uniform noise" not in found
 
 
 def test_recorded_people_have_a_claim_of_their_own() -> None:
-    numbers = figure4(0.04, "people", shown=("people",))
+    numbers = figure4(0.04, "people", names=("people",))
     found = findings(numbers)
     assert found["with people's demonstrations, Counter-BC is above each baseline"][1] == YES
     assert LEAD not in {c.paper for c in claims(numbers) if c.place == "push-t"}
@@ -58,9 +58,9 @@ def test_air_hockey_is_judged_by_the_paper_s_subjects_at_its_level(p: float, ver
     about: dict[str, Any] = {"act": "sample", "measure": "hits"}
     test = compared(dict.fromkeys(("bc", "bcnd"), (0.5, p)), by_runs=0.3, **about)
     found = findings(Numbers(figure7=Figure7(statistics=(test,))))
-    ours, said = found["Counter-BC has more hits than each baseline (p < .001)"]
-    assert said == verdict
-    assert ("; by runs p = .300" in ours) == (verdict == YES)
+    finding, sentence = found["Counter-BC has more hits than each baseline (p < .001)"]
+    assert sentence == verdict
+    assert ("; by runs p = .300" in finding) == (verdict == YES)
 
 
 def test_what_was_not_run_stands_open_with_its_command() -> None:

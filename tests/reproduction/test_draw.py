@@ -29,9 +29,9 @@ TINY: dict[str, Any] = {"quick": True, "seeds": 4, "steps": 3, "episodes": 2}
 
 def reproduce(names: list[str], out: Path, **options: Any) -> tuple[int, dict[str, Any]]:
     """Run and draw figures of a tiny size; return the cells computed and the numbers."""
-    asked = TINY | options | {"out": out}
-    computed = run(names, RunOptions(**asked, device="cpu", workers=1))
-    return computed, draw_all(names, DrawOptions(**asked))
+    options_given = TINY | options | {"out": out}
+    result = run(names, RunOptions(**options_given, device="cpu", workers=1))
+    return result, draw_all(names, DrawOptions(**options_given))
 
 
 def on_file(out: Path, figure: str) -> dict[str, Any]:
@@ -46,9 +46,9 @@ def test_drawing_the_archived_rows_again_gives_the_numbers_on_file(
     (tmp_path / figure).mkdir()
     shutil.copy(RESULTS / figure / "rows.parquet", tmp_path / figure)
     draw_all([figure], DrawOptions(out=tmp_path))
-    again, before = on_file(tmp_path, figure), on_file(RESULTS, figure)
-    assert again.keys() == before.keys()
-    assert_close(again, before)
+    second, before = on_file(tmp_path, figure), on_file(RESULTS, figure)
+    assert second.keys() == before.keys()
+    assert_close(second, before)
 
 
 def assert_close(a: Any, b: Any) -> None:
@@ -57,8 +57,8 @@ def assert_close(a: Any, b: Any) -> None:
         for key, value in b.items():
             assert_close(a[key], value)
     elif isinstance(b, list):
-        for one, other in zip(a, b, strict=True):
-            assert_close(one, other)
+        for first, second in zip(a, b, strict=True):
+            assert_close(first, second)
     elif isinstance(b, float):
         assert a == pytest.approx(b, rel=1e-6, abs=1e-9)
     else:
@@ -66,8 +66,8 @@ def assert_close(a: Any, b: Any) -> None:
 
 
 def test_numbers_are_those_of_the_rows_and_drawing_again_changes_nothing(tmp_path: Path) -> None:
-    computed, numbers = reproduce(["figure5"], tmp_path, worlds=("intersection",))
-    assert computed == 15
+    result, numbers = reproduce(["figure5"], tmp_path, worlds=("intersection",))
+    assert result == 15
     figure5 = numbers["figure5"]
     files = {"figure5-mean.png", "figure5-sample.png", "numbers.json", "rows.parquet"}
     assert {p.name for p in (tmp_path / "figure5").iterdir()} == files
@@ -75,39 +75,39 @@ def test_numbers_are_those_of_the_rows_and_drawing_again_changes_nothing(tmp_pat
     options = FigureOptions(**TINY, worlds=("intersection",))
     rows = rows_of("figure5", options, tmp_path, "figure5")
     for cell in figure5.cells:
-        own = rows[(rows["method"] == cell.method) & (rows["act"] == cell.act)]
-        assert own[own["sigma"] == cell.sigma]["return"].mean() == pytest.approx(cell.mean)
+        part = rows[(rows["method"] == cell.method) & (rows["act"] == cell.act)]
+        assert part[part["sigma"] == cell.sigma]["return"].mean() == pytest.approx(cell.mean)
     test = figure5.statistics[0]
     assert test.anova.subjects == 3 * 4  # three σ, four runs
     assert len(test.post_hoc) == 10
     (made,) = figure5.made
     assert made == made_here("cpu")
-    computed, again = reproduce(["figure5"], tmp_path, worlds=("intersection",))
-    assert computed == 0
-    assert_close(to_json(again["figure5"]), to_json(figure5))
+    result, second = reproduce(["figure5"], tmp_path, worlds=("intersection",))
+    assert result == 0
+    assert_close(to_json(second["figure5"]), to_json(figure5))
 
 
 def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(tmp_path: Path) -> None:
-    chosen: dict[str, Any] = {"worlds": ("intersection",), "teachers": ("uniform",)}
-    computed, numbers = reproduce(["figure4"], tmp_path, **chosen)
-    assert computed == 10  # 2 sizes, 5 methods
+    choice: dict[str, Any] = {"worlds": ("intersection",), "teachers": ("uniform",)}
+    result, numbers = reproduce(["figure4"], tmp_path, **choice)
+    assert result == 10  # 2 sizes, 5 methods
     (row,) = numbers["figure4"].shown
     datasets = [
         demonstrate("intersection", UniformNoise(0.5), k, s) for k in (100, 400) for s in range(4)
     ]
     assert row.mean == pytest.approx(np.mean([d.mean_return for d in datasets]))
-    computed, numbers = reproduce(["figure6"], tmp_path, **chosen)
-    assert computed == 3  # Δ 0.4 and the baselines are figure 4's
-    rows = rows_of("figure6", FigureOptions(**TINY, **chosen), tmp_path, "figure6")
+    result, numbers = reproduce(["figure6"], tmp_path, **choice)
+    assert result == 3  # Δ 0.4 and the baselines are figure 4's
+    rows = rows_of("figure6", FigureOptions(**TINY, **choice), tmp_path, "figure6")
     wide = rows[rows["act"] == "mean"].pivot(
         index="seed", columns=["method", "radius"], values="return"
     )
-    alone = paired_difference(wide["counter-bc"][0.2], wide["bc"].iloc[:, 0]).p
+    p_value = paired_difference(wide["counter-bc"][0.2], wide["bc"].iloc[:, 0]).p
     tests = numbers["figure6"].above_bc
     (test,) = (t for t in tests if (t.radius, t.act) == (0.2, "mean"))
-    assert test.p == pytest.approx(min(1.0, 4 * alone))  # Bonferroni over four radii
-    computed, numbers = reproduce(["table1"], tmp_path, **chosen)
-    assert computed == 0
+    assert test.p == pytest.approx(min(1.0, 4 * p_value))  # Bonferroni over four radii
+    result, numbers = reproduce(["table1"], tmp_path, **choice)
+    assert result == 0
     assert {(i.baseline, i.paper) for i in numbers["table1"].improvements} == {
         ("bc", 10), ("weighted-bc", 144), ("bc-rnn", 8), ("bcnd", 9),
     }  # fmt: skip
@@ -133,8 +133,8 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_people_are_a_teacher_beside_the_others(people: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {"worlds": ("cartpole", "intersection"), "teachers": ("uniform",)}
-    computed, numbers = reproduce(["figure4"], tmp_path, **options, data=people, pairs=(100,))
-    assert computed == 2 * 5  # worlds and methods
+    result, numbers = reproduce(["figure4"], tmp_path, **options, data=people, pairs=(100,))
+    assert result == 2 * 5  # worlds and methods
     cells = numbers["figure4"].cells
     assert {(c.world, c.teacher) for c in cells} == {
         ("cartpole", "uniform"),
@@ -151,20 +151,20 @@ def test_people_are_a_teacher_beside_the_others(people: Path, tmp_path: Path) ->
 def test_a_study_with_a_name_has_its_own_folder(make_demos: Make, tmp_path: Path) -> None:
     file, out = tmp_path / "people.hdf5", tmp_path / "out"
     make_demos(episodes=10, length=20, obs_size=5).save(file)
-    asked: dict[str, Any] = {"worlds": ("push-t",), "data": file, "pairs": (50,)}
-    computed, numbers = reproduce(["figure4"], out, **asked, study="push-t")
-    assert computed == 5  # methods
+    options_given: dict[str, Any] = {"worlds": ("push-t",), "data": file, "pairs": (50,)}
+    result, numbers = reproduce(["figure4"], out, **options_given, study="push-t")
+    assert result == 5  # methods
     assert numbers["figure4"].shown == ()
-    written = json.loads((out / "push-t" / "numbers.json").read_text())
-    assert list(written) == ["figure4"]
+    contents = json.loads((out / "push-t" / "numbers.json").read_text())
+    assert list(contents) == ["figure4"]
     assert {p.name for p in out.iterdir()} == {"push-t", "rows", "timings.json"}
 
 
 def test_all_draws_the_figures_of_a_world_and_leaves_out_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    chosen: dict[str, Any] = {"worlds": ("intersection",), "teachers": ("uniform",)}
-    _, numbers = reproduce(["all"], tmp_path, **chosen)
+    choice: dict[str, Any] = {"worlds": ("intersection",), "teachers": ("uniform",)}
+    _, numbers = reproduce(["all"], tmp_path, **choice)
     drawn = {"figure4", "figure5", "figure6", "table1"}
     assert set(numbers) == drawn
     assert {p.parent.name for p in tmp_path.glob("*/numbers.json")} == drawn

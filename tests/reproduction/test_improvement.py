@@ -12,7 +12,7 @@ from scipy import stats
 from reproduction.improvement import FEW_RUNS, bootstrap, improvements, jackknife
 
 
-def shown(values: Mapping[tuple[str, str], tuple[float, ...]]) -> pd.DataFrame:
+def make_rows(values: Mapping[tuple[str, str], tuple[float, ...]]) -> pd.DataFrame:
     """Rows of one size, a return per run, by teacher and method."""
     return pd.DataFrame(
         {"world": "intersection", "act": "sample", "teacher": teacher, "pairs": 100,
@@ -22,48 +22,48 @@ def shown(values: Mapping[tuple[str, str], tuple[float, ...]]) -> pd.DataFrame:
     )  # fmt: skip
 
 
-BOTH = {
+PAIR = {
     ("uniform", "bc"): (8.0, 12.0), ("uniform", "counter-bc"): (12.0, 16.0),
     ("quick-crowd", "bc"): (1.0, 3.0), ("quick-crowd", "counter-bc"): (3.0, 5.0),
 }  # fmt: skip
 
 
 def test_improvement_pools_teachers_and_sizes_before_it_divides() -> None:
-    (found,) = improvements(shown(BOTH))
+    (improvement,) = improvements(make_rows(PAIR))
     # Means: BC (8 + 12 + 1 + 3) / 4 = 6, Counter-BC (12 + 16 + 3 + 5) / 4 = 9.
-    assert (found.percent, found.paper, found.runs) == (50.0, 10, 2)
+    assert (improvement.percent, improvement.paper, improvement.runs) == (50.0, 10, 2)
     # Without run 0: 10.5 against 7.5, 40 %; without run 1: 7.5 against 4.5, 66.7 %. Their
     # standard error by the jackknife is √(1/2 · 2 · 13.33²) = 13.33, on one degree of freedom.
     half = stats.t.ppf(0.975, 1) * 13.333333
-    assert (found.low, found.high) == pytest.approx((50 - half, 50 + half))
-    assert found.interval == "jackknife-t"
+    assert (improvement.low, improvement.high) == pytest.approx((50 - half, 50 + half))
+    assert improvement.interval == "jackknife-t"
 
 
 def test_teachers_that_the_paper_does_not_have_are_not_pooled() -> None:
-    others = {("typical", "bc"): (100.0, 50.0), ("typical", "counter-bc"): (0.0, 1.0)}
-    assert improvements(shown(BOTH | others)) == improvements(shown(BOTH))
-    assert improvements(shown(others)) == []
+    rest = {("typical", "bc"): (100.0, 50.0), ("typical", "counter-bc"): (0.0, 1.0)}
+    assert improvements(make_rows(PAIR | rest)) == improvements(make_rows(PAIR))
+    assert improvements(make_rows(rest)) == []
 
 
 def test_recorded_people_are_the_paper_s() -> None:
     people = {("people", "bc"): (8.0, 12.0), ("people", "counter-bc"): (12.0, 16.0)}
-    assert [i.percent for i in improvements(shown(people))] == [40.0]
+    assert [i.percent for i in improvements(make_rows(people))] == [40.0]
 
 
 def test_a_run_that_diverged_leaves_the_means_paired() -> None:
-    gap = BOTH | {("uniform", "bc"): (8.0, np.nan)}
-    (found,) = improvements(shown(gap))
+    gap = PAIR | {("uniform", "bc"): (8.0, np.nan)}
+    (improvement,) = improvements(make_rows(gap))
     # Run 0: 7.5 against 4.5; of run 1 only the crowd is left, 5 against 3. Means 6.25 and 3.75.
-    assert (found.ours, found.other) == (6.25, 3.75)
+    assert (improvement.ours, improvement.other) == (6.25, 3.75)
 
 
 @pytest.mark.parametrize(("runs", "how"), [(FEW_RUNS - 1, "jackknife-t"), (FEW_RUNS, "bootstrap")])
 def test_few_runs_get_a_jackknife_and_many_a_bootstrap(runs: int, how: str) -> None:
     b, c = np.random.default_rng(0).normal((100, 110), 5, (runs, 2)).T
-    rows = shown({("quick-crowd", "bc"): tuple(b), ("quick-crowd", "counter-bc"): tuple(c)})
-    (found,) = improvements(rows)
-    assert found.interval == how
-    assert found.low < found.percent < found.high
+    rows = make_rows({("quick-crowd", "bc"): tuple(b), ("quick-crowd", "counter-bc"): tuple(c)})
+    (improvement,) = improvements(rows)
+    assert improvement.interval == how
+    assert improvement.low < improvement.percent < improvement.high
 
 
 def test_the_interval_of_five_runs_covers_the_truth_as_often_as_it_says() -> None:
@@ -71,8 +71,8 @@ def test_the_interval_of_five_runs_covers_the_truth_as_often_as_it_says() -> Non
     common = rng.normal(0, 10, (trials, 5))  # what the methods of a run share
     b, c = (common + rng.normal(mean, sd, common.shape) for mean, sd in ((100, 10), (120, 15)))
     pairs = np.stack([c, b], axis=-1)  # (trials, runs, 2)
-    covered = [low < 20 < high for low, high in map(jackknife, pairs)]
+    is_covered = [low < 20 < high for low, high in map(jackknife, pairs)]
     # Three standard errors of 0.5 %; a bootstrap of five runs covers the truth in some 84 %.
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.015)
+    assert np.mean(is_covered) == pytest.approx(0.95, abs=0.015)
     narrow = [low < 20 < high for low, high in map(bootstrap, pairs[:100])]
     assert np.mean(narrow) < 0.92

@@ -11,8 +11,8 @@ from tests.reproduction.made_up import cells, improvement, paired, write_numbers
 
 
 def test_table_1_says_what_could_be_reached_at_most(tmp_path: Path) -> None:
-    said = Table1(improvements=(improvement("bc", 39, -3.0, 13.0),))
-    write_numbers(tmp_path, "table1", said)
+    table = Table1(improvements=(improvement("bc", 39, -3.0, 13.0),))
+    write_numbers(tmp_path, "table1", table)
     lines = table1(tmp_path).splitlines()
     # 200 steps at most, above 160 by a quarter.
     assert "| Cartpole | BC | 39 % | 5 % [−3, 13] | – | 25 % | cannot tell |" in lines
@@ -29,10 +29,10 @@ def test_the_summary_has_a_column_per_world_and_tells_where_the_mean_differs(
         points += cells({"bc": 1.0}, teacher="uniform", pairs=100, **about)
         leads.append(paired(Lead, lead, 0.01, act=act, at=100, other="bc"))
     write_numbers(tmp_path, "figure4", Figure4(cells=tuple(points), leads=tuple(leads)))
-    said = summary(tmp_path)
-    assert "| section | the paper | Cartpole | Car racing | Can | Air hockey |" in said
+    table = summary(tmp_path)
+    assert "| section | the paper | Cartpole | Car racing | Can | Air hockey |" in table
     line = "| 5.2 | Counter-BC leads at every size | reproduced (mean: contradicted) |  |  |  |"
-    assert line in said.splitlines()
+    assert line in table.splitlines()
 
 
 def test_seconds_are_told_of_the_device_that_made_the_rows(tmp_path: Path) -> None:

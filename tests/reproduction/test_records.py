@@ -18,10 +18,10 @@ def test_rows_are_kept_and_found_by_the_next_run(tmp_path: Path) -> None:
     path = tmp_path / "study" / "numbers.json"
     records = Records(path)
     records.add({"world": "fork", "seed": 0, "value": float("nan")}, {"world": "fork", "seed": 1})
-    again = Records(path)
-    assert again.has(world="fork", seed=1)
-    assert not again.has(world="fork", seed=2)
-    assert again.rows[0]["value"] is None
+    second = Records(path)
+    assert second.has(world="fork", seed=1)
+    assert not second.has(world="fork", seed=2)
+    assert second.rows[0]["value"] is None
 
 
 def test_new_rows_say_what_computed_them_and_rows_on_file_stay_as_they_are(tmp_path: Path) -> None:

@@ -15,17 +15,17 @@ CELLS = [RecoveryCell(radius=r, pairs=20, seeds=2, steps=2) for r in (None, 0.5)
 def test_an_archive_replaces_the_files_of_its_cells(tmp_path: Path) -> None:
     study = open_study(CELLS[:1], tmp_path)
     study.run(device="cpu", workers=1)
-    expected = study.table().to_pylist()
+    rows = study.table().to_pylist()
     archive = keep(study, tmp_path, "figure3")
     study.path(CELLS[0]).unlink()
-    again = open_study(CELLS, tmp_path, "figure3")
-    assert [cell.name for cell in again.missing()] == [CELLS[1].name]
-    assert open_study(CELLS[:1], tmp_path).table().to_pylist() == expected
+    second = open_study(CELLS, tmp_path, "figure3")
+    assert [cell.name for cell in second.missing()] == [CELLS[1].name]
+    assert open_study(CELLS[:1], tmp_path).table().to_pylist() == rows
     # A second cell joins the archive; keeping it once more changes nothing.
-    again.run(device="cpu", workers=1)
-    keep(again, tmp_path, "figure3")
-    written = archive.stat().st_mtime_ns
+    second.run(device="cpu", workers=1)
+    keep(second, tmp_path, "figure3")
+    written_at = archive.stat().st_mtime_ns
     assert pq.read_table(archive).num_rows == 4
-    keep(again, tmp_path, "figure3")
-    assert archive.stat().st_mtime_ns == written
+    keep(second, tmp_path, "figure3")
+    assert archive.stat().st_mtime_ns == written_at
     assert [p.name for p in archive.parent.iterdir()] == ["rows.parquet"]

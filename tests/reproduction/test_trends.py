@@ -22,8 +22,8 @@ def rows(column: str = "pairs", above: dict[Any, Any] = ABOVE) -> pd.DataFrame:
     """BC is 10 in run 0, 11 in run 1, 12 in run 2."""
     return pd.DataFrame(
         ABOUT | {"teacher": teacher, column: at, "seed": s, "method": m, "return": 10.0 + s + d}
-        for (teacher, at), each in above.items()
-        for s, lead in enumerate(each)
+        for (teacher, at), values in above.items()
+        for s, lead in enumerate(values)
         for m, d in (("bc", 0), ("counter-bc", lead))
     )
 
@@ -42,10 +42,10 @@ def test_a_lead_is_tested_over_runs_with_teachers_counted_alike() -> None:
 
 
 def test_a_gain_is_from_the_least_to_the_most_pairs_of_the_same_runs() -> None:
-    bc, ours = in_each_world(rows(), "pairs", gains)
+    bc, cbc = in_each_world(rows(), "pairs", gains)
     assert (bc.method, bc.difference.mean, np.isnan(bc.p)) == ("bc", 0.0, True)
-    assert (ours.start, ours.at) == (100, 400)
-    assert ours.p == pytest.approx(2 * p_of(1, 2, 2))  # 3 − 2, 4 − 2, 7 − 5; two methods
+    assert (cbc.start, cbc.at) == (100, 400)
+    assert cbc.p == pytest.approx(2 * p_of(1, 2, 2))  # 3 − 2, 4 − 2, 7 − 5; two methods
 
 
 def test_a_step_is_the_change_of_a_lead_and_not_of_a_return() -> None:
@@ -60,21 +60,21 @@ def test_a_step_is_the_change_of_a_lead_and_not_of_a_return() -> None:
 
 
 def test_only_the_paper_s_teachers_are_pooled() -> None:
-    others = {("typical", 100): (90, 91, 99), ("typical", 400): (0, 0, 9)}
-    both = rows(above=ABOVE | others)
-    assert in_each_world(both, "pairs", leads) == in_each_world(rows(), "pairs", leads)
-    by_teacher = {t.teacher: t for t in rewards.tests(both, "pairs")}
+    rest = {("typical", 100): (90, 91, 99), ("typical", 400): (0, 0, 9)}
+    all_rows = rows(above=ABOVE | rest)
+    assert in_each_world(all_rows, "pairs", leads) == in_each_world(rows(), "pairs", leads)
+    by_teacher = {t.teacher: t for t in rewards.tests(all_rows, "pairs")}
     assert list(by_teacher) == ["uniform", "quick-crowd", "typical", "all"]
     assert by_teacher["all"].anova.subjects == 2 * 2 * 3
-    assert [t.teacher for t in rewards.tests(rows(above=others), "pairs")] == ["typical"]
+    assert [t.teacher for t in rewards.tests(rows(above=rest), "pairs")] == ["typical"]
 
 
 def test_epsilon_greedy_is_tested_against_bcnd_alone() -> None:
     greedy = {("epsilon-greedy", 100): (1, 2, 3), ("epsilon-greedy", 400): (2, 4, 9)}
     table = rows(above=ABOVE | greedy)
-    named = table.replace({"method": {"bc": "bcnd"}})
+    bcnd = table.replace({"method": {"bc": "bcnd"}})
     assert rewards.above_bcnd(table) == ()
-    small, _ = rewards.above_bcnd(pd.concat([named, table[table["method"] == "bc"]]))
+    small, _ = rewards.above_bcnd(pd.concat([bcnd, table[table["method"] == "bc"]]))
     assert small.other == "bcnd"
     assert small.p == pytest.approx(2 * p_of(1, 2, 3))
 
@@ -100,6 +100,6 @@ def test_above_bc_tells_bc_s_mean_and_no_p_where_nothing_differs() -> None:
         for m, r, d in (("bc", np.nan, 0), ("counter-bc", 0.0, 0))
         for s in range(3)
     )  # fmt: skip
-    (found,) = rewards.above_bc(table)
-    assert (found.bc, found.difference.high) == (11.0, 0.0)
-    assert np.isnan(found.p)
+    (result,) = rewards.above_bc(table)
+    assert (result.bc, result.difference.high) == (11.0, 0.0)
+    assert np.isnan(result.p)

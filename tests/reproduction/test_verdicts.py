@@ -67,40 +67,40 @@ def test_half_won_is_partly_and_one_lost_contradicts(signs: list[int], verdict: 
 def test_above_each_baseline_needs_the_claim_s_own_level_by_datasets_and_by_runs(
     last: tuple[float, float, float], verdict: str
 ) -> None:
-    every = {"bc": (0.5, 0.001, 0.001), "bc-rnn": (0.5, 0.001, 0.001),
+    gaps = {"bc": (0.5, 0.001, 0.001), "bc-rnn": (0.5, 0.001, 0.001),
              "weighted-bc": (0.5, 0.001, 0.001), "bcnd": last}  # fmt: skip
-    found = _beats(every, level=0.01)
-    assert found.verdict == verdict
+    finding = _beats(gaps, level=0.01)
+    assert finding.verdict == verdict
 
 
-def _beats(every: dict[str, tuple[float, float, float]], **asked: Any) -> Finding:
-    tests = tuple(post_hoc(m, *numbers) for m, numbers in every.items())
+def _beats(gaps: dict[str, tuple[float, float, float]], **options: Any) -> Finding:
+    tests = tuple(post_hoc(m, *numbers) for m, numbers in gaps.items())
     test = replace(compared({}, world="cartpole", act="sample"), post_hoc=tests)
     numbers = Numbers(figure4=Figure4(statistics=(test,)))
-    return beats(numbers, "sample", "figure4", {"world": "cartpole"}, **asked)
+    return beats(numbers, "sample", "figure4", {"world": "cartpole"}, **options)
 
 
 def test_above_less_than_half_of_the_baselines_is_not_reproduced() -> None:
-    every = {"bc": (0.5, 0.001, 0.001), "bcnd": (0.5, 0.2, 0.2), "bc-rnn": (0.5, 0.2, 0.2)}
-    assert _beats(every).verdict == NO
+    gaps = {"bc": (0.5, 0.001, 0.001), "bcnd": (0.5, 0.2, 0.2), "bc-rnn": (0.5, 0.2, 0.2)}
+    assert _beats(gaps).verdict == NO
 
 
 def test_p_by_runs_is_told_where_it_is_on_the_other_side_of_the_level() -> None:
-    every = {"bc": (0.5, 0.001, 0.02), "bcnd": (-0.5, 0.3, 0.02), "bc-rnn": (0.5, 0.3, 0.2)}
-    assert _beats(every, level=0.01).ours == (
+    gaps = {"bc": (0.5, 0.001, 0.02), "bcnd": (-0.5, 0.3, 0.02), "bc-rnn": (0.5, 0.3, 0.2)}
+    assert _beats(gaps, level=0.01).ours == (
         "above BC +0.50 (p = .001; by runs p = .020), "
         "BCND −0.50 (p = .300; by runs p = .020), BC-RNN +0.50 (p = .300)"
     )
-    assert _beats(every, level=0.05).ours.startswith("above BC +0.50 (p = .001), BCND")
+    assert _beats(gaps, level=0.05).ours.startswith("above BC +0.50 (p = .001), BCND")
 
 
 def test_where_the_paper_states_its_subjects_they_decide_alone() -> None:
-    every = {"bc": (-0.5, 0.001, 0.02), "bcnd": (-0.5, 0.0009, nan)}
-    asked: dict[str, Any] = {"better": -1, "level": 0.01, "by_runs": False}
-    assert _beats(every, **asked).verdict == YES
-    assert _beats(every, others=("bcnd",), **asked).verdict == YES
-    assert _beats(every, better=-1, level=0.01).verdict == PARTLY
-    assert _beats(every, better=1, level=0.01, by_runs=False).verdict == OPPOSITE
+    gaps = {"bc": (-0.5, 0.001, 0.02), "bcnd": (-0.5, 0.0009, nan)}
+    options: dict[str, Any] = {"better": -1, "level": 0.01, "by_runs": False}
+    assert _beats(gaps, **options).verdict == YES
+    assert _beats(gaps, others=("bcnd",), **options).verdict == YES
+    assert _beats(gaps, better=-1, level=0.01).verdict == PARTLY
+    assert _beats(gaps, better=1, level=0.01, by_runs=False).verdict == OPPOSITE
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_the_same_is_an_interval_within_5_percent_of_the_mean(
     ("at_0", "verdict"), [(0.0, YES), (3.9, YES), (4.1, UNCLEAR), (-6.1, OPPOSITE)]
 )
 def test_counter_bc_at_0_is_bc_by_equivalence_whatever_p(at_0: float, verdict: str) -> None:
-    found = zero_is_bc(figure6((0.0, at_0, 0.001)), "sample", "cartpole", "crowd")
-    assert found.verdict == verdict
-    assert found.ours.endswith("above BC; ± 5.00 is the same")
+    finding = zero_is_bc(figure6((0.0, at_0, 0.001)), "sample", "cartpole", "crowd")
+    assert finding.verdict == verdict
+    assert finding.ours.endswith("above BC; ± 5.00 is the same")
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_counter_bc_at_0_is_bc_by_equivalence_whatever_p(at_0: float, verdict: s
 def test_too_large_a_radius_cannot_be_judged_where_none_is_large(
     radius: float, difference: float, p: float, verdict: str
 ) -> None:
-    said = figure6((radius, difference, p), (0.4, 9.0, 0.01))
-    assert too_large_hurts(said, "sample", "cartpole", "crowd").verdict == verdict
+    figures = figure6((radius, difference, p), (0.4, 9.0, 0.01))
+    assert too_large_hurts(figures, "sample", "cartpole", "crowd").verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_too_large_a_radius_cannot_be_judged_where_none_is_large(
 def test_a_larger_radius_helps_where_the_best_is_significantly_above(
     best: float, p: float, verdict: str
 ) -> None:
-    said = figure6((0.0, 3.0, 0.0), (0.2, best, p), (1.0, -3.0, 0.0))
-    found = larger_helps(said, "sample", "cartpole", "crowd")
-    assert (found.ours.split(":")[0], found.verdict) == ("best at Δ 0.2", verdict)
+    figures = figure6((0.0, 3.0, 0.0), (0.2, best, p), (1.0, -3.0, 0.0))
+    finding = larger_helps(figures, "sample", "cartpole", "crowd")
+    assert (finding.ours.split(":")[0], finding.verdict) == ("best at Δ 0.2", verdict)
 
 
 @pytest.mark.parametrize(
@@ -161,8 +161,8 @@ def test_a_larger_radius_helps_where_the_best_is_significantly_above(
 def test_an_improvement_is_judged_by_the_whole_interval(
     low: float, high: float, verdict: str
 ) -> None:
-    said = Numbers(table1=Table1(improvements=(improvement("bc", 10, low, high),)))
-    assert improves(said, "sample", "cartpole", "bc").verdict == verdict
+    figures = Numbers(table1=Table1(improvements=(improvement("bc", 10, low, high),)))
+    assert improves(figures, "sample", "cartpole", "bc").verdict == verdict
 
 
 @pytest.mark.parametrize(("falls", "verdict"), [(0.009, YES), (0.011, PARTLY)])
@@ -175,6 +175,6 @@ def test_a_curve_may_turn_back_by_less_than_a_standard_error(falls: float, verdi
         )
         for r, v in ((None, 0.3), (0.1, 0.3 - falls), (1.0, 0.5))
     )  # fmt: skip
-    found = simpler(Numbers(figure3=Figure3(rows)), "mean", "to_examples", sign=1)
-    assert found.verdict == verdict
-    assert found.ours == f"BC 0.30, Δ 0.1 {0.3 - falls:.2f}, Δ 1 0.50"
+    finding = simpler(Numbers(figure3=Figure3(rows)), "mean", "to_examples", sign=1)
+    assert finding.verdict == verdict
+    assert finding.ours == f"BC 0.30, Δ 0.1 {0.3 - falls:.2f}, Δ 1 0.50"

@@ -19,7 +19,7 @@ def lead(difference: float, p: float, at: float, other: str) -> Lead:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "verdict", "said"),
+    ("sizes", "verdict", "sentence"),
     [
         (
             [(-2, 0.01), (2, 0.01)],
@@ -33,13 +33,13 @@ def lead(difference: float, p: float, at: float, other: str) -> Lead:
     ],
 )
 def test_occasionally_is_significantly_at_some_sizes_and_not_at_all(
-    sizes: list[tuple[float, float]], verdict: str, said: str
+    sizes: list[tuple[float, float]], verdict: str, sentence: str
 ) -> None:
     above = tuple(lead(d, p, k, "bcnd") for k, (d, p) in enumerate(sizes))
     numbers = Numbers(figure4=Figure4(epsilon_greedy=above))
     found = occasionally(numbers, "sample", "cartpole")
     assert found.verdict == verdict
-    assert found.ours.startswith(f"BCND is {said}")
+    assert found.ours.startswith(f"BCND is {sentence}")
 
 
 @pytest.mark.parametrize(
@@ -59,35 +59,35 @@ def test_more_pairs_help_where_the_gain_is_significant(
 
 
 def test_leading_names_the_sizes_at_which_it_does_not() -> None:
-    every = {(k, m): (2.0, 0.01) for k in (100, 400, 800) for m in ("bc", "bcnd")}
-    every[400, "bc"] = every[800, "bc"] = (2.0, 0.2)
+    gaps = {(k, m): (2.0, 0.01) for k in (100, 400, 800) for m in ("bc", "bcnd")}
+    gaps[400, "bc"] = gaps[800, "bc"] = (2.0, 0.2)
 
     def finding() -> Finding:
-        above = tuple(lead(d, p, k, m) for (k, m), (d, p) in every.items())
+        above = tuple(lead(d, p, k, m) for (k, m), (d, p) in gaps.items())
         return leads(Numbers(figure4=Figure4(leads=above)), "sample", "cartpole")
 
     assert finding() == Finding(
         "above each at 1 of 3 sizes; not different from BC at 400/800", PARTLY
     )
-    every[800, "bcnd"] = (-2.0, 0.01)
+    gaps[800, "bcnd"] = (-2.0, 0.01)
     assert finding() == Finding(
         "above each at 1 of 3 sizes; not different from BC at 400/800; below BCND at 800", OPPOSITE
     )
 
 
 @pytest.mark.parametrize(
-    ("bcnd", "ours", "verdict"),
+    ("bcnd", "cbc", "verdict"),
     [(-1.0, -3.9, YES), (-1.0, -4.5, UNCLEAR), (-1.0, -9.0, OPPOSITE), (-4.5, -9.0, OPPOSITE)],
 )
 def test_methods_are_alike_where_each_is_the_same_as_the_best(
-    bcnd: float, ours: float, verdict: str
+    bcnd: float, cbc: float, verdict: str
 ) -> None:
     best = {"at": 0.0, "best": "bc", "mean_of_best": 100.0}
-    each = tuple(
+    tests = tuple(
         paired(BelowBest, d, math.nan, method=m, **best)
-        for m, d in (("bcnd", bcnd), ("counter-bc", ours))
+        for m, d in (("bcnd", bcnd), ("counter-bc", cbc))
     )
-    found = alike(Numbers(figure5=Figure5(alike=each)), "sample", "cartpole")
+    found = alike(Numbers(figure5=Figure5(alike=tests)), "sample", "cartpole")
     assert found.verdict == verdict
     assert found.ours.startswith("best BC 100.0, above it BCND −")
 
@@ -113,17 +113,17 @@ def test_a_lead_that_grows_is_one_at_its_end(
 
 
 @pytest.mark.parametrize(
-    ("sem", "ours", "verdict"),
+    ("sem", "cbc", "verdict"),
     [(0.1, 89.0, YES), (5.0, 89.0, UNCLEAR), (0.1, 91.0, OPPOSITE)],
 )
 def test_chance_is_a_tenth_of_what_is_reached_without_noise(
-    sem: float, ours: float, verdict: str
+    sem: float, cbc: float, verdict: str
 ) -> None:
     cells = tuple(
         FigureCell(world="cartpole", teacher="uniform", act="sample", sigma=sigma, radius=None,
                    method=m, mean=mean, sem=sem, count=50)
         for sigma, m, mean in ((0.0, "bc", 900.0), (0.0, "counter-bc", 800.0), (1.0, "bc", 80.0),
-                               (1.0, "counter-bc", ours))
+                               (1.0, "counter-bc", cbc))
     )  # fmt: skip
     found = near_chance(Numbers(figure5=Figure5(cells=cells)), "sample", "cartpole")
     assert found.verdict == verdict

@@ -23,17 +23,17 @@ def test_the_map_of_the_loss_has_the_number_of_its_title_where_the_action_was_sh
 
 def test_the_loss_depends_on_where_the_policy_lies_from_the_demonstrated_action() -> None:
     outside, *_, inside = loss_plane.DRAWN_POLICIES
-    shown = torch.tensor([[0.1, -0.3], [0.9, 0.9]])
-    moved = shown + torch.tensor(outside.mean) - torch.tensor(inside.mean)
-    a, b = loss_plane.loss(inside, shown), loss_plane.loss(outside, moved)
+    actions = torch.tensor([[0.1, -0.3], [0.9, 0.9]])
+    shifted_actions = actions + torch.tensor(outside.mean) - torch.tensor(inside.mean)
+    a, b = loss_plane.loss(inside, actions), loss_plane.loss(outside, shifted_actions)
     assert a.tolist() == pytest.approx(b.tolist(), rel=1e-3)
 
 
 def test_the_loss_is_at_least_that_of_the_likeliest_action_of_the_disc() -> None:
     policy = loss_plane.PredictedPolicy("far", (0.0, 0.0), 0.1)
     value = float(loss_plane.loss(policy, torch.tensor([[1.0, 0.0]])))
-    least = 0.5 * (0.5 / 0.1) ** 2 + np.log(2 * np.pi * 0.1**2)  # half-way, on the rim
-    assert least < value < least + 2
+    bound = 0.5 * (0.5 / 0.1) ** 2 + np.log(2 * np.pi * 0.1**2)  # half-way, on the rim
+    assert bound < value < bound + 2
 
 
 def test_the_loss_is_largest_when_confident_outside_and_least_when_confident_inside() -> None:
@@ -45,10 +45,10 @@ def test_the_loss_is_largest_when_confident_outside_and_least_when_confident_ins
 def test_any_action_well_inside_the_set_is_as_good_as_the_demonstrated_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    there = loss_plane.DRAWN_POLICIES[-1]
-    here = replace(there, name="at the demonstrated action", mean=(0.0, 0.0), std=0.05)
-    beside = replace(here, name="beside it", mean=(0.2, -0.2))
-    monkeypatch.setattr(loss_plane, "DRAWN_POLICIES", (here, beside))
+    last_policy = loss_plane.DRAWN_POLICIES[-1]
+    at_demo = replace(last_policy, name="at the demonstrated action", mean=(0.0, 0.0), std=0.05)
+    beside = replace(at_demo, name="beside it", mean=(0.2, -0.2))
+    monkeypatch.setattr(loss_plane, "DRAWN_POLICIES", (at_demo, beside))
     a, b = loss_plane.losses().values()
     # Up to how many of the 2000 draws lie near; some 30 lie within two standard deviations.
     assert a == pytest.approx(b, abs=0.3)

@@ -19,9 +19,9 @@ def test_opposite_runs_cancel_in_the_mean_curve_and_not_in_the_mean_of_their_var
 
 def test_where_runs_turn_together_the_mean_curve_varies_as_much_as_they_do() -> None:
     runs = np.array([1.0, 2.0, 0.5])[:, None] * intended_action(AT)
-    own = np.array([2.0, 4.0, 1.0])  # the variation is then linear, and so the jackknife exact
-    found = recovered.variation_of_mean(runs)
-    assert (found.mean, found.sd) == pytest.approx((own.mean(), own.std(ddof=1)))
+    values = np.array([2.0, 4.0, 1.0])  # the variation is then linear, and so the jackknife exact
+    result = recovered.variation_of_mean(runs)
+    assert (result.mean, result.sd) == pytest.approx((values.mean(), values.std(ddof=1)))
 
 
 @pytest.mark.parametrize("curves", [2, 3, 7])

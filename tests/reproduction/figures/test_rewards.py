@@ -21,9 +21,9 @@ def rows(**columns: object) -> pd.DataFrame:
 
 def test_a_caption_names_the_radius_unless_it_is_the_x_axis() -> None:
     counter = rows(method="counter-bc", radius=0.4)
-    for name, named in (("figure4", True), ("figure5", True), ("figure6", False)):
+    for name, has_radius in (("figure4", True), ("figure5", True), ("figure6", False)):
         caption = rewards._caption(name, counter)
-        assert ("Counter-BC's Δ 0.4" in caption) == named
+        assert ("Counter-BC's Δ 0.4" in caption) == has_radius
         assert "Mean steps survived per episode" in caption
         assert "(10,000 gradient steps)" in caption
 

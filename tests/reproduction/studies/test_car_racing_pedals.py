@@ -18,23 +18,23 @@ from reproduction.studies import car_racing_pedals as pedals
 @pytest.mark.parametrize("brake", [-0.4, -0.1, 0.0, 0.1, 0.5])
 def test_the_mean_brake_is_that_of_a_noisy_one_that_is_cut_off(brake: float) -> None:
     noise, action = np.linspace(-1, 1, 2001), np.array([0.1, 0.2, brake])
-    cut = np.clip(brake + pedals.NOISE * noise, 0, 1).mean()
-    changed = pedals.mean_brake(action, action, noise[:3])
-    np.testing.assert_allclose(changed, [0.1, 0.2, cut], atol=1e-3)
+    clipped_mean = np.clip(brake + pedals.NOISE * noise, 0, 1).mean()
+    difference = pedals.mean_brake(action, action, noise[:3])
+    np.testing.assert_allclose(difference, [0.1, 0.2, clipped_mean], atol=1e-3)
 
 
 def test_exchanged_pedals_are_the_other_method_s_at_the_same_frames(tiny: Any, quick: Any) -> None:
     policies = quick(tiny, "counter-bc", radii=(0.0, 0.4), seeds=2)
     obs = np.random.default_rng(0).normal(size=(12, 3))
     frames = policies.tensor(obs).unflatten(0, (4, 3))  # (P, tracks, S)
-    own, other = (pedals.driver(policies, 3, "mean", swapped)(frames) for swapped in (False, True))
+    driver, swap = (pedals.driver(policies, 3, "mean", flag)(frames) for flag in (False, True))
     for drives, lends in ((0, 2), (1, 3), (2, 0), (3, 1)):
         act = policies[lends].actor().act
-        expected = [act(frame) for frame in frames[drives].numpy()]
-        np.testing.assert_allclose(other[drives], expected, rtol=1e-5, atol=1e-5)
-    done = pedals.exchange_pedals(own, other, own)
-    np.testing.assert_array_equal(done[..., :1], own[..., :1])
-    np.testing.assert_array_equal(done[..., 1:], other[..., 1:])
+        actions = [act(frame) for frame in frames[drives].numpy()]
+        np.testing.assert_allclose(swap[drives], actions, rtol=1e-5, atol=1e-5)
+    exchange = pedals.exchange_pedals(driver, swap, driver)
+    np.testing.assert_array_equal(exchange[..., :1], driver[..., :1])
+    np.testing.assert_array_equal(exchange[..., 1:], swap[..., 1:])
 
 
 def test_the_best_bc_is_the_one_that_visits_most() -> None:

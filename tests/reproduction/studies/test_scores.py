@@ -16,11 +16,11 @@ from reproduction.studies import scores
 @pytest.mark.parametrize("world", ["intersection", "cartpole"])
 def test_the_expected_error_is_that_of_many_noisy_demonstrations(world: str) -> None:
     demos, truth = scores.make_data(world, scores.operators(), 70, seed=0)
-    expected = np.array(scores.expected_errors(world, demos, truth))
+    expected_errors = np.array(scores.expected_errors(world, demos, truth))
     squares = ((demos.action - truth.mean) ** 2).sum(1)
     ends = np.cumsum([len(e) for e in demos.episodes])[:-1]
-    measured = np.array([part.mean() for part in np.split(squares, ends)])
-    assert measured.mean() == pytest.approx(expected.mean(), rel=0.1)
+    mean_squares = np.array([part.mean() for part in np.split(squares, ends)])
+    assert mean_squares.mean() == pytest.approx(expected_errors.mean(), rel=0.1)
 
 
 def test_each_corruption_has_its_episodes() -> None:
