@@ -32,7 +32,11 @@ from tests.fixture_types import Train
         ("bc", {"feasible": "drop"}, "feasible is 'drop'; it must be project or keep"),
         ("bc", {"hidden": ()}, "give one positive width per layer"),
         ("bc", {"seeds": 0}, r"seeds is (0|\[\]); ask for 1 or more"),
-        ("counter-bc", {"shape": "star"}, "shape is 'star'; it must be ball or box"),
+        (
+            "counter-bc",
+            {"shape": "star"},
+            "shape is 'star'; it must be ball, box, student-t or gaussian",
+        ),
         ("counter-bc", {"counterfactuals": -1}, "counterfactuals is -1"),
         ("counter-bc", {"radius": -0.1}, r"radius is -0.1; it must be a number of 0 or more"),
         ("counter-bc", {"radius": np.nan}, "radius is nan; it must be a number of 0 or more"),

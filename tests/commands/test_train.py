@@ -60,7 +60,7 @@ def test_a_random_subset_of_pairs_can_be_learned_from(
     [
         ("kernel", "auto, torch, numba, triton"),
         ("feasible", "project, keep"),
-        ("shape", "ball or box"),
+        ("shape", "ball, box, student-t or gaussian"),
         ("policy", "gaussian-mlp"),
     ],
 )

@@ -47,7 +47,7 @@ def relative(offset: Array, radius: Array, shape: str) -> Array:
     Only dimensions with Δ > 0 count.
     """
     ratio = np.where(radius > 0, offset / np.maximum(radius, 1e-12), 0.0)
-    return np.asarray(np.linalg.norm(ratio, axis=1, ord=2 if shape == "ball" else np.inf))
+    return np.asarray(np.linalg.norm(ratio, axis=1, ord=np.inf if shape == "box" else 2))
 
 
 def _inside(offset: Array, radius: Array, shape: str) -> Array:

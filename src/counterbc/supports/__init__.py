@@ -5,10 +5,17 @@ from counterbc.supports.ball import Ball
 from counterbc.supports.box import Box
 from counterbc.supports.demonstrated import Demonstrated
 from counterbc.supports.metric import Metric
+from counterbc.supports.normal import Normal
+from counterbc.supports.student_t import StudentT
 from counterbc.supports.support import Support
 
-SUPPORTS: dict[str, type[Support]] = {"ball": Ball, "box": Box}
-"""The shapes of C(s, a) that the setting `shape` names."""
+SUPPORTS: dict[str, type[Support]] = {
+    "ball": Ball,
+    "box": Box,
+    "student-t": StudentT,
+    "gaussian": Normal,
+}
+"""The shapes of C(s, a) that the setting `shape` names; ball and box are uniform noise."""
 
 __all__ = [
     "SUPPORTS",
@@ -18,6 +25,8 @@ __all__ = [
     "Everywhere",
     "Feasible",
     "Metric",
+    "Normal",
+    "StudentT",
     "Support",
     "UnitBall",
     "UnitBox",
