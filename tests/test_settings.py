@@ -169,7 +169,10 @@ def test_a_method_that_cannot_read_images_names_those_that_can(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(METHODS, "half-bc", Method(weighting=StateExpertise(hidden=(3,))))
-    words = r"choose bc or counter-bc or weighted-bc or bc-rnn or bcnd or half-bc$"
+    words = (
+        "choose bc or counter-bc or weighted-bc or bc-rnn or bcnd or posterior or "
+        "epsilon-insensitive or half-bc$"
+    )
     for name in ("ileed", "discriminator-bc", "advantage-bc"):
         with pytest.raises(OptionError, match=f"^{name} reads states that are vectors.*{words}"):
             Settings().apply(METHODS[name], (36, 36, 3))

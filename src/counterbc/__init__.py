@@ -60,12 +60,16 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.supports import Box as Box
     from counterbc.supports import Demonstrated as Demonstrated
     from counterbc.supports import Metric as Metric
+    from counterbc.supports import Normal as Normal
+    from counterbc.supports import StudentT as StudentT
     from counterbc.supports import Support as Support
     from counterbc.trainer import train as train
     from counterbc.weightings import Advantage as Advantage
     from counterbc.weightings import Discriminator as Discriminator
+    from counterbc.weightings import EpsilonInsensitive as EpsilonInsensitive
     from counterbc.weightings import OperatorExpertise as OperatorExpertise
     from counterbc.weightings import PolicyLikelihood as PolicyLikelihood
+    from counterbc.weightings import Posterior as Posterior
     from counterbc.weightings import PreviousPolicy as PreviousPolicy
     from counterbc.weightings import StateExpertise as StateExpertise
     from counterbc.weightings import Uniform as Uniform
@@ -94,11 +98,13 @@ _HOMES = {
     "selection.held_out": ("HeldOut",),
     "selection.radius": ("RadiusChoice", "RadiusSearch", "choose_radius"),
     "settings": ("PRESETS", "Settings"),
-    "supports": ("SUPPORTS", "Ball", "Box", "Demonstrated", "Metric", "Support"),
+    "supports": (
+        "SUPPORTS", "Ball", "Box", "Demonstrated", "Metric", "Normal", "StudentT", "Support",
+    ),
     "trainer": ("train",),
     "weightings": (
-        "Advantage", "Discriminator", "OperatorExpertise", "PolicyLikelihood", "PreviousPolicy",
-        "StateExpertise", "Uniform", "Weighting",
+        "Advantage", "Discriminator", "EpsilonInsensitive", "OperatorExpertise", "PolicyLikelihood",
+        "Posterior", "PreviousPolicy", "StateExpertise", "Uniform", "Weighting",
     ),
 }  # fmt: skip
 """Every public name, by the module that defines it."""

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from counterbc.errors import OptionError, unknown
 from counterbc.policies import GaussianGRU, GaussianMLP, Policy
-from counterbc.supports import Ball, Demonstrated, Support
+from counterbc.supports import Ball, Demonstrated, StudentT, Support
 from counterbc.weightings import (
     Advantage,
     Discriminator,
+    EpsilonInsensitive,
     OperatorExpertise,
     PolicyLikelihood,
+    Posterior,
     PreviousPolicy,
     StateExpertise,
     Uniform,
@@ -47,6 +49,8 @@ METHODS: dict[str, Method] = {
     "ileed": Method(weighting=OperatorExpertise()),
     "discriminator-bc": Method(weighting=Discriminator()),
     "advantage-bc": Method(weighting=Advantage()),
+    "posterior": Method(support=StudentT(), weighting=Posterior()),
+    "epsilon-insensitive": Method(support=Ball(count=0), weighting=EpsilonInsensitive()),
 }
 
 

@@ -24,7 +24,9 @@ from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import plan_view
 
 SHAPE = (36, 36, 3)
-ON_IMAGES = ("bc", "counter-bc", "weighted-bc", "bc-rnn", "bcnd")
+ON_IMAGES = (
+    "bc", "counter-bc", "weighted-bc", "bc-rnn", "bcnd", "posterior", "epsilon-insensitive",
+)  # fmt: skip
 
 
 def pictures(seed: int = 0, episodes: int = 4, length: int = 12) -> Demonstrations:
@@ -55,7 +57,7 @@ def view_of(datasets: list[Demonstrations]) -> View:
 
 
 @pytest.mark.parametrize("method", ON_IMAGES)
-def test_every_method_of_the_paper_learns_from_images(method: str) -> None:
+def test_methods_that_read_images_learn_from_them(method: str) -> None:
     policies = quick([pictures(0), pictures(1)], method, seeds=2)
     assert not policies.diverged.any()
     kind = GaussianCNNGRU if method == "bc-rnn" else GaussianCNN

@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from counterbc.errors import DataError, OptionError
 from counterbc.selection.noise_scale import noise_scale
 from counterbc.supports import Ball, Box, Metric, Normal, StudentT, Support
-
-Array = NDArray[np.float64]
 
 
 def rng(seed: int = 0) -> np.random.Generator:

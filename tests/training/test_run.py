@@ -45,6 +45,8 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
         ("bc", 1, {}),
         ("counter-bc", 7, {}),
         ("counter-bc", 7, {"held_out": 0.25, "resample": True}),
+        ("posterior", 7, {"held_out": 0.25}),
+        ("epsilon-insensitive", 7, {"held_out": 0.25}),
         ("weighted-bc", 7, {}),
         ("bc-rnn", 7, {"held_out": 0.25}),
         ("bcnd", 7, {}),

@@ -27,10 +27,12 @@ STYLES: dict[str, MethodStyle] = {
     "ileed": MethodStyle("ILEED", "#0072B2", "v"),
     "discriminator-bc": MethodStyle("Discriminator-BC", "#CC79A7", "P"),
     "advantage-bc": MethodStyle("Advantage-BC", "#F0E442", "X"),
+    "posterior": MethodStyle("Posterior", "#882255", "<"),
+    "epsilon-insensitive": MethodStyle("ε-insensitive", "#44AA99", ">"),
 }
 # Both lists repeat; their lengths share no factor, so 35 methods differ in colour or marker.
-COLOURS = ("#882255", "#44AA99", "#999933", "#332288", "#777777")
-MARKERS = ("<", ">", "p", "h", "d", "8", "H")
+COLOURS = ("#999933", "#332288", "#777777", "#AA4499", "#661100")
+MARKERS = ("p", "h", "d", "8", "H", "1", "2")
 ABBREVIATIONS = ("bc", "rnn", "gru", "il", "irl", "rl")
 
 

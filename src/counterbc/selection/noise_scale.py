@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from counterbc.data.demonstrations import Array
+from counterbc.data.arrays import Array
 from counterbc.errors import DataError, OptionError
 from counterbc.supports import Ball, Box, Normal, StudentT, Support
 

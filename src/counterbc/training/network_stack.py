@@ -135,7 +135,8 @@ class View:
     def _pairs(self, previous: Tensor | None) -> Pairs:
         """Return the pairs as a weighting sees them, stacked over networks."""
         table = {"state": self.store.obs, "action": self.store.action, **self.store.facts}
-        return Pairs(table, self.nets.pairs, self.nets.lengths, self.nets.seeds, previous)
+        nets, radius = self.nets, self.counterfactuals.radius
+        return Pairs(table, nets.pairs, nets.lengths, nets.seeds, previous, radius)
 
     @torch.no_grad()
     def _previous(self, params: Params, shards: int) -> Tensor:

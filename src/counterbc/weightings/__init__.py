@@ -2,9 +2,11 @@
 
 from counterbc.weightings.advantage import Advantage
 from counterbc.weightings.discriminator import Discriminator
+from counterbc.weightings.epsilon_insensitive import EpsilonInsensitive
 from counterbc.weightings.operator_expertise import OperatorExpertise
 from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.policy_likelihood import PolicyLikelihood
+from counterbc.weightings.posterior import Posterior
 from counterbc.weightings.previous_policy import PreviousPolicy
 from counterbc.weightings.state_expertise import StateExpertise
 from counterbc.weightings.uniform import Uniform
@@ -14,9 +16,11 @@ __all__ = [
     "Advantage",
     "Batch",
     "Discriminator",
+    "EpsilonInsensitive",
     "OperatorExpertise",
     "Pairs",
     "PolicyLikelihood",
+    "Posterior",
     "PreviousPolicy",
     "StateExpertise",
     "Uniform",

@@ -36,6 +36,9 @@ class Pairs:
     previous: Tensor | None = None
     """log π(a|s) by the shards of the previous round, (n, shards); None in the first round."""
 
+    radius: Tensor | None = None
+    """Δ of each action dimension, (A,); None if unknown."""
+
     def __getitem__(self, name: str) -> Tensor:
         return self.table[name][self.index]
 
@@ -62,4 +65,5 @@ class Pairs:
     def network(self, i: int) -> Pairs:
         """Return the pairs of one of N networks."""
         previous = None if self.previous is None else self.previous[i]
-        return Pairs(self.table, self.index[i], self.count[i], self.seed[i], previous)
+        radius = None if self.radius is None else self.radius[i]
+        return Pairs(self.table, self.index[i], self.count[i], self.seed[i], previous, radius)
