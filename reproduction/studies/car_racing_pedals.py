@@ -25,6 +25,7 @@ from counterbc.acting.rollout import same_simulator, start_seeds
 from counterbc.envs import make_vec
 from counterbc.envs.car_racing.expert import speed as speed_bar
 from counterbc.errors import OptionError
+from counterbc.experiments.cell import reproducible
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
 from reproduction.records import Record, computed_with, read, write
@@ -132,15 +133,17 @@ def train_policies(
     """Return BC of each seed, then Counter-BC of each."""
     path = options.out / STUDY / "policies" / feasible
     if not path.exists():
-        policies = cb.train(
-            load_demonstrations(options.seeds),
-            "counter-bc",
-            radii=(0.0, 0.4),
-            seeds=range(options.seeds),
-            steps=options.steps,
-            feasible=feasible,
-            device="cpu",
-        )
+        with reproducible():  # noise beyond the pedals' range is part of the study
+            policies = cb.train(
+                load_demonstrations(options.seeds),
+                "counter-bc",
+                radii=(0.0, 0.4),
+                seeds=range(options.seeds),
+                steps=options.steps,
+                feasible=feasible,
+                device="cpu",
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
         policies.save(path)
     return cb.Policies.load(path)
 
