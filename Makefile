@@ -41,8 +41,9 @@ test-gpu: venv
 	@$(BIN)/pytest -m gpu $(ARGS)
 
 # The tests under other versions of Python, each in an environment of its own.
+PYTHONS ?= 3.12 3.13
 test-pythons:
-	@for version in 3.12 3.13; do \
+	@for version in $(PYTHONS); do \
 	  python=$$(python$$version -c 'import sys; print(sys.executable)' 2>/dev/null \
 	    || ls -d ~/.pyenv/versions/$$version.*/bin/python 2>/dev/null | tail -1); \
 	  test -n "$$python" || { echo "Python $$version is not installed; left out."; continue; }; \
