@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
 import torch
@@ -23,6 +24,8 @@ from tests.annotated import annotate
 from tests.fixture_types import Call, CallJson, Make, Train
 
 pytest_plugins = ["tests.skips"]
+hypothesis.settings.register_profile("no deadline", deadline=None)  # machines may be busy
+hypothesis.settings.load_profile("no deadline")
 
 
 @pytest.fixture(autouse=True)

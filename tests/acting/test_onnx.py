@@ -89,7 +89,7 @@ def stuck(make_demos: Make, quick: Train, tmp_path_factory: pytest.TempPathFacto
     return policies, save_onnx(policies, tmp_path_factory.mktemp("stuck") / "p.onnx")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(obs=arrays(np.float32, 3, elements=st.floats(-1e4, 1e4, width=32)))
 def test_scaling_agrees_also_where_an_observation_never_varied(obs: Any, stuck: Any) -> None:
     policies, path = stuck

@@ -19,7 +19,7 @@ points = st.lists(st.floats(-3, 3), min_size=1, max_size=6).map(
 
 
 @pytest.mark.parametrize("feasible", SETS, ids=repr)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(point=points)
 def test_a_projection_lies_in_the_set_and_stays_there(feasible: Feasible, point: Tensor) -> None:
     once = feasible.project(point)
@@ -28,7 +28,7 @@ def test_a_projection_lies_in_the_set_and_stays_there(feasible: Feasible, point:
 
 
 @pytest.mark.parametrize("feasible", SETS, ids=repr)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(point=points)
 def test_a_point_of_the_set_is_its_own_projection(feasible: Feasible, point: Tensor) -> None:
     inside = 0.99 * feasible.project(point)
@@ -37,7 +37,7 @@ def test_a_point_of_the_set_is_its_own_projection(feasible: Feasible, point: Ten
 
 
 @pytest.mark.parametrize("feasible", LIMITED, ids=repr)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(point=points, seed=st.integers(0, 1000))
 def test_no_point_of_the_set_is_nearer_than_the_projection(
     feasible: Feasible, point: Tensor, seed: int
@@ -50,7 +50,7 @@ def test_no_point_of_the_set_is_nearer_than_the_projection(
 
 
 @pytest.mark.parametrize("feasible", LIMITED, ids=repr)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(point=points, data=st.data())
 def test_an_interval_ends_where_the_set_ends(
     feasible: Feasible, point: Tensor, data: st.DataObject

@@ -166,7 +166,7 @@ def datasets(
 
 
 @every_format
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(data=st.data())
 def test_any_dataset_reads_back_unchanged(format: str, data: st.DataObject) -> None:
     if format == "robomimic":

@@ -75,7 +75,7 @@ def test_energy_never_grows_where_the_paddle_does_not_reach(
         before = after
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**31), st.floats(0, 1))
 def test_puck_and_paddle_stay_apart_on_the_table_and_below_the_top_speed(
     seed: int, wild: float
