@@ -26,6 +26,12 @@ def test_the_half_width_of_uniform_noise_is_found_under_the_error_of_a_policy(
     assert noise_scale(residual, Box()) == pytest.approx([0.4, 0.6], rel=0.1)
 
 
+def test_a_few_bad_predictions_do_not_hide_uniform_noise() -> None:
+    residual = rng().uniform(-0.4, 0.4, (400, 1)) + 0.05 * rng(1).normal(size=(400, 1))
+    residual[:4] = 2.0
+    assert noise_scale(residual, Box()) == pytest.approx([0.4], rel=0.1)
+
+
 def test_a_ball_is_wider_than_the_box_of_the_same_variance() -> None:
     direction = rng().normal(size=(4000, 3))
     length = rng(1).uniform(size=(4000, 1)) ** (1 / 3)
@@ -40,7 +46,7 @@ def test_uniform_noise_is_not_seen_where_the_policy_alone_errs() -> None:
     heavy = 0.1 * rng().standard_t(3, size=(400, 1))
     assert noise_scale(heavy, Box()).tolist() == [0.0]
     widths = [noise_scale(0.1 * rng(s).normal(size=(400, 1)), Box())[0] for s in range(20)]
-    assert np.median(widths) < 0.08
+    assert sum(width > 0 for width in widths) <= 4  # a test at 5 %
 
 
 @pytest.mark.parametrize("df", [2, 4])

@@ -17,16 +17,22 @@ from counterbc.supports import Ball, Box, Normal, StudentT, Support
 
 _LEAST = 20  # residuals
 _TINY = 1e-12
-_SHARES = np.arange(100) / 100
-"""The shares of the residuals' variance tried for uniform noise."""
+_OUTLIERS = 0.02
+"""The share of residuals that uniform noise need not explain."""
+_EVIDENCE = 1.92
+"""The log-likelihood that uniform noise must gain over none: a likelihood-ratio test at 5 %."""
+_WIDTHS = np.linspace(0, 2, 51)
+"""Half-widths of uniform noise that are tried, as multiples of the RMS residual."""
+_STDS = np.geomspace(0.03, 1.2, 20)
+"""Standard deviations of the policy's error that are tried, likewise."""
 
 
 def noise_scale(residual: Array, noise: Support) -> Array:
     """Return the radius Δ of each dimension with which this noise explains residuals (n, A): (A,).
 
     Student's t and Gaussian noise explain all of a residual, so their Δ is an upper bound. Uniform
-    noise explains only what the Gaussian error of a policy does not: its Δ is 0 where residuals
-    have the tails of a Gaussian or heavier ones.
+    noise explains only what the Gaussian error of a policy does not: its Δ is 0 unless residuals
+    are significantly more like uniform numbers than like Gaussian ones.
     """
     if residual.ndim != 2 or len(residual) < _LEAST or not np.isfinite(residual).all():
         raise DataError(
@@ -60,20 +66,23 @@ def _student_t_scale(residual: Array, df: int) -> Array:
 
 
 def _half_width(residual: Array) -> float:
-    """Return the likeliest half-width of uniform noise to which a Gaussian error is added.
+    """Return the likeliest half-width of uniform noise, beside a Gaussian error of the policy.
 
-    Both together have the variance of the residuals.
+    A few residuals may be anything: otherwise one bad prediction would hide the noise.
     """
-    variance = float((residual**2).mean())
-    if variance < _TINY:
+    rms = float(np.sqrt((residual**2).mean()))
+    if rms**2 < _TINY:
         return 0.0
-    width = np.sqrt(3 * _SHARES * variance)  # (G,)
-    std = np.sqrt((1 - _SHARES) * variance)
-    z = np.abs(residual)[:, None]  # (n, 1)
-    density = np.empty((len(residual), len(_SHARES)))
-    density[:, 0] = np.exp(-(z[:, 0] ** 2) / (2 * variance)) / np.sqrt(2 * math.pi * variance)
-    # Differences of upper tails, which stay exact where both are far out
-    tails = ndtr((width[1:] - z) / std[1:]) - ndtr((-width[1:] - z) / std[1:])
-    density[:, 1:] = tails / (2 * width[1:])
-    likelihood = np.log(np.maximum(density, 1e-300)).sum(0)  # (G,)
-    return float(width[likelihood.argmax()])
+    z = np.abs(residual)  # (n,)
+    anything = _OUTLIERS / (2 * z.max())
+    std = rms * _STDS[:, None]  # (G, 1)
+    widths = rms * _WIDTHS  # (W,)
+    likelihood = np.empty(len(widths))
+    for i, width in enumerate(widths):
+        if width == 0:
+            density = np.exp(-((z / std) ** 2) / 2) / (math.sqrt(2 * math.pi) * std)  # (G, n)
+        else:
+            density = (ndtr((width - z) / std) - ndtr((-width - z) / std)) / (2 * width)
+        likelihood[i] = np.log((1 - _OUTLIERS) * density + anything).sum(1).max()
+    best = int(likelihood.argmax())
+    return float(widths[best]) if likelihood[best] > likelihood[0] + _EVIDENCE else 0.0
