@@ -30,7 +30,7 @@ from counterbc.experiments.cell import reproducible
 from counterbc.methods import find_method
 from counterbc.selection.error_curve import best_radius
 from counterbc.selection.folds import split_folds
-from counterbc.selection.held_out import Training, held_out_errors
+from counterbc.selection.held_out import Candidate, Training, held_out_errors
 from counterbc.settings import settings_for
 from counterbc.training.progress import Bar
 from reproduction.markdown import markdown_table
@@ -86,7 +86,8 @@ def measure(name: str, pairs: int, runs: int) -> Record:
         device=torch.device("cpu"),
         progress=Bar(name),
     )
-    fits = held_out_errors(demos, folds, SEARCH.radii, training)
+    candidates = [[Candidate(r) for r in SEARCH.radii]] * len(demos)
+    (fits,) = held_out_errors(demos, folds, candidates, training)
     radii, errors = [], []
     for run, (data, fit) in enumerate(zip(demos, fits, strict=True)):
         takes = record(WORLD, teacher(run), len(data), run)

@@ -14,6 +14,7 @@ from counterbc.errors import OptionError
 from counterbc.methods import find_method
 from counterbc.selection.folds import split_folds
 from counterbc.selection.held_out import (
+    Candidate,
     HeldOut,
     HeldOutErrors,
     Training,
@@ -50,7 +51,9 @@ def test_a_member_of_the_population_is_the_same_member_alone_on_its_fold(make_de
     folds = split_folds(demos, 5, 0)
     member, pairs = train_single(demos, folds.learned[3]), folds.held_out[3]
     actions = [member.actor().act(obs) for obs in demos.obs[pairs]]
-    (errors,) = held_out_errors([demos], [[folds]], (0.0, 0.3), training())
+    ((errors,),) = held_out_errors(
+        [demos], [[folds]], [[Candidate(0.0), Candidate(0.3)]], training()
+    )
     together = errors.residual[0, 1, pairs]
     np.testing.assert_allclose(together, demos.action[pairs] - actions, atol=2e-5)
     second = train_single(demos, folds.learned[2])

@@ -13,7 +13,7 @@ from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.methods import find_method
 from counterbc.policies import Mixture
 from counterbc.selection.folds import split_folds
-from counterbc.selection.held_out import Training, held_out_errors
+from counterbc.selection.held_out import Candidate, Training, held_out_errors
 from counterbc.selection.mixture_modes import ModeGroups
 from counterbc.selection.radius import RadiusSearch, choose_radius
 from counterbc.settings import settings_for
@@ -87,7 +87,8 @@ def test_a_mixture_is_held_to_the_mode_that_was_shown() -> None:
         device=torch.device("cpu"),
         progress=Quiet(),
     )
-    (errors,) = held_out_errors([demos], [[split_folds(demos, 5, 0)]], (0.0, 0.2), training)
+    candidates = [[Candidate(0.0), Candidate(0.2)]]
+    ((errors,),) = held_out_errors([demos], [[split_folds(demos, 5, 0)]], candidates, training)
     assert np.abs(errors.residual).max() < 0.6, "the other mode is 1.2 away"
     assert (np.asarray(errors.variance) > 0).all()
     squares = (errors.residual**2).mean(2) + np.asarray(errors.variance).mean(2)

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.lags import NONE
 from counterbc.data.scaling import Scaling
 from counterbc.training.store import Store
 
@@ -25,7 +26,7 @@ def scaling(mean: float = 0.0, scale: float = 1.0, bound: float = 1.0) -> Scalin
 
 
 def make_store(*datasets: Demonstrations) -> Store:
-    return Store.of([(d, scaling()) for d in datasets], torch.float32, project=False)[0]
+    return Store.of([(d, scaling(), NONE) for d in datasets], torch.float32, project=False)[0]
 
 
 def window(store: Store, pair: int, history: int) -> list[float]:
@@ -48,12 +49,14 @@ def test_windows_do_not_cross_from_one_dataset_into_another() -> None:
 
 
 def test_what_lies_before_the_start_is_zero_in_the_units_of_the_policy() -> None:
-    store, _ = Store.of([(count_up(3), scaling(mean=5, scale=2))], torch.float32, project=False)
+    store, _ = Store.of(
+        [(count_up(3), scaling(mean=5, scale=2), NONE)], torch.float32, project=False
+    )
     assert window(store, 1, 3) == [0, -2, -1.5]
 
 
 def test_a_dataset_lies_in_the_store_in_each_of_its_scales() -> None:
-    pairs = [(count_up(3), scaling()), (count_up(3), scaling(mean=1))]
+    pairs = [(count_up(3), scaling(), NONE), (count_up(3), scaling(mean=1), NONE)]
     store, begins = Store.of(pairs, torch.float32, project=False)
     assert begins == [0, 3]
     assert store.obs.flatten().tolist() == [1, 2, 3, 0, 1, 2]
@@ -63,12 +66,12 @@ def test_a_dataset_lies_in_the_store_in_each_of_its_scales() -> None:
 def test_actions_are_scaled_and_brought_into_their_set_only_where_asked() -> None:
     demos = Demonstrations((Episode(obs=np.zeros((3, 1)), action=np.array([[-1], [2], [9]])),))
     for project, actions in ((False, [-0.25, 0.5, 2.25]), (True, [-0.25, 0.5, 1])):
-        store, _ = Store.of([(demos, scaling(bound=4))], torch.float32, project)
+        store, _ = Store.of([(demos, scaling(bound=4), NONE)], torch.float32, project)
         assert store.action.flatten().tolist() == actions
 
 
 def test_without_history_there_is_no_window() -> None:
-    store, _ = Store.of([(count_up(3), scaling())], torch.float64, project=False)
+    store, _ = Store.of([(count_up(3), scaling(), NONE)], torch.float64, project=False)
     windows = store.windows(torch.tensor([[0, 1]]), 1)
     assert windows.shape == (1, 2, 1)
     assert windows.dtype == torch.float64

@@ -23,7 +23,7 @@ def test_what_is_left_to_earn_stops_at_the_end_of_the_episode() -> None:
         tuple(Episode(np.ones((len(r), 1)), np.zeros((len(r), 1)), np.array(r)) for r in rewards)
     )
     scales = Scaling.fit(demos, False, True)
-    store, _ = Store.of([(demos, scales)], torch.float64, False, needs=("rewards",))
+    store, _ = Store.of([(demos, scales, (0.0,))], torch.float64, False, needs=("rewards",))
     assert store.facts["to_go"].tolist() == [7, 6, 4, 24, 16]
     assert store.facts["time"].tolist() == pytest.approx([0, 1 / 3, 2 / 3, 0, 1 / 3])
     assert "operator" not in store.facts

@@ -94,7 +94,7 @@ def test_the_uniform_is_that_of_the_feasible_set_in_the_units_of_the_policy(
     high = np.array([1.0, 2.0, 3.0])
     demos = make_demos(action_size=3, action_low=-high, action_high=high, action_set=action_set)
     scales = Scaling.fit(demos, True, is_scaled)
-    store, _ = Store.of([(demos, scales)], torch.float64, project=False)
+    store, _ = Store.of([(demos, scales, (0.0,))], torch.float64, project=False)
     assert store.facts["log_volume"].exp().unique().item() == pytest.approx(volume)
 
 

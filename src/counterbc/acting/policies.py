@@ -37,17 +37,28 @@ class Member:
     """The number of the dataset it learns from."""
     fingerprint: str = ""
     """The hash of that dataset."""
+    lag: tuple[float, ...] = (0.0,)
+    """Steps by which actions are shown late: one number, or one per operator of the dataset."""
+    steps: int | None = None
+    """Gradient steps after which this member stops; None stands for all of the training."""
 
     @property
     def name(self) -> str:
-        return f"seed {self.seed}, radius {radius_text(self.radius)}"
+        lag = f", lag {'/'.join(f'{k:g}' for k in self.lag)}" if any(self.lag) else ""
+        steps = "" if self.steps is None else f", {self.steps} steps"
+        return f"seed {self.seed}, radius {radius_text(self.radius)}{lag}{steps}"
 
     @staticmethod
     def of(fields: dict[str, Any]) -> Member:
         """Return the member that a run folder describes."""
-        radius = tuple(map(float, fields["radius"]))
+        steps = fields.get("steps")  # the first release had neither steps nor lag
         return Member(
-            int(fields["seed"]), radius, int(fields["dataset"]), str(fields["fingerprint"])
+            int(fields["seed"]),
+            tuple(map(float, fields["radius"])),
+            int(fields["dataset"]),
+            str(fields["fingerprint"]),
+            lag=tuple(map(float, fields.get("lag", (0.0,)))),
+            steps=None if steps is None else int(steps),
         )
 
 

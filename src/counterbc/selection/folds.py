@@ -32,8 +32,12 @@ class Folds:
         return len(self.held_out)
 
 
-def split_folds(demos: Demonstrations, count: int, seed: int) -> Folds:
-    """Hold out whole episodes if there are at least `count` of them, otherwise blocks of steps."""
+def split_folds(demos: Demonstrations, count: int, seed: int, gap: int | None = None) -> Folds:
+    """Hold out whole episodes if there are at least `count` of them, otherwise blocks of steps.
+
+    Blocks have `gap` steps around them that no fold learns from; by default a twentieth of all
+    steps, at most 10.
+    """
     if demos.pairs < LEAST_PAIRS:
         raise DataError(
             f"cross-validation needs {LEAST_PAIRS} pairs or more; there are {demos.pairs}; "
@@ -41,7 +45,7 @@ def split_folds(demos: Demonstrations, count: int, seed: int) -> Folds:
         )
     pairs, episode = demos.learned, demos.starts[demos.learned]
     if len(np.unique(episode)) < count:
-        return _blocks(demos, count, seed)
+        return _blocks(demos, count, seed, gap)
     fold = _deal(episode, count, seed)
     held_out = tuple(pairs[fold == k] for k in range(count))
     return Folds("episodes", 0, held_out, tuple(pairs[fold != k] for k in range(count)))
@@ -95,14 +99,14 @@ def _fewest(folds: Folds) -> int:
     return min(map(len, folds.learned))
 
 
-def _blocks(demos: Demonstrations, count: int, seed: int) -> Folds:
+def _blocks(demos: Demonstrations, count: int, seed: int, gap: int | None) -> Folds:
     """Hold out contiguous blocks with a gap around each, since neighbouring steps are alike.
 
-    The gap is a twentieth of all steps, at most 10, so that most pairs remain. Another seed shifts
-    the blocks; the last one then wraps around to the first pair.
+    Another seed shifts the blocks; the last one then wraps around to the first pair.
     """
     pairs, starts = demos.learned, demos.starts
-    gap = int(np.clip(len(starts) // 20, 1, _GAP))
+    if gap is None:
+        gap = int(np.clip(len(starts) // 20, 1, _GAP))
     shift = int(_GOLDEN * seed % 1 * len(pairs) / count)  # seeds fill a block evenly
     held_out = tuple(np.array_split(np.roll(pairs, -shift), count))
     learned = []

@@ -12,6 +12,7 @@ from torch import Tensor
 from counterbc.acting.actor import Acting
 from counterbc.acting.policies import Member, Policies
 from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.lags import NONE, answered_states
 from counterbc.data.radii import Radius, radius_of
 from counterbc.errors import CounterBCError, OptionError
 from counterbc.methods import Method
@@ -21,7 +22,7 @@ from counterbc.selection.mixture_modes import ModeGroups
 from counterbc.settings import Settings
 from counterbc.training.plan import plan_training
 from counterbc.training.progress import Progress
-from counterbc.training.run import run
+from counterbc.training.run import run_snapshots
 
 _CHUNK = 1 << 16  # pairs predicted at once
 
@@ -69,31 +70,65 @@ class Training:
     progress: Progress
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """What is compared by its held-out error."""
+
+    radius: Radius = 0.0
+    lag: tuple[float, ...] = NONE
+    """In steps: one for all operators, or one each."""
+
+
 def train_held_out(
     datasets: Sequence[Demonstrations],
     folds: Sequence[Sequence[Folds]],
-    radii: Sequence[Radius],
+    candidates: Sequence[Sequence[Candidate]],
     training: Training,
-) -> list[list[list[Policies]]]:
-    """Train datasets × repeats × folds × radii members as one population.
+    steps: Sequence[int] = (),
+) -> list[list[list[list[Policies]]]]:
+    """Train datasets × repeats × folds × candidates members as one population.
 
-    `folds` are those of each dataset's repeats. Returns, for each dataset, repeat and fold, the
-    policies of all radii. Members that differ in their radius alone share their seed, so that the
-    radii are compared on the same weights, batches and draws.
+    `folds` are those of each dataset's repeats, `candidates` those of each dataset. Returns, for
+    each of `steps` (by default the last), each dataset, repeat and fold, the policies of all
+    candidates. Candidates share their seed, so that they are compared on the same initial weights,
+    batches and draws.
     """
     members, lists = [], []
     for d, (data, repeats) in enumerate(zip(datasets, folds, strict=True)):
-        name, values = data.fingerprint(), [radius_of(r, [data]) for r in radii]
+        name = data.fingerprint()
+        values = [(radius_of(c.radius, [data]), c.lag) for c in candidates[d]]
         for repeat, split in enumerate(repeats):
             for k, pairs in enumerate(split.learned):
-                members += [Member(repeat * len(split) + k, radius, d, name) for radius in values]
-                lists += [pairs] * len(radii)
+                seed = repeat * len(split) + k
+                members += [Member(seed, radius, d, name, lag) for radius, lag in values]
+                lists += [pairs] * len(values)
     plan = plan_training(
         datasets, training.method, training.settings, members, name=training.name, lists=lists
     )
-    policies = run(plan, device=training.device, progress=training.progress)
-    groups = (policies[i : i + len(radii)] for i in range(0, len(policies), len(radii)))
-    return [[[next(groups) for _ in split.held_out] for split in repeats] for repeats in folds]
+    return [
+        _nest(policies, folds, candidates)
+        for policies in run_snapshots(
+            plan, steps or [training.settings.steps],
+            device=training.device, progress=training.progress,
+        )
+    ]  # fmt: skip
+
+
+def _nest(
+    policies: Policies,
+    folds: Sequence[Sequence[Folds]],
+    candidates: Sequence[Sequence[Candidate]],
+) -> list[list[list[Policies]]]:
+    """Return the policies by dataset, repeat and fold."""
+    begin, nested = 0, []
+    for repeats, values in zip(folds, candidates, strict=True):
+        rows = []
+        for split in repeats:
+            starts = [begin + k * len(values) for k in range(len(split))]
+            rows.append([policies[i : i + len(values)] for i in starts])
+            begin += len(split) * len(values)
+        nested.append(rows)
+    return nested
 
 
 def held_out_predictions(
@@ -104,7 +139,7 @@ def held_out_predictions(
     NaN where a policy diverged. Policies learn from the selected pairs and predict all of them.
     """
     whole, repeats = replace(demos, selected=None), held_out.split(demos)
-    populations = train_held_out([whole], [repeats], [radius], training)[0]
+    populations = train_held_out([whole], [repeats], [[Candidate(radius)]], training)[-1][0]
     means = np.full((len(repeats), len(whole.obs), demos.action_size), np.nan)
     for mean, split, policies in zip(means, repeats, populations, strict=True):
         for pairs, policy in zip(split.held_out, policies, strict=True):
@@ -120,10 +155,11 @@ def held_out_predictions(
 
 @dataclass(frozen=True, eq=False)
 class HeldOutErrors:
-    """Errors of policies on the pairs they did not learn from: R repeats, G radii, n pairs."""
+    """Errors of policies on pairs they did not learn from: R repeats, G candidates, n pairs."""
 
     residual: Array
-    """(R, G, n, A): demonstrated minus predicted action, in units in which actions span [-1, 1]."""
+    """(R, G, n, A): demonstrated minus predicted action, in units in which actions span [-1, 1];
+    NaN where a lag reaches back before the episode's start."""
     fold: Array
     """(R, n): the fold that held out each pair."""
     variance: Array | float = 0.0
@@ -143,32 +179,41 @@ class HeldOutErrors:
 def held_out_errors(
     datasets: Sequence[Demonstrations],
     folds: Sequence[Sequence[Folds]],
-    radii: Sequence[Radius],
+    candidates: Sequence[Sequence[Candidate]],
     training: Training,
-) -> list[HeldOutErrors]:
-    """Return the held-out errors of all radii on each dataset; `folds` as in `train_held_out`."""
-    populations = train_held_out(datasets, folds, radii, training)
+    steps: Sequence[int] = (),
+) -> list[list[HeldOutErrors]]:
+    """Return the errors after each of `steps` on each dataset; arguments as in `train_held_out`."""
     return [
-        _errors(*values, len(radii)) for values in zip(datasets, folds, populations, strict=True)
+        [errors_of(*values) for values in zip(datasets, folds, populations, strict=True)]
+        for populations in train_held_out(datasets, folds, candidates, training, steps)
     ]
 
 
-def _errors(
-    data: Demonstrations,
-    repeats: Sequence[Folds],
-    populations: Sequence[Sequence[Policies]],
-    radii: int,
+def errors_of(
+    data: Demonstrations, repeats: Sequence[Folds], populations: Sequence[Sequence[Policies]]
 ) -> HeldOutErrors:
+    """Return the errors of the policies of each repeat and fold on what the fold held out."""
     place = {pair: i for i, pair in enumerate(data.learned.tolist())}
-    residual = np.full((len(repeats), radii, data.pairs, data.action_size), np.nan)
-    variance = np.zeros_like(residual)
+    shape = (len(repeats), len(populations[0][0]), data.pairs, data.action_size)
+    residual, variance = np.full(shape, np.nan), np.zeros(shape)
     fold = np.zeros((len(repeats), data.pairs), int)
     for r, (split, policies) in enumerate(zip(repeats, populations, strict=True)):
         for k, (pairs, population) in enumerate(zip(split.held_out, policies, strict=True)):
             at = [place[pair] for pair in pairs.tolist()]
-            residual[r][:, at], variance[r][:, at] = _residuals(population, data, pairs)
+            for begin, end in _same_lag(population):
+                values = _residuals(population[begin:end], data, pairs)
+                for target, value in zip((residual, variance), values, strict=True):
+                    target[r, begin:end][:, at] = value
             fold[r, at] = k
     return HeldOutErrors(residual, fold, variance)
+
+
+def _same_lag(policies: Policies) -> list[tuple[int, int]]:
+    """Return the runs of neighbouring members that have the same lag, as (first, end)."""
+    lags = [m.lag for m in policies.members]
+    ends = [i for i in range(1, len(lags)) if lags[i] != lags[i - 1]]
+    return list(zip([0, *ends], [*ends, len(lags)], strict=True))
 
 
 def _act(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Tensor, Tensor]:
@@ -186,7 +231,12 @@ def _act(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Tensor
 
 def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Array, Array]:
     """Return demonstrated minus predicted actions in the policies' units, and the variance of the
-    predicted ones: (P, n, A) each."""
+    predicted ones: (P, n, A) each.
+
+    With a lag of k the action of step t is predicted from s_(t−k); NaN before the start.
+    """
+    if any(policies.members[0].lag):
+        return _late_residuals(policies, data, pairs)
     action, window = _act(policies, data, pairs)
     scales, policy = policies.scales, policies.policy
     actions = scales.action(torch.tensor(data.action[pairs]).expand_as(action))
@@ -196,6 +246,19 @@ def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[
         mean = scales.action(action)
         variance = torch.zeros_like(mean)
     return (actions - mean).double().numpy(), variance.double().numpy()
+
+
+def _late_residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Array, Array]:
+    later, earlier, share = (x[pairs] for x in answered_states(data, policies.members[0].lag))
+    inside = earlier >= data.starts[pairs]
+    predicted = []
+    for states in (later, earlier):
+        action, _ = _act(policies, data, np.where(inside, states, pairs))
+        predicted.append(policies.scales.action(action).double().numpy())
+    mean = (1 - share[:, None]) * predicted[0] + share[:, None] * predicted[1]
+    actions = policies.scales.action(torch.tensor(data.action[pairs]).expand(mean.shape))
+    residual = np.where(inside[:, None], actions.double().numpy() - mean, np.nan)
+    return residual, np.zeros_like(residual)
 
 
 @torch.no_grad()

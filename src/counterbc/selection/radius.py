@@ -34,7 +34,7 @@ from counterbc.selection.doubts import (
 )
 from counterbc.selection.error_curve import best_radius, least_radius, mean_and_error, plateau
 from counterbc.selection.folds import Folds, split_folds
-from counterbc.selection.held_out import HeldOutErrors, Training, held_out_errors
+from counterbc.selection.held_out import Candidate, HeldOutErrors, Training, held_out_errors
 from counterbc.selection.radius_figure import radius_figure
 from counterbc.selection.unimodality import two_peaks
 from counterbc.settings import settings_for
@@ -218,7 +218,8 @@ def search_radii(
         steps = min(search.steps_for(max(d.pairs for d in samples)), steps)
     settings = replace(settings, radius=0.0, steps=steps, held_out=0.0)
     training = replace(training, settings=settings)
-    errors = held_out_errors(samples, folds, search.radii, training)
+    candidates = [[Candidate(r) for r in search.radii]] * len(samples)
+    (errors,) = held_out_errors(samples, folds, candidates, training)
     return [
         _choice(d, s, f[0], e, search, training)
         for d, s, f, e in zip(datasets, samples, folds, errors, strict=True)

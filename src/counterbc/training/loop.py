@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
 
@@ -56,7 +56,10 @@ class Loop:
         fresh: Callable[[View, int], Params],
         out: Path | None,
         progress: Progress,
+        *,
+        snapshots: Iterable[int] = (),
     ) -> None:
+        """`snapshots` are steps of the last round at which the parameters are kept."""
         self.view, self.held_out, self.settings = view, held_out, settings
         self.fresh, self.method, self.out, self.progress = fresh, view.method, out, progress
         batch = settings.batch_size(int(view.nets.lengths.min()))
@@ -68,6 +71,8 @@ class Loop:
         self.points: dict[int, tuple[Tensor, Tensor]] = {}
         self.bad_since: dict[int, int] = {}
         self.saved_at = time.monotonic()
+        self.snapshot_steps = sorted(set(snapshots))
+        self.snapshots: dict[int, Params] = {}
 
     def run(self, state: dict[str, Tensor] | None) -> tuple[Params, Curve]:
         """Train all rounds, from the beginning or from the state of a stopped training."""
@@ -102,10 +107,14 @@ class Loop:
     def _round(self, networks: NetworkStack, round_: int, step: int, interrupt: Interrupt) -> None:
         steps = self.settings.steps
         while step < steps:
-            count = min(self.block, self.interval - step % self.interval, steps - step)
+            ends = [s for s in self.snapshot_steps if s > step] + [steps]
+            count = min(self.block, self.interval - step % self.interval, ends[0] - step)
             networks.steps(*self.batches.block(step, count))
             step += count
             total_step = round_ * steps + step
+            if step in self.snapshot_steps and round_ == self.method.rounds - 1:
+                params = {name: value.detach().clone() for name, value in networks.params.items()}
+                self.snapshots[step] = params
             self._record(networks, total_step, step)
             if step == steps:
                 continue
@@ -150,6 +159,8 @@ class Loop:
             state |= {f"held_out/{k}": v for k, v in self.held_out.columns.items()}
         for step, (loss, held_out) in self.points.items():
             state |= {f"loss/{step}": loss, f"held_out_loss/{step}": held_out}
+        for step, params in self.snapshots.items():
+            state |= {f"snapshot/{step}/{name}": value for name, value in params.items()}
         checkpoints.save_state(self.out, state)
 
     def _restore(self, networks: NetworkStack, state: dict[str, Tensor]) -> None:
@@ -161,5 +172,9 @@ class Loop:
                 for k, v in state.items()
                 if k.startswith("held_out/")
             }
+        for key in (k for k in state if k.startswith("snapshot/")):
+            _, step, name = key.split("/", 2)
+            snapshot = self.snapshots.setdefault(int(step), {})
+            snapshot[name] = state[key].to(networks.loss.device)
         steps = sorted(int(k.removeprefix("loss/")) for k in state if k.startswith("loss/"))
         self.points = {s: (state[f"loss/{s}"], state[f"held_out_loss/{s}"]) for s in steps}

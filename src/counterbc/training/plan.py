@@ -27,7 +27,7 @@ class TrainingPlan:
     datasets: tuple[Demonstrations, ...]
     members: tuple[Member, ...]
     lists: tuple[Array, ...]
-    """The pairs that each member learns from, as indices into its dataset."""
+    """The actions that each member learns from, as indices of pairs of its dataset."""
     scales: Scaling
     """One row per member: (P, …)."""
     held_out: tuple[Demonstrations, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,7 @@ import torch
 
 from counterbc.acting.policies import Policies
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
+from counterbc.data.lags import lagged_pairs
 from counterbc.data.needs import need_labels
 from counterbc.data.radii import two_valued
 from counterbc.data.version import __version__
@@ -56,7 +58,8 @@ def run(
     def fresh(view: View, round_: int) -> Params:
         return initial_params(plan, view, round_)
 
-    loop = Loop(view, held_out, plan.settings, fresh, out, progress or Quiet())
+    stops = [m.steps or plan.settings.steps for m in plan.members]
+    loop = Loop(view, held_out, plan.settings, fresh, out, progress or Quiet(), snapshots=stops)
     config = run_config(plan, device, dtype, loop.kernel.name)
     resume = resume and out is not None and out.exists()
     if out is not None and resume:
@@ -66,24 +69,57 @@ def run(
         held_out.fitted = view.fitted
     if out is not None and not resume:
         checkpoints.begin(out, config)
-    params, curve = loop.run(state)
-    # Acting is float32, whatever the training was.
+    _, curve = loop.run(state)
+    params = _stopped(loop.snapshots, stops, plan.method.shards)
+    config = {**config, "seconds": round(time.perf_counter() - began, 3)}
+    policies = _policies(plan, params, config=config, curve=curve)
+    warn_diverged(policies, loop.bad_since)
+    if out is not None:
+        checkpoints.finish(policies, out)
+    return policies
+
+
+def run_snapshots(
+    plan: TrainingPlan, steps: Sequence[int], *, device: torch.device, progress: Progress
+) -> list[Policies]:
+    """Return the policies after each of these numbers of steps of one training."""
+    view = plan_view(plan, device, torch.float32)
+
+    def fresh(view: View, round_: int) -> Params:
+        return initial_params(plan, view, round_)
+
+    view.fit()
+    loop = Loop(view, None, plan.settings, fresh, None, progress, snapshots=steps)
+    loop.run(None)
+    policies = [_policies(plan, loop.snapshots[s]) for s in steps]
+    warn_diverged(policies[-1], loop.bad_since)
+    return policies
+
+
+def _stopped(snapshots: Mapping[int, Params], stops: Sequence[int], shards: int) -> Params:
+    """Return the parameters of each network at the step at which its member stops."""
+    networks = {s: [i for i, stop in enumerate(stops) if stop == s] for s in set(stops)}
+    params = {name: value.clone() for name, value in snapshots[max(stops)].items()}
+    for step, members in networks.items():
+        rows = [i * shards + k for i in members for k in range(shards)]
+        for name, value in snapshots[step].items():
+            params[name][rows] = value[rows]
+    return params
+
+
+def _policies(plan: TrainingPlan, params: Params, **facts: Any) -> Policies:
+    """Return policies with these parameters; acting is float32, whatever the training was."""
     params = {k: v.detach().cpu().float() for k, v in params.items()}
-    policies = Policies(
+    return Policies(
         policy=plan.method.policy,
         params=policy_params(params),
         scales=plan.scales,
         members=plan.members,
         shards=plan.method.shards,
         method=plan.name,
-        config={**config, "seconds": round(time.perf_counter() - began, 3)},
-        curve=curve,
         weighting_params=weighting_params(params),
+        **facts,
     )
-    warn_diverged(policies, loop.bad_since)
-    if out is not None:
-        checkpoints.finish(policies, out)
-    return policies
 
 
 def plan_view(
@@ -92,10 +128,10 @@ def plan_view(
     """Return the pairs of each network: those it learns from, or those held out."""
     datasets = plan.held_out if held_out else plan.datasets
     lists = [datasets[m.dataset].learned for m in plan.members] if held_out else plan.lists
-    # A pair lies in the store once for each way in which members scale it.
+    # A pair lies in the store once for each way in which members scale it, and for each lag.
     scalings = [plan.scales[i] for i in range(len(plan.members))]
-    keys = [(m.dataset, x.key()) for m, x in zip(plan.members, scalings, strict=True)]
-    stores = {k: (datasets[k[0]], x) for k, x in zip(keys, scalings, strict=True)}
+    keys = [(m.dataset, x.key(), m.lag) for m, x in zip(plan.members, scalings, strict=True)]
+    stores = {k: (datasets[k[0]], x, k[2]) for k, x in zip(keys, scalings, strict=True)}
     store, begins = Store.of(
         list(stores.values()),
         dtype,
@@ -104,7 +140,10 @@ def plan_view(
         plan.operators,
     )
     begin = dict(zip(stores, begins, strict=True))
-    rows = [torch.tensor(pairs) + begin[k] for pairs, k in zip(lists, keys, strict=True)]
+    rows = [
+        torch.tensor(lagged_pairs(datasets[k[0]], actions, k[2])) + begin[k]
+        for actions, k in zip(lists, keys, strict=True)
+    ]
     store = store.to(device)
     nets = networks(list(plan.members), rows, plan.method.shards).to(device)
     radius = torch.tensor([m.radius for m in plan.members], device=device, dtype=dtype)

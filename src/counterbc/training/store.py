@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.lags import undo_lag
 from counterbc.data.scaling import Scaling
 
 
@@ -26,7 +27,7 @@ class Store:
 
     @staticmethod
     def of(
-        datasets: list[tuple[Demonstrations, Scaling]],
+        datasets: Sequence[tuple[Demonstrations, Scaling, tuple[float, ...]]],
         dtype: torch.dtype,
         project: bool,
         needs: Sequence[str] = (),
@@ -34,15 +35,16 @@ class Store:
     ) -> tuple[Store, list[int]]:
         """Return the store, and where each dataset begins in it; `project` projects actions to A.
 
+        Each dataset has its scaling and its lag: the action of s_t is the one shown late, a_(t+k).
         `needs` are those of a weighting, `operators` the names of operators 0, 1, …
         """
         obs, action, starts, begins, total = [], [], [], [], 0
         facts: dict[str, list[Tensor]] = {}
-        for data, scales in datasets:
+        for data, scales, lag in datasets:
             scales = scales.map(lambda x: x.to(dtype))
             begins.append(total)
             obs.append(scales.obs(_tensor(data.obs, dtype)[None])[0])
-            raw = torch.tensor(data.action, dtype=dtype)[None]
+            raw = torch.tensor(undo_lag(data, lag)[0], dtype=dtype)[None]
             action.append(scales.action(scales.project(raw) if project else raw)[0])
             starts.append(torch.tensor(data.starts) + total)
             for name, fact in _facts(data, scales, needs, operators).items():

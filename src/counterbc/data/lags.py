@@ -1,0 +1,135 @@
+"""Lags: how late demonstrators react, and the action that each state was answered with.
+
+A demonstrator who reacts k steps late shows the action meant for s_t at step t + k. With a lag of k
+the pair of s_t is (s_t, a_(t+k)); a fraction interpolates between two neighbouring actions. The
+last k steps of an episode have no such action.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import DataError, OptionError
+
+Lag = float | str | Sequence[float]
+NONE = (0.0,)
+"""The lag of demonstrators who are not late."""
+_SECONDS = re.compile(r"\s*([0-9.eE+-]+)\s*s\s*")
+
+
+def lag_of(lag: Lag, demos: Demonstrations) -> tuple[float, ...]:
+    """Return a lag in steps: one for everybody, or one per operator of the dataset.
+
+    A text such as "0.2s" is a lag in seconds, for data that have a rate.
+    """
+    values = (_steps(lag, demos),) if isinstance(lag, str) else tuple(np.atleast_1d(lag).tolist())
+    if not all(np.isfinite(v) and v >= 0 for v in values):
+        raise OptionError(f"lag is {lag}; it must be 0 or more: nobody acts before they see")
+    if len(values) > 1 and (len(values) != len(demos.operators) or not _all_labelled(demos)):
+        raise OptionError(
+            f"{len(values)} lags for {len(demos.operators)} operators; give one for all, or one "
+            "for each operator of data in which every episode names its operator"
+        )
+    return NONE if not any(values) else tuple(map(float, values))
+
+
+def lag_text(lag: Sequence[float], rate: float | None = None) -> str:
+    """Return lags in words: in seconds and steps where the data have a rate, else in steps."""
+    values = lag[:1] if len(set(lag)) == 1 else lag
+    steps = "/".join(f"{v:g}" for v in values)
+    if rate is None:
+        return f"{steps} steps"
+    return f"{'/'.join(f'{v / rate:.3g}' for v in values)} s ({steps} steps)"
+
+
+def undo_lag(demos: Demonstrations, lag: Sequence[float]) -> tuple[Array, Array]:
+    """Return the action a_(t+k) of every pair, (N, A), and whether its episode has one, (N,).
+
+    Pairs without one keep their own action.
+    """
+    action = demos.action
+    low, high, share = _targets(demos, lag)
+    inside = high <= _ends(demos)
+    low, high = (np.where(inside, x, np.arange(len(action))) for x in (low, high))
+    late = (1 - share[:, None]) * action[low] + share[:, None] * action[high]
+    return np.where(share[:, None] > 0, late, action[low]).astype(action.dtype), inside
+
+
+def lagged_pairs(demos: Demonstrations, actions: Array, lag: Sequence[float]) -> Array:
+    """Return the pairs (t,) whose action a_(t+k) is among these actions, given by index.
+
+    Labels that are not among them are never read, such as those of pairs that were not sampled.
+    """
+    if not any(lag):
+        return actions
+    low, high, _ = _targets(demos, lag)
+    ends, listed = _ends(demos), np.zeros(len(low) + 1, bool)
+    listed[actions] = True
+    outside = high > ends
+    low, high = (np.where(outside, len(ends), x) for x in (low, high))
+    pairs = np.flatnonzero(listed[low] & listed[high])
+    if not len(pairs):
+        longest = max(len(e) for e in demos.episodes)
+        raise DataError(
+            f"a lag of {lag_text(lag)} leaves no pair to learn from: the longest episode has "
+            f"{longest} steps; give a smaller lag"
+        )
+    return pairs
+
+
+def answered_states(demos: Demonstrations, lag: Sequence[float]) -> tuple[Array, Array, Array]:
+    """Return the two neighbouring steps of t − k, later one first, and the share of the earlier.
+
+    These are the states that the action of step t answers: (N,) each. Those before the start of
+    the episode do not exist.
+    """
+    share, whole = np.modf(_by_pair(demos, lag))
+    later = np.arange(len(whole)) - whole.astype(int)
+    return later, later - (share > 0), share
+
+
+def _steps(text: str, demos: Demonstrations) -> float:
+    match = _SECONDS.fullmatch(text)
+    try:
+        seconds = float(match[1]) if match else float(text)
+    except ValueError:
+        raise OptionError(
+            f"lag is {text!r}; give steps such as 3, or seconds such as 0.2s"
+        ) from None
+    if match and demos.rate is None:
+        raise OptionError(
+            f"lag is {text!r}, but the data have no rate to turn seconds into steps; give the lag "
+            "in steps, such as 3"
+        )
+    return seconds * (demos.rate or 1.0) if match else seconds
+
+
+def _all_labelled(demos: Demonstrations) -> bool:
+    return all(e.operator is not None for e in demos.episodes)
+
+
+def _targets(demos: Demonstrations, lag: Sequence[float]) -> tuple[Array, Array, Array]:
+    """Return the two neighbouring steps of t + k, and the share of the later one: (N,) each."""
+    share, whole = np.modf(_by_pair(demos, lag))
+    low = np.arange(len(whole)) + whole.astype(int)
+    return low, low + (share > 0), share
+
+
+def _by_pair(demos: Demonstrations, lag: Sequence[float]) -> Array:
+    """Return the lag of each pair's operator: (N,)."""
+    lengths = [len(e) for e in demos.episodes]
+    if len(lag) == 1:
+        return np.full(sum(lengths), lag[0], float)
+    index = {name: i for i, name in enumerate(demos.operators)}
+    return np.repeat([lag[index[str(e.operator)]] for e in demos.episodes], lengths)
+
+
+def _ends(demos: Demonstrations) -> Array:
+    """Return the last pair of each pair's episode: (N,)."""
+    lengths = np.array([len(e) for e in demos.episodes])
+    return np.repeat(np.cumsum(lengths) - 1, lengths)

@@ -1,0 +1,100 @@
+"""The action that answers a state is shown later; labels outside a list are never read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.lags import answered_states, lag_of, lag_text, lagged_pairs, undo_lag
+from counterbc.errors import DataError, OptionError
+
+
+def numbered(*lengths: int, operators: tuple[str | None, ...] = ()) -> Demonstrations:
+    """Return episodes whose actions are 0, 10, 20, … over all episodes."""
+    episodes, at = [], 0
+    for i, n in enumerate(lengths):
+        action = 10.0 * np.arange(at, at + n)[:, None]
+        operator = operators[i] if operators else None
+        episodes.append(Episode(obs=np.zeros((n, 1)), action=action, operator=operator))
+        at += n
+    return Demonstrations(tuple(episodes))
+
+
+def test_a_whole_lag_takes_the_action_shown_later_and_never_that_of_another_episode() -> None:
+    action, inside = undo_lag(numbered(3, 4), (2.0,))
+    assert inside.tolist() == [True, False, False, True, True, False, False]
+    assert action[inside].ravel().tolist() == [20, 50, 60]
+    assert action[~inside].ravel().tolist() == [10, 20, 50, 60]  # their own
+
+
+def test_a_fraction_interpolates_between_two_actions() -> None:
+    action, inside = undo_lag(numbered(4), (1.25,))
+    assert inside.tolist() == [True, True, False, False]
+    assert action[inside].ravel().tolist() == [12.5, 22.5]
+
+
+def test_no_lag_returns_the_actions_as_recorded() -> None:
+    demos = numbered(3, 2)
+    action, inside = undo_lag(demos, (0.0,))
+    assert np.array_equal(action, demos.action)
+    assert inside.all()
+    actions = np.array([0, 3])
+    assert lagged_pairs(demos, actions, (0.0,)) is actions
+
+
+def test_operators_have_lags_of_their_own() -> None:
+    demos = numbered(3, 3, operators=("ann", "bob"))
+    action, inside = undo_lag(demos, (1.0, 2.0))
+    assert inside.tolist() == [True, True, False, True, False, False]
+    assert action[inside].ravel().tolist() == [10, 20, 50]
+
+
+def test_labels_that_are_not_listed_are_never_read() -> None:
+    demos = numbered(6)
+    assert lagged_pairs(demos, np.array([1, 4]), (1.0,)).tolist() == [0, 3]
+    assert lagged_pairs(demos, np.array([1, 2, 4]), (0.5,)).tolist() == [1]  # needs 1 and 2
+
+
+def test_answered_states_are_the_inverse_of_a_lag() -> None:
+    later, earlier, share = answered_states(numbered(5), (1.25,))
+    assert (later[3], earlier[3], share[3]) == (2, 1, 0.25)
+    assert (later[0], earlier[0]) == (-1, -2)  # before the start
+
+
+def test_a_lag_is_given_in_steps_or_in_seconds() -> None:
+    demos = replace(numbered(3, 3, operators=("ann", "bob")), rate=20.0)
+    assert lag_of(3, demos) == (3.0,)
+    assert lag_of("3", demos) == (3.0,)
+    assert lag_of("0.2s", demos) == (4.0,)
+    assert lag_of((1, 2.5), demos) == (1.0, 2.5)
+    assert lag_of((0, 0), demos) == (0.0,)
+    assert lag_text((4.0,), 20.0) == "0.2 s (4 steps)"
+    assert lag_text((1.0, 2.5)) == "1/2.5 steps"
+
+
+@pytest.mark.parametrize(
+    ("lag", "message"),
+    [
+        (-1, "it must be 0 or more"),
+        (float("nan"), "it must be 0 or more"),
+        ("soon", "give steps such as 3, or seconds such as 0.2s"),
+        ("0.2s", "the data have no rate"),
+        ((1, 2, 3), "3 lags for 2 operators"),
+    ],
+)
+def test_a_wrong_lag_is_refused_in_one_sentence(lag: object, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        lag_of(lag, numbered(3, 3, operators=("ann", "bob")))  # type: ignore[arg-type]  # wrong
+
+
+def test_one_lag_per_operator_needs_operators_in_every_episode() -> None:
+    with pytest.raises(OptionError, match="every episode names its operator"):
+        lag_of((1, 2), numbered(3, 3, 3, operators=("ann", "bob", None)))
+
+
+def test_a_lag_longer_than_every_episode_is_refused() -> None:
+    with pytest.raises(DataError, match=r"leaves no pair .* longest episode has 4 steps"):
+        lagged_pairs(numbered(3, 4), np.arange(7), (4.0,))
