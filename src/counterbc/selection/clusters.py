@@ -8,9 +8,6 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 
-LEAST_SHARE = 0.1
-"""Where held-out policies explain less of the actions' variance, nothing can be told from them."""
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -22,8 +19,7 @@ class Estimate:
 
 def cluster_mean(values: Array, cluster: Array) -> Estimate:
     """Return the mean of (n,) values, with a standard error over clusters of dependent values."""
-    total, count = _sums(values, cluster), _sums(np.ones(len(values)), cluster)
-    return cluster_ratio(total, count)
+    return cluster_ratio(cluster_sums(values, cluster), np.bincount(cluster).astype(float))
 
 
 def cluster_ratio(numerator: Array, denominator: Array) -> Estimate:
@@ -33,20 +29,6 @@ def cluster_ratio(numerator: Array, denominator: Array) -> Estimate:
     return Estimate(float(ratio), float(np.sqrt(off) / denominator.sum()))
 
 
-def explained_share(squares: Array, spread: Array, cluster: Array) -> Estimate:
-    """Return the share of the variance of n actions that their predictions explain.
-
-    `squares` are squared errors of the predictions and `spread` squared distances from the mean
-    action: (n,) each. 1 is a perfect prediction; 0 or less is no better than the mean action.
-    """
-    left = cluster_ratio(_sums(squares, cluster), _sums(spread, cluster))
-    return Estimate(1 - left.value, left.se)
-
-
-def cannot_tell(share: Estimate) -> bool:
-    """Return whether held-out policies explain too little for any conclusion."""
-    return not share.value - share.se >= LEAST_SHARE
-
-
-def _sums(values: Array, cluster: Array) -> Array:
+def cluster_sums(values: Array, cluster: Array) -> Array:
+    """Return the sum of (n,) values in each cluster: (C,)."""
     return np.bincount(cluster, weights=values)

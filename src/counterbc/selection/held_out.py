@@ -17,6 +17,7 @@ from counterbc.data.radii import Radius, radius_of
 from counterbc.errors import CounterBCError, OptionError
 from counterbc.methods import Method
 from counterbc.policies import Mixture
+from counterbc.selection.clusters import Estimate, cluster_ratio, cluster_sums
 from counterbc.selection.folds import Folds, split_operators
 from counterbc.selection.mixture_modes import ModeGroups
 from counterbc.settings import Settings
@@ -24,6 +25,8 @@ from counterbc.training.plan import plan_training
 from counterbc.training.progress import Progress
 from counterbc.training.run import run_snapshots
 
+LEAST_SHARE = 0.1
+"""Where held-out policies explain less of the actions' variance, nothing can be told from them."""
 _CHUNK = 1 << 16  # pairs predicted at once
 
 
@@ -174,6 +177,21 @@ class HeldOutErrors:
             [square[:, fold == k].mean(1) for k in range(count)]
             for square, fold in zip(squares, self.fold, strict=True)
         ])  # fmt: skip
+
+
+def explained_share(squares: Array, spread: Array, cluster: Array) -> Estimate:
+    """Return the share of the variance of n actions that held-out predictions explain.
+
+    `squares` are squared errors of the predictions and `spread` squared distances from the mean
+    action: (n,) each. 1 is a perfect prediction; 0 or less is no better than the mean action.
+    """
+    left = cluster_ratio(cluster_sums(squares, cluster), cluster_sums(spread, cluster))
+    return Estimate(1 - left.value, left.se)
+
+
+def cannot_tell(share: Estimate) -> bool:
+    """Return whether held-out policies explain too little for any conclusion."""
+    return not share.value - share.se >= LEAST_SHARE
 
 
 def held_out_errors(
