@@ -29,7 +29,9 @@ class Method:
     weighting: Weighting = Uniform()
     policy: Policy = GaussianMLP()
     shards: int = 1
-    """Disjoint parts of the pairs, one network each; a member acts by their average."""
+    """Number of networks of a member, which acts by their average."""
+    disjoint: bool = True
+    """Whether each shard learns from its own part of the pairs; otherwise all learn from all."""
     rounds: int = 1
     """How often all networks are trained from scratch, each round using the previous one."""
 

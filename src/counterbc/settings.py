@@ -17,6 +17,7 @@ from counterbc.methods import METHODS, Method, find_method
 from counterbc.policies import FOR_IMAGES, POLICIES, Mixture, Policy
 from counterbc.supports import SUPPORTS, Demonstrated
 
+PAPER_STEPS = 10_000
 NO_LIMIT = 1 << 30
 """A batch size that no dataset reaches."""
 KernelName = Literal["auto", "torch", "numba", "triton"]
@@ -56,8 +57,16 @@ class Settings:
     observations are images."""
     modes: int | None = None
     """Number of Gaussians of the policy mixture; by default the policy's."""
-    steps: int = 10_000
-    """Number of gradient steps; the default is the paper's 1000 epochs of 10."""
+    steps: int | Literal["auto"] = "auto"
+    """Number of gradient steps, or auto, which chooses it by cross-validation on each dataset. The
+    paper's is 10,000: 1000 epochs of 10."""
+    lag: float | tuple[float, ...] | str = "auto"
+    """How late the demonstrators react: in steps, or in seconds as in 0.2s, one for all or one per
+    operator (repeat the option). Each state is learned with the action shown that much later. auto
+    chooses it by cross-validation on each dataset."""
+    ensemble: int | Literal["auto"] = "auto"
+    """Networks that learn from the same pairs and act by their average. auto chooses 1 or 4 together
+    with the number of steps, and 1 where that is given."""
     batch: int | None = None
     """Pairs per gradient step; by default a tenth of the pairs, but at most `largest_batch`."""
     largest_batch: int = field(default=256, metadata={"words": {NO_LIMIT: "no limit"}})
@@ -96,6 +105,8 @@ class Settings:
                 support = SUPPORTS[self.shape](count=support.count)  # a metric stays what it is
             if self.counterfactuals is not None:
                 support = replace(support, count=self.counterfactuals)
+        if isinstance(self.ensemble, int) and self.ensemble > 1:
+            method = _ensemble(method, self.ensemble)
         policy, weighting = self._family(method.policy), method.weighting
         if len(obs_shape) == 3:
             policy = _for_images(policy, obs_shape, self.policy)
@@ -129,6 +140,11 @@ class Settings:
             )
         return replace(policy, modes=self.modes)
 
+    @property
+    def step_count(self) -> int:
+        """Return the number of gradient steps; the paper's where none was chosen."""
+        return PAPER_STEPS if isinstance(self.steps, str) else self.steps
+
     def batch_size(self, pairs: int) -> int:
         """Return the pairs per step of a network that learns from `pairs` pairs."""
         return min(self.batch or min(max(pairs // 10, 1), self.largest_batch), pairs)
@@ -139,6 +155,16 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _ensemble(method: Method, count: int) -> Method:
+    """Return the method with several networks that learn from the same pairs."""
+    if method.shards > 1:
+        raise OptionError(
+            f"ensemble is {count}, but this method averages {method.shards} networks already; "
+            "leave ensemble out"
+        )
+    return replace(method, shards=count, disjoint=False)
 
 
 def _for_images(policy: Policy, image: tuple[int, int, int], policy_name: str | None) -> Policy:
@@ -208,7 +234,12 @@ _LIMITS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "counterfactuals": ("an integer of 0 or more", lambda count: count >= 0),
     "hidden": ("one integer for each layer", lambda _: True),  # policies check the numbers
     "modes": ("an integer of 1 or more", lambda count: count >= 1),
-    "steps": ("an integer of 1 or more", lambda count: count >= 1),
+    "steps": ("an integer of 1 or more, or auto", lambda n: isinstance(n, str) or n >= 1),
+    "lag": (
+        "a number of steps of 0 or more, one per operator, seconds such as 0.2s, or auto",
+        lambda lag: isinstance(lag, str) or bool(np.all(np.asarray(lag) >= 0)),
+    ),
+    "ensemble": ("an integer of 1 or more, or auto", lambda n: isinstance(n, str) or n >= 1),
     "batch": ("an integer of 1 or more", lambda count: count >= 1),
     "largest_batch": ("an integer of 1 or more", lambda count: count >= 1),
     "learning_rate": ("a number above 0", lambda rate: rate > 0),
@@ -218,10 +249,11 @@ _LIMITS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 """What each number may be, in words and as a check."""
 
 
+_FIXED: dict[str, Any] = {"steps": PAPER_STEPS, "lag": 0.0, "ensemble": 1}
 PRESETS: dict[str, Settings] = {
     "default": Settings(),
     # The paper's text: actions normalized, Δ 0.4, C(s, a) ⊆ A; it does not speak of observations.
-    "paper": Settings(radius=0.4, limited=True, scale_obs=False, largest_batch=NO_LIMIT),
+    "paper": Settings(radius=0.4, limited=True, scale_obs=False, largest_batch=NO_LIMIT, **_FIXED),
     # Their released code: everything raw, a box of Δ 0.5, counterfactuals anywhere.
     "authors": Settings(
         radius=0.5,
@@ -229,6 +261,7 @@ PRESETS: dict[str, Settings] = {
         scale_actions=False,
         scale_obs=False,
         largest_batch=NO_LIMIT,
+        **_FIXED,
     ),
 }
 

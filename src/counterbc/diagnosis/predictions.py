@@ -22,7 +22,7 @@ def robust_predictions(
     episodes remain. NaN where a policy diverged.
     """
     settings = training.settings
-    settings = replace(settings, steps=min(held_out.steps, settings.steps))
+    settings = replace(settings, steps=min(held_out.steps, settings.step_count))
     training, subset = replace(training, settings=settings), demos
     for _ in range(held_out.rounds - 1):
         prediction = held_out_predictions(subset, replace(held_out, repeats=1), radius, training)

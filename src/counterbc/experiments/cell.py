@@ -97,9 +97,13 @@ class Cell(ABC):
 
     @property
     def training(self) -> dict[str, Any]:
-        """Return the arguments of `train` beside the demonstrations: method, seeds, settings."""
+        """Return the arguments of `train` beside the demonstrations: method, seeds, settings.
+
+        Studies fix what `train` would choose by itself, except Δ, unless they say otherwise.
+        """
         numbers = {"method": self.method, "seeds": self.seeds, "preset": self.preset}
-        return numbers | self.overrides
+        fixed = {"lag": 0.0, "steps": self.settings.step_count, "ensemble": 1}
+        return numbers | fixed | self.overrides
 
     def check(self) -> None:  # noqa: B027  # most cells make their own data and need no check
         """Refuse, before any training, data that the method or the test cannot use."""

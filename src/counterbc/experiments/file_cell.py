@@ -76,7 +76,7 @@ class FileCell(Cell):
 
     @property
     def about(self) -> dict[str, Any]:
-        about = asdict(self) | {"steps": self.settings.steps, "data": content_hash(self.file)}
+        about = asdict(self) | {"steps": self.settings.step_count, "data": content_hash(self.file)}
         del about["file"]
         if self.acts == ACTS:
             del about["acts"]
@@ -100,7 +100,7 @@ class FileCell(Cell):
         networks = self.seeds * method.shards * method.rounds * method.policy.history
         if uses_search(self.settings, method) or self.cleaned:
             networks += SEARCH_NETWORKS * (self.seeds if self.subset.random else 1)
-        return networks * float(self.settings.steps) * STEP_SECONDS
+        return networks * float(self.settings.step_count) * STEP_SECONDS
 
     @property
     def performance(self) -> str:

@@ -77,7 +77,7 @@ class SimulatedCell(Cell):
 
     @property
     def about(self) -> dict[str, Any]:
-        about = asdict(self) | {"steps": self.settings.steps}
+        about = asdict(self) | {"steps": self.settings.step_count}
         if self.acts == ACTS:
             del about["acts"]
         if not self.changes:
@@ -99,7 +99,7 @@ class SimulatedCell(Cell):
         batch = settings_for(self.preset).batch_size(max(1, self.pairs // method.shards))
         gates = 3 if isinstance(method.policy, GaussianGRU) else 1
         microseconds = method.policy.history * gates * (20 + batch)
-        return networks * float(self.settings.steps) * microseconds * 1e-6
+        return networks * float(self.settings.step_count) * microseconds * 1e-6
 
     @property
     def performance(self) -> str:

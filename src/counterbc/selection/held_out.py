@@ -111,7 +111,7 @@ def train_held_out(
     return [
         _nest(policies, folds, candidates)
         for policies in run_snapshots(
-            plan, steps or [training.settings.steps],
+            plan, steps or [training.settings.step_count],
             device=training.device, progress=training.progress,
         )
     ]  # fmt: skip

@@ -213,7 +213,7 @@ def search_radii(
         for d in samples
     ]
     settings, mixture = training.settings, isinstance(training.method.policy, Mixture)
-    steps = settings.steps
+    steps = settings.step_count
     if search.steps is not None or not mixture:
         steps = min(search.steps_for(max(d.pairs for d in samples)), steps)
     settings = replace(settings, radius=0.0, steps=steps, held_out=0.0)
@@ -251,7 +251,7 @@ def _choice(
         raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
     difference, difference_se = mean_and_error(total - total[:, :, :1])
     rule = least_radius if isinstance(training.method.policy, Mixture) else best_radius
-    steps = training.settings.steps
+    steps = training.settings.step_count
     return RadiusChoice(
         radius=rule(search.radii, total),
         per_dimension=tuple(rule(search.radii, e) for e in np.moveaxis(by_fold, -1, 0)),

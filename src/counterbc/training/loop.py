@@ -66,7 +66,7 @@ class Loop:
         self.batches = Batches(view.nets, batch)
         self.case = view.case(batch)
         self.kernel = choose_kernel(settings.kernel, self.case)
-        self.interval = max(1, settings.steps // _POINTS)
+        self.interval = max(1, settings.step_count // _POINTS)
         self.block = min(self.interval, max(1, _BLOCK // (len(view.nets.pairs) * batch)))
         self.points: dict[int, tuple[Tensor, Tensor]] = {}
         self.bad_since: dict[int, int] = {}
@@ -76,7 +76,7 @@ class Loop:
 
     def run(self, state: dict[str, Tensor] | None) -> tuple[Params, Curve]:
         """Train all rounds, from the beginning or from the state of a stopped training."""
-        steps, rounds = self.settings.steps, self.method.rounds
+        steps, rounds = self.settings.step_count, self.method.rounds
         total_step = 0 if state is None else int(state["done"])
         params: Params | None = None
         self.progress.start(total_step, steps * rounds, self.kernel.name)
@@ -105,7 +105,7 @@ class Loop:
         return networks
 
     def _round(self, networks: NetworkStack, round_: int, step: int, interrupt: Interrupt) -> None:
-        steps = self.settings.steps
+        steps = self.settings.step_count
         while step < steps:
             ends = [s for s in self.snapshot_steps if s > step] + [steps]
             count = min(self.block, self.interval - step % self.interval, ends[0] - step)
@@ -124,7 +124,7 @@ class Loop:
                 raise KeyboardInterrupt(self._stop_message(total_step))
 
     def _stop_message(self, total_step: int) -> str:
-        total = self.settings.steps * self.method.rounds
+        total = self.settings.step_count * self.method.rounds
         hint = "" if self.out is None else "; to resume, give the same options and --resume"
         return f"stopped at step {total_step} of {total}{hint}"
 
@@ -133,7 +133,7 @@ class Loop:
         self.progress.update(total_step, networks.loss)
         for net in torch.nonzero(~networks.loss.isfinite()).flatten().tolist():
             self.bad_since.setdefault(net, total_step)
-        if step % self.interval == 0 or step == self.settings.steps:
+        if step % self.interval == 0 or step == self.settings.step_count:
             loss = networks.loss.detach().cpu().clone()
             held_out = loss.new_empty(0)
             if self.held_out is not None:

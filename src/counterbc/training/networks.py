@@ -27,21 +27,23 @@ class Networks:
         )
 
 
-def networks(members: list[Member], lists: list[Tensor], shards: int) -> Networks:
-    """Return the networks; each member's pairs are shuffled and dealt to its shards."""
+def networks(
+    members: list[Member], lists: list[Tensor], shards: int, disjoint: bool = True
+) -> Networks:
+    """Return the networks; disjoint shards of a member get its pairs shuffled and dealt."""
     rows: list[Tensor] = []
     seeds: list[Tensor] = []
     for member, pairs in zip(members, lists, strict=True):
-        if len(pairs) < shards:
+        if disjoint and len(pairs) < shards:
             raise DataError(
                 f"this method divides its pairs among {shards} networks, but there are "
                 f"{len(pairs)}; give more pairs, or choose another method"
             )
         seed = torch.tensor(member.seed)
-        if shards > 1:
+        if shards > 1 and disjoint:
             keys = draws.bits(seed, "parts", torch.arange(len(pairs)), 1).squeeze(-1)
             pairs = pairs[keys.argsort(stable=True)]
-        rows += [pairs[k::shards] for k in range(shards)]
+        rows += [pairs[k::shards] if disjoint else pairs for k in range(shards)]
         seeds.append(draws.bits(seed, "network", torch.arange(shards), 1).squeeze(-1))
     lengths = torch.tensor([len(r) for r in rows])
     matrix = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)

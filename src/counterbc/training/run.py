@@ -58,7 +58,7 @@ def run(
     def fresh(view: View, round_: int) -> Params:
         return initial_params(plan, view, round_)
 
-    stops = [m.steps or plan.settings.steps for m in plan.members]
+    stops = [m.steps or plan.settings.step_count for m in plan.members]
     loop = Loop(view, held_out, plan.settings, fresh, out, progress or Quiet(), snapshots=stops)
     config = run_config(plan, device, dtype, loop.kernel.name)
     resume = resume and out is not None and out.exists()
@@ -145,7 +145,8 @@ def plan_view(
         for actions, k in zip(lists, keys, strict=True)
     ]
     store = store.to(device)
-    nets = networks(list(plan.members), rows, plan.method.shards).to(device)
+    method = plan.method
+    nets = networks(list(plan.members), rows, method.shards, method.disjoint).to(device)
     radius = torch.tensor([m.radius for m in plan.members], device=device, dtype=dtype)
     counterfactuals = Counterfactuals(
         plan.method.support,
