@@ -50,9 +50,14 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.policies import Mixture as Mixture
     from counterbc.policies import Policy as Policy
     from counterbc.selection.held_out import HeldOut as HeldOut
+    from counterbc.selection.lag import LagChoice as LagChoice
+    from counterbc.selection.lag_errors import LagSearch as LagSearch
     from counterbc.selection.radius import RadiusChoice as RadiusChoice
     from counterbc.selection.radius import RadiusSearch as RadiusSearch
     from counterbc.selection.radius import choose_radius as choose_radius
+    from counterbc.selection.tuner import tune as tune
+    from counterbc.selection.tuning import TuneSearch as TuneSearch
+    from counterbc.selection.tuning import Tuning as Tuning
     from counterbc.settings import PRESETS as PRESETS
     from counterbc.settings import Settings as Settings
     from counterbc.supports import SUPPORTS as SUPPORTS
@@ -96,7 +101,11 @@ _HOMES = {
         "Policy",
     ),
     "selection.held_out": ("HeldOut",),
+    "selection.lag": ("LagChoice",),
+    "selection.lag_errors": ("LagSearch",),
     "selection.radius": ("RadiusChoice", "RadiusSearch", "choose_radius"),
+    "selection.tuner": ("tune",),
+    "selection.tuning": ("TuneSearch", "Tuning"),
     "settings": ("PRESETS", "Settings"),
     "supports": (
         "SUPPORTS", "Ball", "Box", "Demonstrated", "Metric", "Normal", "StudentT", "Support",

@@ -1,9 +1,10 @@
-"""train(): choose the radius, plan the members, train them."""
+"""train(): choose lag, radius, steps and ensemble; plan the members; train them."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -12,17 +13,21 @@ import torch
 from counterbc.acting.device import find_device
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.lags import lag_of
 from counterbc.data.needs import check_needs
 from counterbc.data.radii import Radius
 from counterbc.errors import DataError, OptionError
 from counterbc.methods import Method, find_method
+from counterbc.selection.folds import LEAST_PAIRS
 from counterbc.selection.held_out import Training
-from counterbc.selection.radius import choose_radii
+from counterbc.selection.radius import DoubtfulRadius, choose_radii
+from counterbc.selection.tuner import find_lags, tune_datasets
+from counterbc.selection.tuning import TuneSearch, Tuning
 from counterbc.settings import Settings, settings_for
 from counterbc.supports import Demonstrated
 from counterbc.training.checkpoints import check_out
 from counterbc.training.checks import as_datasets, check_reads, check_start, warn_infeasible
-from counterbc.training.plan import plan_training, seed_members
+from counterbc.training.plan import Choice, plan_training, seed_members
 from counterbc.training.progress import Bar, Progress, Quiet
 from counterbc.training.run import run
 
@@ -70,23 +75,87 @@ def train(
         )
     if folder is not None:
         check_out(folder, resume, definition.policy)
-    bar: Progress = Bar("choosing Δ") if progress is True else Quiet()
+    bar: Progress = Bar("choosing") if progress is True else Quiet()
     training = Training(
         name=name, method=definition, settings=settings, device=torch_device, progress=bar
     )
-    choices = choose_radii(datasets, training) if requested == ["auto"] else []
-    rows = [[c.radius for c in choices]] if choices else [[r] * len(datasets) for r in requested]
-    members = seed_members(datasets, order, rows)
+    chosen = _choose(datasets, training, requested, start)
+    definition = replace(settings, ensemble=chosen.ensemble).apply(
+        definition, datasets[0].obs_shape
+    )
+    members = [
+        replace(m, lag=chosen.lags[m.dataset], steps=steps)
+        for row, counts in zip(chosen.radii, chosen.steps, strict=True)
+        for m in seed_members(datasets, order, [row])
+        for steps in [counts[m.dataset]]
+    ]
     if start is not None and keep:
         pairs = zip(members, start.members, strict=True)
         members = [replace(m, radius=s.radius) for m, s in pairs]
     plan = plan_training(
-        datasets, definition, settings, members, name=name, start=start, held_out=tuple(held_out),
-        preset=preset, radius_choices=tuple(c.as_dict() for c in choices),
+        datasets, definition, chosen.settings, members, name=name, start=start,
+        held_out=tuple(held_out), preset=preset, choices=chosen.evidence,
     )  # fmt: skip
     if isinstance(progress, bool):
         progress = Bar(f"training {name}") if progress else Quiet()
     return run(plan, device=torch_device, dtype=dtype, out=folder, resume=resume, progress=progress)
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What the members are trained with: lags by dataset, radii and steps by row and dataset."""
+
+    settings: Settings
+    lags: list[tuple[float, ...]]
+    radii: list[list[Radius]]
+    steps: list[list[int | None]]
+    evidence: tuple[Choice, ...] = ()
+    ensemble: int = 1
+
+
+def _choose(
+    datasets: list[Demonstrations],
+    training: Training,
+    requested: list[Any],
+    start: Policies | None,
+) -> _Chosen:
+    """Choose whatever the settings leave to the data.
+
+    Policies that training continues from keep their lag, and are trained for the paper's steps.
+    """
+    settings, count = training.settings, len(datasets)
+    if start is not None:
+        lags = [lag_of(0.0 if settings.lag == "auto" else settings.lag, d) for d in datasets]
+        rows = [[r] * count for r in requested]
+        return _Chosen(settings, lags, rows, [[None] * count] * len(rows))
+    if settings.steps == "auto" and min(d.pairs for d in datasets) >= LEAST_PAIRS:
+        radii = None if requested == ["auto"] else requested
+        return _chosen(tune_datasets(datasets, training, radii=radii), training)
+    lag_choices = find_lags(datasets, training)
+    lags = [c.lag for c in lag_choices]
+    evidence: list[Choice] = [c for c in lag_choices if c.verdict != "given"]
+    rows = [[r] * count for r in requested]
+    if requested == ["auto"]:
+        choices = choose_radii(datasets, training, lags=lags)
+        rows, evidence = [[c.radius for c in choices]], [*evidence, *choices]
+    return _Chosen(settings, lags, rows, [[None] * count] * len(rows), tuple(evidence))
+
+
+def _chosen(tunings: list[list[Tuning]], training: Training) -> _Chosen:
+    """Return the choices of each dataset as rows of a population."""
+    rows = list(zip(*tunings, strict=True))  # by radius, then by dataset
+    steps = [t.steps for row in rows for t in row]
+    longest = max(steps) if training.method.rounds == 1 else max(TuneSearch().step_counts)
+    for doubt in dict.fromkeys(d.text for row in rows for t in row for d in t.doubts):
+        warnings.warn(doubt, DoubtfulRadius, stacklevel=4)
+    return _Chosen(
+        settings=replace(training.settings, steps=longest),
+        lags=[row[0].lag.lag for row in tunings],
+        radii=[[t.radius for t in row] for row in rows],
+        steps=[[t.steps for t in row] for row in rows],
+        evidence=tuple(t for row in rows for t in row),
+        ensemble=tunings[0][0].ensemble,
+    )
 
 
 def _asked_radii(

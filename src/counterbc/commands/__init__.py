@@ -15,12 +15,14 @@ from counterbc.commands.reproduce import Reproduce
 from counterbc.commands.score import Score
 from counterbc.commands.study import StudyCommand
 from counterbc.commands.train import Train
+from counterbc.commands.tune import Tune
 
 COMMANDS: dict[str, type[Command]] = {
     "demo": Demo,
     "demonstrate": Demonstrate,
     "inspect": Inspect,
     "convert": Convert,
+    "tune": Tune,
     "radius": Radius,
     "train": Train,
     "evaluate": Evaluate,

@@ -95,7 +95,7 @@ class Train(DataCommand):
         payload["diverged"] = policies.names(policies.diverged)
         payload["final_loss"] = _final(policies, "loss")
         output: list[RenderableType] = [repr(policies)]
-        output += [f"  chosen   {c['explanation']}" for c in policies.config["radius_choices"]]
+        output += [f"  chosen   {text}" for text in _chosen(policies)]
         if settings.get("held_out"):
             from counterbc.experiments.plots import loss_figure
 
@@ -117,6 +117,12 @@ class Train(DataCommand):
             names = tuple(e.name for e in demos.subset(operator=self.expert).episodes)
             demos = replace(demos, masks={**demos.masks, "expert": names})
         return demos if self.pairs is None else demos.sample_pairs(self.pairs, self.pairs_seed)
+
+
+def _chosen(policies: Policies) -> list[str]:
+    """Return what was chosen from the data, in sentences."""
+    choices = policies.config["choices"]
+    return [text for c in choices for text in c.get("sentences", [c.get("explanation")])]
 
 
 def _final(policies: Policies, name: str) -> list[float] | None:

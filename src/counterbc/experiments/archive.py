@@ -26,7 +26,7 @@ from counterbc.files import aside, check_free
 
 NAME_COLUMN = "population"
 """The column with the name of a row's file."""
-DROPPED_KEYS = ("members", "data", "radius_choices")
+DROPPED_KEYS = ("members", "data", "radius_choices", "choices")
 
 
 def pack(folder: Path, path: Path) -> int:

@@ -174,7 +174,7 @@ class HeldOutErrors:
         count = int(self.fold.max()) + 1
         squares = self.residual**2 + self.variance
         return np.array([
-            [square[:, fold == k].mean(1) for k in range(count)]
+            [np.nanmean(square[:, fold == k], axis=1) for k in range(count)]
             for square, fold in zip(squares, self.fold, strict=True)
         ])  # fmt: skip
 

@@ -21,6 +21,7 @@ import torch
 
 from counterbc.acting.device import find_device
 from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.lags import NONE
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import Method, find_method
 from counterbc.policies import Mixture
@@ -194,19 +195,25 @@ def choose_radius(
 
 
 def choose_radii(
-    datasets: Sequence[Demonstrations], training: Training, search: RadiusSearch | None = None
+    datasets: Sequence[Demonstrations],
+    training: Training,
+    search: RadiusSearch | None = None,
+    lags: Sequence[tuple[float, ...]] | None = None,
 ) -> list[RadiusChoice]:
     """Return the radius of each dataset, and turn doubts about it into warnings."""
-    choices = search_radii(datasets, search or RadiusSearch(), training)
+    choices = search_radii(datasets, search or RadiusSearch(), training, lags)
     for doubt in dict.fromkeys(d for c in choices for d in c.warnings):
         warnings.warn(doubt, DoubtfulRadius, stacklevel=3)
     return choices
 
 
 def search_radii(
-    datasets: Sequence[Demonstrations], search: RadiusSearch, training: Training
+    datasets: Sequence[Demonstrations],
+    search: RadiusSearch,
+    training: Training,
+    lags: Sequence[tuple[float, ...]] | None = None,
 ) -> list[RadiusChoice]:
-    """Return the radius of each dataset, all of them from one population."""
+    """Return the radius of each dataset, each with its lag, all of them from one population."""
     samples = [_sample(d, search) for d in datasets]
     folds = [
         [split_folds(d, search.folds, search.seed + r) for r in range(search.repeats)]
@@ -218,7 +225,8 @@ def search_radii(
         steps = min(search.steps_for(max(d.pairs for d in samples)), steps)
     settings = replace(settings, radius=0.0, steps=steps, held_out=0.0)
     training = replace(training, settings=settings)
-    candidates = [[Candidate(r) for r in search.radii]] * len(samples)
+    lags = lags or [NONE] * len(samples)
+    candidates = [[Candidate(r, lag) for r in search.radii] for lag in lags]
     (errors,) = held_out_errors(samples, folds, candidates, training)
     return [
         _choice(d, s, f[0], e, search, training)

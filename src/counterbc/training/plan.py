@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from counterbc.acting.policies import Member, Policies
 from counterbc.data.demonstrations import Array, Demonstrations
@@ -13,6 +13,12 @@ from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import Scaling
 from counterbc.methods import Method
 from counterbc.settings import Settings
+
+
+class Choice(Protocol):
+    """A number that was chosen from the data, with its evidence."""
+
+    def as_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,8 +42,8 @@ class TrainingPlan:
     """Trained policies to continue from."""
     preset: str | None = None
     """The preset that the settings come from; None where there is none."""
-    radius_choices: tuple[dict[str, Any], ...] = ()
-    """How the radius of each dataset was chosen, where it was."""
+    choices: tuple[Choice, ...] = ()
+    """What was chosen from each dataset, in the order of the choices."""
 
     @property
     def operators(self) -> tuple[str, ...]:

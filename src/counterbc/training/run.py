@@ -189,7 +189,6 @@ def run_config(
 ) -> dict[str, Any]:
     """Return everything that decides the result, as JSON values."""
     first, needs = plan.datasets[0], plan.method.weighting.needs
-    radius_from = "cross-validation" if plan.radius_choices else "given"
     return {
         "method": plan.name,
         "definition": repr(plan.method),
@@ -197,7 +196,7 @@ def run_config(
         "settings": plan.settings.as_dict(),
         "learning_rate": plan.settings.rate(plan.method.policy),
         "members": [m.name for m in plan.members],
-        "radius_from": "not used" if isinstance(plan.method.support, Demonstrated) else radius_from,
+        "radius_from": _radius_from(plan),
         "data": [
             {"source": d.source, "fingerprint": d.fingerprint(), "pairs": d.pairs}
             for d in plan.datasets
@@ -214,9 +213,16 @@ def run_config(
         "dtype": str(dtype).removeprefix("torch."),
         "kernel": kernel,
         "versions": versions(kernel),
-        "radius_choices": list(plan.radius_choices),
+        "choices": [choice.as_dict() for choice in plan.choices],
         "started_from": None if plan.start is None else _params_fingerprint(plan.start.params),
     }
+
+
+def _radius_from(plan: TrainingPlan) -> str:
+    if isinstance(plan.method.support, Demonstrated):
+        return "not used"
+    is_chosen = bool(plan.choices) and plan.settings.radius == "auto"
+    return "cross-validation" if is_chosen else "given"
 
 
 def versions(kernel: str | None = None) -> dict[str, str | None]:

@@ -1,0 +1,93 @@
+"""A figure of what tuning found: held-out errors by lag, and by Δ and steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from counterbc.files import aside
+from counterbc.selection.clusters import Estimate
+from counterbc.selection.lag import LagChoice
+from counterbc.selection.radius_figure import check_kind
+
+_CURVE, _MARK = "#0072B2", "#D55E00"  # of the palette of Okabe and Ito
+
+
+class _Trial(Protocol):
+    @property
+    def radius(self) -> float: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def error(self) -> Estimate: ...
+
+
+class _Tuning(Protocol):
+    @property
+    def lag(self) -> LagChoice: ...
+    @property
+    def radius(self) -> float | tuple[float, ...]: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def trials(self) -> tuple[_Trial, ...]: ...
+    @property
+    def protocol(self) -> str: ...
+
+
+def tuning_figure(tuning: _Tuning, path: Path) -> None:
+    """Draw the held-out error of every lag, and of every Δ along the training."""
+    check_kind(path)
+    figure = Figure(figsize=(7.0, 2.7))
+    left, right = figure.subplots(1, 2)
+    _draw_lags(left, tuning.lag)
+    _draw_trials(right, tuning)
+    for axis in (left, right):
+        axis.tick_params(labelsize=8)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    with aside(path) as temporary:
+        figure.savefig(temporary, dpi=200)
+
+
+def _draw_lags(axis: Axes, choice: LagChoice) -> None:
+    if not choice.lags:
+        axis.text(0.5, 0.5, "no lag was searched", ha="center", transform=axis.transAxes)
+        axis.set_axis_off()
+        return
+    lags, seconds = np.array(choice.lags, float), choice.rate is not None
+    x = lags / choice.rate if choice.rate is not None else lags
+    error, se = np.array(choice.error), np.array(choice.above_se)
+    axis.fill_between(x, error - se, error + se, color=_CURVE, alpha=0.2, lw=0)
+    axis.plot(x, error, "o-", color=_CURVE, lw=1.4, ms=3, label="state alone")
+    if choice.own_past_error:
+        axis.plot(x, choice.own_past_error, ":", color="0.5", lw=1.2, label="and own past actions")
+    if choice.verdict != "cannot tell":
+        for lag in set(choice.lag):
+            at = lag / choice.rate if choice.rate is not None else lag
+            axis.axvline(at, color=_MARK, lw=1.4, ls=(0, (4, 2)))
+    axis.set_ylim(bottom=0)
+    axis.legend(fontsize=7, frameon=False)
+    axis.set_xlabel("lag (s)" if seconds else "lag (steps)", fontsize=9)
+    axis.set_ylabel("held-out squared error", fontsize=9)
+
+
+def _draw_trials(axis: Axes, tuning: _Tuning) -> None:
+    radii = sorted({t.radius for t in tuning.trials})
+    chosen = float(np.max(tuning.radius))
+    for i, radius in enumerate(radii):
+        trials = sorted((t for t in tuning.trials if t.radius == radius), key=lambda t: t.steps)
+        shade = str(round(0.75 * i / max(len(radii) - 1, 1), 2))
+        color = _MARK if radius == chosen else shade
+        steps, errors = [t.steps for t in trials], [t.error.value for t in trials]
+        axis.plot(steps, errors, "o-", color=color, lw=1.4, ms=3, label=f"Δ {radius:g}")
+    axis.axvline(tuning.steps, color=_MARK, lw=1.4, ls=(0, (4, 2)))
+    axis.set_xscale("log")
+    axis.legend(fontsize=7, frameon=False, ncols=2)
+    axis.set_xlabel("gradient steps", fontsize=9)
+    axis.set_ylabel("held-out squared error", fontsize=9)
+    axis.set_title(tuning.protocol, fontsize=6.5, loc="left", color="0.3")
