@@ -41,7 +41,7 @@ class LagSearch:
     of them."""
     folds: int = 5
     """Number of folds; policies trained on the other folds predict each."""
-    lag_steps: int = 2000
+    lag_steps: int = 1000
     """Gradient steps of each policy, which is plain BC on one observation."""
     pairs: int = 4000
     """Of larger datasets, random whole episodes with about this many pairs are used."""

@@ -50,12 +50,13 @@ def loss_text(loss: Tensor) -> str:
 
 
 class Bar:
-    """One bar for one training."""
+    """A bar for each of one or several trainings."""
 
     def __init__(self, title: str) -> None:
         self.bars, self.title = bars(), title
 
     def start(self, step: int, total: int, kernel: str) -> None:
+        self.bars = bars()
         self.bars.start()
         title = f"{self.title} ({kernel})"
         self.task = self.bars.add_task(title, total=total, completed=step, loss="…")
