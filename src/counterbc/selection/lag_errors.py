@@ -26,6 +26,8 @@ from counterbc.selection.held_out import (
 
 OWN_PAST = 2
 """Past actions of the demonstrator that the second criterion reads."""
+BATCH = 64
+"""The most pairs per gradient step of these policies."""
 FEW_EPISODES = 5
 """With fewer episodes, folds and clusters are stretches of steps."""
 
@@ -41,8 +43,9 @@ class LagSearch:
     of them."""
     folds: int = 5
     """Number of folds; policies trained on the other folds predict each."""
-    lag_steps: int = 1000
-    """Gradient steps of each policy, which is plain BC on one observation."""
+    lag_steps: tuple[int, ...] = (300, 1000, 2000)
+    """Gradient steps after which the policies, plain BC on one observation, are compared; each lag
+    has the number that suits it best."""
     pairs: int = 4000
     """Of larger datasets, random whole episodes with about this many pairs are used."""
     seed: int = 0
@@ -53,7 +56,7 @@ class LagSearch:
             ("seconds", 0 < self.seconds < math.inf, "above 0"),
             ("longest", self.longest >= 1, "1 or more"),
             ("folds", self.folds >= 2, "2 or more"),
-            ("lag_steps", self.lag_steps >= 1, "1 or more"),
+            ("lag_steps", min(self.lag_steps, default=0) >= 1, "one or more, 1 or above"),
             ("pairs", self.pairs >= 20, "20 or more"),
         ):
             if not ok:
@@ -91,7 +94,14 @@ def lag_errors(
 ) -> list[LagErrors]:
     """Return the errors of each dataset, all of them from one population for each criterion."""
     settings = replace(
-        training.settings, radius=0.0, steps=search.lag_steps, held_out=0.0, policy=None, modes=None
+        training.settings,
+        radius=0.0,
+        steps=max(search.lag_steps),
+        held_out=0.0,
+        policy=None,
+        modes=None,
+        ensemble=1,
+        largest_batch=BATCH,
     )
     method = settings.apply(METHODS["bc"], datasets[0].obs_shape)
     training = replace(training, name="bc", method=method, settings=settings)
@@ -101,11 +111,11 @@ def lag_errors(
         for d, k in zip(datasets, lags, strict=True)
     ]
     candidates = [[Candidate(lag=(float(k),)) for k in ks] for ks in lags]
-    (populations,) = train_held_out(datasets, folds, candidates, training)
+    snapshots = train_held_out(datasets, folds, candidates, training, search.lag_steps)
     checks = _own_past_squares(datasets, lags, search, training)
     return [
         _lag_errors(*values)
-        for values in zip(datasets, lags, folds, populations, checks, strict=True)
+        for values in zip(datasets, lags, folds, zip(*snapshots, strict=True), checks, strict=True)
     ]
 
 
@@ -113,7 +123,7 @@ def _lag_errors(
     demos: Demonstrations,
     lags: range,
     folds: Sequence[Folds],
-    populations: Sequence[Sequence[Policies]],
+    snapshots: Sequence[Sequence[Sequence[Policies]]],
     own_past: Array | None,
 ) -> LagErrors:
     pairs = demos.learned
@@ -128,13 +138,16 @@ def _lag_errors(
         residual = np.where(np.isnan(errors.residual[0]), off, errors.residual[0])
         return np.asarray((residual**2).sum(-1))
 
+    tables = np.stack([squares(populations) for populations in snapshots])  # (S, G, n)
+    suits = tables.mean(-1).argmin(0)  # (G,)
+
     def by_lag(k: int) -> Array:
-        acting = [[p[k] for p in policies] for policies in populations]
+        acting = [[p[k] for p in policies] for policies in snapshots[suits[k]]]
         return np.concatenate([squares(_with_lag(acting, float(lag))) for lag in lags])
 
     return LagErrors(
         lags=tuple(lags),
-        squares=squares(populations),
+        squares=tables[suits, np.arange(len(lags))],
         own_past=own_past,
         spread=((action - action.mean(0)) ** 2).sum(-1),
         cluster=np.unique(cluster, return_inverse=True)[1],
@@ -180,6 +193,8 @@ def _own_past_squares(
     ]
     flat = [(d, f) for group, f in zip(late, folds, strict=True) for d in group]
     candidates = [[Candidate()]] * len(flat)
+    middle = sorted(search.lag_steps)[len(search.lag_steps) // 2]
+    training = replace(training, settings=replace(training.settings, steps=middle))
     (errors,) = held_out_errors([d for d, _ in flat], [f for _, f in flat], candidates, training)
     squares = iter((e.residual[0, 0] ** 2).sum(-1) for e in errors)
     return [np.stack([next(squares) for _ in ks]) for ks in lags]

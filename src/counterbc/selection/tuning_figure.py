@@ -86,7 +86,10 @@ def _draw_trials(axis: Axes, tuning: _Tuning) -> None:
         steps, errors = [t.steps for t in trials], [t.error.value for t in trials]
         axis.plot(steps, errors, "o-", color=color, lw=1.4, ms=3, label=f"Δ {radius:g}")
     axis.axvline(tuning.steps, color=_MARK, lw=1.4, ls=(0, (4, 2)))
+    counts = sorted({t.steps for t in tuning.trials})
     axis.set_xscale("log")
+    axis.set_xticks(counts, [f"{n:,}" for n in counts])
+    axis.minorticks_off()
     axis.legend(fontsize=7, frameon=False, ncols=2)
     axis.set_xlabel("gradient steps", fontsize=9)
     axis.set_ylabel("held-out squared error", fontsize=9)
