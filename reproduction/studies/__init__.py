@@ -22,6 +22,7 @@ STUDIES = (
     "family",
     "fixed-radii",
     "intents",
+    "lag",
     "methods",
     "modes",
     "presets",
@@ -31,6 +32,7 @@ STUDIES = (
     "radius-errors",
     "scores",
     "teachers",
+    "tuned",
     "worlds",
 )
 PICTURES = {name: f"{name}-pictures" for name in ("can", "car-racing", "push-t")}

@@ -25,7 +25,7 @@ LEAST_PAIRS = 100
 """With fewer pairs no lag is searched."""
 LEAST_EPISODES = 5
 """Episodes of an operator who may have a lag of their own."""
-_SIGNIFICANT = 2.5  # standard errors by which an operator's lag must differ from the common one
+_SIGNIFICANT = 2.5  # standard errors, for lags of single operators and for confidence
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class LagChoice:
     reason: str = ""
     """Why nothing can be told; empty otherwise."""
     confident: bool = False
-    """Whether the demonstrators' own past actions confirm the lag, within one step."""
+    """Whether a lag is significant, and the demonstrators' own past actions point to the same."""
     lags: tuple[int, ...] = ()
     error: tuple[float, ...] = ()
     """Held-out squared error of each lag."""
@@ -139,8 +139,13 @@ def _choice(demos: Demonstrations, errors: LagErrors) -> LagChoice:
         lag=lag,
         operators=operators,
         verdict="late" if any(lag) else "not late",
-        confident=bool(own_past) and abs(int(np.argmin(own_past)) - k) <= 1,
+        confident=bool(own_past) and _is_sure(k, int(np.argmin(own_past)), above[0]),
     )
+
+
+def _is_sure(k: int, by_own_past: int, zero_above: Estimate) -> bool:
+    """Return whether both criteria find the lag k, and no lag is significantly worse."""
+    return k > 0 and by_own_past == k and zero_above.value > _SIGNIFICANT * zero_above.se
 
 
 def smallest_as_good(squares: Array, cluster: Array) -> int:

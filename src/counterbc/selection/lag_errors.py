@@ -43,7 +43,7 @@ class LagSearch:
     of them."""
     folds: int = 5
     """Number of folds; policies trained on the other folds predict each."""
-    lag_steps: tuple[int, ...] = (300, 1000, 2000)
+    lag_steps: tuple[int, ...] = (300, 1000, 3000)
     """Gradient steps after which the policies, plain BC on one observation, are compared; each lag
     has the number that suits it best."""
     pairs: int = 4000

@@ -1,0 +1,167 @@
+"""Whether the delay of a teacher can be read from the demonstrations.
+
+Teachers react 0 to 0.25 s late in three worlds, with white noise or the correlated errors of the
+teacher `typical`. Each dataset holds whole episodes. The lag is chosen as `counterbc tune` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from counterbc.acting.device import find_device
+from counterbc.demonstrators import Chain, Delay, Teacher, UniformNoise, demonstrate
+from counterbc.demonstrators.presets import TYPICAL
+from counterbc.envs import WORLDS
+from counterbc.experiments.cell import reproducible
+from counterbc.experiments.workers import run_all
+from counterbc.methods import METHODS
+from counterbc.selection.held_out import Training
+from counterbc.selection.lag import LagChoice, choose_lags
+from counterbc.settings import Settings
+from counterbc.training.progress import Quiet
+from reproduction.markdown import markdown_table
+from reproduction.options import StudyOptions, option
+from reproduction.records import Record, Records, read
+
+LAG_WORLDS = ("intersection", "cartpole", "air-hockey")
+SECONDS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
+LAG_NOISES = ("none", "white 0.3", "typical")
+SIZES = (400, 1600)
+FIRST_SEED = 2000
+TOLERANCE = {"intersection": 1.0}
+"""Steps by which an answer may be off; elsewhere half a step."""
+LONGEST_SHARE = 0.4
+"""Delays are at most this share of the median episode."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LagOptions(StudyOptions):
+    """Choose the lag of teachers whose delay is known."""
+
+    seeds: int = option(50, "datasets of each kind")
+    first_seed: int = option(FIRST_SEED, "seed of the first dataset")
+    worlds: tuple[str, ...] = LAG_WORLDS
+    seconds: tuple[float, ...] = option(SECONDS, "delays of the teachers in seconds")
+    pairs: tuple[int, ...] = SIZES
+    device: str | None = None
+    workers: int | None = None
+
+
+def run(options: LagOptions) -> None:
+    """Compute the missing rows and print the table."""
+    records = Records(options.numbers("lag"), indent=None, device=options.device)
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    jobs = {}
+    for world in options.worlds:
+        for noise in LAG_NOISES:
+            for pairs in options.pairs:
+                for seconds in options.seconds:
+                    kind = {"world": world, "noise": noise, "pairs": pairs, "seconds": seconds}
+                    if not records.has(**kind, seed=seeds[-1]):
+                        name = ", ".join(map(str, kind.values()))
+                        jobs[name] = partial(
+                            choose, world, late_teacher(noise, seconds), pairs, seeds,
+                            options.device, kind,
+                        )  # fmt: skip
+    if jobs:
+        run_all(jobs, lambda _, rows: records.add(*rows), options.workers, bars=False)
+    print(markdown(records.rows))
+
+
+def late_teacher(noise: str, seconds: float) -> Teacher:
+    """Return a teacher that reacts this late, with errors of one kind."""
+    if noise == "typical":
+        return replace(TYPICAL, delay=seconds)
+    sigma = 0.0 if noise == "none" else float(noise.split()[1])
+    return Chain((Delay(seconds), UniformNoise(sigma)))
+
+
+def choose(
+    world: str, teacher: Teacher, pairs: int, seeds: range, device: str | None, kind: Record
+) -> list[Record]:
+    """Return a row for each dataset."""
+    torch.set_num_threads(1)
+    settings = Settings(radius=0.0, steps=1, lag="auto", ensemble=1)
+    training = Training(
+        name="bc", method=METHODS["bc"], settings=settings, device=find_device(device),
+        progress=Quiet(),
+    )  # fmt: skip
+    with reproducible():
+        datasets = [demonstrate(world, teacher, pairs, seed) for seed in seeds]
+        choices = choose_lags(datasets, training)
+    median = float(np.median([len(e) for d in datasets for e in d.episodes]))
+    return [
+        kind | {"seed": seed, "median_length": median} | _row(choice)
+        for seed, choice in zip(seeds, choices, strict=True)
+    ]
+
+
+def _row(choice: LagChoice) -> Record:
+    return {
+        "lag": choice.lag[0],
+        "verdict": choice.verdict,
+        "confident": choice.confident,
+        "explained": None if choice.explained is None else asdict(choice.explained)["value"],
+    }
+
+
+def sections(results: Path) -> dict[str, dict[str, str]]:
+    """Return the table of docs/tune.md."""
+    return {"tune": {"lag": markdown(read(results / "lag" / "numbers.json"))}}
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What came out for one kind of data: shares of the datasets."""
+
+    datasets: int
+    answers: float
+    right: float
+    """Of the answers."""
+    confident_wrong: float
+    used: float
+    """Share of datasets that are trained with a lag within the tolerance, answer or not."""
+
+
+def tally(rows: list[Record]) -> Tally:
+    """Count answers and errors; rows have one world and one delay."""
+    rate = WORLDS[rows[0]["world"]].rate
+    answers = np.array([r["verdict"] != "cannot tell" for r in rows])
+    tolerance = TOLERANCE.get(rows[0]["world"], 0.5) + 1e-9
+    right = np.array([abs(r["lag"] - r["seconds"] * rate) <= tolerance for r in rows])
+    sure = np.array([r["confident"] for r in rows])
+    return Tally(
+        datasets=len(rows),
+        answers=float(answers.mean()),
+        right=float(right[answers].mean()) if answers.any() else float("nan"),
+        confident_wrong=float((answers & sure & ~right).mean()),
+        used=float(right.mean()),
+    )
+
+
+def markdown(rows: list[Record]) -> str:
+    """Return answers and errors of each kind of data."""
+    lines = []
+    for key, group in _groups(rows):
+        if group[0]["seconds"] * WORLDS[key[0]].rate <= LONGEST_SHARE * group[0]["median_length"]:
+            t = tally(group)
+            right = "–" if np.isnan(t.right) else f"{t.right:.0%}"
+            lines.append([
+                *map(str, key[:3]), f"{key[3]:g} s", f"{t.answers:.0%}", right,
+                f"{t.confident_wrong:.0%}", f"{t.used:.0%}",
+            ])  # fmt: skip
+    columns = ("world", "noise", "pairs", "delay", "answers", "right", "wrong and sure", "lag used")
+    return markdown_table(columns, lines)
+
+
+def _groups(rows: list[Record]) -> Iterator[tuple[tuple[str, str, int, float], list[Record]]]:
+    groups: dict[tuple[str, str, int, float], list[Record]] = {}
+    for r in rows:
+        groups.setdefault((r["world"], r["noise"], r["pairs"], r["seconds"]), []).append(r)
+    yield from sorted(groups.items())

@@ -1,0 +1,173 @@
+"""Counter-BC against BC when both are tuned by the same search, from the same demonstrations.
+
+Lag, number of steps and size of the ensemble are chosen for both methods; only Δ is 0 for BC. Both
+learn from the same datasets, start from the same seeds and are tested from the same starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from counterbc.acting.actor import ACTS
+from counterbc.acting.intervals import mean_interval
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.demonstrators import NOISES, TEACHERS, Teacher, demonstrate
+from counterbc.envs import WORLDS
+from counterbc.experiments.cell import evaluate_acts, reproducible
+from counterbc.experiments.workers import run_all
+from counterbc.trainer import train
+from reproduction.markdown import markdown_table
+from reproduction.options import StudyOptions, option
+from reproduction.records import Record, Records, read
+from reproduction.studies.lag import late_teacher
+
+TUNED_WORLDS = ("intersection", "cartpole", "air-hockey")
+SIGMAS = (0.0, 0.25, 0.5)
+LATE = 0.2
+"""Reaction time of the late teachers in seconds."""
+FIRST_SEED = 2000
+VARIANTS: dict[str, dict[str, Any]] = {
+    "bc, 10,000 steps": {"method": "bc", "steps": 10_000, "lag": 0.0},
+    "counter-bc, 10,000 steps": {"method": "counter-bc", "steps": 10_000, "lag": 0.0},
+    "bc, tuned": {"method": "bc"},
+    "counter-bc, tuned": {"method": "counter-bc"},
+}
+"""How each variant is trained; what is not named is chosen from the data."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedOptions(StudyOptions):
+    """Compare tuned methods on the same demonstrations."""
+
+    seeds: int = 50
+    first_seed: int = option(FIRST_SEED, "seed of the first run")
+    worlds: tuple[str, ...] = TUNED_WORLDS
+    pairs: tuple[int, ...] = (400,)
+    episodes: int = 40
+    device: str | None = None
+    workers: int | None = None
+    variants: tuple[str, ...] = option((), "variants to train; by default all")
+
+
+def run(options: TunedOptions) -> None:
+    """Compute the missing rows and print the table."""
+    records = Records(options.numbers("tuned"), indent=None, device=options.device)
+    jobs = {}
+    for kind, teacher in kinds(options):
+        for variant in options.variants or VARIANTS:
+            about = kind | {"variant": variant}
+            if not records.has(**about):
+                name = ", ".join(map(str, about.values()))
+                jobs[name] = partial(measure, about, teacher, options)
+    if jobs:
+        run_all(jobs, lambda _, rows: records.add(*rows), options.workers, bars=False)
+    print(markdown(records.rows))
+
+
+def kinds(options: TunedOptions) -> Iterator[tuple[Record, Teacher]]:
+    """Yield every kind of demonstrations: white noises, a crowd, and late teachers."""
+    for world in options.worlds:
+        for pairs in options.pairs:
+            teachers: dict[str, Teacher] = {
+                f"{name} {sigma:g}": noise(sigma)
+                for name, noise in NOISES.items()
+                for sigma in SIGMAS
+                if sigma or name == "uniform"
+            }
+            teachers["quick-crowd"] = TEACHERS["quick-crowd"]
+            teachers["0.2 s late"] = late_teacher("none", LATE)
+            teachers["0.2 s late, white 0.3"] = late_teacher("white 0.3", LATE)
+            teachers["0.2 s late, typical"] = late_teacher("typical", LATE)
+            for name, teacher in teachers.items():
+                yield {"world": world, "pairs": pairs, "teacher": name}, teacher
+
+
+def measure(about: Record, teacher: Teacher, options: TunedOptions) -> list[Record]:
+    """Return a row per run and way of acting."""
+    torch.set_num_threads(1)
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    variant = VARIANTS[about["variant"]]
+    with reproducible():
+        datasets = [demonstrate(about["world"], teacher, about["pairs"], s) for s in seeds]
+        policies = train(
+            datasets, seeds=list(seeds), device=options.device, progress=False, **variant
+        )
+        evaluations = evaluate_acts(policies, about["world"], episodes=options.episodes, acts=ACTS)
+    measured = WORLDS[about["world"]].measure
+    rows = []
+    for e in evaluations:
+        values = e.returns if measured is None else e.measures.get(measured, e.returns)
+        for i, member in enumerate(policies.members):
+            rows.append(about | {
+                "act": e.act, "seed": member.seed, "return": float(values[i].mean()),
+                "shown": _shown(datasets[i]), "lag": list(member.lag), "steps": member.steps,
+                "radius": max(member.radius), "ensemble": policies.shards,
+            })  # fmt: skip
+    return rows
+
+
+def _shown(demos: Demonstrations) -> float:
+    return float(demos.mean_return or 0.0)
+
+
+def sections(results: Path) -> dict[str, dict[str, str]]:
+    """Return the tables of docs/tune.md."""
+    return {"tune": {"tuned": markdown(read(results / "tuned" / "numbers.json"))}}
+
+
+def markdown(rows: list[Record]) -> str:
+    """Return the means of every variant, and tuned Counter-BC minus tuned BC with its interval."""
+    lines, p_values = [], []
+    for key, group in _groups(rows):
+        by_variant = {v: _returns(group, v) for v in VARIANTS}
+        means = [f"{x.mean():.2f}" if len(x) else "–" for x in by_variant.values()]
+        pair = (by_variant["counter-bc, tuned"], by_variant["bc, tuned"])
+        text, p = "–", float("nan")
+        if all(map(len, pair)):
+            difference = pair[0] - pair[1]
+            interval = mean_interval(difference)
+            text = f"{interval.mean:+.2f} [{interval.low:+.2f}, {interval.high:+.2f}]"
+            p = _sign_test(difference)
+        p_values.append(p)
+        lines.append([*map(str, key), f"{np.mean([r['shown'] for r in group]):.1f}", *means, text])
+    for line, p in zip(lines, holm(p_values), strict=True):
+        line.append("–" if np.isnan(p) else f"{p:.2f}")
+    columns = ("world", "pairs", "teacher", "act", "shown", *VARIANTS, "tuned: difference", "p")
+    return markdown_table(columns, lines)
+
+
+def _returns(rows: list[Record], variant: str) -> np.ndarray[Any, Any]:
+    chosen = sorted((r for r in rows if r["variant"] == variant), key=lambda r: r["seed"])
+    return np.array([r["return"] for r in chosen])
+
+
+def _sign_test(difference: np.ndarray[Any, Any]) -> float:
+    """Return the two-sided p-value of Wilcoxon's signed-rank test; 1 where nothing differs."""
+    from scipy.stats import wilcoxon
+
+    return 1.0 if not difference.any() else float(wilcoxon(difference).pvalue)
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Return p-values adjusted for all of them, by Holm's method; NaN stays."""
+    order = np.argsort(p_values, kind="stable")
+    count, largest = int(np.isfinite(p_values).sum()), 0.0
+    adjusted = list(p_values)
+    for rank, i in enumerate(order[:count]):
+        largest = max(largest, min(1.0, (count - rank) * p_values[i]))
+        adjusted[i] = largest
+    return adjusted
+
+
+def _groups(rows: list[Record]) -> Iterator[tuple[tuple[str, int, str, str], list[Record]]]:
+    groups: dict[tuple[str, int, str, str], list[Record]] = {}
+    for r in rows:
+        groups.setdefault((r["world"], r["pairs"], r["teacher"], r["act"]), []).append(r)
+    yield from sorted(groups.items())
