@@ -176,7 +176,7 @@ def test_train_cross_validates_the_radius_and_records_it(make_demos: Make, quick
     demos = [make_demos(episodes=6, seed=s) for s in (0, 1)]
     policies = quick(demos, "counter-bc", radius="auto", seeds=2)
     assert policies.config["radius_from"] == "cross-validation"
-    choices = policies.config["radius_choices"]
+    choices = [c for c in policies.config["choices"] if "radius" in c]
     assert [m.radius for m in policies.members] == [(c["radius"],) * 2 for c in choices]
     assert "(cross-validation)" in repr(policies)
     own_choice = choose_radius(demos[1], hidden=(8, 8), steps=20, progress=False)
@@ -211,7 +211,7 @@ def test_methods_without_counterfactuals_choose_no_radius(
 ) -> None:
     policies = quick(tiny, "bc", radius="auto")
     assert policies.config["radius_from"] == "not used"
-    assert policies.config["radius_choices"] == []
+    assert all("radius" not in choice for choice in policies.config["choices"])
 
 
 def test_what_goes_on_keeps_its_radius(tiny: Demonstrations, quick: Train) -> None:
