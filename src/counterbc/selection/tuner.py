@@ -268,7 +268,7 @@ def _choose(
     group: Sequence[int],
     lag: LagChoice,
 ) -> Tuning:
-    """Return the smallest radius, then the fewest steps, within one standard error of the best."""
+    """Return the smallest radius within one standard error of the best, with its best steps."""
     squares = table.squares[:, group]  # (S, G, n)
     means = squares.mean(-1)
     best = np.unravel_index(np.argmin(means), means.shape)
@@ -277,9 +277,9 @@ def _choose(
         above = cluster_mean(squares[s, g] - squares[best], table.cluster)
         return above.value <= above.se
 
-    rank = np.argsort([np.max(radii[i]) for i in group], kind="stable")
-    good = [(s, int(g)) for g in rank for s in range(len(counts)) if as_good(s, int(g))]
-    s, g = good[0]
+    rank = np.argsort([np.max(radii[i]) for i in group], kind="stable").tolist()
+    g = next(g for g in rank if any(as_good(s, g) for s in range(len(counts))))
+    s = int(np.argmin(means[:, g]))
     trials = tuple(
         Trial(
             float(np.max(radii[group[j]])), counts[i],
