@@ -45,6 +45,11 @@ def late_demos(*late: int, sigma: float = 0.1, episodes: int = 10) -> Demonstrat
     return Demonstrations(tuple(episode_list), np.full(1, -1.0), np.ones(1))
 
 
+def joined(demos: Demonstrations) -> Episode:
+    """Return all episodes as one."""
+    return Episode(demos.obs, demos.action)
+
+
 def training(method: str = "counter-bc", **changes: Any) -> Training:
     """Return how held-out policies are trained: small and on the CPU."""
     name, definition = find_method(method)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterbc.selection.clusters import Estimate, cluster_mean, cluster_ratio, cluster_sums
+from counterbc.selection.clusters import (
+    Estimate,
+    cluster_mean,
+    cluster_ratio,
+    cluster_sums,
+    episode_clusters,
+)
+from tests.fixture_types import Make
 
 
 def test_clusters_of_one_value_give_the_usual_standard_error() -> None:
@@ -34,3 +41,11 @@ def test_one_cluster_has_no_standard_error_to_speak_of() -> None:
 
 def test_sums_are_by_cluster() -> None:
     assert cluster_sums(np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1])).tolist() == [2, 5]
+
+
+def test_clusters_are_episodes_or_stretches_of_few_long_ones(make_demos: Make) -> None:
+    assert episode_clusters(make_demos(episodes=5, length=3), 2).tolist() == [
+        0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4,
+    ]  # fmt: skip
+    few = episode_clusters(make_demos(episodes=2, length=5), 2)
+    assert few.tolist() == [0, 0, 1, 1, 2, 3, 3, 4, 4, 5]

@@ -13,7 +13,7 @@ from counterbc.demonstrators import Chain, Delay, UniformNoise, demonstrate
 from counterbc.selection.lag import LagChoice, choose_lags, smallest_as_good
 from counterbc.selection.lag_errors import LagSearch
 from tests.fixture_types import Make
-from tests.selection.datasets import late_demos, training
+from tests.selection.datasets import joined, late_demos, training
 
 SHORT = LagSearch(longest=4, lag_steps=(300,))
 
@@ -71,11 +71,7 @@ def test_operators_who_do_not_differ_share_one_lag() -> None:
 
 def test_one_long_episode_is_enough() -> None:
     demos = late_demos(2)
-    obs, action = (
-        np.concatenate([getattr(e, n) for e in demos.episodes]) for n in ("obs", "action")
-    )
-    one = replace(demos, episodes=(replace(demos.episodes[0], obs=obs, action=action),))
-    assert lag_of_one(one).lag == (2.0,)
+    assert lag_of_one(replace(demos, episodes=(joined(demos),))).lag == (2.0,)
 
 
 def test_much_data_are_searched_in_whole_episodes() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from counterbc.selection.clusters import Estimate
 from counterbc.selection.folds import split_folds
 from counterbc.selection.held_out import Candidate, held_out_errors
 from counterbc.selection.lag_errors import LagSearch
-from counterbc.selection.tuner import _by_size, _first_as_good, tune, tune_datasets
+from counterbc.selection.tuner import _by_size, _pays, tune, tune_datasets
 from counterbc.selection.tuning import TuneSearch, Tuning
 from counterbc.trainer import train
 from tests.fixture_types import Make
-from tests.selection.datasets import late_demos, noisy_demos, training
+from tests.selection.datasets import joined, late_demos, noisy_demos, training
 
 SEARCH = TuneSearch(radii=(0.0, 0.2, 0.4), step_counts=(100, 400))
 LAGS = LagSearch(longest=3, lag_steps=(300,))
@@ -108,9 +109,11 @@ def test_errors_of_ensembles_by_hand() -> None:
 
 
 def test_an_ensemble_is_taken_if_it_is_better_by_a_standard_error() -> None:
-    means = np.array([[0.5, 0.4]])
-    assert _first_as_good(means, [Estimate(0.1, 0.05)]) == 1
-    assert _first_as_good(means, [Estimate(0.1, 0.15)]) == 0
+    assert _pays([Estimate(0.1, 0.05)])
+    assert not _pays([Estimate(0.1, 0.15)])
+    # The mean of two is 0.05, its standard error 0.06 or 0.042.
+    assert not _pays([Estimate(0.1, 0.12), Estimate(0.0, 0.0)])
+    assert _pays([Estimate(0.1, 0.06), Estimate(0.0, 0.06)])
 
 
 # What training does with it
@@ -185,23 +188,19 @@ def test_a_lag_that_cannot_be_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize("method", ["bc", "counter-bc"])
-def test_constant_actions_are_refused_or_answered_in_one_sentence(method: str) -> None:
-    choice = tuned(late_demos(1).map_actions(np.zeros_like), method)
-    assert choice.lag.verdict == "cannot tell"
-    assert "all actions are the same" in choice.lag.explanation
+def test_constant_actions_are_refused_in_one_sentence_unless_all_is_given(method: str) -> None:
+    demos = late_demos(1).map_actions(np.zeros_like)
+    with pytest.raises(DataError, match="all 300 actions are the same, so there is nothing to ch"):
+        tuned(demos, method)
+    with pytest.raises(DataError, match="or give the radius and the number of steps yourself"):
+        train(demos, method, **SMALL)
+    (member,) = train(demos, method, radius=0.2, steps=5, **SMALL).members
+    assert member.lag == (0.0,)
 
 
 def test_one_episode_is_split_into_blocks() -> None:
     demos = late_demos(1)
-    choice = tuned(Demonstrations(demos.episodes[:1] * 5, demos.action_low, demos.action_high))
-    assert "whole episodes" in choice.protocol
-    obs, action = (
-        np.concatenate([getattr(e, n) for e in demos.episodes]) for n in ("obs", "action")
-    )
-    long = Demonstrations(
-        (type(demos.episodes[0])(obs, action),), demos.action_low, demos.action_high
-    )
-    choice = tuned(long)
+    choice = tuned(replace(demos, episodes=(joined(demos),)))
     assert choice.protocol == "5 folds of blocks, gap 10 steps, 300 pairs"
     assert choice.lag.lag == (1.0,)
 

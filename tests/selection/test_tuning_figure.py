@@ -42,6 +42,7 @@ def test_without_a_rate_or_a_search_the_figure_shows_what_there_is(tmp_path: Pat
 def test_a_choice_without_trials_is_drawn(tmp_path: Path) -> None:
     svg = drawn(Tuning(CURVE, (0.2, 0.4), 200), tmp_path / "given.svg")
     assert "<!-- state alone -->" in svg
+    assert "<!-- radius and steps were given -->" in svg
 
 
 def test_another_kind_of_picture_is_refused(tmp_path: Path) -> None:

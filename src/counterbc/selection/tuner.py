@@ -20,9 +20,9 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import lag_of, lagged_pairs
 from counterbc.data.radii import Radius
 from counterbc.data.scaling import unit_actions
-from counterbc.errors import CounterBCError
+from counterbc.errors import CounterBCError, DataError
 from counterbc.methods import Method, find_method
-from counterbc.selection.clusters import Estimate, cluster_mean
+from counterbc.selection.clusters import Estimate, cluster_mean, episode_clusters
 from counterbc.selection.doubts import LEAST_STEPS, Doubt, largest_is_best, several_modes
 from counterbc.selection.folds import Folds, split_folds
 from counterbc.selection.held_out import (
@@ -33,7 +33,7 @@ from counterbc.selection.held_out import (
     held_out_errors,
 )
 from counterbc.selection.lag import LagChoice, choose_lags
-from counterbc.selection.lag_errors import FEW_EPISODES, LagSearch
+from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning
 from counterbc.selection.unimodality import two_peaks
 from counterbc.settings import settings_for
@@ -175,12 +175,11 @@ class _Tuner:
         for d, row in enumerate(choices):
             residuals = [by_count[counts.index(c.steps)][d].residual for c in row]
             errors.append([_by_size(r[:, g], sizes) for g, r in enumerate(residuals)])
-        means = np.array([np.nanmean(e, axis=1) for row in errors for e in row])  # (choices, sizes)
         gains = [
             [cluster_mean(*_finite(e[0] - e[-1], self._cluster(d))) for e in row]
             for d, row in enumerate(errors)
         ]
-        size = sizes[_first_as_good(means, [g for row in gains for g in row])]
+        size = sizes[-1 if _pays([g for row in gains for g in row]) else 0]
         return [
             [replace(c, ensemble=size, ensemble_gain=g) for c, g in zip(row, gain, strict=True)]
             for row, gain in zip(choices, gains, strict=True)
@@ -211,16 +210,16 @@ class _Tuner:
         return _Table(squares[:, :, known], spread[known], cluster, names)
 
     def _cluster(self, d: int) -> Array:
-        """Return the episode of each action, or its stretch of steps if there are few episodes."""
-        data = self.datasets[d]
-        start = data.starts[data.learned].astype(float)
-        if len(np.unique(start)) < FEW_EPISODES:
-            start += (data.learned - start) // _STRETCH / len(data.starts)
-        return np.unique(start, return_inverse=True)[1]
+        return episode_clusters(self.datasets[d], _STRETCH)
 
 
 def _sample(demos: Demonstrations, lag: tuple[float, ...], search: TuneSearch) -> Demonstrations:
     """Return at most as many pairs as the search uses; actions that a lag needs stay together."""
+    if (demos.action[demos.learned] == demos.action[demos.learned[0]]).all():
+        raise DataError(
+            f"all {demos.pairs} actions are the same, so there is nothing to choose; check the "
+            "data, or give the radius and the number of steps yourself"
+        )
     if demos.pairs <= search.pairs:
         return demos
     if all(k == int(k) for k in lag):
@@ -251,14 +250,10 @@ def _finite(values: Array, cluster: Array) -> tuple[Array, Array]:
     return values[finite], np.unique(cluster[finite], return_inverse=True)[1]
 
 
-def _first_as_good(means: Array, gains: Sequence[Estimate]) -> int:
-    """Return the last size if it predicts better by more than one standard error, else the first.
-
-    `means` are errors (choices, sizes), `gains` those of the last size over the first.
-    """
+def _pays(gains: Sequence[Estimate]) -> bool:
+    """Return whether the mean of several gains is above its standard error."""
     gain = float(np.mean([g.value for g in gains]))
-    se = float(np.sqrt(np.sum([g.se**2 for g in gains])) / len(gains))
-    return means.shape[1] - 1 if gain > se else 0
+    return gain > float(np.sqrt(np.sum([g.se**2 for g in gains])) / len(gains))
 
 
 def _choose(
