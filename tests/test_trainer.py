@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +171,20 @@ def test_start_keeps_every_members_radius(tiny: Demonstrations, quick: Train) ->
     first = quick(tiny, "counter-bc", seeds=2, radii=[0.1, 0.2])
     second = quick(tiny, "counter-bc", start=first)
     assert [m.name for m in second.members] == [m.name for m in first.members]
+
+
+def test_start_keeps_the_lag_and_the_size_of_the_ensemble(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    first = quick(tiny, "counter-bc", lag=(1.0, 2.5), ensemble=3)
+    second = quick(tiny, "counter-bc", start=first)
+    assert (second.members[0].lag, second.shards) == ((1.0, 2.5), 3)
+    assert quick(tiny, "counter-bc", start=first, lag=1).members[0].lag == (1.0,)
+    nameless = replace(tiny, episodes=tuple(replace(e, operator=None) for e in tiny.episodes))
+    with pytest.raises(OptionError, match="2 lags for 0 operators"):
+        quick(nameless, "counter-bc", start=first)
+    bcnd = quick(tiny, "bcnd")
+    assert quick(tiny, "bcnd", start=bcnd).shards == 4
 
 
 def test_train_cross_validates_the_radius_and_records_it(make_demos: Make, quick: Train) -> None:

@@ -77,6 +77,8 @@ def test_a_given_value_is_not_searched() -> None:
     choice = tuned(demos, lag=1, radius=0.2, steps=50, ensemble=2)
     assert (choice.lag.verdict, choice.lag.lag) == ("given", (1.0,))
     assert (choice.radius, choice.steps, choice.trials) == (0.2, 50, ())
+    assert choice.sentences[-1] == "Stop after 50 steps; average 2 networks"
+    assert tuned(demos, lag=1, radius=0.2, ensemble=2).ensemble == 2
     fixed_radius = tuned(demos, lag=1, radius=0.2)
     assert {t.radius for t in fixed_radius.trials} == {0.2}
     fixed_steps = tuned(demos, lag=1, steps=150)

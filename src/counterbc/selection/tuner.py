@@ -86,13 +86,13 @@ def tune_datasets(
     `radii` are given radii that are all trained; None chooses one. The settings of the training say
     what else is given.
     """
-    search, settings = search or TuneSearch(), training.settings
+    search, settings, size = search or TuneSearch(), training.settings, training.method.shards
     lags = find_lags(datasets, training, lag_search)
     fixed = isinstance(training.method.support, Demonstrated)
     tried: list[Radius] = list(radii if radii is not None else (0.0,) if fixed else search.radii)
     counts = search.step_counts if settings.steps == "auto" else (settings.step_count,)
     if len(counts) == 1 and (radii is not None or len(tried) == 1):
-        return [[Tuning(lag, _plain(r), counts[0]) for r in tried] for lag in lags]
+        return [[Tuning(lag, _plain(r), counts[0], size) for r in tried] for lag in lags]
     tuner = _Tuner(datasets, [c.lag for c in lags], search, training)
     tables = tuner.errors(tried, counts)
     groups = [[i] for i in range(len(tried))] if radii is not None else [[*range(len(tried))]]
@@ -101,7 +101,8 @@ def tune_datasets(
         for table, lag in zip(tables, lags, strict=True)
     ]
     choices = [
-        [replace(c, protocol=tuner.protocol(d)) for c in row] for d, row in enumerate(choices)
+        [replace(c, ensemble=size, protocol=tuner.protocol(d)) for c in row]
+        for d, row in enumerate(choices)
     ]
     if settings.ensemble == "auto" and settings.steps == "auto" and training.method.shards == 1:
         return tuner.with_ensembles(choices)
@@ -145,6 +146,7 @@ class _Tuner:
     ) -> None:
         self.lags, self.search, self.training = lags, search, training
         self.datasets = [_sample(d, k, search) for d, k in zip(datasets, lags, strict=True)]
+        self.clusters = [episode_clusters(d, _STRETCH) for d in self.datasets]
         self.folds = [split_folds(d, search.folds, search.seed) for d in self.datasets]
 
     def protocol(self, dataset: int) -> str:
@@ -176,7 +178,7 @@ class _Tuner:
             residuals = [by_count[counts.index(c.steps)][d].residual for c in row]
             errors.append([_by_size(r[:, g], sizes) for g, r in enumerate(residuals)])
         gains = [
-            [cluster_mean(*_finite(e[0] - e[-1], self._cluster(d))) for e in row]
+            [cluster_mean(*_finite(e[0] - e[-1], self.clusters[d])) for e in row]
             for d, row in enumerate(errors)
         ]
         size = sizes[-1 if _pays([g for row in gains for g in row]) else 0]
@@ -204,13 +206,10 @@ class _Tuner:
         known = ~np.isnan(squares).any((0, 1))
         if not known.any():
             raise CounterBCError("every policy diverged in the search; lower the learning rate")
-        cluster = np.unique(self._cluster(d)[known], return_inverse=True)[1]
+        cluster = np.unique(self.clusters[d][known], return_inverse=True)[1]
         peaks = two_peaks(errors.residual[0, 0][known])
         names = tuple(data.action_names[i] for i in peaks)
         return _Table(squares[:, :, known], spread[known], cluster, names)
-
-    def _cluster(self, d: int) -> Array:
-        return episode_clusters(self.datasets[d], _STRETCH)
 
 
 def _sample(demos: Demonstrations, lag: tuple[float, ...], search: TuneSearch) -> Demonstrations:
