@@ -27,7 +27,7 @@ from counterbc.settings import Settings
 from counterbc.training.progress import Quiet
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
-from reproduction.records import Record, Records, read
+from reproduction.records import Record, Records
 
 LAG_WORLDS = ("intersection", "cartpole", "air-hockey")
 SECONDS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
@@ -113,7 +113,7 @@ def _row(choice: LagChoice) -> Record:
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the table of docs/tune.md."""
-    return {"tune": {"lag": markdown(read(results / "lag" / "numbers.json"))}}
+    return {"tune": {"lag": markdown(Records(results / "lag" / "numbers.json").rows)}}
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from counterbc.experiments.workers import run_all
 from counterbc.trainer import train
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
-from reproduction.records import Record, Records, read
+from reproduction.records import Record, Records
 from reproduction.studies.lag import late_teacher
 
 TUNED_WORLDS = ("intersection", "cartpole", "air-hockey")
@@ -119,7 +119,7 @@ def _shown(demos: Demonstrations) -> float:
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of docs/tune.md."""
-    return {"tune": {"tuned": markdown(read(results / "tuned" / "numbers.json"))}}
+    return {"tune": {"tuned": markdown(Records(results / "tuned" / "numbers.json").rows)}}
 
 
 def markdown(rows: list[Record]) -> str:
