@@ -13,10 +13,12 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
 from counterbc.methods import METHODS, Method
 from counterbc.policies import POLICIES, GaussianMLP
-from counterbc.settings import Settings
+from counterbc.settings import PRESETS, Settings
 from counterbc.weightings import Advantage, StateExpertise
 from tests.equality import assert_near, same
 from tests.fixture_types import Train
+
+LAGS = "a number of steps of 0 or more, one per operator, seconds such as 0.2s, or auto"
 
 
 @pytest.mark.parametrize(
@@ -56,10 +58,18 @@ def test_a_bad_option_is_refused_in_one_sentence(
 @pytest.mark.parametrize(
     ("name", "value", "allowed_words"),
     [
-        ("steps", "many", "an integer of 1 or more"),
-        ("steps", 2.5, "an integer of 1 or more"),
-        ("steps", True, "an integer of 1 or more"),
-        ("steps", None, "an integer of 1 or more"),
+        ("steps", "many", "an integer of 1 or more, or auto"),
+        ("steps", 2.5, "an integer of 1 or more, or auto"),
+        ("steps", True, "an integer of 1 or more, or auto"),
+        ("steps", None, "an integer of 1 or more, or auto"),
+        ("ensemble", 0, "an integer of 1 or more, or auto"),
+        ("ensemble", "all", "an integer of 1 or more, or auto"),
+        ("ensemble", 2.0, "an integer of 1 or more, or auto"),
+        ("lag", -1, LAGS),
+        ("lag", (0.0, -0.5), LAGS),
+        ("lag", np.nan, LAGS),
+        ("lag", None, LAGS),
+        ("lag", True, LAGS),
         ("batch", "all", "an integer of 1 or more"),
         ("modes", 2.0, "an integer of 1 or more"),
         ("counterfactuals", (3,), "an integer of 0 or more"),
@@ -90,6 +100,9 @@ def test_a_value_of_another_type_is_refused(name: str, value: Any, allowed_words
     ("name", "value", "same_value"),
     [
         ("steps", np.int64(7), 7),
+        ("ensemble", np.int64(4), 4),
+        ("lag", np.float32(1.5), 1.5),
+        ("lag", [1, 2], (1, 2)),
         ("learning_rate", np.float32(0.5), 0.5),
         ("learning_rate", 1, 1.0),
         ("limited", np.bool_(True), True),
@@ -106,6 +119,46 @@ def test_numbers_and_lists_of_other_libraries_are_taken(
     name: str, value: Any, same_value: Any
 ) -> None:
     assert Settings(**{name: value}) == Settings(**{name: same_value})
+
+
+def test_the_default_leaves_lag_radius_steps_and_ensemble_to_the_data() -> None:
+    chosen = PRESETS["default"]
+    assert (chosen.lag, chosen.radius, chosen.steps, chosen.ensemble) == ("auto",) * 4
+    assert chosen.step_count == 10_000
+
+
+@pytest.mark.parametrize("preset", ["paper", "authors"])
+def test_the_presets_of_the_paper_choose_nothing_from_the_data(
+    preset: str, tiny: Demonstrations, quick: Train
+) -> None:
+    fixed = PRESETS[preset]
+    assert (fixed.lag, fixed.steps, fixed.ensemble) == (0.0, 10_000, 1)
+    policies = quick(tiny, "counter-bc", preset=preset)
+    assert (policies.members[0].lag, policies.shards) == ((0.0,), 1)
+    assert policies.config["choices"] == []
+
+
+def test_an_ensemble_acts_by_the_average_of_networks_that_learn_from_the_same_pairs(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    policies = quick(tiny, "bc", ensemble=4, lag=0.0)
+    assert policies.shards == 4
+    first = quick(tiny, "bc", ensemble=1, lag=0.0)
+    for name, value in first.params.items():  # the first network is the one without ensemble
+        torch.testing.assert_close(policies.params[name][:1], value, rtol=1e-5, atol=1e-6)
+    obs = policies.scales.obs(torch.tensor(tiny.obs[:1], dtype=torch.float32)[None])
+    head = policies.policy.head(policies.params, obs.expand(4, -1, -1))
+    average = policies.scales.restore(policies.policy.mean(head).mean(0, keepdim=True))
+    action = policies[0].actor().act(tiny.obs[0])
+    np.testing.assert_allclose(action, average[0, 0].detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_method_that_averages_networks_already_takes_no_ensemble(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    with pytest.raises(OptionError, match="ensemble is 2, but this method averages 4 networks al"):
+        quick(tiny, "bcnd", ensemble=2)
+    assert quick(tiny, "bcnd", ensemble=1).shards == 4
 
 
 @pytest.mark.parametrize(("pairs", "batch"), [(5, 1), (40, 4), (99, 9), (5000, 256)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -172,11 +173,25 @@ def test_start_keeps_every_members_radius(tiny: Demonstrations, quick: Train) ->
     assert [m.name for m in second.members] == [m.name for m in first.members]
 
 
+def test_start_keeps_the_lag_and_the_size_of_the_ensemble(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    first = quick(tiny, "counter-bc", lag=(1.0, 2.5), ensemble=3)
+    second = quick(tiny, "counter-bc", start=first)
+    assert (second.members[0].lag, second.shards) == ((1.0, 2.5), 3)
+    assert quick(tiny, "counter-bc", start=first, lag=1).members[0].lag == (1.0,)
+    nameless = replace(tiny, episodes=tuple(replace(e, operator=None) for e in tiny.episodes))
+    with pytest.raises(OptionError, match="2 lags for 0 operators"):
+        quick(nameless, "counter-bc", start=first)
+    bcnd = quick(tiny, "bcnd")
+    assert quick(tiny, "bcnd", start=bcnd).shards == 4
+
+
 def test_train_cross_validates_the_radius_and_records_it(make_demos: Make, quick: Train) -> None:
     demos = [make_demos(episodes=6, seed=s) for s in (0, 1)]
     policies = quick(demos, "counter-bc", radius="auto", seeds=2)
     assert policies.config["radius_from"] == "cross-validation"
-    choices = policies.config["radius_choices"]
+    choices = [c for c in policies.config["choices"] if "radius" in c]
     assert [m.radius for m in policies.members] == [(c["radius"],) * 2 for c in choices]
     assert "(cross-validation)" in repr(policies)
     own_choice = choose_radius(demos[1], hidden=(8, 8), steps=20, progress=False)
@@ -211,7 +226,7 @@ def test_methods_without_counterfactuals_choose_no_radius(
 ) -> None:
     policies = quick(tiny, "bc", radius="auto")
     assert policies.config["radius_from"] == "not used"
-    assert policies.config["radius_choices"] == []
+    assert all("radius" not in choice for choice in policies.config["choices"])
 
 
 def test_what_goes_on_keeps_its_radius(tiny: Demonstrations, quick: Train) -> None:

@@ -67,7 +67,7 @@ def run(options: LagOptions) -> None:
                         name = ", ".join(map(str, kind.values()))
                         jobs[name] = partial(
                             choose, world, late_teacher(noise, seconds), pairs, seeds,
-                            options.device, kind,
+                            device=options.device, kind=kind,
                         )  # fmt: skip
     if jobs:
         run_all(jobs, lambda _, rows: records.add(*rows), options.workers, bars=False)

@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex
 import torch
 
 from counterbc.acting.device import find_device
-from counterbc.acting.policies import Policies
+from counterbc.acting.policies import Member, Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import lag_of
 from counterbc.data.needs import check_needs
@@ -51,12 +51,14 @@ def train(
 
     `demos` is one dataset for all seeds (by default one seed), or one dataset per seed. `changes`
     are fields of `Settings`, e.g. radius=0.4 or steps=2000. With `start` training continues from
-    trained policies on new pairs; they keep their scales, and their radius unless one is given.
+    trained policies on new pairs; they keep their scales, and their radius and lag unless given.
     With `out` the run is written to that folder, with checkpoints on the way; `resume=True`
     finishes a run that was stopped.
     """
     (name, definition), torch_device = find_method(method), find_device(device)
     settings, datasets = settings_for(preset, **changes), as_datasets(demos)
+    if start is not None and settings.ensemble == "auto" and definition.shards == 1:
+        settings = replace(settings, ensemble=start.shards)
     definition = settings.apply(definition, datasets[0].obs_shape)
     held_out: list[Demonstrations] = []
     if settings.held_out:
@@ -70,28 +72,19 @@ def train(
     requested = _asked_radii(definition, settings, radii, keep)
     order = _seeds(seeds, start, len(datasets))
     if start is not None:
-        check_start(
-            start, len(order) * len(requested), definition, datasets[0], "auto" in requested
-        )
+        count, is_auto = len(order) * len(requested), "auto" in requested
+        check_start(start, count, definition, datasets[0], is_auto)
     if folder is not None:
         check_out(folder, resume, definition.policy)
-    bar: Progress = Bar("choosing") if progress is True else Quiet()
     training = Training(
-        name=name, method=definition, settings=settings, device=torch_device, progress=bar
-    )
+        name=name, method=definition, settings=settings, device=torch_device,
+        progress=Bar("choosing") if progress is True else Quiet(),
+    )  # fmt: skip
     chosen = _choose(datasets, training, requested, start)
-    definition = replace(settings, ensemble=chosen.ensemble).apply(
-        definition, datasets[0].obs_shape
-    )
-    members = [
-        replace(m, lag=chosen.lags[m.dataset], steps=steps)
-        for row, counts in zip(chosen.radii, chosen.steps, strict=True)
-        for m in seed_members(datasets, order, [row])
-        for steps in [counts[m.dataset]]
-    ]
-    if start is not None and keep:
-        pairs = zip(members, start.members, strict=True)
-        members = [replace(m, radius=s.radius) for m, s in pairs]
+    if settings.ensemble == "auto":
+        ensemble = replace(settings, ensemble=chosen.ensemble)
+        definition = ensemble.apply(definition, datasets[0].obs_shape)
+    members = _members(datasets, order, chosen, start, keep_radius=keep)
     plan = plan_training(
         datasets, definition, chosen.settings, members, name=name, start=start,
         held_out=tuple(held_out), preset=preset, choices=chosen.evidence,
@@ -111,6 +104,32 @@ class _Chosen:
     steps: list[list[int | None]]
     evidence: tuple[Choice, ...] = ()
     ensemble: int = 1
+
+
+def _members(
+    datasets: list[Demonstrations],
+    seeds: Sequence[int],
+    chosen: _Chosen,
+    start: Policies | None,
+    *,
+    keep_radius: bool,
+) -> list[Member]:
+    """Return radii × seeds members with the lag and the steps of their dataset.
+
+    Those that continue from `start` keep its radius and lag, unless given.
+    """
+    members = [
+        replace(m, lag=chosen.lags[m.dataset], steps=counts[m.dataset])
+        for row, counts in zip(chosen.radii, chosen.steps, strict=True)
+        for m in seed_members(datasets, seeds, [row])
+    ]
+    if start is not None and keep_radius:
+        pairs = zip(members, start.members, strict=True)
+        members = [replace(m, radius=s.radius) for m, s in pairs]
+    if start is not None and chosen.settings.lag == "auto":
+        pairs = zip(members, start.members, strict=True)
+        members = [replace(m, lag=lag_of(s.lag, datasets[m.dataset])) for m, s in pairs]
+    return members
 
 
 def _choose(

@@ -1,10 +1,17 @@
-"""Demonstrations of a linear law with known errors."""
+"""Demonstrations of a linear law with known errors, and how policies learn from them."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import torch
 
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.methods import find_method
+from counterbc.selection.held_out import Training
+from counterbc.settings import settings_for
+from counterbc.training.progress import Quiet
 
 
 def noisy_demos(*sigma: float, goals: float = 0.0, episodes: int = 10) -> Demonstrations:
@@ -19,3 +26,35 @@ def noisy_demos(*sigma: float, goals: float = 0.0, episodes: int = 10) -> Demons
         action[:, -1] += goals * rng.choice([-1, 1], 12)
         episode_list.append(Episode(obs, action))
     return Demonstrations(tuple(episode_list), np.full(size, -1.0), np.ones(size))
+
+
+def late_demos(*late: int, sigma: float = 0.1, episodes: int = 10) -> Demonstrations:
+    """Return episodes of 30 pairs of an unpredictable signal that is followed late.
+
+    Each action is half the state of `late` steps ago, ± uniform errors. With several numbers,
+    operators p0, p1, … take turns, each with a lateness of their own.
+    """
+    rng, episode_list = np.random.default_rng(1), []
+    for i in range(episodes):
+        obs = rng.uniform(-1, 1, (30, 1))
+        k = late[i % len(late)]
+        delayed = np.concatenate([np.zeros((k, 1)), obs[: 30 - k]])
+        action = 0.5 * delayed + sigma * rng.uniform(-1, 1, (30, 1))
+        name = f"p{i % len(late)}" if len(late) > 1 else None
+        episode_list.append(Episode(obs, action, operator=name))
+    return Demonstrations(tuple(episode_list), np.full(1, -1.0), np.ones(1))
+
+
+def joined(demos: Demonstrations) -> Episode:
+    """Return all episodes as one."""
+    return Episode(demos.obs, demos.action)
+
+
+def training(method: str = "counter-bc", **changes: Any) -> Training:
+    """Return how held-out policies are trained: small and on the CPU."""
+    name, definition = find_method(method)
+    settings = settings_for("default", **({"hidden": (16, 16)} | changes))
+    return Training(
+        name=name, method=settings.apply(definition), settings=settings,
+        device=torch.device("cpu"), progress=Quiet(),
+    )  # fmt: skip

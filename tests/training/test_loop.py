@@ -11,9 +11,16 @@ from typing import Any
 import pytest
 import torch
 
+from counterbc.acting.policies import Member
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
+from counterbc.methods import METHODS
+from counterbc.settings import settings_for
 from counterbc.training.loop import Interrupt, Loop
+from counterbc.training.plan import TrainingPlan, plan_training
+from counterbc.training.progress import Quiet
+from counterbc.training.run import run, run_snapshots
+from tests.equality import assert_near
 from tests.fixture_types import Train
 
 NO_NUMBA = (
@@ -74,3 +81,73 @@ def test_the_curve_has_a_point_per_interval_and_the_mean_over_shards(
     assert curve.steps[:3].tolist() == [2, 4, 6]
     assert len(curve.steps) == 3 * 125  # three rounds
     assert curve.loss.shape == (375, 2)
+
+
+CPU = torch.device("cpu")
+
+
+def plan_of(
+    demos: Demonstrations, stops: list[int | None], steps: int, method: str = "counter-bc"
+) -> TrainingPlan:
+    """One member per stop, on the torch kernel."""
+    settings = settings_for("default", hidden=(8, 8), steps=steps, kernel="torch")
+    members = [Member(i, (0.4, 0.4), steps=stop) for i, stop in enumerate(stops)]
+    return plan_training([demos], settings.apply(METHODS[method]), settings, members)
+
+
+@pytest.mark.parametrize("method", ["bc", "counter-bc", "bcnd"])
+def test_a_member_that_stops_early_has_the_bits_of_a_shorter_training(
+    method: str, tiny: Demonstrations
+) -> None:
+    # Each round of BCND has all steps; a member stops in the last of them.
+    together = run(plan_of(tiny, [7, 20, None], 20, method), device=CPU)
+    whole = run(plan_of(tiny, [None] * 3, 20, method), device=CPU)
+    shorter = run(plan_of(tiny, [None] * 3, 7, method), device=CPU)
+    shards = METHODS[method].shards
+    for name, value in together.params.items():
+        if METHODS[method].rounds == 1:
+            assert torch.equal(value[:shards], shorter.params[name][:shards])
+        assert torch.equal(value[shards:], whole.params[name][shards:])
+        assert not torch.equal(value[:shards], whole.params[name][:shards])
+
+
+def test_a_member_that_stops_early_agrees_with_itself_alone(tiny: Demonstrations) -> None:
+    together = run(plan_of(tiny, [7, 20], 20), device=CPU, dtype=torch.float64)
+    solo = run(plan_of(tiny, [None], 7), device=CPU, dtype=torch.float64)
+    assert_near(together[0], solo, within=1e-6)
+
+
+@pytest.mark.parametrize("steps", [(3, 11, 20), (20,), (11, 3)])
+def test_snapshots_have_the_bits_of_separate_trainings(
+    steps: tuple[int, ...], tiny: Demonstrations
+) -> None:
+    plan = plan_of(tiny, [None, None], 20)
+    snapshots = run_snapshots(plan, steps, device=CPU, progress=Quiet())
+    for count, policies in zip(steps, snapshots, strict=True):
+        separate = run(plan_of(tiny, [None, None], count), device=CPU)
+        for name, value in policies.params.items():
+            assert torch.equal(value, separate.params[name])
+
+
+@pytest.mark.parametrize("after", [1, 9])
+def test_a_stopped_training_of_members_with_different_steps_ends_with_the_same_bits(
+    after: int, tiny: Demonstrations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, out = plan_of(tiny, [5, 12, None], 20), tmp_path / "run"
+    whole = run(plan, device=CPU)
+    record, count = Loop._record, [0]
+
+    def record_and_stop(self: Loop, *args: Any) -> None:
+        record(self, *args)
+        count[0] += 1
+        if count[0] == after:
+            signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Loop, "_record", record_and_stop)
+        with pytest.raises(KeyboardInterrupt):
+            run(plan, device=CPU, out=out)
+    resumed_run = run(plan, device=CPU, out=out, resume=True)
+    assert [m.steps for m in resumed_run.members] == [5, 12, None]
+    for name, value in whole.params.items():
+        assert torch.equal(resumed_run.params[name], value)

@@ -37,3 +37,15 @@ def test_the_first_shard_of_a_member_does_not_depend_on_other_members() -> None:
     for i in range(2):
         length = int(one_member.lengths[i])
         assert torch.equal(two_members.pairs[2 + i, :length], one_member.pairs[i, :length])
+
+
+def test_networks_of_an_ensemble_learn_from_the_same_pairs_with_seeds_of_their_own() -> None:
+    members, lists = [Member(0, (0.0,)), Member(1, (0.0,))], [torch.arange(3), torch.arange(9)]
+    nets = networks(members, lists, shards=4, disjoint=False)
+    assert nets.lengths.tolist() == [3] * 4 + [9] * 4
+    for i, pairs in enumerate(lists):
+        for row in nets.pairs[4 * i : 4 * i + 4, : len(pairs)]:
+            assert torch.equal(row, pairs)
+    assert len(nets.seeds.unique()) == 8
+    single = networks(members, lists, shards=1, disjoint=False)
+    assert torch.equal(nets.seeds[::4], single.seeds)

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
+
+FEW_EPISODES = 5
+"""With fewer episodes, folds and clusters are stretches of steps."""
 
 
 @dataclass(frozen=True)
@@ -32,3 +36,14 @@ def cluster_ratio(numerator: Array, denominator: Array) -> Estimate:
 def cluster_sums(values: Array, cluster: Array) -> Array:
     """Return the sum of (n,) values in each cluster: (C,)."""
     return np.bincount(cluster, weights=values)
+
+
+def episode_clusters(demos: Demonstrations, stretch: int) -> Array:
+    """Return the episode of each learned action, or its stretch of steps: (n,).
+
+    Stretches of this many steps are used if there are few episodes.
+    """
+    start = demos.starts[demos.learned].astype(float)
+    if len(np.unique(start)) < FEW_EPISODES:
+        start += (demos.learned - start) // stretch / len(demos.starts)
+    return np.unique(start, return_inverse=True)[1]

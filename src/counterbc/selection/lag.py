@@ -33,10 +33,10 @@ class LagChoice:
     """The lag of a dataset, with the evidence for it."""
 
     lag: tuple[float, ...] = NONE
-    """In steps: one for everybody, or one per operator. 0 where nothing can be told."""
+    """In steps: one for everybody, or one per operator. 0 where the data cannot tell."""
     verdict: Literal["late", "not late", "cannot tell", "given"] = "cannot tell"
     reason: str = ""
-    """Why nothing can be told; empty otherwise."""
+    """Why the data cannot tell; empty otherwise."""
     confident: bool = False
     """Whether a lag is significant, and the demonstrators' own past actions point to the same."""
     lags: tuple[int, ...] = ()

@@ -15,6 +15,7 @@ from counterbc.data.episode import Episode
 from counterbc.data.scaling import unit_actions
 from counterbc.errors import OptionError
 from counterbc.methods import METHODS
+from counterbc.selection.clusters import episode_clusters
 from counterbc.selection.folds import Folds, split_folds
 from counterbc.selection.held_out import (
     Candidate,
@@ -28,8 +29,6 @@ OWN_PAST = 2
 """Past actions of the demonstrator that the second criterion reads."""
 BATCH = 64
 """The most pairs per gradient step of these policies."""
-FEW_EPISODES = 5
-"""With fewer episodes, folds and clusters are stretches of steps."""
 
 
 @dataclass(frozen=True)
@@ -128,9 +127,6 @@ def _lag_errors(
 ) -> LagErrors:
     pairs = demos.learned
     step, action = pairs - demos.starts[pairs], unit_actions(demos, demos.action[pairs])
-    cluster = demos.starts[pairs].astype(float)
-    if len(np.unique(cluster)) < FEW_EPISODES:
-        cluster += step // max(2 * lags[-1], 10) / len(demos.starts)
 
     def squares(populations: Sequence[Sequence[Policies]]) -> Array:
         errors = errors_of(demos, folds, populations)
@@ -150,7 +146,7 @@ def _lag_errors(
         squares=tables[suits, np.arange(len(lags))],
         own_past=own_past,
         spread=((action - action.mean(0)) ** 2).sum(-1),
-        cluster=np.unique(cluster, return_inverse=True)[1],
+        cluster=episode_clusters(demos, max(2 * lags[-1], 10)),
         by_lag=by_lag,
     )
 

@@ -223,8 +223,7 @@ def search_radii(
     steps = settings.step_count
     if search.steps is not None or not mixture:
         steps = min(search.steps_for(max(d.pairs for d in samples)), steps)
-    settings = replace(settings, radius=0.0, steps=steps, held_out=0.0)
-    training = replace(training, settings=settings)
+    training = replace(training, settings=replace(settings, radius=0.0, steps=steps, held_out=0.0))
     lags = lags or [NONE] * len(samples)
     candidates = [[Candidate(r, lag) for r in search.radii] for lag in lags]
     (errors,) = held_out_errors(samples, folds, candidates, training)

@@ -20,9 +20,9 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import lag_of, lagged_pairs
 from counterbc.data.radii import Radius
 from counterbc.data.scaling import unit_actions
-from counterbc.errors import CounterBCError
+from counterbc.errors import CounterBCError, DataError
 from counterbc.methods import Method, find_method
-from counterbc.selection.clusters import Estimate, cluster_mean
+from counterbc.selection.clusters import Estimate, cluster_mean, episode_clusters
 from counterbc.selection.doubts import LEAST_STEPS, Doubt, largest_is_best, several_modes
 from counterbc.selection.folds import Folds, split_folds
 from counterbc.selection.held_out import (
@@ -33,7 +33,7 @@ from counterbc.selection.held_out import (
     held_out_errors,
 )
 from counterbc.selection.lag import LagChoice, choose_lags
-from counterbc.selection.lag_errors import FEW_EPISODES, LagSearch
+from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning
 from counterbc.selection.unimodality import two_peaks
 from counterbc.settings import settings_for
@@ -86,13 +86,13 @@ def tune_datasets(
     `radii` are given radii that are all trained; None chooses one. The settings of the training say
     what else is given.
     """
-    search, settings = search or TuneSearch(), training.settings
+    search, settings, size = search or TuneSearch(), training.settings, training.method.shards
     lags = find_lags(datasets, training, lag_search)
     fixed = isinstance(training.method.support, Demonstrated)
     tried: list[Radius] = list(radii if radii is not None else (0.0,) if fixed else search.radii)
     counts = search.step_counts if settings.steps == "auto" else (settings.step_count,)
     if len(counts) == 1 and (radii is not None or len(tried) == 1):
-        return [[Tuning(lag, _plain(r), counts[0]) for r in tried] for lag in lags]
+        return [[Tuning(lag, _plain(r), counts[0], size) for r in tried] for lag in lags]
     tuner = _Tuner(datasets, [c.lag for c in lags], search, training)
     tables = tuner.errors(tried, counts)
     groups = [[i] for i in range(len(tried))] if radii is not None else [[*range(len(tried))]]
@@ -101,7 +101,8 @@ def tune_datasets(
         for table, lag in zip(tables, lags, strict=True)
     ]
     choices = [
-        [replace(c, protocol=tuner.protocol(d)) for c in row] for d, row in enumerate(choices)
+        [replace(c, ensemble=size, protocol=tuner.protocol(d)) for c in row]
+        for d, row in enumerate(choices)
     ]
     if settings.ensemble == "auto" and settings.steps == "auto" and training.method.shards == 1:
         return tuner.with_ensembles(choices)
@@ -145,6 +146,7 @@ class _Tuner:
     ) -> None:
         self.lags, self.search, self.training = lags, search, training
         self.datasets = [_sample(d, k, search) for d, k in zip(datasets, lags, strict=True)]
+        self.clusters = [episode_clusters(d, _STRETCH) for d in self.datasets]
         self.folds = [split_folds(d, search.folds, search.seed) for d in self.datasets]
 
     def protocol(self, dataset: int) -> str:
@@ -175,12 +177,11 @@ class _Tuner:
         for d, row in enumerate(choices):
             residuals = [by_count[counts.index(c.steps)][d].residual for c in row]
             errors.append([_by_size(r[:, g], sizes) for g, r in enumerate(residuals)])
-        means = np.array([np.nanmean(e, axis=1) for row in errors for e in row])  # (choices, sizes)
         gains = [
-            [cluster_mean(*_finite(e[0] - e[-1], self._cluster(d))) for e in row]
+            [cluster_mean(*_finite(e[0] - e[-1], self.clusters[d])) for e in row]
             for d, row in enumerate(errors)
         ]
-        size = sizes[_first_as_good(means, [g for row in gains for g in row])]
+        size = sizes[-1 if _pays([g for row in gains for g in row]) else 0]
         return [
             [replace(c, ensemble=size, ensemble_gain=g) for c, g in zip(row, gain, strict=True)]
             for row, gain in zip(choices, gains, strict=True)
@@ -205,22 +206,19 @@ class _Tuner:
         known = ~np.isnan(squares).any((0, 1))
         if not known.any():
             raise CounterBCError("every policy diverged in the search; lower the learning rate")
-        cluster = np.unique(self._cluster(d)[known], return_inverse=True)[1]
+        cluster = np.unique(self.clusters[d][known], return_inverse=True)[1]
         peaks = two_peaks(errors.residual[0, 0][known])
         names = tuple(data.action_names[i] for i in peaks)
         return _Table(squares[:, :, known], spread[known], cluster, names)
 
-    def _cluster(self, d: int) -> Array:
-        """Return the episode of each action, or its stretch of steps if there are few episodes."""
-        data = self.datasets[d]
-        start = data.starts[data.learned].astype(float)
-        if len(np.unique(start)) < FEW_EPISODES:
-            start += (data.learned - start) // _STRETCH / len(data.starts)
-        return np.unique(start, return_inverse=True)[1]
-
 
 def _sample(demos: Demonstrations, lag: tuple[float, ...], search: TuneSearch) -> Demonstrations:
     """Return at most as many pairs as the search uses; actions that a lag needs stay together."""
+    if (demos.action[demos.learned] == demos.action[demos.learned[0]]).all():
+        raise DataError(
+            f"all {demos.pairs} actions are the same, so there is nothing to choose; check the "
+            "data, or give the radius and the number of steps yourself"
+        )
     if demos.pairs <= search.pairs:
         return demos
     if all(k == int(k) for k in lag):
@@ -251,14 +249,10 @@ def _finite(values: Array, cluster: Array) -> tuple[Array, Array]:
     return values[finite], np.unique(cluster[finite], return_inverse=True)[1]
 
 
-def _first_as_good(means: Array, gains: Sequence[Estimate]) -> int:
-    """Return the last size if it predicts better by more than one standard error, else the first.
-
-    `means` are errors (choices, sizes), `gains` those of the last size over the first.
-    """
+def _pays(gains: Sequence[Estimate]) -> bool:
+    """Return whether the mean of several gains is above its standard error."""
     gain = float(np.mean([g.value for g in gains]))
-    se = float(np.sqrt(np.sum([g.se**2 for g in gains])) / len(gains))
-    return means.shape[1] - 1 if gain > se else 0
+    return gain > float(np.sqrt(np.sum([g.se**2 for g in gains])) / len(gains))
 
 
 def _choose(

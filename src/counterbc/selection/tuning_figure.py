@@ -56,9 +56,7 @@ def tuning_figure(tuning: _Tuning, path: Path) -> None:
 
 def _draw_lags(axis: Axes, choice: LagChoice) -> None:
     if not choice.lags:
-        axis.text(0.5, 0.5, "no lag was searched", ha="center", transform=axis.transAxes)
-        axis.set_axis_off()
-        return
+        return _say(axis, "no lag was searched")
     lags, seconds = np.array(choice.lags, float), choice.rate is not None
     x = lags / choice.rate if choice.rate is not None else lags
     error, se = np.array(choice.error), np.array(choice.above_se)
@@ -76,7 +74,14 @@ def _draw_lags(axis: Axes, choice: LagChoice) -> None:
     axis.set_ylabel("held-out squared error", fontsize=9)
 
 
+def _say(axis: Axes, text: str) -> None:
+    axis.text(0.5, 0.5, text, ha="center", transform=axis.transAxes)
+    axis.set_axis_off()
+
+
 def _draw_trials(axis: Axes, tuning: _Tuning) -> None:
+    if not tuning.trials:
+        return _say(axis, "radius and steps were given")
     radii = sorted({t.radius for t in tuning.trials})
     chosen = float(np.max(tuning.radius))
     for i, radius in enumerate(radii):

@@ -1,0 +1,124 @@
+"""The lag from the data: known delays, simulated teachers, and data that cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.demonstrators import Chain, Delay, UniformNoise, demonstrate
+from counterbc.selection.lag import LagChoice, choose_lags, smallest_as_good
+from counterbc.selection.lag_errors import LagSearch
+from tests.fixture_types import Make
+from tests.selection.datasets import joined, late_demos, training
+
+SHORT = LagSearch(longest=4, lag_steps=(300,))
+
+
+def lag_of_one(demos: Demonstrations, search: LagSearch = SHORT) -> LagChoice:
+    (choice,) = choose_lags([demos], training(), search)
+    return choice
+
+
+# What is chosen
+
+
+@pytest.mark.parametrize("late", [0, 1, 3])
+def test_a_known_delay_is_chosen(late: int) -> None:
+    choice = lag_of_one(late_demos(late))
+    assert choice.lag == (float(late),)
+    assert choice.verdict == ("late" if late else "not late")
+    assert choice.confident is (late > 0)
+    assert choice.above[late] == choice.above_se[late] == 0
+    assert choice.explained is not None
+    assert choice.explained.value > 0.7
+
+
+def test_a_teacher_who_reacts_0_2_seconds_late_in_cartpole_is_10_steps_late() -> None:
+    demos = demonstrate("cartpole", Chain((Delay(0.2), UniformNoise(0.1))), 400, 1000)
+    choice = lag_of_one(demos, LagSearch(lag_steps=(300,)))
+    assert choice.lag == (10.0,)
+    assert choice.explanation.startswith("The demonstrators react 0.2 s (10 steps) late")
+
+
+def test_a_teacher_who_reacts_at_once_in_intersection_is_not_late() -> None:
+    demos = demonstrate("intersection", UniformNoise(0.1), 1600, 1000)
+    # Small networks, or 300 steps, are too coarse here: errors rise slowly from lag to lag.
+    (choice,) = choose_lags([demos], training(hidden=None), LagSearch(lag_steps=(1000,)))
+    assert (choice.lag, choice.verdict) == ((0.0,), "not late")
+
+
+def test_several_datasets_have_lags_of_their_own_and_agree_with_each_alone() -> None:
+    datasets = [late_demos(2), late_demos(0)]
+    together = choose_lags(datasets, training(), SHORT)
+    assert [c.lag for c in together] == [(2.0,), (0.0,)]
+    np.testing.assert_allclose(together[1].error, lag_of_one(datasets[1]).error, rtol=1e-3)
+
+
+def test_operators_who_differ_have_lags_of_their_own() -> None:
+    choice = lag_of_one(late_demos(1, 1, 3, episodes=24))
+    assert (choice.lag, choice.operators) == ((1.0, 1.0, 3.0), ("p0", "p1", "p2"))
+    assert "p1 reacts 1 steps late; p2 reacts 3 steps late" in choice.explanation
+
+
+def test_operators_who_do_not_differ_share_one_lag() -> None:
+    choice = lag_of_one(late_demos(2, 2, episodes=20))
+    assert (choice.lag, choice.operators) == ((2.0,), ())
+
+
+def test_one_long_episode_is_enough() -> None:
+    demos = late_demos(2)
+    assert lag_of_one(replace(demos, episodes=(joined(demos),))).lag == (2.0,)
+
+
+def test_much_data_are_searched_in_whole_episodes() -> None:
+    choice = lag_of_one(late_demos(2, episodes=20), replace(SHORT, pairs=200))
+    assert choice.lag == (2.0,)
+
+
+def test_of_lags_within_one_standard_error_the_smallest_is_taken() -> None:
+    cluster = np.arange(4)
+    least = np.ones(4)
+    close = np.array([1.3, 0.7, 1.3, 0.8])  # 0.025 above, standard error 0.16
+    apart = np.array([1.2, 1.3, 1.2, 1.3])  # 0.25 above, standard error 0.03
+    assert smallest_as_good(np.stack([apart, close, least]), cluster) == 1
+    assert smallest_as_good(np.stack([close, apart, least]), cluster) == 0
+    assert smallest_as_good(np.stack([apart, least, close]), cluster) == 1
+
+
+# What cannot be told
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda m: late_demos(2).sample_pairs(200, 0), "the pairs are scattered"),
+        (lambda m: m(episodes=9), "90 pairs are too few; record 100 or more"),
+        (lambda m: m(episodes=1, length=90), "90 pairs are too few; record 100 or more"),
+        (lambda m: late_demos(2).map_actions(np.zeros_like), "all actions are the same"),
+        (lambda m: m(episodes=120, length=1), "the episodes are too short"),
+    ],
+)
+def test_data_that_cannot_tell_are_answered_in_one_sentence_without_training(
+    make: Callable[[Make], Demonstrations], words: str, make_demos: Make
+) -> None:
+    choice = lag_of_one(make(make_demos), LagSearch())
+    assert (choice.lag, choice.verdict, choice.lags) == ((0.0,), "cannot tell", ())
+    assert choice.explanation.startswith("Cannot tell how late the demonstrators react: ")
+    assert words in choice.explanation
+    assert "\n" not in choice.explanation
+
+
+def test_actions_that_nothing_explains_cannot_tell() -> None:
+    rng = np.random.default_rng(0)
+    demos = late_demos(2).map_actions(lambda a: rng.uniform(-1, 1, a.shape))
+    choice = lag_of_one(demos)
+    assert (choice.lag, choice.verdict) == ((0.0,), "cannot tell")
+    assert "of held-out actions, and 10% is needed" in choice.reason
+
+
+def test_a_given_lag_is_named_as_given() -> None:
+    assert LagChoice((3.0,), "given", rate=10.0).explanation == "Lag 0.3 s (3 steps), as given"

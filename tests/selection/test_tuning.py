@@ -1,0 +1,92 @@
+"""What tuning found: the numbers, the words, and searches that cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterbc.errors import OptionError
+from counterbc.json_safe import without_nan
+from counterbc.selection.clusters import Estimate
+from counterbc.selection.lag import LagChoice
+from counterbc.selection.tuning import Trial, TuneSearch, Tuning, as_tuple
+
+LATE = LagChoice((9.0,), "late", confident=True, rate=50.0)
+TRIALS = (
+    Trial(0.0, 200, Estimate(0.50, 0.05), Estimate(0.10, 0.02)),
+    Trial(0.0, 800, Estimate(0.60, 0.05), Estimate(0.20, 0.02)),
+    Trial(0.2, 200, Estimate(0.40, 0.05), Estimate(0.0, 0.0)),
+)
+SURE = Estimate(0.6, 0.1)
+
+
+def test_the_sentences_name_lag_errors_steps_and_ensemble() -> None:
+    tuning = Tuning(LATE, 0.2, 1200, 4, TRIALS, ensemble_gain=Estimate(0.02, 0.004), explained=SURE)
+    assert tuning.sentences == (
+        "The demonstrators react 0.18 s (9 steps) late (their own past actions confirm it)",
+        "Errors are about ±0.2: held-out error 25.0 ± 5.0 % below plain BC's",
+        "Stop after 1,200 steps; average 4 networks (averaging several lowers the held-out error "
+        "by 5.0 ± 1.0 %)",
+    )
+
+
+def test_a_radius_of_zero_is_plain_bc() -> None:
+    tuning = Tuning(LATE, 0.0, 200, trials=TRIALS, explained=SURE)
+    assert tuning.sentences[1:] == (
+        "No radius predicts held-out actions better than plain BC: Δ 0",
+        "Stop after 200 steps; one network",
+    )
+
+
+def test_what_was_given_is_named_as_given() -> None:
+    given = Tuning(LagChoice((0.0,), "given"), (0.2, 0.4), 200)
+    assert given.sentences[:2] == ("Lag 0 steps, as given", "Δ 0.2/0.4, as given")
+    assert given.tells
+
+
+@pytest.mark.parametrize(
+    ("share", "tells"), [((0.11, 0.02), False), ((0.13, 0.02), True), ((-0.5, 0.1), False)]
+)
+def test_nothing_is_told_where_policies_explain_less_than_a_tenth(
+    share: tuple[float, float], tells: bool
+) -> None:
+    tuning = Tuning(LATE, 0.2, 200, trials=TRIALS, explained=Estimate(*share))
+    assert tuning.tells is tells
+    assert len(tuning.sentences) == (3 if tells else 1)
+    if not tells:
+        assert f"policies explain {max(share[0], 0):.0%} ± {share[1]:.0%}" in tuning.sentences[0]
+        assert "10% is needed" in tuning.sentences[0]
+
+
+def test_the_choice_is_json_with_its_evidence(tmp_path: Path) -> None:
+    payload = Tuning(LATE, 0.2, 200, trials=TRIALS, explained=SURE).as_dict()
+    loaded = json.loads(json.dumps(without_nan(payload)))
+    assert loaded["lag"]["lag"] == [9.0]
+    assert loaded["lag"]["explanation"].startswith("The demonstrators react 0.18 s")
+    assert loaded["trials"][0]["error"] == {"value": 0.5, "se": 0.05}
+    assert loaded["sentences"][0] == loaded["lag"]["explanation"]
+
+
+def test_one_radius_is_a_tuple_of_one() -> None:
+    assert (as_tuple(0.2), as_tuple((0.2, 0.3))) == ((0.2,), (0.2, 0.3))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"radii": ()}, "radii is .*; it must be one or more, 0 or above"),
+        ({"radii": (-0.1, 0.2)}, "radii is"),
+        ({"step_counts": ()}, "step_counts is .*; it must be one or more, 1 or above, rising"),
+        ({"step_counts": (400, 200)}, "step_counts is"),
+        ({"step_counts": (0, 200)}, "step_counts is"),
+        ({"ensembles": (4, 1)}, "ensembles is .*; it must be one or more, 1 or above, rising"),
+        ({"folds": 1}, "folds is 1; it must be 2 or more"),
+        ({"pairs": 19}, "pairs is 19; it must be 20 or more"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        TuneSearch(**changes)
