@@ -67,6 +67,26 @@ def read(path: Path) -> Any:
         raise FormatError(f"{path} is not JSON; delete it and compute it again") from None
 
 
+def write_rows(rows: list[Record], folder: Path) -> None:
+    """Write the rows of a finished study as rows.parquet; versions become columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    flat = [{k: v for k, v in row.items() if k != "versions"} | row["versions"] for row in rows]
+    folder.mkdir(parents=True, exist_ok=True)
+    with aside(folder / "rows.parquet") as temporary:
+        pq.write_table(pa.Table.from_pylist(flat), temporary, compression="zstd")
+
+
+def read_rows(folder: Path) -> list[Record]:
+    """Return the rows of a finished study; none where it was not run."""
+    import pyarrow.parquet as pq
+
+    path = folder / "rows.parquet"
+    rows: list[Record] = pq.read_table(path).to_pylist() if path.exists() else []
+    return rows
+
+
 def write(payload: Any, path: Path, indent: int | None = 1) -> Path:
     """Write JSON, with null in the place of numbers that are not finite."""
     path.parent.mkdir(parents=True, exist_ok=True)

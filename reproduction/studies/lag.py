@@ -27,7 +27,7 @@ from counterbc.settings import Settings
 from counterbc.training.progress import Quiet
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
-from reproduction.records import Record, Records
+from reproduction.records import Record, Records, read_rows, write_rows
 
 LAG_WORLDS = ("intersection", "cartpole", "air-hockey")
 SECONDS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
@@ -55,7 +55,7 @@ class LagOptions(StudyOptions):
 
 def run(options: LagOptions) -> None:
     """Compute the missing rows and print the table."""
-    records = Records(options.numbers("lag"), indent=None, device=options.device)
+    records = Records(options.out / "lag" / "rows.json", indent=None, device=options.device)
     seeds = range(options.first_seed, options.first_seed + options.seeds)
     jobs = {}
     for world in options.worlds:
@@ -71,6 +71,7 @@ def run(options: LagOptions) -> None:
                         )  # fmt: skip
     if jobs:
         run_all(jobs, lambda _, rows: records.add(*rows), options.workers, bars=False)
+    write_rows(records.rows, options.out / "lag")
     print(markdown(records.rows))
 
 
@@ -113,7 +114,7 @@ def _row(choice: LagChoice) -> Record:
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the table of docs/tune.md."""
-    return {"tune": {"lag": markdown(Records(results / "lag" / "numbers.json").rows)}}
+    return {"tune": {"lag": markdown(read_rows(results / "lag"))}}
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from counterbc.experiments.workers import run_all
 from counterbc.trainer import train
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
-from reproduction.records import Record, Records
+from reproduction.records import Record, Records, read_rows, write_rows
 from reproduction.studies.lag import late_teacher
 
 TUNED_WORLDS = ("intersection", "cartpole", "air-hockey")
@@ -58,7 +58,7 @@ class TunedOptions(StudyOptions):
 
 def run(options: TunedOptions) -> None:
     """Compute the missing rows and print the table."""
-    records = Records(options.numbers("tuned"), indent=None, device=options.device)
+    records = Records(options.out / "tuned" / "rows.json", indent=None, device=options.device)
     jobs = {}
     for kind, teacher in kinds(options):
         for variant in options.variants or VARIANTS:
@@ -68,6 +68,7 @@ def run(options: TunedOptions) -> None:
                 jobs[name] = partial(measure, about, teacher, options)
     if jobs:
         run_all(jobs, lambda _, rows: records.add(*rows), options.workers, bars=False)
+    write_rows(records.rows, options.out / "tuned")
     print(markdown(records.rows))
 
 
@@ -119,7 +120,7 @@ def _shown(demos: Demonstrations) -> float:
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of docs/tune.md."""
-    return {"tune": {"tuned": markdown(Records(results / "tuned" / "numbers.json").rows)}}
+    return {"tune": {"tuned": markdown(read_rows(results / "tuned"))}}
 
 
 def markdown(rows: list[Record]) -> str:

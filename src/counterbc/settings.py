@@ -220,12 +220,15 @@ def _fits(value: Any, hint: Any) -> bool:
 
 def _alternatives(hint: Any, names: tuple[str, ...]) -> str:
     """Return what a field without limits may be, such as "a, b or c"."""
-    if get_origin(hint) is Literal:
-        names = get_args(hint)
-    *others, last = names or ("True", "False")
-    return f"{', '.join(others)} or {last}"
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    words = list(names)
+    for member in members if not names else ():
+        words += get_args(member) if get_origin(member) is Literal else [_KINDS.get(member, "")]
+    *others, last = [word for word in words if word] or ["a list"]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
+_KINDS = {bool: "True or False", int: "an integer", float: "a number", str: "a text"}
 _LIMITS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "radius": (
         "a number of 0 or more, one for each action dimension, or auto",

@@ -94,6 +94,8 @@ def _unsearchable(demos: Demonstrations, search: LagSearch) -> LagChoice | None:
     reason = None
     if demos.selected is not None:
         reason = "the pairs are scattered, so the actions shown later are not known"
+    elif len(demos.obs_shape) > 1:
+        reason = "on images no lag is searched; give it with --lag"
     elif demos.pairs < LEAST_PAIRS:
         reason = f"{demos.pairs} pairs are too few; record {LEAST_PAIRS} or more"
     elif (action == action[0]).all():
