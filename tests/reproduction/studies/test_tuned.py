@@ -74,7 +74,7 @@ def test_the_study_trains_and_tests_every_variant(
         seeds=2, worlds=("intersection",), pairs=(120,), episodes=2, out=tmp_path, workers=1
     )
     tuned.run(options)
-    numbers = read(options.numbers("tuned"))
+    numbers = read(tmp_path / "tuned" / "rows.json")
     assert {r["teacher"] for r in numbers} == {"0.2 s late, typical"}
     assert len(numbers) == len(tuned.VARIANTS) * 2 * 2  # seeds and ways of acting
     for r in numbers:
