@@ -100,6 +100,10 @@ def test_of_lags_within_one_standard_error_the_smallest_is_taken() -> None:
         (lambda m: m(episodes=1, length=90), "90 pairs are too few; record 100 or more"),
         (lambda m: late_demos(2).map_actions(np.zeros_like), "all actions are the same"),
         (lambda m: m(episodes=120, length=1), "the episodes are too short"),
+        (
+            lambda m: m(episodes=1, length=100, rate=50.0),
+            "the episodes are too few and too short; record 5 or more",
+        ),
     ],
 )
 def test_data_that_cannot_tell_are_answered_in_one_sentence_without_training(
@@ -110,6 +114,17 @@ def test_data_that_cannot_tell_are_answered_in_one_sentence_without_training(
     assert choice.explanation.startswith("Cannot tell how late the demonstrators react: ")
     assert words in choice.explanation
     assert "\n" not in choice.explanation
+
+
+@pytest.mark.parametrize("shape", [(1, 125), (60, 2)])
+def test_short_data_are_searched_without_the_second_criterion(
+    shape: tuple[int, int], make_demos: Make
+) -> None:
+    demos = make_demos(episodes=shape[0], length=shape[1], rate=50.0)
+    choice = lag_of_one(demos)
+    assert choice.error
+    assert choice.own_past_error == ()
+    assert not choice.confident
 
 
 def test_actions_that_nothing_explains_cannot_tell() -> None:

@@ -17,9 +17,10 @@ import numpy as np
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, lag_text
+from counterbc.errors import DataError
 from counterbc.selection.clusters import Estimate, cluster_mean
 from counterbc.selection.held_out import LEAST_SHARE, Training, cannot_tell, explained_share
-from counterbc.selection.lag_errors import LagErrors, LagSearch, lag_errors
+from counterbc.selection.lag_errors import LagErrors, LagSearch, lag_errors, lag_folds
 
 LEAST_PAIRS = 100
 """With fewer pairs no lag is searched."""
@@ -101,7 +102,17 @@ def _unsearchable(demos: Demonstrations, search: LagSearch) -> LagChoice | None:
         reason = "all actions are the same"
     elif search.lags(demos)[-1] < 1:
         reason = "the episodes are too short"
+    elif not _can_be_split(demos, search):
+        reason = f"the episodes are too few and too short; record {search.folds} or more"
     return None if reason is None else LagChoice(reason=reason, rate=demos.rate)
+
+
+def _can_be_split(demos: Demonstrations, search: LagSearch) -> bool:
+    try:
+        lag_folds(demos, search, search.lags(demos)[-1])
+    except DataError:
+        return False
+    return True
 
 
 def _sample(demos: Demonstrations, search: LagSearch) -> Demonstrations:

@@ -13,7 +13,7 @@ from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode
 from counterbc.data.scaling import unit_actions
-from counterbc.errors import OptionError
+from counterbc.errors import DataError, OptionError
 from counterbc.methods import METHODS
 from counterbc.selection.clusters import episode_clusters
 from counterbc.selection.folds import Folds, split_folds
@@ -79,7 +79,7 @@ class LagErrors:
     episodes at the same step."""
     own_past: Array | None
     """(G, m): a_t predicted from s_(t−k) and the demonstrator's last two actions, for the steps
-    that every lag predicts; None for images."""
+    that every lag predicts; None for images and for episodes that are too short."""
     spread: Array
     """(n,): squared distance of a_t from the mean action."""
     cluster: Array
@@ -105,10 +105,7 @@ def lag_errors(
     method = settings.apply(METHODS["bc"], datasets[0].obs_shape)
     training = replace(training, name="bc", method=method, settings=settings)
     lags = [search.lags(d) for d in datasets]
-    folds = [
-        [split_folds(d, search.folds, search.seed, gap=2 * k[-1])]
-        for d, k in zip(datasets, lags, strict=True)
-    ]
+    folds = [[lag_folds(d, search, k[-1])] for d, k in zip(datasets, lags, strict=True)]
     candidates = [[Candidate(lag=(float(k),)) for k in ks] for ks in lags]
     snapshots = train_held_out(datasets, folds, candidates, training, search.lag_steps)
     checks = _own_past_squares(datasets, lags, search, training)
@@ -116,6 +113,11 @@ def lag_errors(
         _lag_errors(*values)
         for values in zip(datasets, lags, folds, zip(*snapshots, strict=True), checks, strict=True)
     ]
+
+
+def lag_folds(demos: Demonstrations, search: LagSearch, longest: int) -> Folds:
+    """Return folds of whole episodes, or of blocks that lie two of the longest lags apart."""
+    return split_folds(demos, search.folds, search.seed, gap=2 * longest)
 
 
 def _lag_errors(
@@ -177,23 +179,34 @@ def _own_past_squares(
     search: LagSearch,
     training: Training,
 ) -> list[Array | None]:
-    """Return squared errors (G, m) of actions predicted from a past state and own actions."""
+    """Return squared errors (G, m) of actions predicted from a past state and own actions.
+
+    None for images, and where the episodes are too short.
+    """
     if len(datasets[0].obs_shape) > 1:
         return [None] * len(datasets)
-    late = [
-        [_with_own_past(d, k, ks[-1]) for k in ks] for d, ks in zip(datasets, lags, strict=True)
-    ]
-    folds = [
-        [split_folds(group[0], search.folds, search.seed, gap=2 * ks[-1])]
-        for group, ks in zip(late, lags, strict=True)
-    ]
-    flat = [(d, f) for group, f in zip(late, folds, strict=True) for d in group]
+    flat: list[tuple[Demonstrations, list[Folds]]] = []
+    is_long = []
+    for demos, ks in zip(datasets, lags, strict=True):
+        try:
+            late = [_with_own_past(demos, k, ks[-1]) for k in ks]
+            folds = [lag_folds(late[0], search, ks[-1])]
+        except DataError:  # too few steps are left
+            is_long.append(False)
+            continue
+        flat += [(d, folds) for d in late]
+        is_long.append(True)
+    if not flat:
+        return [None] * len(datasets)
     candidates = [[Candidate()]] * len(flat)
     middle = sorted(search.lag_steps)[len(search.lag_steps) // 2]
     training = replace(training, settings=replace(training.settings, steps=middle))
     (errors,) = held_out_errors([d for d, _ in flat], [f for _, f in flat], candidates, training)
     squares = iter((e.residual[0, 0] ** 2).sum(-1) for e in errors)
-    return [np.stack([next(squares) for _ in ks]) for ks in lags]
+    return [
+        np.stack([next(squares) for _ in ks]) if long else None
+        for ks, long in zip(lags, is_long, strict=True)
+    ]
 
 
 def _with_own_past(demos: Demonstrations, lag: int, longest: int) -> Demonstrations:

@@ -1,0 +1,93 @@
+"""counterbc tune"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.fixture_types import Call, CallJson
+from tests.selection.datasets import late_demos
+
+QUICK = (
+    "--hidden", 16, "--hidden", 16, "--radii", 0, "--radii", 0.3, "--step-counts", 100, "--step-counts", 300,
+    "--longest", 3, "--lag-steps", 300,
+)  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "demos.hdf5"
+    late_demos(2).save(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_command_says_what_it_found_and_draws_it(
+    kind: str, file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    picture = tmp_path / f"tuning.{kind}"
+    answer = call_json("tune", file, *QUICK, "--plot", picture)
+    assert answer["lag"]["lag"] == [2.0]
+    assert len(answer["trials"]) == 4
+    assert answer["plot"] == str(picture)
+    assert picture.stat().st_size > 1000
+    _, out, _ = call("tune", file, *QUICK)
+    assert all(f"{sentence}." in out.replace("\n", " ") for sentence in answer["sentences"])
+    assert "Δ 0.3" in out
+    assert "5 folds of whole episodes, 300 pairs" in out
+    assert out.rstrip().endswith(f"Next: counterbc train {file} --hidden 16 --hidden 16")
+
+
+def test_the_line_to_paste_trains_with_what_was_found(
+    file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    given = ("--lag", 2, "--radius", 0.3, "--steps", 20, "--method", "counter-bc")
+    _, out, _ = call("tune", file, *given)
+    line = out.splitlines()[-1].removeprefix("Next: counterbc ")
+    config = call_json(*shlex.split(line), "--out", tmp_path / "run")
+    assert config["members"] == ["seed 0, radius 0.3, lag 2"]
+
+
+def test_a_lag_in_seconds_needs_a_rate(file: Path, tmp_path: Path, call: Call) -> None:
+    options = ("--radius", 0.3, "--steps", 20, "--lag", "0.2s")
+    status, out, err = call("tune", file, *options)
+    assert (status, out) == (1, "")
+    assert "the data have no rate to turn seconds into steps; give the lag in steps" in err
+    timed = tmp_path / "timed.hdf5"
+    replace(late_demos(2), rate=10.0).save(timed)
+    status, out, _ = call("tune", timed, *options)
+    assert status == 0
+    assert "Lag 0.2 s (2 steps), as given." in out
+
+
+@pytest.mark.parametrize("preset", ["paper", "authors"])
+def test_the_presets_of_the_paper_search_nothing(
+    preset: str, file: Path, call_json: CallJson
+) -> None:
+    answer = call_json("tune", file, "--preset", preset)
+    assert (answer["lag"]["verdict"], answer["lag"]["lag"]) == ("given", [0.0])
+    assert (answer["steps"], answer["ensemble"], answer["trials"]) == (10_000, 1, [])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--plot", "tuning.pdf"), "cannot draw tuning.pdf; allowed: .png, .svg"),
+        (("--folds", "1"), "folds is 1"),
+        (("--step-counts", "0"), "step_counts is (0,); it must be one or more"),
+        (("--lag-steps", "0"), "lag_steps is (0,); it must be one or more"),
+        (("--lag", "soon"), "lag is 'soon'; give steps such as 3, or seconds such as 0.2s"),
+        (("--lag", "40"), "leaves no pair to learn from: the longest episode has 30 steps"),
+        (("--lag", "1", "--lag", "2"), "2 lags for 0 operators"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(
+    options: tuple[str, ...], words: str, file: Path, call: Call
+) -> None:
+    status, out, err = call("tune", file, *options)
+    assert (status, out) == (1, "")
+    assert words in err
+    assert len([line for line in err.splitlines() if line.startswith("counterbc")]) <= 1

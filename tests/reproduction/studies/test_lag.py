@@ -1,0 +1,80 @@
+"""The study of teachers whose delay is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterbc.demonstrators import Chain, Delay, UniformNoise
+from counterbc.selection.lag_errors import LagSearch
+from reproduction.records import read
+from reproduction.studies import lag
+
+
+def row(world: str, value: float, verdict: str, confident: bool = False) -> dict[str, Any]:
+    about = {"world": world, "noise": "none", "pairs": 400, "seconds": 0.1, "median_length": 200}
+    return about | {"lag": value, "verdict": verdict, "confident": confident}
+
+
+def test_answers_and_errors_are_counted_by_hand() -> None:
+    # 0.1 s are 5 steps of Cartpole; half a step is tolerated.
+    rows = [
+        row("cartpole", 5.0, "late", confident=True),
+        row("cartpole", 5.5, "late"),
+        row("cartpole", 6.0, "late", confident=True),
+        row("cartpole", 0.0, "cannot tell"),
+    ]
+    counts = lag.tally(rows)
+    assert (counts.datasets, counts.answers) == (4, 0.75)
+    assert counts.right == pytest.approx(2 / 3)
+    assert (counts.confident_wrong, counts.used) == (0.25, 0.5)
+    # 0.1 s is one step of Intersection; there a whole step is tolerated.
+    assert lag.tally([row("intersection", 2.0, "late")]).right == 1
+    assert lag.tally([row("intersection", 2.5, "late")]).right == 0
+
+
+def test_delays_of_more_than_two_fifths_of_an_episode_are_left_out_of_the_table() -> None:
+    rows = [row("cartpole", 5.0, "late")]
+    assert "| 0.1 s | 100% | 100% | 0% | 100% |" in lag.markdown(rows)
+    assert lag.markdown([rows[0] | {"median_length": 12}]) == "Not run yet."
+
+
+def test_teachers_have_the_delay_and_the_noise_of_their_name() -> None:
+    assert lag.late_teacher("white 0.3", 0.2) == Chain((Delay(0.2), UniformNoise(0.3)))
+    assert lag.late_teacher("none", 0.1) == Chain((Delay(0.1), UniformNoise(0.0)))
+    assert getattr(lag.late_teacher("typical", 0.05), "delay", None) == 0.05
+
+
+def run_here(
+    jobs: dict[str, Callable[[], Any]], keep: Callable[..., None], *_: Any, **__: Any
+) -> None:
+    """Run jobs in this process, where the search is short."""
+    for name, job in jobs.items():
+        keep(name, job())
+
+
+def test_the_study_writes_a_row_for_every_dataset_and_computes_it_once(
+    tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = LagSearch(lag_steps=(20,))
+    monkeypatch.setattr("counterbc.selection.lag.LagSearch", lambda: short)
+    monkeypatch.setattr(lag, "run_all", run_here)
+    options = lag.LagOptions(
+        seeds=2, worlds=("intersection",), seconds=(0.1,), pairs=(120,), out=tmp_path, workers=1
+    )
+    lag.run(options)
+    rows = read(options.numbers("lag"))
+    assert [(r["noise"], r["seed"]) for r in sorted(rows, key=lambda r: r["noise"])] == [
+        (noise, seed) for noise in sorted(lag.LAG_NOISES) for seed in (2000, 2001)
+    ]
+    check_origin(*rows)
+    monkeypatch.setattr(lag, "choose", None)  # nothing is left to compute
+    lag.run(options)
+    assert read(options.numbers("lag")) == rows
+
+
+def test_the_page_says_where_nothing_was_run(tmp_path: Path) -> None:
+    assert lag.sections(tmp_path) == {"tune": {"lag": "Not run yet."}}

@@ -1,0 +1,89 @@
+"""The comparison of tuned methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterbc.selection.lag_errors import LagSearch
+from counterbc.selection.tuning import TuneSearch
+from reproduction.records import read
+from reproduction.studies import tuned
+
+
+def rows(variant: str, *returns: float) -> list[dict[str, Any]]:
+    about = {"world": "w", "pairs": 400, "teacher": "t", "act": "mean", "shown": 5.0}
+    return [about | {"variant": variant, "seed": i, "return": r} for i, r in enumerate(returns)]
+
+
+def test_the_difference_is_paired_by_seed() -> None:
+    table = tuned.markdown(
+        rows("counter-bc, tuned", 3.0, 4.0, 5.0) + rows("bc, tuned", 1.0, 2.0, 3.0)[::-1]
+    )
+    cells = [cell.strip() for cell in table.splitlines()[2].split("|")[1:-1]]
+    assert cells[:5] == ["w", "400", "t", "mean", "5.0"]
+    assert cells[5:9] == ["–", "–", "2.00", "4.00"]
+    assert cells[9] == "+2.00 [+2.00, +2.00]"
+
+
+def test_a_variant_that_was_not_run_leaves_no_difference() -> None:
+    assert tuned.markdown(rows("bc, tuned", 1.0)).splitlines()[2].endswith("| 1.00 | – | – | – |")
+
+
+def test_holm_multiplies_the_smallest_most_and_leaves_out_what_was_not_run() -> None:
+    adjusted = tuned.holm([0.02, 0.01, float("nan"), 0.5, 0.015])
+    assert adjusted[:2] == pytest.approx([0.045, 0.04])
+    assert np.isnan(adjusted[2])
+    assert adjusted[3:] == pytest.approx([0.5, 0.045])
+
+
+def test_teachers_are_white_noises_a_crowd_and_three_late_ones() -> None:
+    options = tuned.TunedOptions(worlds=("cartpole",))
+    names = [kind["teacher"] for kind, _ in tuned.kinds(options)]
+    assert len(names) == len(set(names)) == 7 + 1 + 3
+    assert names[0] == "uniform 0"
+
+
+def run_here(
+    jobs: dict[str, Callable[[], Any]], keep: Callable[..., None], *_: Any, **__: Any
+) -> None:
+    """Run jobs in this process, where the search is short."""
+    for name, job in jobs.items():
+        keep(name, job())
+
+
+def test_the_study_trains_and_tests_every_variant(
+    tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = TuneSearch(radii=(0.0, 0.2), step_counts=(5, 10), ensembles=(1, 2))
+    monkeypatch.setattr("counterbc.selection.tuner.TuneSearch", lambda: search)
+    monkeypatch.setattr("counterbc.selection.lag.LagSearch", lambda: LagSearch(lag_steps=(20,)))
+    short = {
+        name: variant | ({"steps": 5} if "steps" in variant else {})
+        for name, variant in tuned.VARIANTS.items()
+    }
+    monkeypatch.setattr(tuned, "VARIANTS", short)
+    kinds = tuned.kinds
+    monkeypatch.setattr(tuned, "kinds", lambda options: list(kinds(options))[-1:])
+    monkeypatch.setattr(tuned, "run_all", run_here)
+    options = tuned.TunedOptions(
+        seeds=2, worlds=("intersection",), pairs=(120,), episodes=2, out=tmp_path, workers=1
+    )
+    tuned.run(options)
+    numbers = read(options.numbers("tuned"))
+    assert {r["teacher"] for r in numbers} == {"0.2 s late, typical"}
+    assert len(numbers) == len(tuned.VARIANTS) * 2 * 2  # seeds and ways of acting
+    for r in numbers:
+        is_tuned = "tuned" in r["variant"]
+        assert r["steps"] in ((5, 10) if is_tuned else (None,))
+        assert is_tuned or (r["lag"], r["ensemble"]) == ([0.0], 1)
+        assert r["radius"] == 0 or r["variant"].startswith("counter-bc")
+    check_origin(*numbers)
+
+
+def test_the_page_says_where_nothing_was_run(tmp_path: Path) -> None:
+    assert tuned.sections(tmp_path) == {"tune": {"tuned": "Not run yet."}}
