@@ -12,7 +12,8 @@ from tests.fixture_types import Call, CallJson
 from tests.selection.datasets import late_demos
 
 QUICK = (
-    "--hidden", 16, "--hidden", 16, "--radii", 0, "--radii", 0.3, "--step-counts", 100, "--step-counts", 300,
+    "--hidden", 16, "--hidden", 16, "--radii", 0, "--radii", 0.3, "--step-counts", 100,
+    "--step-counts", 300,
     "--longest", 3, "--lag-steps", 300,
 )  # fmt: skip
 

@@ -26,7 +26,7 @@ from counterbc.training.progress import Progress
 from counterbc.training.run import run_snapshots
 
 LEAST_SHARE = 0.1
-"""Where held-out policies explain less of the actions' variance, nothing can be concluded from them."""
+"""Where held-out policies explain less of the actions' variance, the data cannot tell."""
 _CHUNK = 1 << 16  # pairs predicted at once
 
 
