@@ -65,8 +65,8 @@ class Settings:
     operator (repeat the option). Each state is learned with the action shown that much later. auto
     chooses it by cross-validation on each dataset."""
     ensemble: int | Literal["auto"] = "auto"
-    """Networks that learn from the same pairs and act by their average. auto chooses 1 or 4 with the
-    number of steps, and 1 where that is given."""
+    """Networks that learn from the same pairs and act by their average. auto chooses 1 or 4 with
+    the number of steps, and 1 where that is given."""
     batch: int | None = None
     """Pairs per gradient step; by default a tenth of the pairs, but at most `largest_batch`."""
     largest_batch: int = field(default=256, metadata={"words": {NO_LIMIT: "no limit"}})
