@@ -45,7 +45,7 @@ def run(options: PushTEvidenceOptions) -> None:
         "default": cb.choose_radius(demos, **settings),
         "fine": cb.choose_radius(demos, search=fine, **settings),
     }
-    off = cb.meaning(demos, radius=choices["fine"].radius, **settings).residual  # (N, A)
+    off = cb.meaning(demos, radius=choices["fine"].radius, lag=0.0, **settings).residual  # (N, A)
     low, high = np.percentile(demos.action, [1, 99], axis=0)  # as the normalization has them
     numbers = {
         "shown": performance(demos),

@@ -197,7 +197,7 @@ def measure(world: str, study: str, seed: int, device: str | None) -> Record:
     teacher = operators() if study == "operators" else episodes(world)
     count = EPISODES_EACH * (len(SIGMAS) + 1) if study == "operators" else GOOD + BAD * len(KINDS)
     demos, truth = make_data(world, teacher, count, seed)
-    changes: dict[str, Any] = {"progress": False, "device": device}
+    changes: dict[str, Any] = {"progress": False, "device": device, "lag": 0.0}
     meaning = cb.meaning(demos, radius=RADIUS, held_out=cb.HeldOut(seed=seed), **changes)
     model_errors = ((meaning.predicted - truth.mean) ** 2).sum(1)
     return {

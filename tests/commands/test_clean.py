@@ -42,6 +42,27 @@ def test_the_text_explains_how_far_actions_moved(
 ) -> None:
     payload = {
         "pairs": 9, "out": "c.npz", "moved_rms": distance, "limited": 3, "radius": radius,
-        "not_carried_over": [],
+        "lag": (0.0,), "rate": 50.0, "not_carried_over": [],
     }  # fmt: skip
     assert sentence in _text(payload)
+
+
+@pytest.mark.parametrize(
+    ("lag", "rate", "sentence"),
+    [
+        (
+            (10.0,), 50.0,
+            "Undid a lag of 0.2 s (10 steps); the last 10 steps of each episode have weight 0",
+        ),
+        ((2.5, 4.0), None, "Undid a lag of 2.5/4 steps; the last 3/4 steps of each episode"),
+    ],
+)  # fmt: skip
+def test_the_text_says_which_lag_was_undone(
+    lag: tuple[float, ...], rate: float | None, sentence: str
+) -> None:
+    payload = {
+        "pairs": 9, "out": "c.npz", "moved_rms": 0.2, "limited": 3, "radius": [0.3],
+        "lag": lag, "rate": rate, "not_carried_over": [],
+    }  # fmt: skip
+    assert sentence in _text(payload)
+    assert "lag" not in _text(payload | {"lag": (0.0,)})

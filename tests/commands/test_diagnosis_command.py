@@ -8,11 +8,12 @@ from counterbc.cli import parse
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 from counterbc.commands.options import field_docs
 from counterbc.selection.held_out import HeldOut
+from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.radius import RadiusSearch
 
 
-def command(*words: str) -> DiagnosisCommand:
-    parsed = parse(["score", "demos.hdf5", *words])
+def command(*words: str, name: str = "score") -> DiagnosisCommand:
+    parsed = parse([name, "demos.hdf5", *words])
     assert isinstance(parsed, DiagnosisCommand)
     return parsed
 
@@ -43,6 +44,21 @@ def test_steps_hold_for_the_held_out_policies_and_for_the_search() -> None:
     assert score.held_out_policies == HeldOut(steps=70, folds=3)
     assert score.search is not None
     assert score.search.steps == 70
+
+
+def test_clean_chooses_the_lag_and_score_compares_at_the_same_step_unless_told() -> None:
+    assert command("--out", "c.hdf5", name="clean").lag == "auto"
+    assert command().lag == 0.0
+    for words, lag in ((("0.2s",), "0.2s"), (("3",), 3.0), (("3", "--lag", "5"), (3.0, 5.0))):
+        assert command("--lag", *words).lag == lag
+    with pytest.raises(SystemExit):
+        command("--lag", "3", name="report")
+
+
+def test_the_search_of_the_lag_takes_no_more_steps_than_the_held_out_policies() -> None:
+    assert command().lag_search is None
+    assert command("--steps", "500").lag_search == LagSearch(lag_steps=(300, 500))
+    assert command("--steps", "20").lag_search == LagSearch(lag_steps=(20,))
 
 
 def test_every_option_and_group_has_a_help_text() -> None:

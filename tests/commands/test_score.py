@@ -66,6 +66,20 @@ def test_a_mask_without_the_worst_is_written_into_a_copy(
     assert len(load(out).subset(mask="good")) == 3
 
 
+def test_the_command_to_paste_repeats_the_lag(
+    annotated_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    command = ("score", annotated_file, "--lag", "3", *QUICK, "--exclude", 1)
+    _, out, _ = call(*command)
+    assert "radius 0.3, lag 3 steps)" in out
+    (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
+    pasted = shlex.split(line.removeprefix("robomimic").strip())
+    repeat, payload = call_json(*pasted[1:-1], tmp_path / "m.hdf5"), call_json(*command)
+    assert repeat["lag"] == [3.0]
+    assert repeat["episodes"] == payload["episodes"]
+    assert [e["pairs"] for e in payload["episodes"]] == [7] * 4
+
+
 def test_a_build_fails_where_someone_is_too_far_off(annotated_file: Path, call: Call) -> None:
     assert call("score", annotated_file, *QUICK, "--fail-on", 100)[0] == 0
     status, out, _ = call("score", annotated_file, *QUICK, "--fail-on", 0.01)

@@ -30,7 +30,8 @@ def test_a_cleaned_file_equals_the_original_in_all_but_its_actions(
         assert after.pop(f"{name}_shown") == before[name]
         assert after[name][:2] == before[name][:2], "type and shape stay"
         assert after[name] != before[name]
-        assert json.loads(after.pop(f"{name}@meant"))["radius"] == [0.3, 0.3]
+        provenance = json.loads(after.pop(f"{name}@meant"))
+        assert provenance == {"radius": [0.3, 0.3], "shape": "ball", "lag": [0.0]}
     assert after.pop("data/demo_2/actions_shown@unit") == after["data/demo_2/actions@unit"]
     assert {k for k in after if k not in names} == {k for k in before if k not in names}
     assert all(after[k] == before[k] for k in before if k not in names)
@@ -99,6 +100,36 @@ def test_files_whose_actions_cannot_be_replaced_are_refused(
     assert text in err
     assert "predicting" not in err, "it is refused before any work is done"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["demos.hdf5"]
+
+
+def test_an_undone_lag_is_named_in_the_file_and_the_last_steps_are_marked(
+    annotated_file: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    out = tmp_path / "cleaned.hdf5"
+    payload = call_json("clean", annotated_file, "--out", out, "--lag", "3", *QUICK)
+    assert (payload["lag"], payload["pairs"], payload["weight_0"]) == ([3.0], 28, 12)
+    before, after = load(annotated_file), load(out)
+    last = np.arange(40) % 10 >= 7
+    assert np.array_equal(after.learned, np.flatnonzero(~last)), "training leaves out the last"
+    assert np.array_equal(after.action[last], before.action[last])
+    with h5py.File(out) as file:
+        demo = file["data/demo_1"]
+        assert demo["selected"][:].tolist() == [True] * 7 + [False] * 3
+        assert np.array_equal(demo["actions_shown"], before.episodes[1].action)
+        assert json.loads(demo["actions"].attrs["meant"])["lag"] == [3.0]
+    answer = before.action[np.flatnonzero(~last) + 3]
+    off = np.linalg.norm(after.action[~last] - np.clip(answer, -1, 1), axis=1)
+    assert off.max() <= 0.3 + 1e-6, "near the action that was shown 3 steps later"
+
+
+def test_other_formats_mark_the_last_steps_too(
+    tiny: Demonstrations, tmp_path: Path, call_json: CallJson
+) -> None:
+    tiny.save(tmp_path / "demos.npz")
+    command = ("clean", tmp_path / "demos.npz", "--out", tmp_path / "c.npz", "--lag", "1.5")
+    call_json(*command, *QUICK)
+    steps = np.arange(40) % 10
+    assert np.array_equal(load(tmp_path / "c.npz").learned, np.flatnonzero(steps < 8))
 
 
 def test_real_human_demonstrations_are_cleaned_whole(

@@ -9,14 +9,19 @@ import numpy as np
 import pytest
 
 import counterbc as cb
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.demonstrators import Chain, Delay, UniformNoise
+from counterbc.demonstrators.recording import demonstrate, record
 from counterbc.diagnosis.meaning import Meaning
 from counterbc.errors import DataError, OptionError
 from counterbc.selection.folds import split_folds
 from counterbc.selection.held_out import HeldOut
+from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.radius import RadiusSearch
 from tests.fixture_types import Make
 
+Late = tuple[Demonstrations, Array]
 SMALL: dict[str, Any] = {"progress": False, "hidden": (16,), "steps": 200}
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
@@ -225,3 +230,68 @@ def test_the_radius_is_chosen_from_the_data_where_none_is_given(make_demos: Make
     choice = cb.choose_radius(make_demos(episodes=6), search=search, progress=False, hidden=(16,))
     assert meaning.radius == (choice.radius,) * 2
     assert _meaning(make_demos(), radius=None, preset="paper").radius == (0.4, 0.4)
+
+
+@pytest.fixture(scope="module")
+def late() -> Late:
+    """400 pairs of a teacher who is 0.2 s late, and what the expert intends at each state.
+
+    The last of 16 episodes has 7 pairs, fewer than the 10 steps of the lag.
+    """
+    teacher = Chain((Delay(0.2), UniformNoise(0.2)))
+    demos = demonstrate("cartpole", teacher, 400, seed=0)
+    takes = zip(record("cartpole", teacher, len(demos), seed=0), demos.episodes, strict=True)
+    return demos, np.concatenate([take.intended[: len(e)] for take, e in takes])
+
+
+def test_with_a_lag_the_meant_action_is_what_was_intended_at_the_same_state(late: Late) -> None:
+    demos, intended = late
+    undone, as_shown = (_meaning(demos, lag=lag, steps=1000, repeats=2) for lag in ("0.2s", 0))
+    assert undone.lag == (10.0,)
+    actions = np.stack([undone.meant, undone.shown, as_shown.meant])[:, undone.has_answer]
+    rms = np.sqrt(((actions - intended[undone.has_answer]) ** 2).mean((1, 2)))
+    assert (rms[0] < 0.25 * rms[1:]).all()
+    assert undone.moved.max() <= 0.4 + 1e-4, "Δ is around the action that was shown later"
+
+
+def test_the_last_steps_of_an_episode_keep_their_action_and_have_weight_zero(late: Late) -> None:
+    demos, _ = late
+    meaning = _meaning(demos, lag=10)
+    left = np.concatenate([np.arange(len(e))[::-1] for e in demos.episodes])  # steps after this
+    assert np.array_equal(meaning.shown, demos.action)
+    assert np.array_equal(meaning.weight > 0, left >= 10)
+    assert np.array_equal(meaning.cleaned.learned, np.flatnonzero(left >= 10))
+    assert np.array_equal(meaning.meant[left < 10], demos.action[left < 10])
+    assert not meaning.moved[left < 10].any()
+    assert not meaning.limited[left < 10].any()
+    assert np.isfinite(meaning.meant).all()
+    assert "lag        0.2 s (10 steps)" in repr(meaning)
+
+
+def test_the_first_actions_of_an_episode_answer_no_state_and_do_not_matter(late: Late) -> None:
+    demos, _ = late
+
+    def hold_still(action: Array) -> Array:
+        return np.where(np.arange(len(action))[:, None] < 10, 0.5, action).astype(np.float32)
+
+    before, after = (_meaning(d, lag=10) for d in (demos, demos.map_actions(hold_still)))
+    rows = before.has_answer
+    assert not np.array_equal(before.shown[rows], after.shown[rows])
+    assert np.array_equal(before.meant[rows], after.meant[rows])
+
+
+def test_scores_count_only_pairs_that_a_lag_leaves_with_an_action(late: Late) -> None:
+    demos, _ = late
+    named = replace(demos, episodes=tuple(replace(e, operator="ada") for e in demos.episodes))
+    meaning = _meaning(named, lag=10)
+    assert [s.pairs for s in meaning.episodes] == [max(len(e) - 10, 0) for e in demos.episodes]
+    assert meaning.operators[0].pairs == int(meaning.has_answer.sum())
+    assert np.isfinite([s.distance for s in (*meaning.episodes[:-1], *meaning.operators)]).all()
+    assert np.isnan(meaning.episodes[-1].distance), "its 7 pairs are fewer than the lag"
+
+
+def test_the_lag_is_chosen_by_default_and_zero_in_the_presets_of_the_paper(late: Late) -> None:
+    demos, _ = late
+    assert _meaning(demos).lag == (10.0,)
+    assert _meaning(demos, lag_search=LagSearch(seconds=0.1)).lag[0] <= 5
+    assert _meaning(demos, preset="paper").lag == (0.0,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import RenderableType
 from tyro.conf import Positional
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class Clean(DiagnosisCommand):
     """Write a copy of demonstrations with the actions that were meant."""
 
+    default_lag: ClassVar[str] = "auto"
     demos: Positional[Path]
     """A file or folder of demonstrations."""
     out: Path
@@ -47,6 +48,9 @@ class Clean(DiagnosisCommand):
             "out": str(self.out),
             "format": kind,
             "radius": meaning.radius,
+            "lag": meaning.lag,
+            "rate": meaning.demos.rate,
+            "weight_0": int((~meaning.has_answer).sum()),
             **_moves(meaning),
             "not_carried_over": not_carried_over,
         }
@@ -75,7 +79,7 @@ class Clean(DiagnosisCommand):
         from counterbc.formats import open_stream, save
 
         if kind == "robomimic":
-            options = {"radius": meaning.radius, "shape": meaning.shape}
+            options = {"radius": meaning.radius, "shape": meaning.shape, "lag": meaning.lag}
             unchanged = write_cleaned(meaning, self.demos, self.out, options)
             return [f"{key}: still as it was demonstrated" for key in unchanged]
         stream = open_stream(self.demos, self.obs or None, format=kind)
@@ -97,7 +101,7 @@ def _moves(meaning: Meaning) -> Json:
     """Return how far actions were moved, in units in which each dimension spans [−1, 1]."""
     import numpy as np
 
-    distance = meaning.moved
+    distance = meaning.moved[meaning.has_answer]
     return {
         "pairs": len(distance),
         "moved_rms": float(np.sqrt((distance**2).mean())),
@@ -106,12 +110,26 @@ def _moves(meaning: Meaning) -> Json:
     }
 
 
+def _lag(lag: tuple[float, ...], rate: float | None) -> str:
+    from math import ceil
+
+    from counterbc.data.lags import lag_text
+
+    last = "/".join(str(ceil(k)) for k in dict.fromkeys(lag))
+    return (
+        f"Undid a lag of {lag_text(lag, rate)}; the last {last} steps of each episode have weight 0"
+        ": they keep the recorded action, and `selected` is false."
+    )
+
+
 def _text(payload: Json) -> str:
     lines = [
         f"{payload['pairs']} actions were written to {payload['out']} as they were meant, moved by "
         f"{payload['moved_rms']:.3f} (RMS; each action dimension spans [-1, 1]).",
         f"The radius or the bounds limited {payload['limited']} of them.",
     ]
+    if any(payload["lag"]):
+        lines.append(_lag(payload["lag"], payload["rate"]))
     if not any(payload["radius"]):
         lines.append("The radius is 0, so only actions out of bounds were moved.")
     elif payload["moved_rms"] < _NEGLIGIBLE:

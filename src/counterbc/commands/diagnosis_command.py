@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from counterbc.commands.data_command import DataCommand
 from counterbc.commands.options import Group
@@ -13,6 +13,7 @@ from counterbc.commands.options import Group
 if TYPE_CHECKING:
     from counterbc.diagnosis.meaning import Meaning
     from counterbc.selection.held_out import HeldOut
+    from counterbc.selection.lag_errors import LagSearch
     from counterbc.selection.radius import RadiusSearch
 
 
@@ -22,6 +23,8 @@ class DiagnosisCommand(DataCommand):
 
     device: str | None = None
     """cpu or cuda; by default cuda if there is a GPU."""
+    default_lag: ClassVar[float | str | None] = 0.0
+    """The lag where none is typed; None for commands that always compare at the same step."""
 
     @classmethod
     def option_groups(cls) -> Mapping[str, Group]:
@@ -30,9 +33,10 @@ class DiagnosisCommand(DataCommand):
 
         radius = Group(
             kind=Settings,
-            only=("radius",),
-            presets={"default": Settings()},
-            text="How far an intended action may be from the demonstrated one.",
+            only=("radius",) if cls.default_lag is None else ("radius", "lag"),
+            presets={"default": Settings(lag=cls.default_lag or 0.0)},
+            text="How far an intended action may be from the demonstrated one, and how late that "
+            "was shown.",
         )
         return {"held_out": Group(kind=HeldOut), "support": radius}
 
@@ -42,7 +46,7 @@ class DiagnosisCommand(DataCommand):
 
         return meaning(
             self.read(paths), radius=self.radius, held_out=self.held_out_policies,
-            search=self.search, device=self.device,
+            search=self.search, lag=self.lag, lag_search=self.lag_search, device=self.device,
         )  # fmt: skip
 
     @property
@@ -50,6 +54,21 @@ class DiagnosisCommand(DataCommand):
         """The radius that was typed; None: chosen from the data."""
         radius = self.given_options("support").get("radius", "auto")
         return None if radius == "auto" else radius
+
+    @property
+    def lag(self) -> Any:
+        """The lag that was typed, or the default of the command."""
+        return self.given_options("support").get("lag", self.default_lag or 0.0)
+
+    @property
+    def lag_search(self) -> LagSearch | None:
+        """How the lag is chosen: policies have at most as many steps as the held-out ones."""
+        from counterbc.selection.lag_errors import LagSearch
+
+        most = self.given_options("held_out").get("steps")
+        if most is None:
+            return None
+        return LagSearch(lag_steps=(*(n for n in LagSearch().lag_steps if n < most), most))
 
     @property
     def search(self) -> RadiusSearch | None:

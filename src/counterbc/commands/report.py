@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Console, RenderableType
 from tyro.conf import UseAppendAction
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 class Report(DiagnosisCommand):
     """Write one HTML page about demonstrations: contents, problems, radius, scores and goals."""
 
+    default_lag: ClassVar[None] = None
     demos: Demos
     """Files or folders of demonstrations; several are merged."""
     out: Path = Path("report.html")

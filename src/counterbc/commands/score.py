@@ -51,13 +51,14 @@ class Score(DiagnosisCommand):
     def run(self) -> tuple[Json, list[RenderableType]]:
         self._check()
         meaning = self.diagnose(self.demos)
-        ranking = sorted(range(len(meaning.episodes)), key=lambda i: -meaning.episodes[i].distance)
+        ranking = sorted(range(len(meaning.episodes)), key=lambda i: -_known(meaning.episodes[i]))
         worst = sorted(ranking[: self._count_to_exclude(len(ranking))])
         files = self._write(meaning, worst)
         payload: Json = {
             "source": meaning.demos.source,
             "units": UNITS,
             "radius": meaning.radius,
+            "lag": meaning.lag,
             "episodes": [{"index": i, **s.as_dict()} for i, s in enumerate(meaning.episodes)],
             "operators": [s.as_dict() for s in meaning.operators],
             "worst": worst,
@@ -151,17 +152,26 @@ class Score(DiagnosisCommand):
         words = ["counterbc", "score", str(self.demos[0])]
         for radius in meaning.radius if len(set(meaning.radius)) > 1 else meaning.radius[:1]:
             words += ["--radius", f"{radius:g}"]
+        for lag in meaning.lag if any(meaning.lag) else ():
+            words += ["--lag", f"{lag:g}"]
         words += self.as_typed(*_DATA_OPTIONS)
         words += ["--exclude", f"{exclude}", "--write-mask", "good", "--out", "marked.hdf5"]
         return shlex.join(words)
 
 
+def _known(score: scores.Score) -> float:
+    """Return the distance, or 0 for an episode that a lag leaves without pairs."""
+    return score.distance if score.pairs else 0.0
+
+
 def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableType]:
     from counterbc.acting.policies import radius_text
+    from counterbc.data.lags import lag_text
 
+    lag = f", lag {lag_text(meaning.lag, meaning.demos.rate)}" if any(meaning.lag) else ""
     output: list[RenderableType] = [
         "How far demonstrated actions are from what held-out policies predict (RMS over pairs;\n"
-        f"{UNITS}; larger is worse; radius {radius_text(meaning.radius)}).\n"
+        f"{UNITS}; larger is worse; radius {radius_text(meaning.radius)}{lag}).\n"
         "Noise changes at every step; persistent errors stay over many steps.\n"
     ]
     if meaning.operators:

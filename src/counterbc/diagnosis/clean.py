@@ -12,6 +12,8 @@ from typing import Any
 import h5py
 import numpy as np
 
+from counterbc.data.arrays import Array
+from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.meaning import Meaning
 from counterbc.errors import FormatError, OptionError
 from counterbc.files import aside, check_free
@@ -20,6 +22,8 @@ from counterbc.formats.guard import reason
 
 SHOWN_KEY = "actions_shown"
 """The key of the demonstrated actions in a cleaned file."""
+SELECTED_KEY = "selected"
+"""The key of the mark that says which pairs are learned from."""
 
 
 @contextmanager
@@ -78,18 +82,22 @@ def write_cleaned(
 ) -> list[str]:
     """Write a copy with meant actions, and the demonstrated ones under `actions_shown`.
 
-    `provenance` becomes an attribute of the new actions. Returns the other keys of a demo that hold
-    actions, which are not changed.
+    `provenance` becomes an attribute of the new actions. If a lag was undone, `selected` is false
+    for the pairs that have no meant action. Returns the other keys of a demo that hold actions,
+    which are not changed.
     """
     check_cleanable(source)
     other_keys: dict[str, None] = {}
-    ends = np.cumsum([len(e) for e in meaning.demos.episodes])[:-1]
+    cleaned = meaning.cleaned
+    is_learned = np.isin(np.arange(len(meaning.meant)), cleaned.learned)  # (N,)
     with _copy(source, out) as file:
         groups = _demos(file, source)
-        meant_actions = np.split(meaning.meant, ends)
-        for episode, actions in zip(meaning.demos.episodes, meant_actions, strict=True):
+        parts = (by_episode(cleaned, values) for values in (meaning.meant, is_learned))
+        for episode, actions, mark in zip(cleaned.episodes, *parts, strict=True):
             group = groups[episode.name]
             _replace(group, actions, provenance, source)
+            if any(meaning.lag):
+                _mark(group, mark, source)
             other_keys |= dict.fromkeys(
                 k for k in hdf5.names(group, source) if k.startswith("action")
             )
@@ -109,6 +117,13 @@ def _replace(
     for key, value in original.attrs.items():
         new.attrs[key] = value
     new.attrs["meant"] = json.dumps(dict(provenance))
+
+
+def _mark(group: h5py.Group, is_learned: Array, path: Path) -> None:
+    """Store which pairs are learned from, in place of an earlier mark."""
+    if hdf5.holds(group, SELECTED_KEY, path):
+        del group[SELECTED_KEY]
+    group[SELECTED_KEY] = is_learned
 
 
 def write_mask(source: Path, out: Path, name: str, episodes: Iterable[str]) -> None:

@@ -36,6 +36,11 @@ def by_episode(demos: Demonstrations, values: Array) -> list[Array]:
     return np.split(values, np.cumsum([len(e) for e in demos.episodes])[:-1])
 
 
+def known_by_episode(demos: Demonstrations, residual: Array) -> list[Array]:
+    """Split residuals (N, A) into those of each episode, without pairs for which they are NaN."""
+    return [r[~np.isnan(r).any(1)] for r in by_episode(demos, residual)]
+
+
 @dataclass(frozen=True, eq=False)
 class Components:
     """Mean squares of E episodes; NaN for episodes of fewer than three pairs."""

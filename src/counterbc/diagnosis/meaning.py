@@ -13,16 +13,19 @@ from counterbc.acting.device import find_device
 from counterbc.acting.policies import radius_text
 from counterbc.data.arrays import Array, read_only
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.lags import NONE, lag_text, undo_lag
 from counterbc.data.names import shorten
 from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import feasible_units, unit_actions, user_actions
 from counterbc.diagnosis.clamp_to_support import prediction_trust, relative, within
 from counterbc.diagnosis.components import by_episode
-from counterbc.diagnosis.predictions import robust_predictions
+from counterbc.diagnosis.predictions import answer_states, robust_predictions, with_actions
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
 from counterbc.methods import find_method
 from counterbc.selection.held_out import HeldOut, Training
+from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.radius import RadiusSearch, choose_radii
+from counterbc.selection.tuner import find_lags
 from counterbc.settings import settings_for
 from counterbc.training.checks import as_datasets, check_reads, warn_infeasible
 from counterbc.training.progress import Bar, Progress, Quiet
@@ -32,24 +35,36 @@ _AROUND = 2  # neighbours on either side
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Meaning:
-    """Demonstrated and meant actions of N pairs in episode order, in the user's units."""
+    """Demonstrated and meant actions of N pairs in episode order, in the user's units.
+
+    With a lag of k the demonstrated action of s_t is the one shown k steps later. The last k pairs
+    of an episode have none.
+    """
 
     demos: Demonstrations
     shown: Array
-    """(N, A): the demonstrated actions."""
+    """(N, A): the actions as recorded."""
     predicted: Array
     """(N, A): the mean action of held-out policies, which did not see the pair's episode."""
     meant: Array
     """(N, A): between the two, nearer to the demonstrated action the more the held-out policies
-    disagree; within Δ of it and in A."""
+    disagree; within Δ of it and in A. The recorded action for pairs without a demonstrated one."""
     residual: Array
-    """(N, A): demonstrated − predicted, where each action dimension spans [−1, 1]."""
+    """(N, A): demonstrated − predicted, where each action dimension spans [−1, 1]; NaN for pairs
+    without a demonstrated action."""
     limited: Array
     """(N,): whether Δ or A keeps the meant action from being nearer to the predicted one."""
     radius: tuple[float, ...]
     """Δ of each action dimension."""
     shape: str = "ball"
     """The shape of C(s, a): ball or box."""
+    lag: tuple[float, ...] = NONE
+    """How late the actions were shown, in steps: one for everybody, or one per operator."""
+
+    @property
+    def has_answer(self) -> Array:
+        """Whether the episode has a demonstrated action for each pair: (N,) bool."""
+        return undo_lag(self.demos, self.lag)[1]
 
     @property
     def distance(self) -> Array:
@@ -59,17 +74,18 @@ class Meaning:
     @property
     def moved(self) -> Array:
         """‖demonstrated − meant‖ in the same units, at most Δ for feasible actions: (N,)."""
-        shown, meant = (unit_actions(self.demos, actions) for actions in (self.shown, self.meant))
-        return np.asarray(np.linalg.norm(shown - meant, axis=1))
+        answer = undo_lag(self.demos, self.lag)[0].astype(np.float64)
+        answer, meant = (unit_actions(self.demos, actions) for actions in (answer, self.meant))
+        return np.asarray(np.linalg.norm(answer - meant, axis=1))
 
     @property
     def weight(self) -> Array:
         """1 / (1 + (d/Δ)²) of the distance d: 1 at the predicted action, ½ at Δ: (N,).
 
-        1 everywhere for a radius of 0.
+        1 everywhere for a radius of 0. 0 for pairs without a demonstrated action.
         """
         distance = relative(self.residual, np.array(self.radius), self.shape)
-        return np.asarray(1 / (1 + distance**2), np.float32)
+        return np.where(self.has_answer, 1 / (1 + distance**2), 0.0).astype(np.float32)
 
     @cached_property
     def episodes(self) -> tuple[Score, ...]:
@@ -83,18 +99,21 @@ class Meaning:
 
     @property
     def cleaned(self) -> Demonstrations:
-        """The demonstrations with meant actions in place of the demonstrated ones."""
-        pairs = zip(self.demos.episodes, by_episode(self.demos, self.meant), strict=True)
-        return replace(self.demos, episodes=tuple(replace(e, action=a) for e, a in pairs))
+        """The demonstrations with meant actions in place of the recorded ones.
+
+        Pairs without a demonstrated action are not selected, so that no policy learns from them.
+        """
+        return with_actions(answer_states(self.demos, self.lag), self.meant)
 
     def __repr__(self) -> str:
-        worst = sorted(self.episodes, key=lambda s: -s.distance)
+        worst = sorted(self.episodes, key=lambda s: -np.nan_to_num(s.distance))
         operators = [f"{s.name} {s.distance:.3f}" for s in self.operators]
-        rms = float(np.sqrt((self.residual**2).sum(1).mean()))
+        rms = float(np.sqrt(np.nanmean(self.distance**2)))
         lines = [
             f"Meaning of {self.demos.source or 'demonstrations'}",
             f"  pairs      {len(self.shown)} in {len(self.demos)} episodes",
             f"  radius     {radius_text(self.radius)}",
+            *([f"  lag        {lag_text(self.lag, self.demos.rate)}"] if any(self.lag) else []),
             f"  distance   {rms:.3f} from demonstrated to predicted (RMS; actions span [-1, 1])",
             f"  worst      {shorten([f'{s.name} {s.distance:.3f}' for s in worst])}",
             f"  operators  {shorten(operators) or 'not recorded'}",
@@ -108,6 +127,7 @@ def meaning(
     radius: Radius | Literal["auto"] | None = None,
     held_out: HeldOut | None = None,
     search: RadiusSearch | None = None,
+    lag_search: LagSearch | None = None,
     preset: str = "default",
     device: str | torch.device | None = None,
     progress: bool = True,
@@ -118,7 +138,8 @@ def meaning(
     If there are three operators or more, the policies did not see any episode of its operator
     either. If there are fewer episodes than folds, blocks of neighbouring pairs are held out.
     `radius` is by default the preset's; auto chooses it from the data as `search` says. `changes`
-    are fields of `Settings`.
+    are fields of `Settings`. The lag is one of them: auto chooses it as `lag_search` says, and 0
+    compares every state with the action recorded at it.
     """
     (demos,) = as_datasets(demos)
     torch_device, settings = find_device(device), settings_for(preset, **changes)
@@ -128,35 +149,50 @@ def meaning(
     name, method = find_method("counter-bc")
     method = settings.apply(method)
     check_reads(demos, method)
-    bar: Progress = Bar("choosing Δ") if progress else Quiet()
+    bar: Progress = Bar("choosing the lag") if progress else Quiet()
     training = Training(
         name=name, method=method, settings=settings, device=torch_device, progress=bar
     )
+    lag = find_lags([demos], training, lag_search)[0].lag
     if isinstance(radius, str):
         settings_for(preset, radius=radius)  # refuses any word but auto
-        radius = choose_radii([demos], training, search)[0].radius
+        training = replace(training, progress=Bar("choosing Δ") if progress else Quiet())
+        radius = choose_radii([demos], training, search, [lag])[0].radius
     delta = radius_of(radius, [demos])
     training = replace(training, progress=Bar("predicting") if progress else Quiet())
-    means = robust_predictions(demos, held_out or HeldOut(), delta, training)
-    return _meaning(demos, means, delta, settings.shape or "ball")
+    means = robust_predictions(demos, held_out or HeldOut(), delta, training, lag)
+    return _meaning(demos, means, delta, settings.shape or "ball", lag)
 
 
-def _meaning(demos: Demonstrations, means: Array, delta: tuple[float, ...], shape: str) -> Meaning:
+def _meaning(
+    demos: Demonstrations,
+    means: Array,
+    delta: tuple[float, ...],
+    shape: str,
+    lag: tuple[float, ...],
+) -> Meaning:
     """Return what held-out predictions (R, N, A) say about each pair."""
-    action, prediction = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
-    unit, aim = unit_actions(demos, action), unit_actions(demos, prediction)
-    trust = prediction_trust(unit - aim, _disagreement(demos, means))[:, None]  # (N, 1)
+    shown, prediction = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
+    answer, has_answer = undo_lag(demos, lag)
+    rows = np.flatnonzero(has_answer)  # (n,)
+    unit, aim = unit_actions(demos, answer.astype(np.float64)), unit_actions(demos, prediction)
+    off, unit, aim = np.where(has_answer[:, None], unit - aim, np.nan), unit[rows], aim[rows]
+    trust = prediction_trust(off[rows], _disagreement(demos, means)[rows])[:, None]  # (n, 1)
     target = unit + trust * (aim - unit)
     clamped = within(unit, target, np.array(delta), shape, feasible_units(demos))
+    meant, limited = shown.copy(), np.zeros(len(shown), np.bool_)
+    meant[rows] = user_actions(demos, clamped)
+    limited[rows] = ~np.isclose(clamped, target, atol=1e-6).all(1)
     return Meaning(
         demos,
-        shown=read_only(action, np.float64, "shown"),
+        shown=read_only(shown, np.float64, "shown"),
         predicted=read_only(prediction, np.float64, "predicted"),
-        meant=read_only(user_actions(demos, clamped), np.float64, "meant"),
-        residual=read_only(unit - aim, np.float64, "residual"),
-        limited=read_only(~np.isclose(clamped, target, atol=1e-6).all(1), np.bool_, "limited"),
+        meant=read_only(meant, np.float64, "meant"),
+        residual=read_only(off, np.float64, "residual"),
+        limited=read_only(limited, np.bool_, "limited"),
         radius=delta,
         shape=shape,
+        lag=lag,
     )
 
 

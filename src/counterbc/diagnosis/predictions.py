@@ -8,35 +8,60 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.lags import NONE, lagged_pairs, undo_lag
 from counterbc.data.scaling import unit_actions
-from counterbc.diagnosis.components import Components, by_episode
+from counterbc.diagnosis.components import Components, by_episode, known_by_episode
 from counterbc.selection.held_out import HeldOut, Training, held_out_predictions
 
 
 def robust_predictions(
-    demos: Demonstrations, held_out: HeldOut, radius: tuple[float, ...], training: Training
+    demos: Demonstrations,
+    held_out: HeldOut,
+    radius: tuple[float, ...],
+    training: Training,
+    lag: tuple[float, ...] = NONE,
 ) -> Array:
     """Return the mean action at every pair in the user's units: (repeats, N, A).
 
-    Each round leaves out the episodes that were outliers in the round before, until the same
-    episodes remain. NaN where a policy diverged.
+    With a lag of k the policies learn to answer s_t with a_(t+k). Each round leaves out the
+    episodes that were outliers in the round before, until the same episodes remain. NaN where a
+    policy diverged.
     """
+    demos, has_answer = answer_states(demos, lag), undo_lag(demos, lag)[1]
     settings = training.settings
     settings = replace(settings, steps=min(held_out.steps, settings.step_count))
     training, subset = replace(training, settings=settings), demos
     for _ in range(held_out.rounds - 1):
         prediction = held_out_predictions(subset, replace(held_out, repeats=1), radius, training)
-        pairs = _usual_pairs(demos, prediction[0])
+        pairs = _usual_pairs(demos, has_answer, prediction[0])
         before, subset = subset, replace(demos, selected=pairs)
         if np.array_equal(before.learned, pairs):
             break
     return held_out_predictions(subset, held_out, radius, training)
 
 
-def _usual_pairs(demos: Demonstrations, prediction: Array) -> Array:
+def answer_states(demos: Demonstrations, lag: tuple[float, ...]) -> Demonstrations:
+    """Return the demonstrations with the action a_(t+k) at s_t, for a lag of k.
+
+    The last k pairs of an episode keep their own action and are not learned from.
+    """
+    if not any(lag):
+        return demos
+    selected = lagged_pairs(demos, demos.learned, lag)
+    return replace(with_actions(demos, undo_lag(demos, lag)[0]), selected=selected)
+
+
+def with_actions(demos: Demonstrations, action: Array) -> Demonstrations:
+    """Return the demonstrations with other actions (N, A)."""
+    pairs = zip(demos.episodes, by_episode(demos, action), strict=True)
+    return replace(demos, episodes=tuple(replace(e, action=a) for e, a in pairs))
+
+
+def _usual_pairs(demos: Demonstrations, has_answer: Array, prediction: Array) -> Array:
     """Return the selected pairs of episodes that are not outliers, as indices into all pairs."""
     actions = unit_actions(demos, demos.action.astype(np.float64))
     residual = actions - unit_actions(demos, prediction)
-    is_usual = Components.of(by_episode(demos, residual)).learnable  # (E,)
+    residual[~has_answer] = np.nan
+    is_usual = Components.of(known_by_episode(demos, residual)).learnable  # (E,)
     of_pair = np.repeat(is_usual, [len(e) for e in demos.episodes])
     return np.asarray(demos.learned[of_pair[demos.learned]])

@@ -11,7 +11,7 @@ import numpy as np
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.diagnosis import uncertainty
-from counterbc.diagnosis.components import Components, by_episode
+from counterbc.diagnosis.components import Components, by_episode, known_by_episode
 from counterbc.diagnosis.kinematics import MEASURES, kinematics
 
 _KEYS = {"persistent": "lasting"}  # fields that have another key in JSON, as in files of results
@@ -57,8 +57,11 @@ class Score:
 
 
 def episode_scores(demos: Demonstrations, residual: Array, unit: Array) -> tuple[Score, ...]:
-    """Return the score of each episode from residuals and demonstrated actions, (N, A) each."""
-    residuals = by_episode(demos, residual)
+    """Return the score of each episode from residuals and demonstrated actions, (N, A) each.
+
+    Pairs whose residual is NaN do not count.
+    """
+    residuals = known_by_episode(demos, residual)
     components = Components.of(residuals)
     measures = _kinematics(demos, by_episode(demos, unit))
     return tuple(
@@ -71,7 +74,7 @@ def operator_scores(
     demos: Demonstrations, residual: Array, episodes: Sequence[Score]
 ) -> tuple[Score, ...]:
     """Return the score of each operator in order of first appearance; none if none is recorded."""
-    residuals, scores = by_episode(demos, residual), []
+    residuals, scores = known_by_episode(demos, residual), []
     components = Components.of(residuals)
     operators = {
         name: [i for i, e in enumerate(demos.episodes) if e.operator == name]
@@ -96,6 +99,9 @@ def _score(
 ) -> Score:
     """Return the score of the episodes at `indices`, with the names of one of them."""
     residual = np.concatenate(residuals)  # (n, A)
+    count = len(residual)
+    if not count:
+        residual = np.full((1, residual.shape[1]), np.nan)
     c, total = components, float((residual**2).sum(1).mean())
     noise = _mean(c.noise[indices]) - c.quick_model_error
     square = total - c.model_error - c.quick_model_error
@@ -111,7 +117,7 @@ def _score(
         name=episode.name,
         operator=episode.operator,
         episodes=len(residuals),
-        pairs=len(residual),
+        pairs=count,
         distance=_root(square),
         low=low,
         high=high,

@@ -3,7 +3,7 @@
     index           number of the pair in the dataset, int64
     episode_index   number of its episode, int64
     frame_index     number of the pair in its episode, int64
-    weight          above 0, at most 1, float32
+    weight          0 to 1, float32; 0 only where a lag leaves a pair without an action
 
 These are the columns that LeRobot's tables call by the same names.
 """

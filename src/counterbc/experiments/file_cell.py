@@ -132,8 +132,8 @@ class FileCell(Cell):
             return datasets
         from counterbc.diagnosis.meaning import meaning
 
-        # The radius belongs to the training, not to the cleaning.
-        changes = {k: v for k, v in self.overrides.items() if k != "radius"}
+        # The radius and the lag belong to the training, not to the cleaning.
+        changes = {k: v for k, v in self.overrides.items() if k != "radius"} | {"lag": 0.0}
         return [meaning(d, device=device, progress=False, **changes).cleaned for d in datasets]
 
     def measure(

@@ -202,6 +202,7 @@ def _score(
             demos,
             radius=radius,
             held_out=options.held_out,
+            lag=0.0,  # a late operator is far from the prediction, and the page says so
             device=options.device,
             progress=progress,
         )
