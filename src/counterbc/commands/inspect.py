@@ -31,8 +31,8 @@ class Inspect(DataCommand):
     mask: str | None = None
     """Inspect only the episodes in this mask of the file."""
     idle: int | None = None
-    """Number of pairs with the same action that counts as idle; by default those of one second,
-    and at least 10."""
+    """Number of pairs with the same action that counts as idle; default: one second's worth, at
+    least 10."""
     strict: bool = False
     """Exit with status 3 if there are problems."""
     ignore: UseAppendAction[tuple[str, ...]] = ()

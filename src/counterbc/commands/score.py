@@ -41,8 +41,7 @@ class Score(DiagnosisCommand):
     weights: Path | None = None
     """Write one weight per pair to this Parquet file."""
     write_mask: str | None = None
-    """Name of a mask of the episodes that are not excluded; --out is a copy of the robomimic file
-    with it."""
+    """Name of a mask for the kept episodes, written to --out (a copy of the robomimic file)."""
     out: Path | None = None
     """The copy that --write-mask writes."""
     fail_on: float | None = None

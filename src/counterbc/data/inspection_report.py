@@ -85,7 +85,7 @@ class InspectionReport:
     """Number of pairs with the same action that counts as idle."""
     problems: tuple[Problem, ...]
     fingerprint: str | None
-    """That of the same data as `Demonstrations`; None if problems prevent those."""
+    """The fingerprint these data have once loaded, or None if they cannot be loaded."""
 
     def without(self, kinds: Container[str]) -> InspectionReport:
         """Return the report without problems of these kinds."""
