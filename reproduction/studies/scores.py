@@ -195,7 +195,9 @@ def measures(meaning: cb.Meaning, bc: Array) -> dict[str, list[float]]:
 def measure(world: str, study: str, seed: int, device: str | None) -> Record:
     """Return all measures of all episodes of one dataset, and the truth about them."""
     teacher = operators() if study == "operators" else episodes(world)
-    count = EPISODES_EACH * (len(SIGMAS) + 1) if study == "operators" else GOOD + BAD * len(CORRUPTIONS)
+    count = (
+        EPISODES_EACH * (len(SIGMAS) + 1) if study == "operators" else GOOD + BAD * len(CORRUPTIONS)
+    )
     demos, truth = make_data(world, teacher, count, seed)
     changes: dict[str, Any] = {"progress": False, "device": device}
     meaning = cb.meaning(demos, radius=RADIUS, held_out=cb.HeldOut(seed=seed), **changes)

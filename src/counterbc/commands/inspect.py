@@ -40,20 +40,20 @@ class Inspect(DataCommand):
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
-        from counterbc.data.inspection_report import KINDS
+        from counterbc.data.inspection_report import PROBLEM_KINDS
 
-        return {**super().option_choices(), "ignore": KINDS}
+        return {**super().option_choices(), "ignore": PROBLEM_KINDS}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.data.inspection import Inspection
-        from counterbc.data.inspection_report import KINDS
+        from counterbc.data.inspection_report import PROBLEM_KINDS
         from counterbc.errors import OptionError, unknown
 
         if self.idle is not None and self.idle < 2:
             raise OptionError(f"idle is {self.idle}; give the number of pairs, 2 or more")
         for kind in self.ignore:
-            if kind not in KINDS:
-                raise unknown("problem", kind, KINDS)
+            if kind not in PROBLEM_KINDS:
+                raise unknown("problem", kind, PROBLEM_KINDS)
         inspection = Inspection(self.idle)
         for stream in self.streams(self.demos, self.mask):
             inspection.add(stream.header, stream.raw_episodes)

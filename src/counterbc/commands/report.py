@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +39,7 @@ class Report(DiagnosisCommand):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from datetime import UTC, datetime
 
-        from counterbc.files import aside, check_free
+        from counterbc.files import aside, check_free, sha256
         from counterbc.report import find, page
         from counterbc.report.advice import Inputs
 
@@ -49,7 +48,7 @@ class Report(DiagnosisCommand):
         datasets = [s.demonstrations() for s in self.streams(self.demos)]
         findings = find(datasets, options, _stage)
         inputs = Inputs(self.demos, self.formats(self.demos), self.obs)
-        hashes = {p.name: _sha256(p) for p in self.demos if p.is_file()}
+        hashes = {p.name: sha256(p) for p in self.demos if p.is_file()}
         text = page(findings, inputs, datetime.now(UTC), hashes).encode("utf-8", "replace")
         with aside(self.out) as temporary:
             temporary.write_bytes(text)
@@ -74,11 +73,6 @@ def _stage(title: str) -> Iterator[None]:
         return
     with Console(stderr=True).status(title):
         yield
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _payload(findings: Findings, inputs: Inputs) -> Json:

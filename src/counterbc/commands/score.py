@@ -25,7 +25,7 @@ _MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
 
 
 @dataclass(frozen=True)
-class Score(DiagnosisCommand):
+class ScoreCommand(DiagnosisCommand):
     """Score episodes and operators by how far they are from what held-out policies predict.
 
     The exit status is 0, or 1 if they cannot be scored, or 3 with --fail-on if one is too far."""

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-KINDS = (
+PROBLEM_KINDS = (
     "not finite", "shape", "empty", "duplicate", "short", "idle", "outside", "saturated",
     "constant obs", "constant action",
 )  # fmt: skip
@@ -18,7 +18,7 @@ class Problem:
     """One kind of problem, and where it is."""
 
     kind: str
-    """One of `KINDS`."""
+    """One of `PROBLEM_KINDS`."""
     count: int
     text: str
     places: tuple[Mapping[str, Any], ...] = ()
