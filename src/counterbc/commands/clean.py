@@ -47,6 +47,7 @@ class Clean(DiagnosisCommand):
             "out": str(self.out),
             "format": kind,
             "radius": meaning.radius,
+            "kernel": self.kernel,
             **_moves(meaning),
             "not_carried_over": not_carried_over,
         }

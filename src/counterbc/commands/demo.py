@@ -61,7 +61,7 @@ class Demo(Command):
             name: replace(preset, radius=RADIUS) if preset.radius == "auto" else preset
             for name, preset in PRESETS.items()
         }
-        only = ("radius", "steps")
+        only = ("radius", "steps", "kernel")
         return {"settings": Group(kind=Settings, only=only, presets=presets, text=SETTINGS)}
 
     def run(self) -> tuple[Json, list[RenderableType]]:

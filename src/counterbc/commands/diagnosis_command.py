@@ -28,13 +28,14 @@ class DiagnosisCommand(DataCommand):
         from counterbc.diagnosis import HeldOut
         from counterbc.settings import Settings
 
-        radius = Group(
+        settings = Group(
             kind=Settings,
-            only=("radius",),
+            only=("radius", "kernel"),
             presets={"default": Settings()},
-            text="How far an intended action may be from the demonstrated one.",
+            text="How far an intended action may be from the demonstrated one, and what trains the "
+            "policies.",
         )
-        return {"held_out": Group(kind=HeldOut), "support": radius}
+        return {"held_out": Group(kind=HeldOut), "settings": settings}
 
     def diagnose(self, paths: tuple[Path, ...]) -> Meaning:
         """Return what the demonstrators meant, by policies that did not see their episodes."""
@@ -42,14 +43,21 @@ class DiagnosisCommand(DataCommand):
 
         return meaning(
             self.read(paths), radius=self.radius, held_out=self.held_out_policies,
-            search=self.search, device=self.device,
+            search=self.search, device=self.device, kernel=self.kernel,
         )  # fmt: skip
 
     @property
     def radius(self) -> Any:
         """The radius that was typed; None: chosen from the data."""
-        radius = self.given_options("support").get("radius", "auto")
+        radius = self.given_options("settings").get("radius", "auto")
         return None if radius == "auto" else radius
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel that was typed; by default that of the settings."""
+        from counterbc.settings import Settings
+
+        return self.given_options("settings").get("kernel", Settings.kernel)
 
     @property
     def search(self) -> RadiusSearch | None:

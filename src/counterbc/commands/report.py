@@ -60,7 +60,8 @@ class Report(DiagnosisCommand):
 
         return ReportOptions(
             radius=self.radius, held_out=self.held_out_policies, scores=self.scores,
-            intents=self.intents, angles=self.angle, device=self.device, search=self.search,
+            intents=self.intents, angles=self.angle, device=self.device, kernel=self.kernel,
+            search=self.search,
         )  # fmt: skip
 
 
@@ -89,6 +90,7 @@ def _payload(findings: Findings, inputs: Inputs) -> Json:
         "pairs": findings.demos.pairs,
         "problems": [asdict(p) for p in findings.inspection.problems],
         "radius": findings.radius,
+        "kernel": findings.options.kernel,
         "radius_choice": None if findings.choice is None else findings.choice.as_dict(),
         "distance": findings.distance,
         "operators": None if scores is None else [s.as_dict() for s in scores.operators],

@@ -57,6 +57,7 @@ class ScoreCommand(DiagnosisCommand):
             "source": meaning.demos.source,
             "units": UNITS,
             "radius": meaning.radius,
+            "kernel": self.kernel,
             "episodes": [{"index": i, **s.as_dict()} for i, s in enumerate(meaning.episodes)],
             "operators": [s.as_dict() for s in meaning.operators],
             "worst": worst,
@@ -150,6 +151,8 @@ class ScoreCommand(DiagnosisCommand):
         words = ["counterbc", "score", str(self.demos[0])]
         for radius in meaning.radius if len(set(meaning.radius)) > 1 else meaning.radius[:1]:
             words += ["--radius", f"{radius:g}"]
+        if "kernel" in self.given_options("settings"):
+            words += ["--kernel", self.kernel]
         words += self.as_typed(*_DATA_OPTIONS)
         words += ["--exclude", f"{exclude}", "--write-mask", "good", "--out", "marked.hdf5"]
         return shlex.join(words)
