@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
@@ -14,7 +14,7 @@ from counterbc.commands.data_command import DataCommand, Demos
 
 if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
-    from counterbc.data.inspection_report import InspectionReport, Problem
+    from counterbc.data.inspection_report import InspectionReport, Place, Problem
 
 _DIMENSIONS = 40  # dimensions that are printed
 _PLACES = 3  # places of a problem that are printed
@@ -118,5 +118,5 @@ def _problems(problems: Iterable[Problem]) -> str:
     return "\n".join(["\nProblems", *lines]) if lines else "\nNo problems found."
 
 
-def _place(place: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in place.items())
+def _place(place: Place) -> str:
+    return ", ".join(f"{key} {value}" for key, value in place.facts().items())
