@@ -97,7 +97,7 @@ def point(at: dict[str, int], device: str) -> dict[str, float]:
     }  # fmt: skip
 
 
-def lines(rows: list[dict[str, Any]], axis: str, key: str) -> Iterator[tuple[bool, Line]]:
+def lines(rows: list[dict[str, Any]], axis: str, key: str) -> Iterator[tuple[bool, FittedLine]]:
     """Yield a straight line through each kind of points of an axis that has three or more."""
     for keeps in (True, False):
         x, y = [], []
@@ -108,11 +108,14 @@ def lines(rows: list[dict[str, Any]], axis: str, key: str) -> Iterator[tuple[boo
                 y.append(row[key])
         if len(x) > 2:
             slope, start = np.polyfit(x, y, 1)
-            yield keeps, Line(slope, start, min(x), max(x), float(np.corrcoef(x, y)[0, 1] ** 2))
+            yield (
+                keeps,
+                FittedLine(slope, start, min(x), max(x), float(np.corrcoef(x, y)[0, 1] ** 2)),
+            )
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """A least-squares line over the range of its points."""
 
     slope: float

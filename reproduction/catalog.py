@@ -32,8 +32,12 @@ def figure3(options: FigureOptions) -> list[Cell]:
     sizes = options.sizes()
     radii = (None, *sizes.recovery_radii)
     return [
-        RecoveryCell(r, seeds=sizes.seeds, preset=options.preset, steps=sizes.steps) for r in radii
-    ]
+        RecoveryCell(
+            method="bc" if r is None else "counter-bc", radius=r, seeds=sizes.seeds,
+            preset=options.preset, steps=sizes.steps,
+        )
+        for r in radii
+    ]  # fmt: skip
 
 
 def figure4(options: FigureOptions) -> list[Cell]:

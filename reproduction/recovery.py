@@ -15,6 +15,7 @@ from counterbc.acting.policies import Policies
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.experiments.cell import Cell
+from counterbc.experiments.text import join_value
 
 NOISE = 0.5
 AT = np.linspace(-1.0, 1.0, 201)
@@ -37,33 +38,27 @@ def examples(pairs: int, seed: int) -> Demonstrations:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecoveryCell(Cell):
     """BC (radius None) or Counter-BC at one Δ; each seed learns from its own examples."""
 
-    radius: float | None
     pairs: int = 100
     seeds: int = 50
-    preset: str = "default"
-    steps: int | None = None
 
     @property
     def about(self) -> dict[str, Any]:
-        return asdict(self) | {"steps": self.settings.steps}
+        unused = ("method",) if self.changes else ("method", "changes")
+        about = asdict(self) | {"steps": self.settings.step_count}
+        return {k: v for k, v in about.items() if k not in unused}
 
     @property
     def title(self) -> str:
-        method = "bc" if self.radius is None else f"counter-bc-{self.radius:g}"
-        return f"recovery-{self.pairs}-{method}"
+        radius = "" if self.radius is None else f"-{join_value(self.radius)}"
+        return f"recovery-{self.pairs}-{self.method}{radius}"
 
     @property
     def work(self) -> float:
         return self.seeds * float(self.about["steps"]) * 30e-6  # as for simulated cells
-
-    @property
-    def training(self) -> dict[str, Any]:
-        method = "bc" if self.radius is None else "counter-bc"
-        return {"method": method, "seeds": self.seeds, "preset": self.preset} | self.overrides
 
     def datasets(self, device: str | None = None) -> list[Demonstrations]:
         return [examples(self.pairs, seed) for seed in range(self.seeds)]

@@ -22,7 +22,7 @@ from reproduction.markdown import markdown_table
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparisonLine:
     """One method on one part of the data, acting in one way."""
 
     label: str
@@ -54,7 +54,7 @@ def archived_rows(folder: Path) -> pd.DataFrame:
 
 def compare_methods(
     rows: pd.DataFrame, measure: str, success: str = "success", base: str = "bc"
-) -> list[Line]:
+) -> list[ComparisonLine]:
     """Return the methods in the order of `rows`, which have one subset and one way of acting."""
     by_label = {str(label): part.set_index("seed") for label, part in rows.groupby("label")}
     if base not in by_label:
@@ -70,7 +70,7 @@ def compare_methods(
 
 def _line(
     label: str, rows: pd.DataFrame, base: pd.DataFrame | None, measure: str, success: str
-) -> Line:
+) -> ComparisonLine:
     count = rows[f"{success}_count"].to_numpy()
     successes = np.nan_to_num(rows[success].to_numpy()) * count
     above = None
@@ -78,7 +78,7 @@ def _line(
         shared_seeds = rows.index.intersection(base.index)
         pair = (t.loc[shared_seeds, measure].to_numpy() for t in (rows, base))
         above = paired_difference(*pair)
-    return Line(
+    return ComparisonLine(
         label=label,
         value=mean_interval(rows[measure].to_numpy()),
         successes=round(float(successes.sum())),
@@ -88,7 +88,7 @@ def _line(
     )
 
 
-def markdown(lines: Sequence[Line], measure: str) -> str:
+def markdown(lines: Sequence[ComparisonLine], measure: str) -> str:
     """Return the lines as a table of the docs."""
     base = next(line.label for line in lines if line.above is None)
     comparisons = len(lines) - 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import Any
 import torch
 
 from counterbc.acting.device import find_device
+from counterbc.data.cores import cores
 from counterbc.experiments.cell import Cell
 from counterbc.experiments.study import On, Study, default_workers
 from reproduction.catalog import FIGURES, Plan, by_world, check_worlds
@@ -30,8 +30,8 @@ def estimate(missing_cells: Sequence[Cell], kind: str, workers: int) -> str:
     """Return a sentence on the time needed, right within a factor of two on an idle machine."""
     if not TIMED_WORLDS.issuperset(by_world(missing_cells)):
         return f"{len(missing_cells)} cells to compute; the time is unknown for these worlds"
-    cores = GPU_CORES if kind == "cuda" else min(workers, len(missing_cells))
-    minutes = sum(cell.work for cell in missing_cells) / max(cores, 1) / 60
+    used_cores = GPU_CORES if kind == "cuda" else min(workers, len(missing_cells))
+    minutes = sum(cell.work for cell in missing_cells) / max(used_cores, 1) / 60
     text = f"{minutes / 60:.1f} hours" if minutes > 90 else f"{max(minutes, 1):.0f} min"
     return f"{len(missing_cells)} cells to compute, about {text} ({kind}, {workers} at a time)"
 
@@ -58,7 +58,7 @@ class Timer:
 
     def _machine(self) -> dict[str, Any]:
         gpu = {"gpu": torch.cuda.get_device_name()} if self.kind == "cuda" else {}
-        cpu = {"cpu": cpu_name(), "cores": os.cpu_count()}
+        cpu = {"cpu": cpu_name(), "cores": cores()}
         return {"device": self.kind, **gpu, **cpu, "workers": self.workers, "on": self.on}
 
     def record(self, cell: Cell) -> None:

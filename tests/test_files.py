@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from counterbc.errors import FormatError
-from counterbc.files import aside, check_free
+from counterbc.files import aside, check_free, sha256
 
 
 def test_a_finished_file_replaces_nothing_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -49,3 +49,9 @@ def test_a_path_that_exists_or_has_no_folder_is_refused(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "nowhere")
     with pytest.raises(FormatError, match="already exists"):
         check_free(link)
+
+
+def test_the_hash_of_a_file_is_that_of_its_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "abc"
+    file.write_bytes(b"abc")  # the first example of FIPS 180-2
+    assert sha256(file) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -7,7 +7,7 @@ from typing import Any
 
 from reproduction.markdown import markdown_table
 from reproduction.studies.can import BC_SUBSETS, NETWORKS, ROWS, SUBSETS, WORLD
-from reproduction.tables import Line, archived_rows, compare_methods
+from reproduction.tables import ComparisonLine, archived_rows, compare_methods
 
 HEAD = ("method", "Δ", "success [95 %]", "above BC, by seed [95 %]", "steps")
 
@@ -54,7 +54,7 @@ def _gripper(part: Any) -> list[str]:
     return [f"\nThe gripper's radius adds {_above(line)} points, by seed."]
 
 
-def _above(line: Line) -> str:
+def _above(line: ComparisonLine) -> str:
     """Return how many points a line is above its base, by seed."""
     if line.above is None:
         return ""
@@ -63,7 +63,7 @@ def _above(line: Line) -> str:
     return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]".replace("-", "−")
 
 
-def _cells(line: Line, steps: float) -> list[str]:
+def _cells(line: ComparisonLine, steps: float) -> list[str]:
     """Return a line with Wilson's interval over all episodes, and the difference paired by seed."""
     radii = sorted({round(r, 2) for r in line.radius}) if "Counter" in line.label else []
     rate, low, high = (100 * share for share in line.rate)

@@ -25,7 +25,7 @@ STUDY_TEACHERS: dict[str, dict[str, Any]] = {
     "quick-typical": {"teacher": "quick-typical", "sigma": None},
 }
 PAIRS = (100, 400)
-MEASURES = {"air-hockey": ("hits", "distance_per_hit", "time_per_hit")}
+WORLD_MEASURES = {"air-hockey": ("hits", "distance_per_hit", "time_per_hit")}
 """What a world reports beside the return."""
 
 
@@ -65,7 +65,7 @@ def measure(key: Record) -> list[Record]:
     for row in outcome.table():
         measures = {
             name: asdict(mean_interval(outcome.runs(row["method"], row["act"], name)))
-            for name in MEASURES.get(key["world"], ())
+            for name in WORLD_MEASURES.get(key["world"], ())
         }
         rows.append(about | row | {"measures": measures})
     return rows

@@ -8,7 +8,7 @@ from typing import Any
 
 from counterbc.experiments.file_data import ALL, Subset
 from reproduction.studies.push_t import ROWS, SUBSETS, WORLD, rows_of
-from reproduction.tables import Line, archived_rows, compare_methods, markdown
+from reproduction.tables import ComparisonLine, archived_rows, compare_methods, markdown
 
 SUMMARIZED = ("Counter-BC, Δ 0.4", "Counter-BC, Δ auto")
 
@@ -44,7 +44,7 @@ def tables(folder: Path, network: str) -> str:
     return "\n" + "\n".join(summary) + "\n\n" + "\n".join(blocks)
 
 
-def verdict(line: Line, comparisons: int) -> str:
+def verdict(line: ComparisonLine, comparisons: int) -> str:
     """Return a sentence on whether a method helps; p is adjusted over the table's methods."""
     assert line.above is not None
     i, p = line.above.interval, line.above.p * comparisons

@@ -148,7 +148,8 @@ def markdown(rows: list[Record]) -> str:
     worst_row = rows[worst]
     below_bc = sum(p < 0.05 for p in corrected_p)
     return (
-        f"{markdown_table(head, lines)}\n\nLost against the best fixed Δ: {np.mean(losses):.1f} % on average, at worst "
+        f"{markdown_table(head, lines)}\n\n"
+        f"Lost against the best fixed Δ: {np.mean(losses):.1f} % on average, at worst "
         f"{losses[worst]:.1f} % [{ranges[worst][0]:.1f}, {ranges[worst][1]:.1f}] "
         f"({worst_row['world']}, {worst_row['teacher']}, {worst_row['pairs']} pairs); "
         f"with Δ 0.4 everywhere "

@@ -41,7 +41,7 @@ from counterbc.envs.cartpole import GAIN
 from counterbc.experiments.cell import reproducible
 from reproduction.options import StudyOptions, option
 from reproduction.records import Record, Records, read
-from reproduction.studies.scores_tables import KINDS, OFF, SCORES, can_table, markdown
+from reproduction.studies.scores_tables import CORRUPTIONS, OFF, SCORES, can_table, markdown
 
 Array = NDArray[Any]
 
@@ -172,7 +172,7 @@ def _teaching(world: str, operator: str, intended: Array) -> tuple[float, Array]
         return SIGMA, intended + ASIDE * first
     if operator == "wrong goal":
         return SIGMA, np.stack([-intended[:, 1], intended[:, 0]], axis=1)
-    return {"good": SIGMA, KINDS[0]: 1.5 * SIGMA}.get(operator) or float(
+    return {"good": SIGMA, CORRUPTIONS[0]: 1.5 * SIGMA}.get(operator) or float(
         operator.split()[1]
     ), intended
 
@@ -195,7 +195,9 @@ def measures(meaning: cb.Meaning, bc: Array) -> dict[str, list[float]]:
 def measure(world: str, study: str, seed: int, device: str | None) -> Record:
     """Return all measures of all episodes of one dataset, and the truth about them."""
     teacher = operators() if study == "operators" else episodes(world)
-    count = EPISODES_EACH * (len(SIGMAS) + 1) if study == "operators" else GOOD + BAD * len(KINDS)
+    count = (
+        EPISODES_EACH * (len(SIGMAS) + 1) if study == "operators" else GOOD + BAD * len(CORRUPTIONS)
+    )
     demos, truth = make_data(world, teacher, count, seed)
     changes: dict[str, Any] = {"progress": False, "device": device, "lag": 0.0}
     meaning = cb.meaning(demos, radius=RADIUS, held_out=cb.HeldOut(seed=seed), **changes)
@@ -208,7 +210,7 @@ def measure(world: str, study: str, seed: int, device: str | None) -> Record:
         "pairs": [len(e) for e in demos.episodes],
         "measures": measures(meaning, residual(demos, seed, changes)),
         "truth": expected_errors(world, demos, truth),
-        "judges": [float(p.mean()) for p in by_episode(demos, model_errors)],
+        "model_errors": [float(p.mean()) for p in by_episode(demos, model_errors)],
         "intervals": [(s.low, s.high) for s in meaning.episodes],
         "operators": [s.as_dict() for s in meaning.operators],
     }

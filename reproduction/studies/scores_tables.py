@@ -14,9 +14,9 @@ from reproduction.markdown import markdown_table
 from reproduction.records import Record
 
 Array = NDArray[Any]
-SCORES = ("distance", "noise", "lasting")
-"""Names in the file of numbers."""
-KINDS = ("σ × 1.5", "late", "wrong goal")
+SCORES = {"distance": "distance", "noise": "noise", "lasting": "persistent"}
+"""Keys in the file of numbers, and their labels in the table."""
+CORRUPTIONS = ("σ × 1.5", "late", "wrong goal")
 OFF = 0.3  # bias of the biased operator
 
 
@@ -113,11 +113,11 @@ def _detection(people: list[Record], takes: list[Record]) -> str:
     """Return how well each measure finds bad operators and bad episodes."""
     lines = []
     for m in (*SCORES, "BC residual", *MEASURES):
-        areas = [[auroc(r, m, k) for r in takes] for k in KINDS]
+        areas = [[auroc(r, m, k) for r in takes] for k in CORRUPTIONS]
         cells = [_text([correlation(r, m, b) for r in people], 0.0) for b in (False, True)]
         cells += [_text(values, 0.5) for values in (*areas, np.mean(areas, axis=0).tolist())]
-        lines.append([m, *cells])
-    return markdown_table(["measure", "six ranked", "all seven", *KINDS, "all three"], lines)
+        lines.append([SCORES.get(m, m), *cells])
+    return markdown_table(["measure", "six ranked", "all seven", *CORRUPTIONS, "all three"], lines)
 
 
 def _intervals(studies: dict[str, list[Record]]) -> str:

@@ -23,9 +23,14 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.data.episode import Episode as Episode
     from counterbc.data.inspection import Inspection as Inspection
     from counterbc.data.merge import merge as merge
+    from counterbc.data.raw_episode import Header as Header
+    from counterbc.data.raw_episode import RawEpisode as RawEpisode
     from counterbc.demonstrators import NOISES as NOISES
     from counterbc.demonstrators import TEACHERS as TEACHERS
+    from counterbc.demonstrators import Demonstrator as Demonstrator
+    from counterbc.demonstrators import GaussianNoise as GaussianNoise
     from counterbc.demonstrators import Teacher as Teacher
+    from counterbc.demonstrators import UniformNoise as UniformNoise
     from counterbc.demonstrators import demonstrate as demonstrate
     from counterbc.demonstrators import find_teacher as find_teacher
     from counterbc.diagnosis.intents import Intents as Intents
@@ -34,10 +39,13 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.diagnosis.meaning import Meaning as Meaning
     from counterbc.diagnosis.meaning import meaning as meaning
     from counterbc.envs import WORLDS as WORLDS
+    from counterbc.envs import World as World
     from counterbc.errors import CounterBCError as CounterBCError
     from counterbc.formats import FORMATS as FORMATS
+    from counterbc.formats import Format as Format
     from counterbc.formats import load as load
     from counterbc.formats import save as save
+    from counterbc.formats.stream import Stream as Stream
     from counterbc.losses import counter_bc_loss as counter_bc_loss
     from counterbc.losses import generalized_loss as generalized_loss
     from counterbc.methods import METHODS as METHODS
@@ -48,6 +56,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.policies import GaussianGRU as GaussianGRU
     from counterbc.policies import GaussianMLP as GaussianMLP
     from counterbc.policies import Mixture as Mixture
+    from counterbc.policies import Params as Params
     from counterbc.policies import Policy as Policy
     from counterbc.selection.held_out import HeldOut as HeldOut
     from counterbc.selection.lag import LagChoice as LagChoice
@@ -70,9 +79,11 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.supports import Support as Support
     from counterbc.trainer import train as train
     from counterbc.weightings import Advantage as Advantage
+    from counterbc.weightings import Batch as Batch
     from counterbc.weightings import Discriminator as Discriminator
     from counterbc.weightings import EpsilonInsensitive as EpsilonInsensitive
     from counterbc.weightings import OperatorExpertise as OperatorExpertise
+    from counterbc.weightings import Pairs as Pairs
     from counterbc.weightings import PolicyLikelihood as PolicyLikelihood
     from counterbc.weightings import Posterior as Posterior
     from counterbc.weightings import PreviousPolicy as PreviousPolicy
@@ -88,17 +99,22 @@ _HOMES = {
     "data.episode": ("Episode",),
     "data.inspection": ("Inspection",),
     "data.merge": ("merge",),
-    "demonstrators": ("NOISES", "TEACHERS", "Teacher", "demonstrate", "find_teacher"),
+    "data.raw_episode": ("Header", "RawEpisode"),
+    "demonstrators": (
+        "NOISES", "TEACHERS", "Demonstrator", "GaussianNoise", "Teacher", "UniformNoise",
+        "demonstrate", "find_teacher",
+    ),
     "diagnosis.intents": ("Intents", "IntentSearch", "find_intents"),
     "diagnosis.meaning": ("Meaning", "meaning"),
-    "envs": ("WORLDS",),
+    "envs": ("WORLDS", "World"),
     "errors": ("CounterBCError",),
-    "formats": ("FORMATS", "load", "save"),
+    "formats": ("FORMATS", "Format", "load", "save"),
+    "formats.stream": ("Stream",),
     "losses": ("counter_bc_loss", "generalized_loss"),
     "methods": ("METHODS", "Method"),
     "policies": (
         "POLICIES", "GaussianCNN", "GaussianCNNGRU", "GaussianGRU", "GaussianMLP", "Mixture",
-        "Policy",
+        "Params", "Policy",
     ),
     "selection.held_out": ("HeldOut",),
     "selection.lag": ("LagChoice",),
@@ -112,8 +128,8 @@ _HOMES = {
     ),
     "trainer": ("train",),
     "weightings": (
-        "Advantage", "Discriminator", "EpsilonInsensitive", "OperatorExpertise", "PolicyLikelihood",
-        "Posterior", "PreviousPolicy", "StateExpertise", "Uniform", "Weighting",
+        "Advantage", "Batch", "Discriminator", "EpsilonInsensitive", "OperatorExpertise", "Pairs",
+        "PolicyLikelihood", "Posterior", "PreviousPolicy", "StateExpertise", "Uniform", "Weighting",
     ),
 }  # fmt: skip
 """Every public name, by the module that defines it."""

@@ -1,8 +1,9 @@
-"""Files and folders that are written completely or not at all."""
+"""Files and folders that are written completely or not at all, and hashes of files."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import tempfile
@@ -35,6 +36,12 @@ def aside(path: Path) -> Iterator[Path]:
         raise _unwritable(path, error) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _unwritable(path: Path, error: OSError) -> FormatError:

@@ -32,8 +32,8 @@ class Settings:
     action dimension (repeat the option for each), or auto, which chooses it by cross-validation on
     each dataset."""
     shape: str | None = field(default=None, metadata={"choices": SUPPORTS})
-    """The shape of C(s, a): actions uniform in a ball or box of radius Δ, or drawn from student-t or
-    gaussian noise of scale Δ; by default the method's."""
+    """The shape of C(s, a): actions uniform in a ball or box of radius Δ, or drawn from student-t
+    or gaussian noise of scale Δ; by default the method's."""
     counterfactuals: int | None = None
     """Number of actions drawn from C(s, a), in addition to the demonstrated one; by default the
     method's."""

@@ -22,7 +22,8 @@ def test_the_demo_writes_its_results_and_prints_the_same_ones_in_words(
     tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    options = ("--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3, "--device", "cpu")
+    options = ("--seeds", 2, "--pairs", 40, "--steps", 4, "--episodes", 3, "--device", "cpu",
+               "--kernel", "torch")  # fmt: skip
     payload = call_json("demo", *options)
     check_files(tmp_path / payload["folder"], payload["table"])
     status, out, _ = call("demo", *options)
@@ -45,7 +46,7 @@ def check_files(folder: Path, table: list[dict[str, Any]]) -> None:
     assert sorted(path.name for path in folder.iterdir()) == names
     rows = pq.read_table(folder / "rows.parquet")
     assert rows.num_rows == 5 * 2 * 2  # methods, ways of acting, runs
-    assert all(r["pairs"] == 40 and r["kernel"] and r["torch"] for r in rows.to_pylist())
+    assert all(r["pairs"] == 40 and r["kernel"] == "torch" and r["torch"] for r in rows.to_pylist())
     returns: dict[tuple[str, str], list[float]] = {}
     for row in rows.to_pylist():
         returns.setdefault((row["method"], row["act"]), []).append(row["return"])
@@ -64,6 +65,7 @@ def test_the_radius_is_fixed_unless_a_preset_fixes_another() -> None:
     assert changes("--radius", "0.2") == {"radius": 0.2}
     assert changes("--radius", "auto") == {"radius": "auto"}
     assert changes("--preset", "authors", "--steps", "7") == {"steps": 7}
+    assert changes("--preset", "authors", "--kernel", "torch") == {"kernel": "torch"}
 
 
 def test_a_registered_noise_teacher_or_preset_is_in_the_help(

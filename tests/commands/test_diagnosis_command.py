@@ -23,6 +23,12 @@ def test_without_options_the_radius_is_chosen_and_defaults_are_the_librarys() ->
     assert score.radius is None
     assert score.held_out_policies == HeldOut()
     assert score.search is None
+    assert score.kernel == "auto"
+
+
+def test_the_kernel_is_that_of_the_settings_or_the_one_that_was_typed() -> None:
+    assert command("--kernel", "torch").kernel == "torch"
+    assert command("--kernel", "torch").radius is None
 
 
 @pytest.mark.parametrize(
@@ -64,4 +70,4 @@ def test_the_search_of_the_lag_takes_no_more_steps_than_the_held_out_policies() 
 def test_every_option_and_group_has_a_help_text() -> None:
     for kind in (HeldOut, RadiusSearch):
         assert all(field_docs(kind).values()), f"a field of {kind.__name__} has no help"
-    assert "intended action" in DiagnosisCommand.option_groups()["support"].text
+    assert "intended action" in DiagnosisCommand.option_groups()["settings"].text

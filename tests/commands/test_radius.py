@@ -83,7 +83,7 @@ def test_the_train_command_chooses_the_radius_unless_told(
     assert config("authors", "--preset", "authors")["members"] == ["seed 0, radius 0.5"]
     on = config("on", "--start", tmp_path / "number")
     assert on["members"] == ["seed 0, radius 0.2"]
-    _, out, _ = call("train", file, "--steps", 5, "--out", tmp_path / "told")
+    _, out, _ = call("train", file, "--steps", 5, "--out", tmp_path / "printed")
     assert "5 folds of whole episodes, 60 pairs" in out
     mixed_radii = ("--radius", "auto", "--radius", 0.2)
     status, _, err = call("train", file, *mixed_radii, "--out", tmp_path / "x")

@@ -54,12 +54,13 @@ def test_the_line_that_leaves_episodes_out_leaves_out_those_that_stand_out(
     monkeypatch.chdir(tmp_path)
     replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:])).save("demos.hdf5")
     payload = call_json("report", "demos.hdf5", "--radius", 0.2, "--steps", 200, "--repeats", 1,
-        "--no-intents",
+        "--no-intents", "--kernel", "torch",
     )  # fmt: skip
     assert payload["stand_out"] == [4]
     lines = [line for step in payload["next"] for line in step["commands"]]
     (score,) = [line for line in lines if line.startswith("counterbc score")]
     scored = call_json(*shlex.split(score)[1:])
+    assert scored["kernel"] == payload["kernel"] == "torch"
     assert scored["worst"] == payload["stand_out"]
     assert Path("demos-good.hdf5").exists()
 
@@ -81,6 +82,17 @@ def test_a_page_that_exists_is_kept(demos: Path, tmp_path: Path, call: Call) -> 
     assert status == 1
     assert "already exists" in err
     assert out.read_text() == "mine"
+
+
+def test_a_kernel_that_cannot_train_here_is_refused(
+    demos: Path, tmp_path: Path, call: Call
+) -> None:
+    options = ("--kernel", "triton", "--device", "cpu", "--out", tmp_path / "page.html")
+    for radius in ((), ("--radius", 0.2)):  # the search for Δ trains, and so do the scores
+        status, _, err = call("report", demos, *QUICK, *options, *radius)
+        assert status == 1
+        assert "error: kernel is 'triton', but it runs on cuda" in err
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_several_files_are_one_page(make_demos: Any, tmp_path: Path, call_json: CallJson) -> None:

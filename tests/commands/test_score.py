@@ -15,6 +15,7 @@ from tests.fixture_types import Call, CallJson
 pytestmark = pytest.mark.filterwarnings(
     "ignore::counterbc.errors.AbsentEpisodes", "ignore::counterbc.errors.InfeasibleActions"
 )
+TRITON = ("--kernel", "triton", "--device", "cpu")
 
 
 def test_scores_name_the_worst_and_how_to_leave_them_out(
@@ -23,6 +24,7 @@ def test_scores_name_the_worst_and_how_to_leave_them_out(
     status, out, err = call("score", annotated_file, *QUICK, "--exclude", 2)
     assert status == 0, err
     payload = call_json("score", annotated_file, *QUICK, "--exclude", 2)
+    assert payload["kernel"] == "auto"
     worst_first = sorted(payload["episodes"], key=lambda s: -s["distance"])
     assert payload["worst"] == sorted(s["index"] for s in worst_first[:2])
     assert f"--dataset.exclude_episodes='{payload['worst']}'" in out
@@ -98,6 +100,8 @@ def test_a_build_fails_where_someone_is_too_far_off(annotated_file: Path, call: 
         (("score", "{npz}", "--write-mask", "m", "--out", "{new}"), "counterbc convert IN"),
         (("score", "{demos}", "--write-mask", "a/b", "--out", "{new}"), "cannot name a mask"),
         (("score", "{demos}", "--write-mask", "expert", "--out", "{new}"), "already; choose"),
+        (("score", "{demos}", *TRITON), "kernel is 'triton', but it runs on cuda"),
+        (("clean", "{demos}", *TRITON, "--out", "{new}"), "kernel is 'triton', but"),
         (("clean", "{demos}", "--out", "{demos}"), "already exists"),
         (("clean", "{absent}", "--out", "{new}"), "does not exist"),
         (("clean", "{csv}", "--out", "{new}"), "counterbc convert"),
@@ -123,6 +127,14 @@ def test_bad_input_is_refused_in_one_sentence_and_leaves_nothing(
     assert text in err
     assert len(err.strip().splitlines()) == 1
     assert not places["new"].exists()
+
+
+def test_the_command_that_writes_a_mask_trains_with_the_same_kernel(
+    annotated_file: Path, call: Call
+) -> None:
+    _, out, _ = call("score", annotated_file, *QUICK, "--exclude", 1, "--kernel", "torch")
+    (line,) = (line for line in out.splitlines() if line.startswith("  robomimic"))
+    assert " --kernel torch " in line
 
 
 def test_all_episodes_cannot_be_left_out(annotated_file: Path, call: Call) -> None:

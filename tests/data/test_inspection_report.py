@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from counterbc.data.inspection import Inspection
-from counterbc.data.inspection_report import KINDS, InspectionReport
+from counterbc.data.inspection_report import PROBLEM_KINDS, InspectionReport
 from counterbc.data.raw_episode import Header, RawEpisode
 
 
@@ -31,5 +31,5 @@ def test_the_dictionary_is_json_with_the_names_of_the_fields() -> None:
 def test_problems_come_in_the_order_of_their_kinds_and_can_be_left_out() -> None:
     kinds = [problem.kind for problem in report().problems]
     assert kinds == ["duplicate", "idle", "constant obs", "constant action"]
-    assert kinds == sorted(kinds, key=KINDS.index)
+    assert kinds == sorted(kinds, key=PROBLEM_KINDS.index)
     assert [p.kind for p in report().without(("idle", "duplicate")).problems] == kinds[2:]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from counterbc.data.feasible import Everywhere, UnitBall, UnitBox
 from counterbc.diagnosis.clamp_to_support import prediction_trust, relative, within
+from counterbc.errors import OptionError
 
 
 def _rows(*rows: tuple[float, ...]) -> NDArray[np.float64]:
@@ -42,6 +43,16 @@ def test_an_action_shown_outside_is_brought_into_the_feasible_set() -> None:
     result = within(action, _rows((0.9, 0), (0.9, 0)), np.array([0.4, 0.4]), "ball", UnitBall())
     # The second has no feasible action within its radius; the nearest one stands for it.
     assert result == pytest.approx(_rows((0.9, 0), (1, 0)))
+
+
+@pytest.mark.parametrize("shape", ["student-t", "gaussian", "sphere"])
+def test_a_shape_without_an_edge_is_refused(shape: str) -> None:
+    radius = np.array([0.4, 0.4])
+    message = f"shape is {shape}, which does not limit .*; allowed: ball, box"
+    with pytest.raises(OptionError, match=message):
+        within(_rows((0, 0)), _rows((1, 1)), radius, shape, UnitBox())
+    with pytest.raises(OptionError, match=message):
+        relative(_rows((0, 0)), radius, shape)
 
 
 @pytest.mark.parametrize("shape", ["ball", "box"])

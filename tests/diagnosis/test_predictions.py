@@ -16,8 +16,8 @@ SMALL: dict[str, Any] = {"progress": False, "hidden": (16,), "steps": 200}
 
 
 def _meaning(demos: Demonstrations, **options: Any) -> Meaning:
-    judges = HeldOut(folds=3, repeats=options.pop("repeats", 1), seed=options.pop("seed", 0))
-    return meaning(demos, **(SMALL | {"held_out": judges, "radius": 0.4} | options))
+    held_out = HeldOut(folds=3, repeats=options.pop("repeats", 1), seed=options.pop("seed", 0))
+    return meaning(demos, **(SMALL | {"held_out": held_out, "radius": 0.4} | options))
 
 
 def test_later_rounds_do_not_learn_from_outliers_of_earlier_rounds(make_demos: Make) -> None:

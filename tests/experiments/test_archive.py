@@ -14,7 +14,8 @@ from reproduction.recovery import RecoveryCell
 from tests.experiments.cells import TINY
 
 HOCKEY = replace(TINY, world="air-hockey", teacher="crowd", sigma=None, pool=50, episodes=1)
-CELLS: list[Cell] = [TINY, HOCKEY, RecoveryCell(0.5, 20, 2, steps=3)]
+RECOVERY = RecoveryCell(method="counter-bc", radius=0.5, pairs=20, seeds=2, steps=3)
+CELLS: list[Cell] = [TINY, HOCKEY, RECOVERY]
 
 
 def test_cells_of_all_kinds_come_out_as_they_went_in(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from counterbc.methods import METHODS
 from counterbc.settings import Settings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Minimal(Cell):
     """The least that a cell must define."""
 
@@ -49,7 +49,7 @@ class Minimal(Cell):
 
 
 def test_rows_have_what_the_cell_measures_and_how_it_was_trained(tiny: Demonstrations) -> None:
-    cell = Minimal(tiny)
+    cell = Minimal(method="bc", seeds=2, data=tiny)
     table = cell.rows("cpu")
     rows = table.to_pylist()
     assert [(r["number"], r["seed"], r["size"], r["threads"]) for r in rows] == [

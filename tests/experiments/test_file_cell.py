@@ -32,7 +32,7 @@ def demos() -> Demonstrations:
 def tiny(demos: Demonstrations, tmp_path_factory: pytest.TempPathFactory) -> FileCell:
     file = tmp_path_factory.mktemp("recorded") / "shown.hdf5"
     demos.save(file)
-    return FileCell("intersection", file, "bc", seeds=2, episodes=3, steps=4)
+    return FileCell(world="intersection", file=file, method="bc", seeds=2, episodes=3, steps=4)
 
 
 def prints(cell: FileCell) -> list[str]:

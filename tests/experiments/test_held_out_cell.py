@@ -23,7 +23,10 @@ from counterbc.experiments.held_out_cell import (
 def cell(tiny: Demonstrations, tmp_path: Path) -> HeldOutCell:
     tiny.save(tmp_path / "demos.npz")
     file = tmp_path / "demos.npz"
-    return HeldOutCell(None, file, "bc", seeds=2, steps=3, changes={"hidden": (4,)}, test_share=0.5)
+    return HeldOutCell(
+        world=None, file=file, method="bc", seeds=2, steps=3, changes={"hidden": (4,)},
+        test_share=0.5,
+    )  # fmt: skip
 
 
 def test_each_seed_holds_out_its_own_episodes_and_never_learns_from_them(cell: HeldOutCell) -> None:

@@ -10,14 +10,14 @@ import pytest
 from counterbc.acting.intervals import paired_difference
 from counterbc.experiments.grid import Entry
 from counterbc.experiments.method_figures import summary_figure
-from counterbc.experiments.summary import Line
+from counterbc.experiments.summary import SummaryLine
 from tests.experiments.cells import TINY
 
 
-def line(data: str, method: str, values: list[float]) -> Line:
+def line(data: str, method: str, values: list[float]) -> SummaryLine:
     entry = Entry(TINY, data, "", method, "0.4" if "counter" in method else "", "return")
     array = np.array(values)
-    return Line(entry, "mean", array, paired_difference(array, array[::-1]))
+    return SummaryLine(entry, "mean", array, paired_difference(array, array[::-1]))
 
 
 METHOD_NAMES = ["bc", "counter-bc", "ileed", "soft-bc", "other", "sixth"]

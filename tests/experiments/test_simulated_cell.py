@@ -104,3 +104,6 @@ def test_work_is_the_seconds_of_training_on_one_core() -> None:
     # BCND trains 4 networks on 100 pairs each, three times over.
     assert replace(bc, method="bcnd").work == pytest.approx(50 * 12 * 10_000 * 30e-6)
     assert replace(bc, method="bc-rnn").work == pytest.approx(5 * 3 * 30)
+    # Settings that differ from the preset's count: a batch of 4, and another policy.
+    assert replace(bc, changes={"batch": 4}).work == pytest.approx(50 * 10_000 * 24e-6)
+    assert replace(bc, changes={"policy": "gaussian-gru"}).work == pytest.approx(5 * 3 * 30)

@@ -65,13 +65,14 @@ def wrong_directions(imports: list[Import]) -> list[str]:
 
 
 def imports_of_envs(imports: list[Import]) -> list[str]:
-    """Return what the environments import from the data room, besides arrays and random draws."""
+    """Return what environments import from the data room besides arrays, cores and draws."""
+    allowed = {f"counterbc.data.{name}" for name in ("arrays", "cores", "draws")}
     return [
         str(edge)
         for edge in imports
         if edge.source.room == "envs"
         and edge.target.room == "data"
-        and edge.target.name not in ("counterbc.data.arrays", "counterbc.data.draws")
+        and edge.target.name not in allowed
     ]
 
 
@@ -105,7 +106,7 @@ def test_training_does_not_import_selection() -> None:
     assert [str(edge) for edge in edges if edge.target.room == "selection"] == []
 
 
-def test_environments_use_only_arrays_and_random_draws_from_the_data_room() -> None:
+def test_environments_use_only_arrays_cores_and_draws_from_the_data_room() -> None:
     assert imports_of_envs(library_imports(library_modules())) == []
 
 

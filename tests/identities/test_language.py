@@ -90,7 +90,7 @@ def _is_property(node: Function) -> bool:
 def puzzling_phrases() -> list[str]:
     """Return comments, strings and lines of pages that contain one of the phrases to avoid."""
     passages = [(file.label, *passage) for file in source_files(*PROSE) for passage in _prose(file)]
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for page in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))):
         label, text = str(page.relative_to(ROOT)), page.read_text(encoding="utf-8")
         passages += [(label, *passage) for passage in _page_prose(text)]
     phrases = re.compile(r"\b(" + "|".join(map(re.escape, PHRASES)) + r")\b", re.IGNORECASE)

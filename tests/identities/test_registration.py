@@ -22,8 +22,6 @@ import numpy as np
 
 import counterbc as cb
 from counterbc.cli import main
-from counterbc.formats import Format
-from counterbc.formats.stream import Header, RawEpisode, Stream
 
 
 @dataclass(frozen=True)
@@ -54,14 +52,14 @@ class Lines:
 
     def stream(self, path, obs):
         rows = np.loadtxt(path, skiprows=1, dtype=np.float32)
-        episodes = [RawEpisode(rows[i::2, :1], rows[i::2, 1:], name=f"e{i}") for i in range(2)]
-        return Stream(Header(source=str(path)), iter(episodes))
+        episodes = [cb.RawEpisode(rows[i::2, :1], rows[i::2, 1:], name=f"e{i}") for i in range(2)]
+        return cb.Stream(cb.Header(source=str(path)), iter(episodes))
 
 
 cb.METHODS["half-bc"] = cb.Method(support=cb.Ball(), weighting=HalfWeight())
 cb.POLICIES["small-mlp"] = SmallMLP
 cb.SUPPORTS["pill"] = Pill
-cb.FORMATS["lines"] = Format(Lines(), content="a text file that begins with lines")
+cb.FORMATS["lines"] = cb.Format(Lines(), content="a text file that begins with lines")
 sys.exit(main(sys.argv[1:]))
 '''
 

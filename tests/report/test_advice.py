@@ -15,8 +15,8 @@ import pytest
 from counterbc.cli import parse
 from counterbc.commands import Command
 from counterbc.commands.clean import Clean
-from counterbc.commands.intents import Intents as IntentsCommand
-from counterbc.commands.score import Score
+from counterbc.commands.intents import IntentsCommand
+from counterbc.commands.score import ScoreCommand
 from counterbc.commands.train import Train
 from counterbc.diagnosis.intents import Intents
 from counterbc.report import Findings, ReportOptions, find
@@ -59,9 +59,9 @@ def test_every_line_is_a_command_that_we_have(findings: Findings) -> None:
     inputs = Inputs((ODD,), ("robomimic",), ("state", "goal"))
     one_source = replace(with_outliers(findings), sources=(Source("a", tuple(map(str, range(8)))),))
     commands = parse_steps(advice(one_source, inputs))
-    assert [type(c).__name__ for c in commands] == ["Score", "Train", "Train", "Clean"]
+    assert [type(c).__name__ for c in commands] == ["ScoreCommand", "Train", "Train", "Clean"]
     score, _, train, clean = commands
-    assert isinstance(score, Score)
+    assert isinstance(score, ScoreCommand)
     assert (score.demos, score.exclude, score.radius) == ((ODD,), 2, 0.25)
     assert score.given_options("held_out") == {"steps": 20, "repeats": 1}
     assert isinstance(train, Train)

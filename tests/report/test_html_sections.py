@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from counterbc.data.inspection_report import Problem
+from counterbc.data.inspection_report import IdlePlace, Problem
 from counterbc.report.advice import Step
 from counterbc.report.findings import Findings
 from counterbc.report.html_sections import data, next_steps, radius, tiles
@@ -22,11 +22,13 @@ def test_steps_have_commands_and_no_steps_have_a_sentence() -> None:
 
 
 def test_problems_name_their_first_places(findings: Findings) -> None:
-    places = tuple({"episode": f"e{i}", "action_is_zero": i == 0} for i in range(5))
+    places = tuple(
+        IdlePlace(episode=f"e{i}", row=0, pairs=9, action_is_zero=i == 0) for i in range(5)
+    )
     problem = Problem(kind="idle", count=5, text="5 stretches", places=places)
     text = data(replace(findings, inspection=replace(findings.inspection, problems=(problem,))))
     assert "<strong>idle</strong>: 5 stretches." in text
-    assert "<li>episode e0, action is zero</li><li>episode e1</li>" in text
+    assert "<li>episode e0, row 0, pairs 9, action is zero</li><li>episode e1, row" in text
     assert "e3" not in text
     without_problems = data(replace(findings, inspection=replace(findings.inspection, problems=())))
     assert "None found." in without_problems

@@ -88,7 +88,8 @@ def test_a_figure_and_all_may_be_asked_for_together() -> None:
         ("all --env cartpole --env moon", "unknown world of figure4 'moon'; allowed: "),
         ("figure4 --pairs 400 --pairs 3", "pairs is 3; it must be 4 or more"),
         ("figure4 --env cartpole --pairs 20001",
-         "pairs is 20001; of quick-crowd in cartpole 20000 are recorded, so ask for 20000 or fewer"),
+         "pairs is 20001; of quick-crowd in cartpole 20000 are recorded, "
+         "so ask for 20000 or fewer"),
         ("figure4 --quick --paper-size", "a study is quick or of the paper's size; leave one"),
         ("figure4 --env push-t --noise crowd --data demos.hdf5",
          "push-t is studied with what people recorded; leave out --noise"),

@@ -15,6 +15,9 @@ def test_distances_of_the_meant_function_are_those_of_the_noise_alone() -> None:
 
 
 def test_recovery_learns_from_the_same_examples_whatever_the_radius() -> None:
-    bc, counter = (RecoveryCell(r, 20, 2, steps=3).rows("cpu").to_pylist() for r in (None, 0.5))
+    bc, counter = (
+        RecoveryCell(method=m, radius=r, pairs=20, seeds=2, steps=3).rows("cpu").to_pylist()
+        for m, r in (("bc", None), ("counter-bc", 0.5))
+    )
     assert [r["fingerprint"] for r in bc] == [r["fingerprint"] for r in counter]
     assert bc[0]["action"] != counter[0]["action"]

@@ -9,7 +9,10 @@ import pyarrow.parquet as pq
 from reproduction.recovery import RecoveryCell
 from reproduction.rows import keep, open_study
 
-CELLS = [RecoveryCell(radius=r, pairs=20, seeds=2, steps=2) for r in (None, 0.5)]
+CELLS = [
+    RecoveryCell(method=m, radius=r, pairs=20, seeds=2, steps=2)
+    for m, r in (("bc", None), ("counter-bc", 0.5))
+]
 
 
 def test_an_archive_replaces_the_files_of_its_cells(tmp_path: Path) -> None:

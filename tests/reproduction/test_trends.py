@@ -96,7 +96,8 @@ def test_what_one_run_alone_finished_is_not_tested() -> None:
 
 def test_above_bc_tells_bc_s_mean_and_no_p_where_nothing_differs() -> None:
     table = pd.DataFrame(
-        ABOUT | {"teacher": "quick-crowd", "method": m, "radius": r, "seed": s, "return": 10.0 + s + d}
+        ABOUT
+        | {"teacher": "quick-crowd", "method": m, "radius": r, "seed": s, "return": 10.0 + s + d}
         for m, r, d in (("bc", np.nan, 0), ("counter-bc", 0.0, 0))
         for s in range(3)
     )  # fmt: skip

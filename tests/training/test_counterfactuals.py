@@ -86,8 +86,8 @@ def test_resampling_changes_with_the_epoch_and_not_within_it() -> None:
 
 
 def test_the_first_epoch_of_resampling_is_what_drawing_once_gives() -> None:
-    once, anew = make(Ball(), UnitBox()), make(Ball(), UnitBox(), resample=True)
-    assert torch.equal(at(once, 1), at(anew, 1))
+    once, resampled = make(Ball(), UnitBox()), make(Ball(), UnitBox(), resample=True)
+    assert torch.equal(at(once, 1), at(resampled, 1))
 
 
 def test_seeds_and_pairs_have_counterfactuals_of_their_own() -> None:

@@ -151,7 +151,7 @@ BODIES: dict[type[Policy], Body] = {GaussianMLP: _mlp, GaussianGRU: _gru}
 
 
 class Forward:
-    """The step of one member; N shards lie in front of its weights where it has several."""
+    """The step of one member; with several shards, weights have a leading shard dimension."""
 
     def __init__(self, policies: TrainedNetworks, ops: Ops) -> None:
         self.ops, self.policy, self.shards = ops, policies.policy, policies.shards

@@ -93,7 +93,7 @@ def measure_interval(values: NDArray[Any]) -> Interval:
 
 
 def paired_difference(a: NDArray[Any], b: NDArray[Any]) -> Difference:
-    """Return the mean of a − b over finite pairs; p is NaN if all differ by the same."""
+    """Return the mean of a − b over finite pairs; p is NaN if all differences are equal."""
     from scipy import stats
 
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)

@@ -5,14 +5,14 @@ from counterbc.commands.command import Command
 from counterbc.commands.convert import Convert
 from counterbc.commands.demo import Demo
 from counterbc.commands.demonstrate import Demonstrate
-from counterbc.commands.evaluate import Evaluate
+from counterbc.commands.evaluate import EvaluateCommand
 from counterbc.commands.export import Export
 from counterbc.commands.inspect import Inspect
-from counterbc.commands.intents import Intents
+from counterbc.commands.intents import IntentsCommand
 from counterbc.commands.radius import Radius
 from counterbc.commands.report import Report
 from counterbc.commands.reproduce import Reproduce
-from counterbc.commands.score import Score
+from counterbc.commands.score import ScoreCommand
 from counterbc.commands.study import StudyCommand
 from counterbc.commands.train import Train
 from counterbc.commands.tune import Tune
@@ -25,11 +25,11 @@ COMMANDS: dict[str, type[Command]] = {
     "tune": Tune,
     "radius": Radius,
     "train": Train,
-    "evaluate": Evaluate,
+    "evaluate": EvaluateCommand,
     "export": Export,
-    "score": Score,
+    "score": ScoreCommand,
     "clean": Clean,
-    "intents": Intents,
+    "intents": IntentsCommand,
     "report": Report,
     "study": StudyCommand,
     "reproduce": Reproduce,

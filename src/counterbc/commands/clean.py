@@ -51,6 +51,7 @@ class Clean(DiagnosisCommand):
             "lag": meaning.lag,
             "rate": meaning.demos.rate,
             "weight_0": int((~meaning.has_answer).sum()),
+            "kernel": self.kernel,
             **_moves(meaning),
             "not_carried_over": not_carried_over,
         }

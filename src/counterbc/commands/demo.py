@@ -61,7 +61,7 @@ class Demo(Command):
             name: replace(preset, radius=RADIUS) if preset.radius == "auto" else preset
             for name, preset in PRESETS.items()
         }
-        only = ("radius", "steps")
+        only = ("radius", "steps", "kernel")
         return {"settings": Group(kind=Settings, only=only, presets=presets, text=SETTINGS)}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
@@ -118,8 +118,8 @@ def _describe(outcome: Outcome) -> list[RenderableType]:
     cell, starts = outcome.comparison.cell, outcome.same_starts
     text = (
         f"World: Intersection, where a car must reach its goal and avoid another car. The "
-        f"demonstrator is\nan expert with errors ({cell.demonstrator()}). {cell.seeds} independent runs "
-        f"learn from {cell.pairs} state-action pairs each.\n\n"
+        f"demonstrator is\nan expert with errors ({cell.demonstrator()}). "
+        f"{cell.seeds} independent runs learn from {cell.pairs} state-action pairs each.\n\n"
         f"Return of the demonstrations: {starts.demonstrated:.2f}. The expert without errors earns "
         f"{starts.expert:.2f} from the same\nstarts: the difference is "
         f"{starts.difference.mean:+.2f} ± {starts.difference.se:.2f} (standard error over runs)."
@@ -127,8 +127,8 @@ def _describe(outcome: Outcome) -> list[RenderableType]:
     parts: list[RenderableType] = [text]
     for act in ACTS:
         title = (
-            f"\nPolicies that take the {ACT_TITLES[act]} (act={act}), from {cell.episodes} new starts "
-            f"per run:"
+            f"\nPolicies that take the {ACT_TITLES[act]} (act={act}), "
+            f"from {cell.episodes} new starts per run:"
         )
         parts += [title, _act_table(outcome, act)]
     note = (

@@ -30,7 +30,7 @@ class Demonstrate(Command):
     seed: int = 0
     """The seed of the starts and of the errors."""
     out: Path = Path("demos.hdf5")
-    """The file to write, in robomimic's layout."""
+    """The file to write: robomimic HDF5, or .npz by its ending."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:

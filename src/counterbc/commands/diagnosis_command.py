@@ -31,14 +31,14 @@ class DiagnosisCommand(DataCommand):
         from counterbc.diagnosis import HeldOut
         from counterbc.settings import Settings
 
-        radius = Group(
+        settings = Group(
             kind=Settings,
-            only=("radius",) if cls.default_lag is None else ("radius", "lag"),
+            only=("radius", "kernel") if cls.default_lag is None else ("radius", "lag", "kernel"),
             presets={"default": Settings(lag=cls.default_lag or 0.0)},
-            text="How far an intended action may be from the demonstrated one, and how late that "
-            "was shown.",
+            text="How far an intended action may be from the demonstrated one, how late that was "
+            "shown, and what trains the policies.",
         )
-        return {"held_out": Group(kind=HeldOut), "support": radius}
+        return {"held_out": Group(kind=HeldOut), "settings": settings}
 
     def diagnose(self, paths: tuple[Path, ...]) -> Meaning:
         """Return what the demonstrators meant, by policies that did not see their episodes."""
@@ -47,18 +47,19 @@ class DiagnosisCommand(DataCommand):
         return meaning(
             self.read(paths), radius=self.radius, held_out=self.held_out_policies,
             search=self.search, lag=self.lag, lag_search=self.lag_search, device=self.device,
+            kernel=self.kernel,
         )  # fmt: skip
 
     @property
     def radius(self) -> Any:
         """The radius that was typed; None: chosen from the data."""
-        radius = self.given_options("support").get("radius", "auto")
+        radius = self.given_options("settings").get("radius", "auto")
         return None if radius == "auto" else radius
 
     @property
     def lag(self) -> Any:
         """The lag that was typed, or the default of the command."""
-        return self.given_options("support").get("lag", self.default_lag or 0.0)
+        return self.given_options("settings").get("lag", self.default_lag or 0.0)
 
     @property
     def lag_search(self) -> LagSearch | None:
@@ -69,6 +70,13 @@ class DiagnosisCommand(DataCommand):
         if most is None:
             return None
         return LagSearch(lag_steps=(*(n for n in LagSearch().lag_steps if n < most), most))
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel that was typed; by default that of the settings."""
+        from counterbc.settings import Settings
+
+        return self.given_options("settings").get("kernel", Settings.kernel)
 
     @property
     def search(self) -> RadiusSearch | None:

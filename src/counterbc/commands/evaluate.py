@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Evaluate(Command):
+class EvaluateCommand(Command):
     """Roll out trained policies in an environment; several runs are compared seed by seed."""
 
     runs: Positional[tuple[Path, ...]]

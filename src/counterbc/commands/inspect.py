@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
@@ -14,7 +14,7 @@ from counterbc.commands.data_command import DataCommand, Demos
 
 if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
-    from counterbc.data.inspection_report import InspectionReport, Problem
+    from counterbc.data.inspection_report import InspectionReport, Place, Problem
 
 _DIMENSIONS = 40  # dimensions that are printed
 _PLACES = 3  # places of a problem that are printed
@@ -31,8 +31,8 @@ class Inspect(DataCommand):
     mask: str | None = None
     """Inspect only the episodes in this mask of the file."""
     idle: int | None = None
-    """Number of pairs with the same action that counts as idle; by default those of one second,
-    and at least 10."""
+    """Number of pairs with the same action that counts as idle; default: one second's worth, at
+    least 10."""
     strict: bool = False
     """Exit with status 3 if there are problems."""
     ignore: UseAppendAction[tuple[str, ...]] = ()
@@ -40,20 +40,20 @@ class Inspect(DataCommand):
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
-        from counterbc.data.inspection_report import KINDS
+        from counterbc.data.inspection_report import PROBLEM_KINDS
 
-        return {**super().option_choices(), "ignore": KINDS}
+        return {**super().option_choices(), "ignore": PROBLEM_KINDS}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.data.inspection import Inspection
-        from counterbc.data.inspection_report import KINDS
+        from counterbc.data.inspection_report import PROBLEM_KINDS
         from counterbc.errors import OptionError, unknown
 
         if self.idle is not None and self.idle < 2:
             raise OptionError(f"idle is {self.idle}; give the number of pairs, 2 or more")
         for kind in self.ignore:
-            if kind not in KINDS:
-                raise unknown("problem", kind, KINDS)
+            if kind not in PROBLEM_KINDS:
+                raise unknown("problem", kind, PROBLEM_KINDS)
         inspection = Inspection(self.idle)
         for stream in self.streams(self.demos, self.mask):
             inspection.add(stream.header, stream.raw_episodes)
@@ -118,5 +118,5 @@ def _problems(problems: Iterable[Problem]) -> str:
     return "\n".join(["\nProblems", *lines]) if lines else "\nNo problems found."
 
 
-def _place(place: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in place.items())
+def _place(place: Place) -> str:
+    return ", ".join(f"{key} {value}" for key, value in place.facts().items())

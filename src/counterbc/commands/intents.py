@@ -15,11 +15,11 @@ from counterbc.commands.data_command import DataCommand, Demos
 from counterbc.commands.options import Group
 
 if TYPE_CHECKING:
-    from counterbc.diagnosis.intents import Intents as Groups
+    from counterbc.diagnosis.intents import Intents
 
 
 @dataclass(frozen=True)
-class Intents(DataCommand):
+class IntentsCommand(DataCommand):
     """Find groups of episodes that pursue different goals."""
 
     demos: Demos
@@ -74,7 +74,7 @@ class Intents(DataCommand):
         return payload, output
 
 
-def _payload(intents: Groups) -> Json:
+def _payload(intents: Intents) -> Json:
     episodes = zip(intents.names, intents.group, intents.confidence, strict=True)
     return {
         "groups": intents.groups,
@@ -87,7 +87,7 @@ def _payload(intents: Groups) -> Json:
     }
 
 
-def _tables(intents: Groups) -> list[RenderableType]:
+def _tables(intents: Intents) -> list[RenderableType]:
     rows = [
         (f"intent_{k}", str(size), f"{intents.confidence[intents.group == k].mean():.3f}")
         for k, size in enumerate(intents.sizes)

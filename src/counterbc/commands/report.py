@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,7 +40,7 @@ class Report(DiagnosisCommand):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from datetime import UTC, datetime
 
-        from counterbc.files import aside, check_free
+        from counterbc.files import aside, check_free, sha256
         from counterbc.report import find, page
         from counterbc.report.advice import Inputs
 
@@ -50,7 +49,7 @@ class Report(DiagnosisCommand):
         datasets = [s.demonstrations() for s in self.streams(self.demos)]
         findings = find(datasets, options, _stage)
         inputs = Inputs(self.demos, self.formats(self.demos), self.obs)
-        hashes = {p.name: _sha256(p) for p in self.demos if p.is_file()}
+        hashes = {p.name: sha256(p) for p in self.demos if p.is_file()}
         text = page(findings, inputs, datetime.now(UTC), hashes).encode("utf-8", "replace")
         with aside(self.out) as temporary:
             temporary.write_bytes(text)
@@ -62,7 +61,8 @@ class Report(DiagnosisCommand):
 
         return ReportOptions(
             radius=self.radius, held_out=self.held_out_policies, scores=self.scores,
-            intents=self.intents, angles=self.angle, device=self.device, search=self.search,
+            intents=self.intents, angles=self.angle, device=self.device, kernel=self.kernel,
+            search=self.search,
         )  # fmt: skip
 
 
@@ -75,11 +75,6 @@ def _stage(title: str) -> Iterator[None]:
         return
     with Console(stderr=True).status(title):
         yield
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _payload(findings: Findings, inputs: Inputs) -> Json:
@@ -96,6 +91,7 @@ def _payload(findings: Findings, inputs: Inputs) -> Json:
         "pairs": findings.demos.pairs,
         "problems": [asdict(p) for p in findings.inspection.problems],
         "radius": findings.radius,
+        "kernel": findings.options.kernel,
         "radius_choice": None if findings.choice is None else findings.choice.as_dict(),
         "distance": findings.distance,
         "operators": None if scores is None else [s.as_dict() for s in scores.operators],

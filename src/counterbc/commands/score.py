@@ -25,7 +25,7 @@ _MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
 
 
 @dataclass(frozen=True)
-class Score(DiagnosisCommand):
+class ScoreCommand(DiagnosisCommand):
     """Score episodes and operators by how far they are from what held-out policies predict.
 
     The exit status is 0, or 1 if they cannot be scored, or 3 with --fail-on if one is too far."""
@@ -41,8 +41,7 @@ class Score(DiagnosisCommand):
     weights: Path | None = None
     """Write one weight per pair to this Parquet file."""
     write_mask: str | None = None
-    """Name of a mask of the episodes that are not excluded; --out is a copy of the robomimic file
-    with it."""
+    """Name of a mask for the kept episodes, written to --out (a copy of the robomimic file)."""
     out: Path | None = None
     """The copy that --write-mask writes."""
     fail_on: float | None = None
@@ -59,6 +58,7 @@ class Score(DiagnosisCommand):
             "units": UNITS,
             "radius": meaning.radius,
             "lag": meaning.lag,
+            "kernel": self.kernel,
             "episodes": [{"index": i, **s.as_dict()} for i, s in enumerate(meaning.episodes)],
             "operators": [s.as_dict() for s in meaning.operators],
             "worst": worst,
@@ -154,6 +154,8 @@ class Score(DiagnosisCommand):
             words += ["--radius", f"{radius:g}"]
         for lag in meaning.lag if any(meaning.lag) else ():
             words += ["--lag", f"{lag:g}"]
+        if "kernel" in self.given_options("settings"):
+            words += ["--kernel", self.kernel]
         words += self.as_typed(*_DATA_OPTIONS)
         words += ["--exclude", f"{exclude}", "--write-mask", "good", "--out", "marked.hdf5"]
         return shlex.join(words)

@@ -16,7 +16,7 @@ from counterbc.commands.command import Command, Json, plain_table
 if TYPE_CHECKING:
     from counterbc.experiments.grid import Entry
     from counterbc.experiments.study import Study
-    from counterbc.experiments.summary import Line
+    from counterbc.experiments.summary import SummaryLine
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _list_missing(study: Study) -> tuple[Json, list[RenderableType]]:
     return payload, [text, *names]
 
 
-def _write(entries: Sequence[Entry], study: Study, folder: Path) -> list[Line]:
+def _write(entries: Sequence[Entry], study: Study, folder: Path) -> list[SummaryLine]:
     """Write rows, summary and figure; return the lines of the summary."""
     from counterbc.experiments.method_figures import summary_figure
     from counterbc.experiments.summary import summarize, write_summary
@@ -94,7 +94,7 @@ def _write(entries: Sequence[Entry], study: Study, folder: Path) -> list[Line]:
     return lines
 
 
-def _tables(lines: Sequence[Line], first: str) -> list[RenderableType]:
+def _tables(lines: Sequence[SummaryLine], first: str) -> list[RenderableType]:
     """Return one table per dataset, settings and way of acting."""
     from itertools import groupby
 

@@ -135,7 +135,7 @@ class Inspection:
         ]
 
     def fingerprint(self) -> str | None:
-        """Return that of the same data as `Demonstrations`; None if problems prevent those."""
+        """Return the fingerprint these data have once loaded, or None if they cannot be loaded."""
         if self._shapes.faulty or self._not_finite.faulty:
             return None
         episodes = zip(self._episodes, self._operators, strict=True)

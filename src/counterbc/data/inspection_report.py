@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-KINDS = (
+PROBLEM_KINDS = (
     "not finite", "shape", "empty", "duplicate", "short", "idle", "outside", "saturated",
     "constant obs", "constant action",
 )  # fmt: skip
@@ -14,15 +14,98 @@ KINDS = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a problem is; each kind of problem has its own facts."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts by the words to print."""
+        return {name.replace("_", " "): value for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodePlace(Place):
+    """An episode, such as an empty one."""
+
+    episode: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapePlace(EpisodePlace):
+    """An array of another shape."""
+
+    array: str
+    shape: tuple[int, ...]
+    expected: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotFinitePlace(EpisodePlace):
+    """Values of one dimension that are NaN or infinite: the first row, and how many."""
+
+    dimension: str
+    row: int
+    values: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdlePlace(EpisodePlace):
+    """An idle stretch: its first row and its length."""
+
+    row: int
+    pairs: int
+    action_is_zero: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuplicatePlace(EpisodePlace):
+    """An episode and the earlier one that it repeats."""
+
+    same_as: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShortPlace(EpisodePlace):
+    """An episode and its length."""
+
+    pairs: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutsidePlace(Place):
+    """A dimension, its pairs outside the bounds, and the first episode with one."""
+
+    dimension: str
+    pairs: int
+    episode: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstantPlace(Place):
+    """A dimension and its only value."""
+
+    dimension: str
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaturatedPlace(Place):
+    """A dimension, and how many pairs are at its lower and at its upper end."""
+
+    dimension: str
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """One kind of problem, and where it is."""
 
     kind: str
-    """One of `KINDS`."""
+    """One of `PROBLEM_KINDS`."""
     count: int
     text: str
-    places: tuple[Mapping[str, Any], ...] = ()
-    """The first few places: episode, row, dimension, number of pairs."""
+    places: tuple[Place, ...] = ()
+    """The first few places."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +168,7 @@ class InspectionReport:
     """Number of pairs with the same action that counts as idle."""
     problems: tuple[Problem, ...]
     fingerprint: str | None
-    """That of the same data as `Demonstrations`; None if problems prevent those."""
+    """The fingerprint these data have once loaded, or None if they cannot be loaded."""
 
     def without(self, kinds: Container[str]) -> InspectionReport:
         """Return the report without problems of these kinds."""

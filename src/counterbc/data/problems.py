@@ -8,14 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from counterbc.data.affine import to_unit
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.inspection_report import Problem
+from counterbc.data.inspection_report import (
+    ConstantPlace,
+    DuplicatePlace,
+    EpisodePlace,
+    IdlePlace,
+    NotFinitePlace,
+    OutsidePlace,
+    Place,
+    Problem,
+    SaturatedPlace,
+    ShapePlace,
+    ShortPlace,
+)
 from counterbc.data.moments import Moments
 from counterbc.data.raw_episode import RawEpisode
 
@@ -29,9 +40,9 @@ class Places:
     """A count of everything, and the first few places."""
 
     count: int = 0
-    examples: list[dict[str, Any]] = field(default_factory=list)
+    examples: list[Place] = field(default_factory=list)
 
-    def add(self, count: int = 1, **place: Any) -> None:
+    def add(self, place: Place, count: int = 1) -> None:
         self.count += count
         if len(self.examples) < PLACES:
             self.examples.append(place)
@@ -55,7 +66,7 @@ class Shapes:
 
     def fits(self, r: RawEpisode) -> bool:
         if len(r.action) == 0:
-            self._empty.add(episode=r.name)
+            self._empty.add(EpisodePlace(episode=r.name))
             return False
         length = (len(r.action),)
         arrays: list[tuple[str, Array | None, tuple[int, ...]]] = [
@@ -66,7 +77,8 @@ class Shapes:
         ]
         for key, values, shape in arrays:
             if values is not None and values.shape != shape:
-                self._misfits.add(episode=r.name, array=key, shape=values.shape, expected=shape)
+                place = ShapePlace(episode=r.name, array=key, shape=values.shape, expected=shape)
+                self._misfits.add(place)
                 return False
         return True
 
@@ -92,10 +104,11 @@ class NotFinite:
                 continue
             bad = ~np.isfinite(values.reshape(len(values), -1))  # (T, D)
             for i in np.flatnonzero(bad.any(axis=0)).tolist():
-                self._places.add(
-                    int(bad[:, i].sum()), episode=r.name, dimension=f"{key} {self._names[key][i]}",
+                place = NotFinitePlace(
+                    episode=r.name, dimension=f"{key} {self._names[key][i]}",
                     row=int(bad[:, i].argmax()), values=int(bad[:, i].sum()),
                 )  # fmt: skip
+                self._places.add(place, place.values)
 
     @property
     def faulty(self) -> bool:
@@ -131,7 +144,7 @@ class Outside:
     def problems(self) -> Iterator[Problem]:
         names = self._model.action_names
         places = tuple(
-            {"dimension": names[i], "pairs": int(self._counts[i]), "episode": first}
+            OutsidePlace(dimension=names[i], pairs=int(self._counts[i]), episode=first)
             for i, first in sorted(self._first.items())[:PLACES]
         )
         if self.pairs:
@@ -153,9 +166,8 @@ class Idle:
         for i in np.flatnonzero(lengths >= self.after).tolist():
             self._pairs += int(lengths[i])
             zero = not r.action[starts[i]].any()
-            self._places.add(
-                episode=r.name, row=int(starts[i]), pairs=int(lengths[i]), action_is_zero=zero
-            )
+            row, pairs = int(starts[i]), int(lengths[i])
+            self._places.add(IdlePlace(episode=r.name, row=row, pairs=pairs, action_is_zero=zero))
 
     def problems(self) -> Iterator[Problem]:
         text = f"of {self.after} pairs or more with one action, {self._pairs} pairs in all"
@@ -171,7 +183,7 @@ class Duplicates:
 
     def see(self, r: RawEpisode, digest: bytes) -> None:
         if digest in self._names:
-            self._places.add(episode=r.name, same_as=self._names[digest])
+            self._places.add(DuplicatePlace(episode=r.name, same_as=self._names[digest]))
         self._names.setdefault(digest, r.name)
 
     def problems(self) -> Iterator[Problem]:
@@ -192,7 +204,7 @@ class Short:
         places = Places()
         for length, name in self._lengths:
             if length < SHORT * median:
-                places.add(episode=name, pairs=length)
+                places.add(ShortPlace(episode=name, pairs=length))
         text = f"shorter than a fifth of the median of {median:g} pairs"
         yield from places.problem("short", "episode", text)
 
@@ -202,7 +214,9 @@ def constant(kind: str, names: Sequence[str], moments: Moments) -> Iterator[Prob
     if moments.rows < 2:
         return
     still = np.flatnonzero(moments.low == moments.high).tolist()
-    places = tuple({"dimension": names[i], "value": float(moments.low[i])} for i in still[:PLACES])
+    places = tuple(
+        ConstantPlace(dimension=names[i], value=float(moments.low[i])) for i in still[:PLACES]
+    )
     if still:
         text = f"{_count(len(still), 'dimension')} in which nothing changes"
         yield Problem(kind=f"constant {kind}", count=len(still), text=text, places=places)
@@ -231,7 +245,9 @@ class Saturated:
         often = np.maximum(low, high) >= max(SATURATED * moments.rows, 2)
         dimensions = np.flatnonzero(often & (low + high < moments.rows)).tolist()
         places = tuple(
-            {"dimension": self._model.action_names[i], "low": int(low[i]), "high": int(high[i])}
+            SaturatedPlace(
+                dimension=self._model.action_names[i], low=int(low[i]), high=int(high[i])
+            )
             for i in dimensions[:PLACES]
         )
         if dimensions:

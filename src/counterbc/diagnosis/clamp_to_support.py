@@ -7,8 +7,11 @@ import torch
 
 from counterbc.data.arrays import Array
 from counterbc.data.feasible import Feasible
+from counterbc.errors import OptionError
 
 _HALVINGS = 40
+_NORMS = {"ball": 2, "box": np.inf}
+"""The norm whose unit ball is C(s, a) / Δ."""
 
 
 def within(center: Array, target: Array, radius: Array, shape: str, feasible: Feasible) -> Array:
@@ -44,10 +47,15 @@ def prediction_trust(residual: Array, disagreement: Array) -> Array:
 def relative(offset: Array, radius: Array, shape: str) -> Array:
     """Return the length of an offset (N, A), with 1 at the edge of C(s, a): (N,).
 
-    Only dimensions with Δ > 0 count.
+    Only dimensions with Δ > 0 count. Shapes that have no edge are refused.
     """
+    if shape not in _NORMS:
+        raise OptionError(
+            f"shape is {shape}, which does not limit how far a meant action may lie; "
+            f"allowed: {', '.join(_NORMS)}"
+        )
     ratio = np.where(radius > 0, offset / np.maximum(radius, 1e-12), 0.0)
-    return np.asarray(np.linalg.norm(ratio, axis=1, ord=np.inf if shape == "box" else 2))
+    return np.asarray(np.linalg.norm(ratio, axis=1, ord=_NORMS[shape]))
 
 
 def _inside(offset: Array, radius: Array, shape: str) -> Array:

@@ -19,13 +19,13 @@ class IntentSearch:
     pairs: int = 16
     """Pairs read per episode, evenly spread."""
     features: int = 60
-    """Random waves in φ, in addition to the state."""
+    """Random waves of the state among the features, in addition to the state itself."""
     width: float = 0.7
     """Standard deviation of the waves' frequencies, for standardized states."""
     ridge: float = 1.0
-    """Penalty of the regressions, in units of one pair."""
+    """Ridge penalty on the weights of the features, in units of one pair."""
     added_variance: float = 0.01
-    """Added to the variances of Σ, where y is standardized."""
+    """Added to the variances of the targets, which are the standardized action and last state."""
     restarts: int = 8
     """Number of initial groupings of EM."""
     first_rounds: int = 8

@@ -13,7 +13,8 @@ corrected before they add up. So the 26.6 steps of the paper's synthetic demonst
 from the noise alone with this expert. Starts within ±4 in each coordinate give 26.5 ± 0.3 steps
 (`reproduction/studies/worlds.py`): nine in ten are lost for the expert too, most others run to the
 end. These starts make the world `cartpole-hard`. The teacher `crowd`, whose operators react as late
-as people, lasts 28.5 steps from gentle starts and stands in for the paper's people, who lasted 30.3.
+as people, lasts 28.5 steps from gentle starts and stands in for the paper's people, who lasted
+30.3.
 """
 
 from __future__ import annotations

@@ -45,8 +45,7 @@ class World:
     pool: int = 20_000
     """Pairs recorded before the paper's studies draw from them at random."""
     noise_pool: int | None = None
-    """The same for teachers that are plain noise, where it differs; 0: no more pairs are recorded
-    than are asked for."""
+    """Like `pool`, for teachers that only add noise; 0 records only the pairs requested."""
     recorded_obs_keys: tuple[str, ...] | None = None
     """Observation keys to read from files of recorded demonstrations, all if empty; None where the
     paper's studies use synthetic demonstrations."""

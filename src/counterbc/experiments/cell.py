@@ -9,20 +9,19 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Any, Literal
 
 import pyarrow as pa
 import torch
 
-from counterbc.acting.actor import Act
+from counterbc.acting.actor import ACTS, Act
 from counterbc.acting.evaluation import Evaluation, evaluate
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.needs import check_needs
-from counterbc.envs import make_vec
+from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import Diverged, InfeasibleActions, OptionError
 from counterbc.methods import Method, find_method
 from counterbc.selection.radius import DoubtfulRadius
@@ -34,10 +33,10 @@ from counterbc.training.progress import Progress
 TIMING_COLUMNS = ("train_seconds", "test_seconds", "finished")
 """Columns that differ when the same cell is computed again."""
 
-
 SEARCH_NETWORKS = 15  # choosing Δ for one dataset takes as long as training this many networks
 
 
+@dataclass(frozen=True, kw_only=True)
 class Cell(ABC):
     """A cell of a study: it is finished as a whole, or computed again as a whole.
 
@@ -46,12 +45,12 @@ class Cell(ABC):
 
     method: str
     seeds: int
-    preset: str
-    radius: float | tuple[float, ...] | Literal["auto"] | None
+    preset: str = "default"
+    radius: float | tuple[float, ...] | Literal["auto"] | None = None
     """Δ; None for methods that do not use one, or for the preset's."""
-    steps: int | None
+    steps: int | None = None
     """Gradient steps; None for the preset's."""
-    changes: Mapping[str, Any] = MappingProxyType({})
+    changes: Mapping[str, Any] = field(default_factory=dict)
     """Other fields of `Settings` that differ from the preset's."""
 
     @property
@@ -127,7 +126,6 @@ class Cell(ABC):
             "device": config["device"],
             "dtype": config["dtype"],
             **{n: v for n, v in config["versions"].items() if v is not None},
-            **({"kernel": config["kernel"]} if "kernel" in config else {}),
             "train_seconds": round(share * config["seconds"], 3),
             "test_seconds": round(time.perf_counter() - began, 3),
             "finished": datetime.now(UTC).isoformat(),
@@ -140,6 +138,34 @@ class Cell(ABC):
         ]
         about = json.dumps({"population": self.about, "config": config})
         return pa.Table.from_pylist(rows).replace_schema_metadata({"counterbc": about})
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldCell(Cell):
+    """A cell whose policies are tested in a world."""
+
+    world: str | None
+    episodes: int
+    """Test starts of each seed."""
+    acts: tuple[Act, ...] = ACTS
+    """Ways of acting that are tested: one where a world is slow."""
+
+    @property
+    def about(self) -> dict[str, Any]:
+        about = asdict(self) | {"steps": self.settings.step_count}
+        if self.acts == ACTS:
+            del about["acts"]
+        return about
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {k: v for k, v in self.about.items() if k != "acts"}
+
+    @property
+    def performance(self) -> str:
+        """Return the column that counts as performance in this world."""
+        facts = WORLDS.get(str(self.world))
+        return (facts and facts.measure) or "return"
 
 
 def compute_rows(

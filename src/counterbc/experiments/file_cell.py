@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import gymnasium
 import numpy as np
 
-from counterbc.acting.actor import ACTS, Act
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.envs import WORLDS, find_id
 from counterbc.errors import OptionError, unknown
 from counterbc.experiments.cell import (
     SEARCH_NETWORKS,
-    Cell,
+    WorldCell,
     check_counts,
     check_data,
     check_spaces,
@@ -32,19 +31,15 @@ from counterbc.methods import find_method
 STEP_SECONDS = 100e-6  # of one network on one core
 
 
-@dataclass(frozen=True)
-class FileCell(Cell):
+@dataclass(frozen=True, kw_only=True)
+class FileCell(WorldCell):
     """One method on one subset of a file, with all its seeds.
 
     Seed k learns from pairs and is tested from starts that depend on k and not on the method. The
     file may be in any supported format. Its contents count, its name does not.
     """
 
-    world: str | None
     file: Path
-    method: str
-    radius: float | tuple[float, ...] | Literal["auto"] | None = None
-    """Δ; None for methods that do not use one, or for the preset's."""
     subset: Subset = ALL
     obs: tuple[str, ...] = ()
     """Observation keys to read; by default all that are not images."""
@@ -52,13 +47,6 @@ class FileCell(Cell):
     """Learn from the cleaned actions instead of the demonstrated ones."""
     seeds: int = 5
     episodes: int = 50
-    preset: str = "default"
-    steps: int | None = None
-    """Gradient steps; None for the preset's."""
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    """Other fields of `Settings` that differ from the preset's."""
-    acts: tuple[Act, ...] = ACTS
-    """Ways of acting that are tested: one where a world is slow."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be computed before any work is done."""
@@ -76,10 +64,8 @@ class FileCell(Cell):
 
     @property
     def about(self) -> dict[str, Any]:
-        about = asdict(self) | {"steps": self.settings.step_count, "data": content_hash(self.file)}
+        about = super().about | {"data": content_hash(self.file)}
         del about["file"]
-        if self.acts == ACTS:
-            del about["acts"]
         return about
 
     @property
@@ -103,14 +89,8 @@ class FileCell(Cell):
         return networks * float(self.settings.step_count) * STEP_SECONDS
 
     @property
-    def performance(self) -> str:
-        """Return the column that counts as performance in this world."""
-        facts = WORLDS.get(str(self.world))
-        return (facts and facts.measure) or "return"
-
-    @property
     def columns(self) -> dict[str, Any]:
-        columns = {k: v for k, v in self.about.items() if k != "acts"}
+        columns = super().columns
         # Text, so that the rows of all cells have columns of the same types.
         texts = {name: join_value(columns[name]) for name in ("radius", "changes", "obs")}
         return columns | {"label": self.label, "subset": str(self.subset)} | texts

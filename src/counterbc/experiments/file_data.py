@@ -10,6 +10,7 @@ from typing import Any
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
+from counterbc.files import sha256
 from counterbc.formats import load
 from counterbc.formats.guard import check_there
 
@@ -77,9 +78,7 @@ def _hash(path: Path, files: tuple[Path, ...], state: Any) -> str:
     """Hash the files; `state` changes with them and makes the cache forget them."""
     whole = hashlib.sha256()
     for file in files:
-        with file.open("rb") as stream:
-            part = hashlib.file_digest(stream, "sha256").digest()
-        whole.update(str(file.relative_to(path)).encode() + part)
+        whole.update(str(file.relative_to(path)).encode() + bytes.fromhex(sha256(file)))
     return whole.hexdigest()[:16]
 
 

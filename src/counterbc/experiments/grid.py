@@ -39,7 +39,7 @@ OPTIONAL_FILE_KEYS = ("name", "mask", "pairs")
 """Keys of a file that may be null in JSON, as if they were not there."""
 LIST_KEYS = ("obs", "operators")
 """Keys whose value is a list, which therefore does not make an axis."""
-KINDS: dict[Any, str] = {
+KIND_TEXTS: dict[Any, str] = {
     list: "a list",
     Mapping: "a table",
     int: "a whole number",
@@ -181,7 +181,7 @@ def _check_kind(key: str, value: Any, kind: Any) -> None:
     kinds = {float: (int, float), list: (list, tuple)}
     good = isinstance(value, kinds.get(kind, kind))
     if not good or (isinstance(value, bool) and kind is not bool):
-        raise OptionError(f"{key} is {value!r} in the grid; it must be {KINDS[kind]}")
+        raise OptionError(f"{key} is {value!r} in the grid; it must be {KIND_TEXTS[kind]}")
 
 
 def _check_data(table: Any) -> None:

@@ -17,7 +17,7 @@ from counterbc.experiments.file_cell import FileCell
 from counterbc.experiments.file_data import load_file
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HeldOutCell(FileCell):
     """One method on one subset of a file; each seed holds out whole episodes to test on."""
 

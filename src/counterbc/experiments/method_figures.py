@@ -17,7 +17,7 @@ from counterbc.acting.intervals import Interval, mean_interval
 from counterbc.experiments.comparison import Outcome
 from counterbc.experiments.plots import save_files
 from counterbc.experiments.styles import method_styles
-from counterbc.experiments.summary import Line
+from counterbc.experiments.summary import SummaryLine
 
 ACT_TITLES = {"mean": "deterministic action", "sample": "sampled action"}
 COLUMNS = 3  # panels beside each other
@@ -61,7 +61,7 @@ def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
     return save_files(figure, folder, name)
 
 
-def summary_figure(lines: Sequence[Line], folder: Path, name: str) -> list[Path]:
+def summary_figure(lines: Sequence[SummaryLine], folder: Path, name: str) -> list[Path]:
     """Write one panel per dataset, settings and way of acting, with all methods in it."""
     groups = [list(group) for _, group in groupby(lines, key=lambda line: line.group)]
     columns = min(COLUMNS, len(groups))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from counterbc.acting.actor import ACTS, Act
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import NOISES, Teacher, demonstrate, find_teacher
@@ -14,7 +13,7 @@ from counterbc.envs import WORLDS
 from counterbc.errors import OptionError, unknown
 from counterbc.experiments.cell import (
     SEARCH_NETWORKS,
-    Cell,
+    WorldCell,
     check_counts,
     check_data,
     evaluate_acts,
@@ -23,14 +22,12 @@ from counterbc.experiments.cell import (
 from counterbc.experiments.simulated_data import SimulatedData, simulated_datasets
 from counterbc.experiments.text import join_value
 from counterbc.methods import find_method
-from counterbc.policies import GaussianGRU
-from counterbc.settings import settings_for
 
 LARGEST_POOL = 10_000_000  # pairs
 
 
-@dataclass(frozen=True)
-class SimulatedCell(Cell):
+@dataclass(frozen=True, kw_only=True)
+class SimulatedCell(WorldCell):
     """One method on the demonstrations of one teacher in one world, with all its seeds.
 
     Seed k learns from demonstrations and is tested from starts that depend on k and not on the
@@ -43,20 +40,10 @@ class SimulatedCell(Cell):
     sigma: float | None
     """The strength of a noise; None for human-like teachers."""
     pairs: int
-    method: str
-    radius: float | tuple[float, ...] | Literal["auto"] | None
-    """Δ; None for methods that do not use one, or for the preset's."""
     pool: int = 0
     """Pairs that are recorded, of which `pairs` are drawn; see `simulated_datasets`."""
     seeds: int = 50
     episodes: int = 100
-    preset: str = "default"
-    steps: int | None = None
-    """Gradient steps; None for the preset's."""
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    """Other fields of `Settings` that differ from the preset's."""
-    acts: tuple[Act, ...] = ACTS
-    """Ways of acting that are tested."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be computed before any work is done."""
@@ -77,9 +64,7 @@ class SimulatedCell(Cell):
 
     @property
     def about(self) -> dict[str, Any]:
-        about = asdict(self) | {"steps": self.settings.step_count}
-        if self.acts == ACTS:
-            del about["acts"]
+        about = super().about
         if not self.changes:
             del about["changes"]
         return about
@@ -92,23 +77,17 @@ class SimulatedCell(Cell):
 
     @property
     def work(self) -> float:
-        method = find_method(self.method)[1]
+        method = self.settings.apply(find_method(self.method)[1])
         networks = self.seeds * method.shards * method.rounds
         if uses_search(self.settings, method):
             networks += SEARCH_NETWORKS * self.seeds
-        batch = settings_for(self.preset).batch_size(max(1, self.pairs // method.shards))
-        gates = 3 if isinstance(method.policy, GaussianGRU) else 1
-        microseconds = method.policy.history * gates * (20 + batch)
+        batch = self.settings.batch_size(max(1, self.pairs // method.shards))
+        microseconds = method.policy.history * method.policy.cost * (20 + batch)
         return networks * float(self.settings.step_count) * microseconds * 1e-6
 
     @property
-    def performance(self) -> str:
-        """Return the column that counts as performance in this world."""
-        return WORLDS[self.world].measure or "return"
-
-    @property
     def columns(self) -> dict[str, Any]:
-        columns = {k: v for k, v in self.about.items() if k != "acts"}
+        columns = super().columns
         if not isinstance(self.radius, float | int | None):
             columns["radius"] = join_value(self.radius)
         return columns | ({"changes": join_value(self.changes)} if self.changes else {})

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from counterbc.acting.device import find_device
-from counterbc.envs.can.workers import cores
+from counterbc.data.cores import cores
 from counterbc.errors import OptionError
 from counterbc.experiments.cell import Cell, compute_rows
 from counterbc.experiments.cell_files import (

@@ -22,7 +22,7 @@ from counterbc.json_safe import without_nan
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class SummaryLine:
     """The result of one method on one dataset with one way of acting."""
 
     entry: Entry
@@ -56,25 +56,25 @@ class Line:
         return line | {"difference": asdict(self.difference.interval), "p": self.difference.p}
 
 
-def summarize(entries: Sequence[Entry], study: Study) -> list[Line]:
+def summarize(entries: Sequence[Entry], study: Study) -> list[SummaryLine]:
     """Return one line per method, dataset and way of acting; every cell must be finished."""
-    lines: list[Line] = []
-    first: dict[tuple[str, ...], Line] = {}
+    lines: list[SummaryLine] = []
+    first: dict[tuple[str, ...], SummaryLine] = {}
     for entry in entries:
         rows = read_rows(study.path(entry.cell), entry.cell).to_pylist()
         for act in dict.fromkeys(row["act"] for row in rows):
             values = np.array([r[entry.measure] for r in rows if r["act"] == act], np.float64)
-            line = Line(entry, act, values, None)
+            line = SummaryLine(entry, act, values, None)
             reference = first.setdefault(line.group, line)
             if reference is not line:
                 difference = paired_difference(values, reference.values)
-                line = Line(entry, act, values, difference)
+                line = SummaryLine(entry, act, values, difference)
             lines.append(line)
     return sorted(lines, key=lambda line: [*first].index(line.group))
 
 
 def write_summary(
-    entries: Sequence[Entry], lines: Sequence[Line], study: Study, folder: Path
+    entries: Sequence[Entry], lines: Sequence[SummaryLine], study: Study, folder: Path
 ) -> None:
     """Write all rows to rows.parquet and the lines to summary.json."""
     table = study.table()

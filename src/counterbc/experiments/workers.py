@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, TypeVar
 import torch
 from torch import Tensor
 
-from counterbc.envs.can.workers import cores
+from counterbc.data.cores import cores
 from counterbc.errors import CounterBCError, InfeasibleActions
 from counterbc.training.progress import bars, loss_text
 

@@ -146,7 +146,7 @@ def writable_formats() -> tuple[str, ...]:
 
 
 def detect(path: Path) -> str:
-    """Return the name of the format of a file or folder, judged by its content."""
+    """Return the name of the format of a file or folder, detected from its content."""
     check_there(path)
     for name in FORMATS:
         if _functions(name).recognizes(path):

@@ -112,13 +112,13 @@ class BlockOptions(NamedTuple):
     """The numbers that a block of steps depends on."""
 
     rate: float
-    """Of Adam."""
+    """Learning rate of Adam."""
     first_step: int
     """The number of the first step, from 1."""
     block: int
     """States per product."""
     modes: int
-    """Of a mixture; 0 for a Gaussian."""
+    """Modes of a mixture; 0 for a Gaussian."""
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")

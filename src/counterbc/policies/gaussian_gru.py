@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -23,6 +24,7 @@ class GaussianGRU(Gaussian):
     `hidden` holds the units of the GRU first, then those of ReLU layers between GRU and head.
     """
 
+    cost: ClassVar[float] = 3.0
     history: int = 5
 
     def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:

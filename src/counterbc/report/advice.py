@@ -11,6 +11,7 @@ from counterbc.data.names import shorten
 from counterbc.formats import writable_formats
 from counterbc.report.findings import Findings
 from counterbc.selection.held_out import HeldOut
+from counterbc.settings import Settings
 
 _MISTAKES = ("duplicate", "short", "idle", "constant action")  # problems that may be mistakes
 
@@ -183,4 +184,6 @@ def _score_options(findings: Findings) -> list[str]:
     """Return the options with which other commands compute the same scores."""
     defaults = asdict(HeldOut())
     options = {n: v for n, v in asdict(findings.options.held_out).items() if v != defaults[n]}
+    if findings.options.kernel != Settings.kernel:
+        options["kernel"] = findings.options.kernel
     return [*_radius(findings), *(word for n, v in options.items() for word in (f"--{n}", str(v)))]

@@ -22,6 +22,7 @@ from counterbc.diagnosis.meaning import Meaning, meaning
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError, unknown
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusChoice, RadiusSearch, choose_radius
+from counterbc.settings import KernelName, Settings
 
 _FEWEST = 8  # episodes that quartiles need
 _FENCE = 1.5  # interquartile ranges above the upper quartile, as in a box plot
@@ -45,6 +46,8 @@ class ReportOptions:
     angles: tuple[str, ...] = ()
     """Observations that are angles in radians, for the goals."""
     device: str | None = None
+    kernel: KernelName = Settings.kernel
+    """What computes the training steps."""
     search: RadiusSearch | None = None
     """How Δ is chosen."""
 
@@ -189,7 +192,13 @@ def _choose(demos: Demonstrations, options: ReportOptions, progress: bool) -> Ra
     with warnings.catch_warnings():
         # The page counts infeasible actions among the problems.
         warnings.simplefilter("ignore", InfeasibleActions)
-        return choose_radius(demos, search=options.search, device=options.device, progress=progress)
+        return choose_radius(
+            demos,
+            search=options.search,
+            device=options.device,
+            progress=progress,
+            kernel=options.kernel,
+        )
 
 
 def _score(
@@ -205,4 +214,5 @@ def _score(
             lag=0.0,  # a late operator is far from the prediction, and the page says so
             device=options.device,
             progress=progress,
+            kernel=options.kernel,
         )

@@ -58,6 +58,7 @@ def _meta(style: str) -> list[Markup]:
 def _footer(findings: Findings, date: datetime, hashes: dict[str, str]) -> Markup:
     scores, held_out = findings.meaning, findings.options.held_out
     options = [f"{name} {value}" for name, value in asdict(held_out).items()]
+    options.append(f"kernel {findings.options.kernel}")
     if scores is not None:
         options.insert(0, f"Δ {radius_text(scores.radius)} ({scores.shape})")
     facts = [

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from counterbc.acting.policies import radius_text
-from counterbc.data.inspection_report import Dimension, Problem
+from counterbc.data.inspection_report import Dimension, Place, Problem
 from counterbc.data.names import shorten
 from counterbc.report import figures, words
 from counterbc.report.advice import Step
@@ -91,9 +90,9 @@ def _problems(problems: Sequence[Problem]) -> Markup:
     return tag("ul", *items, class_="problems")
 
 
-def _place(place: Mapping[str, Any]) -> str:
+def _place(place: Place) -> str:
     """Return where a problem is; facts that are false are left out."""
-    facts = {k.replace("_", " "): v for k, v in place.items() if v is not False}
+    facts = {k: v for k, v in place.facts().items() if v is not False}
     return ", ".join(k if v is True else f"{k} {v}" for k, v in facts.items())
 
 

@@ -49,7 +49,7 @@ def _radius(findings: Findings) -> str:
     if choice is None:
         return f"Δ = {radius_text(findings.radius or ())} was given."
     if choice.radius == 0:
-        return "Δ = 0: no counterfactuals predict held-out actions better than plain BC."
+        return "Δ = 0: no larger Δ predicts held-out actions better than BC."
     least = choice.radii[choice.error.index(min(choice.error))]
     plateau = ", ".join(f"{r:g}" for r in choice.plateau)
     return (

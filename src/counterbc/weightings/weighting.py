@@ -76,15 +76,17 @@ class Weighting(ABC):
     def closed_form(self, actions: int) -> bool:
         """Return whether eq. M1 is eq. M4 with this many actions in C(s, a), and nothing is added.
 
-        Then the policy's `cross_entropy` is the loss, and native code may compute the step. This
-        speaks for the `weights` and `auxiliary` of the class that defines it and not for those of
-        its subclasses, which `uses_closed_form` sees to.
+        Then the policy's `cross_entropy` is the loss, and native code may compute the step. The
+        answer holds for the class that defines it; `uses_closed_form` checks its subclasses.
         """
         return False
 
     @final
     def uses_closed_form(self, actions: int) -> bool:
-        """Return whether `closed_form` holds, and no subclass changed what it speaks for."""
+        """Return whether the closed form is valid.
+
+        It is where no subclass overrides `weights`, `auxiliary` or `loss`.
+        """
         if type(self).loss is not Weighting.loss:
             return False
         for kind in type(self).__mro__:

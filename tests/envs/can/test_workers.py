@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,3 @@ def test_processes_give_what_one_does_and_their_loss_is_told() -> None:
             assert not process.is_alive()
     finally:
         pool.close()
-
-
-def test_there_is_at_least_one_core() -> None:
-    assert 1 <= can_workers.cores() <= (os.cpu_count() or 1)

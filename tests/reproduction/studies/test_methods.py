@@ -34,7 +34,7 @@ def test_the_study_writes_all_methods_with_their_measures(
 ) -> None:
     monkeypatch.setattr(methods, "PAIRS", (20,))
     monkeypatch.delitem(methods.STUDY_TEACHERS, "uniform σ 0.5")
-    monkeypatch.setitem(methods.MEASURES, "intersection", ("length",))
+    monkeypatch.setitem(methods.WORLD_MEASURES, "intersection", ("length",))
     options = methods.MethodsOptions(seeds=2, steps=2, worlds=("intersection",), out=tmp_path)
     methods.run(options)
     rows = read(options.numbers("methods"))

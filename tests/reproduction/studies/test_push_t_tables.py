@@ -7,13 +7,13 @@ import pytest
 
 from counterbc.acting.intervals import Interval, mean_interval, paired_difference
 from reproduction.studies.push_t_tables import key, verdict
-from reproduction.tables import Line
+from reproduction.tables import ComparisonLine
 
 
-def line(leads: tuple[float, ...]) -> Line:
+def line(leads: tuple[float, ...]) -> ComparisonLine:
     difference = paired_difference(np.array(leads), np.zeros(len(leads)))
     value: Interval = mean_interval(np.array(leads))
-    return Line(
+    return ComparisonLine(
         label="Counter-BC, Δ auto", value=value, successes=0, episodes=1, above=difference,
         radius=(0.0, 0.14),
     )  # fmt: skip

@@ -24,7 +24,7 @@ from counterbc.errors import MissingExtra
 CONTROLLER_SIZES = {"goal": 9, "posture": 7, "grip": 2}
 """Sizes of what a state holds besides MuJoCo's: the target orientation, the first joint positions,
 towards which the controller pulls, and the target of the fingers."""
-OBS_KEYS = ("object-state", "robot0_eef_pos", "robot0_eef_quat", "robot0_gripper_qpos")
+SIMULATOR_OBS_KEYS = ("object-state", "robot0_eef_pos", "robot0_eef_quat", "robot0_gripper_qpos")
 
 
 class Simulator:
@@ -82,7 +82,7 @@ class Simulator:
         self._load(state)
         self._mj.mj_kinematics(self._model, self._data)
         values = self.env._get_observations(force_update=True)
-        obs = np.concatenate([values[key] for key in OBS_KEYS])
+        obs = np.concatenate([values[key] for key in SIMULATOR_OBS_KEYS])
         return obs.astype(np.float32), bool(self.env._check_success())
 
     def picture(self, state: Array, size: int) -> NDArray[np.uint8]:

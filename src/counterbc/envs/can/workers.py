@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import atexit
 import multiprocessing
-import os
 import signal
-import sys
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
@@ -20,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from counterbc.data.arrays import Array
+from counterbc.data.cores import cores
 from counterbc.envs.can.simulator import Simulator, library
 from counterbc.errors import CounterBCError
 
@@ -131,11 +130,6 @@ def _work(pipe: Connection) -> None:
                 pipe.send(f"{type(error).__name__}: {error}")
     except (EOFError, OSError):
         return
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 @lru_cache(maxsize=1)

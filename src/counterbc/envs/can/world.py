@@ -17,8 +17,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from counterbc.data.arrays import Array
+from counterbc.data.cores import cores
 from counterbc.envs.can.layout import ACTION_NAMES, OBS_NAMES, RATE, STEPS
-from counterbc.envs.can.workers import LocalSimulator, Pool, cores, local_simulator, pool
+from counterbc.envs.can.workers import LocalSimulator, Pool, local_simulator, pool
 from counterbc.envs.checks import check_actions, check_render_mode, slot_seeds
 
 OBS_SPACE = Box(-np.inf, np.inf, (len(OBS_NAMES),), np.float32)
