@@ -24,6 +24,7 @@ from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.paper import PAPER_RADIUS
 from reproduction.records import Record, Records, read
+from reproduction.studies.tuned import holm
 
 Array = np.ndarray[Any, Any]
 POOL = 4000
@@ -100,16 +101,6 @@ def best_elsewhere(fixed_returns: Array) -> Array:
     half = np.arange(runs) % 2
     best = [int(fixed_returns[:, half != half[run]].mean(1).argmax()) for run in range(runs)]
     return np.asarray(fixed_returns[best, np.arange(runs)])
-
-
-def holm(p: list[float]) -> list[float]:
-    """Return p-values corrected for their number by Holm's method."""
-    order, largest = np.argsort(p), 0.0
-    corrected_p = [1.0] * len(p)
-    for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
-        corrected_p[i] = largest
-    return corrected_p
 
 
 def below(row: Record) -> float:
