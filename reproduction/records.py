@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterbc.errors import FormatError
 from counterbc.files import aside
 from counterbc.json_safe import without_nan
+
+if TYPE_CHECKING:
+    from counterbc.acting.policies import Policies
 
 Record = dict[str, Any]
 
@@ -26,35 +28,31 @@ class Records:
         return any(values.items() <= row.items() for row in self.rows)
 
     def add(self, *rows: Record) -> None:
-        """Append rows, with the device, kernel and versions of this run, and write the file."""
-        origin = computed_with(self.device)
-        self.rows += [row | origin for row in rows]
+        """Append rows, with the device, kernel and versions of this run, and write the file.
+
+        Rows of a training name its kernel themselves.
+        """
+        self.rows += [row | computed_with(self.device, row.get("kernel")) for row in rows]
         write(self.rows, self.path, self.indent)
 
 
-def computed_with(device: str | None = None) -> Record:
-    """Return the device, the kernel setting and the versions that a row computed now depends on.
+def kernels_of(*trainings: Policies) -> str:
+    """Return the kernel of one or several trainings, as a row names it."""
+    return " and ".join(dict.fromkeys(policies.config["kernel"] for policies in trainings))
 
-    Studies leave the kernel to the library (auto). Which one that is follows from the device and
-    from the libraries of the native kernels; null stands for a library that is not installed.
+
+def computed_with(device: str | None = None, kernel: str | None = None) -> Record:
+    """Return the device, the kernel and the versions that a row computed now depends on.
+
+    Without the kernel of a training, the row names the setting, which leaves the choice to the
+    library. The version of a kernel library is null where that library is not installed.
     """
     from counterbc.acting.device import find_device
     from counterbc.settings import Settings
     from counterbc.training.run import versions
 
-    libraries = {name: _version(name) for name in ("numba", "triton")}
-    return {
-        "device": find_device(device).type,
-        "kernel": Settings.kernel,
-        "versions": versions() | libraries,
-    }
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
+    named = {"kernel_setting": Settings.kernel} if kernel is None else {"kernel": kernel}
+    return {"device": find_device(device).type, **named, "versions": versions()}
 
 
 def read(path: Path) -> Any:

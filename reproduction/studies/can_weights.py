@@ -16,7 +16,7 @@ import torch
 import counterbc as cb
 from counterbc.weightings.weighting import Batch
 from reproduction.options import StudyOptions, option
-from reproduction.records import computed_with, update
+from reproduction.records import computed_with, kernels_of, update
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +31,16 @@ class CanWeightsOptions(StudyOptions):
 def run(options: CanWeightsOptions) -> None:
     """Train both methods and write the numbers."""
     demos, effective = cb.load(options.data), dict[str, float]()
+    trainings = []
     size = cb.Settings.largest_batch
     for method in ("weighted-bc", "bcnd"):
         policies = cb.train(demos, method, seeds=[0], steps=options.steps, device=options.device)
+        trainings.append(policies)
         effective[method] = round(effective_pairs(policies, method, demos, size), 1)
     numbers = {"pairs in a batch": size, "steps": options.steps, "in effect": effective}
     print(json.dumps(numbers))
-    update(options.numbers("can"), weights=numbers | computed_with(options.device))
+    origin = computed_with(options.device, kernels_of(*trainings))
+    update(options.numbers("can"), weights=numbers | origin)
 
 
 def effective_pairs(

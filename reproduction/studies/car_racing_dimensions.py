@@ -41,6 +41,6 @@ def run(options: CarRacingDimensionsOptions) -> None:
         cell = replace(cell, radius=radius, episodes=options.episodes, steps=options.steps)
         table = cell.rows(options.device)
         laps[name] = {act: select_runs(table, act, "lap").tolist() for act in ACTS}
-        laps[name] |= computed_with(options.device)
+        laps[name] |= computed_with(options.device, table["kernel"][0].as_py())
         update(path, dimensions=laps)
     print(json.dumps(laps, indent=1))

@@ -103,11 +103,10 @@ def run(options: CarRacingPedalsOptions) -> None:
     for variant in VARIANTS:
         actions, act, pedals = variant
         if ", ".join(variant) not in numbers:
-            measures = drive(
-                train_policies(FEASIBLE[actions], options), options.tracks, act, CHANGES[pedals]
-            )
+            policies = train_policies(FEASIBLE[actions], options)
+            measures = drive(policies, options.tracks, act, CHANGES[pedals])
             runs = {name: v.tolist() for name, v in measures.items()}
-            numbers[", ".join(variant)] = runs | computed_with("cpu")
+            numbers[", ".join(variant)] = runs | computed_with("cpu", policies.config["kernel"])
             write(numbers, path)
     if DEMONSTRATIONS not in numbers:
         numbers[DEMONSTRATIONS] = demonstration_shares(options.seeds) | computed_with("cpu")

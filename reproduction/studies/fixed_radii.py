@@ -52,8 +52,10 @@ def errors(world: str, teacher: Teacher) -> dict[str, float]:
 def measure(world: str, name: str, seeds: int) -> Record:
     """Return the mean return of each radius and its difference to radius 0."""
     cells = [cell(world, name, 400, seeds, radius=r, acts=("mean",)) for r in RADII]
-    by_radius = [select_runs(c.rows(), "mean") for c in cells]
+    tables = [c.rows() for c in cells]
+    by_radius = [select_runs(table, "mean") for table in tables]
     row: Record = {"world": world, "teacher": name, "seeds": seeds}
+    row["kernel"] = tables[0]["kernel"][0].as_py()  # that of all radii, as all have one size
     row |= errors(world, cells[0].demonstrator())
     for radius, runs in zip(RADII, by_radius, strict=True):
         interval = mean_interval(runs)

@@ -67,7 +67,8 @@ def measure(key: Record) -> list[Record]:
             name: asdict(mean_interval(outcome.runs(row["method"], row["act"], name)))
             for name in WORLD_MEASURES.get(key["world"], ())
         }
-        rows.append(about | row | {"measures": measures})
+        kernel = outcome.tables[row["method"]]["kernel"][0].as_py()
+        rows.append(about | row | {"measures": measures, "kernel": kernel})
     return rows
 
 

@@ -187,16 +187,19 @@ def compare_line(rows: dict[str, Record], options: ModesOptions, path: Path) -> 
     """Measure all policies on the line and draw their actions."""
     datasets, actions = [line(s) for s in range(options.seeds)], {}
     for case in CASES:
-        actions[case] = sample_actions(learn(case, datasets, options.steps, options.device))
-        rows[case]["line"] = measure_line(actions[case]) | computed_with(options.device)
+        policies = learn(case, datasets, options.steps, options.device)
+        actions[case] = sample_actions(policies)
+        origin = computed_with(options.device, policies.config["kernel"])
+        rows[case]["line"] = measure_line(actions[case]) | origin
     draw_line(actions, INTENDED_ACTION, NOISE, options.figures / "modes.png")
     write(rows, path)
     numbers = rows[AUTO].get("line", {})
     if numbers.get("steps") != options.steps:  # from another training
-        numbers = {"steps": options.steps} | computed_with(options.device)
+        numbers = {"steps": options.steps}
         rows[AUTO]["line"] = numbers
     for seed in range(len(numbers.get("radius", [])), options.seeds):
         policies = learn_auto(datasets[seed], seed, options.steps, options.device)
+        numbers.update(computed_with(options.device, policies.config["kernel"]))
         measures = measure_line(sample_actions(policies))
         for name, value in (measures | {"radius": [policies.members[0].radius[0]]}).items():
             numbers.setdefault(name, []).extend(value)
@@ -212,5 +215,6 @@ def compare_fork(rows: dict[str, Record], options: ModesOptions) -> None:
         policies = learn(case, datasets, options.steps, options.device)
         drawn_paths[case] = {act: paths(policies, act, 20) for act in ACTS}
         numbers = measure_fork(policies, options.episodes)
-        rows[case]["fork"] = numbers | computed_with(options.device)
+        origin = computed_with(options.device, policies.config["kernel"])
+        rows[case]["fork"] = numbers | origin
     draw_fork(drawn_paths, options.figures / "fork.png")

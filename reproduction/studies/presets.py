@@ -74,6 +74,7 @@ def measure(cell: SimulatedCell, device: str | None) -> Record:
     """Return the training time of a cell, and the returns of its runs by way of acting."""
     table = cell.rows(device)
     row: Record = {"seconds": table["train_seconds"][0].as_py()}
+    row["kernel"] = table["kernel"][0].as_py()
     return row | {act: mean_and_runs(select_runs(table, act)) for act in cell.acts}
 
 

@@ -23,7 +23,7 @@ from counterbc.experiments.cell import reproducible
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.paper import PAPER_RADIUS
-from reproduction.records import Record, Records, read
+from reproduction.records import Record, Records, kernels_of, read
 from reproduction.studies.tuned import holm
 
 Array = np.ndarray[Any, Any]
@@ -90,6 +90,7 @@ def measure(key: Record, device: str | None) -> Record:
         "auto": cb.evaluate(auto_policies, world).returns.mean(1).round(4).tolist(),
         "chosen": [c["radius"] for c in choices],
         "curves": [c["error"] for c in choices],
+        "kernel": kernels_of(fixed_policies, auto_policies),
         "plateaus": [c["plateau"] for c in choices],
         "minutes": round((time.perf_counter() - start) / 60, 2),
     }

@@ -96,6 +96,12 @@ def test_toml_and_json_give_the_same_grid(tmp_path: Path) -> None:
         ('{"methods": ["bc"], "seeds": true}', "seeds is True in the grid"),
         ('{"methods": ["bc"], "seeds": "x"}', "seeds is 'x' in the grid; it must be a whole num"),
         ('{"methods": [["bc"]]}', r"one of the methods is \['bc'\] in the grid; it must be text"),
+        (
+            '{"methods": ["bc"], "settings": []}',
+            "settings is \\[\\] in the grid; it must be a table",
+        ),
+        ('{"test_share": "x"}', "test_share is 'x' in the grid; it must be a number"),
+        ('{"folder": "x"}', "unknown key in the grid 'folder'; allowed: methods, data, settings"),
         ("{", "is not valid JSON"),
     ],
 )
@@ -117,6 +123,7 @@ def test_a_file_that_is_not_a_grid_is_explained(text: str, message: str, tmp_pat
         ({"file": "a", "share": "x"}, "share is 'x' in the grid; it must be a number"),
         ({"file": "a", "operators": "ada"}, "operators is 'ada' in the grid; it must be a list"),
         ({"file": "a", "obs": [["state"], [1]]}, "obs is 1 in the grid; it must be text"),
+        ({"file": "a", "share": None}, "share is None in the grid; it must be a number"),
         ({"file": "a", "cleaned": "yes"}, "cleaned is 'yes' in the grid; it must be true or false"),
     ],
 )
@@ -130,6 +137,7 @@ def test_a_value_of_a_dataset_of_the_wrong_kind_is_explained(
 def test_a_dataset_may_have_values_of_every_right_kind() -> None:
     grid(data=[WORLD | {"pairs": [20, 40], "sigma": [0.5, 1], "pool": 0, "noise": "uniform"}])
     lists = {"obs": ["state"], "operators": [["ada"], ["bob", "ada"]]}
+    grid(data=[{"file": "a", "name": None, "pairs": None}])
     grid(data=[{"file": "a", "mask": [None, "better"], "cleaned": [True, False]} | lists])
 
 

@@ -49,6 +49,22 @@ def test_missing_permission_is_named_as_such() -> None:
         raise PermissionError("x")
 
 
+def test_a_file_of_a_dataset_fails_with_one_sentence() -> None:
+    damaged = (
+        r"^a cannot be read; it may be incomplete or damaged \(x\); copy or download it again$"
+    )
+    for error, message in (
+        (FileNotFoundError("x"), "^a is missing; copy or download the dataset again$"),
+        (PermissionError("x"), "^a cannot be read: permission denied; check its permissions$"),
+        (OSError("x"), damaged),
+        (KeyError("x"), damaged),
+    ):
+        with pytest.raises(FormatError, match=message), guard.dataset_file(Path("a"), KeyError):
+            raise error
+    with pytest.raises(KeyError), guard.dataset_file(Path("a")):
+        raise KeyError("x")
+
+
 def test_only_sizes_far_beyond_the_stored_bytes_are_refused() -> None:
     guard.check_size("x", guard.LARGE, 0)
     guard.check_size("x", 2 * guard.LARGE, 2 * guard.LARGE // 200 + 1)

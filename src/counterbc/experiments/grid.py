@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from counterbc.acting.actor import ACTS
 from counterbc.demonstrators import DEFAULT_TEACHER
@@ -23,21 +24,16 @@ from counterbc.methods import find_method
 from counterbc.settings import Settings, settings_for
 from counterbc.supports import Demonstrated
 
-KEYS: dict[str, Any] = {
-    "methods": list, "data": list, "settings": Mapping, "seeds": int, "episodes": int,
-    "acts": list, "preset": str, "test_share": float,
+FILE_KEYS: dict[str, Any] = {
+    "file": str, "name": str | None, "env": str, "obs": tuple[str, ...],
+    **get_type_hints(Subset), "cleaned": bool,
 }  # fmt: skip
-FILE_KEYS = ("file", "name", "env", "obs", "mask", "operators", "share", "pairs", "cleaned")
-SIMULATED_KEYS = ("world", "name", "teacher", "noise", "sigma", "pairs", "pool")
-DATA_KINDS: dict[str, Any] = {
-    "file": str, "world": str, "name": str, "env": str, "mask": str, "teacher": str, "noise": str,
-    "obs": str, "operators": str, "share": float, "sigma": float, "pairs": int, "pool": int,
-    "cleaned": bool,
+"""The types of the keys of a file; those with None may be null in JSON, as if they were absent."""
+SIMULATED_KEYS: dict[str, Any] = {
+    "world": str, "name": str, "teacher": str, "noise": str, "sigma": float, "pairs": int,
+    "pool": int,
 }  # fmt: skip
-"""The kind of each value of a dataset; a list holds several."""
-OPTIONAL_FILE_KEYS = ("name", "mask", "pairs")
-"""Keys of a file that may be null in JSON, as if they were not there."""
-LIST_KEYS = ("obs", "operators")
+LIST_KEYS = tuple(key for key, hint in FILE_KEYS.items() if get_origin(hint) is tuple)
 """Keys whose value is a list, which therefore does not make an axis."""
 KIND_TEXTS: dict[Any, str] = {
     list: "a list",
@@ -137,10 +133,8 @@ class Grid:
                 pool=data.get("pool", 0), **tests, **options,
             )  # fmt: skip
             return simulated, simulated.performance
-        subset = Subset(
-            mask=data.get("mask"), operators=tuple(data.get("operators", ())),
-            share=data.get("share", 1.0), pairs=data.get("pairs"),
-        )  # fmt: skip
+        names = [f.name for f in fields(Subset) if f.name in data]
+        subset = Subset(**{name: _as_tuple(data[name]) for name in names})
         file = self.folder / data["file"]
         options |= {"file": file, "subset": subset, "obs": tuple(data.get("obs", ()))}
         options |= {"cleaned": data.get("cleaned", False)}
@@ -150,6 +144,13 @@ class Grid:
             else HeldOutCell(world=None, test_share=self.test_share, **options)
         )
         return cell, cell.performance
+
+
+def _grid_keys() -> dict[str, Any]:
+    """Return the kind of each key of a grid file."""
+    hints = {f.name: get_type_hints(Grid)[f.name] for f in fields(Grid) if f.name != "folder"}
+    origins = {name: get_origin(hint) or hint for name, hint in hints.items()}
+    return {name: list if origin is Sequence else origin for name, origin in origins.items()}
 
 
 def read_grid(path: Path) -> Grid:
@@ -165,10 +166,11 @@ def read_grid(path: Path) -> Grid:
         ) from None
     if not isinstance(table, dict):
         raise FormatError(f"{path} holds {type(table).__name__}; a grid is a table of keys")
+    keys = _grid_keys()
     for key, value in table.items():
-        if key not in KEYS:
-            raise unknown("key in the grid", key, KEYS)
-        _check_kind(key, value, KEYS[key])
+        if key not in keys:
+            raise unknown("key in the grid", key, keys)
+        _check_kind(key, value, keys[key])
         for item in value if key in ("methods", "acts") else ():
             _check_kind(f"one of the {key}", item, str)
     for key in ("methods", "data"):
@@ -191,21 +193,22 @@ def _check_data(table: Any) -> None:
     keys = FILE_KEYS if "file" in table else SIMULATED_KEYS
     for key in table:
         if key not in keys:
-            raise unknown(f"key of a {keys[0]} in the grid", key, keys)
-        _check_data_kind(key, table[key], "file" in table and key in OPTIONAL_FILE_KEYS)
+            raise unknown(f"key of a {next(iter(keys))} in the grid", key, keys)
+        _check_data_kind(key, table[key], keys[key])
     if "world" in table and "pairs" not in table:
         raise OptionError(f"data of the world {table['world']!r} has no pairs; give their number")
 
 
-def _check_data_kind(key: str, value: Any, optional: bool) -> None:
-    """Refuse a value, or one of an axis, that is not of the kind that its key needs."""
+def _check_data_kind(key: str, value: Any, hint: Any) -> None:
+    """Refuse a value, or one of an axis, that is not of the type of its key."""
+    kind, *others = get_args(hint) or (hint,)
     for choice in value if _is_axis(key, value, LIST_KEYS) else [value]:
-        if choice is None and optional:
+        if choice is None and NoneType in others:
             continue
         if key in LIST_KEYS:
             _check_kind(key, choice, list)
         for item in choice if key in LIST_KEYS else [choice]:
-            _check_kind(key, item, DATA_KINDS[key])
+            _check_kind(key, item, kind)
 
 
 def _teacher(data: Mapping[str, Any]) -> tuple[str, float | None]:

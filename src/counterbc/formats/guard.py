@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,28 @@ class Guard:
                 f"{self.path} cannot be read; it may be incomplete or damaged ({reason(error)}); "
                 "copy or download it again"
             ) from error
+
+
+@contextmanager
+def dataset_file(path: Path, *errors: type[Exception]) -> Iterator[None]:
+    """Turn what goes wrong with one file of a dataset into a `FormatError`.
+
+    These are errors of the system, text that is not UTF-8, and the `errors` of a library.
+    """
+    kinds: tuple[type[Exception], ...] = (OSError, UnicodeDecodeError, *errors)
+    try:
+        yield
+    except FileNotFoundError:
+        raise FormatError(f"{path} is missing; copy or download the dataset again") from None
+    except PermissionError:
+        raise FormatError(
+            f"{path} cannot be read: permission denied; check its permissions"
+        ) from None
+    except kinds as error:
+        raise FormatError(
+            f"{path} cannot be read; it may be incomplete or damaged ({reason(error).strip()}); "
+            "copy or download it again"
+        ) from error
 
 
 def check_there(path: Path) -> None:

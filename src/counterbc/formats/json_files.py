@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from counterbc.errors import FormatError
+from counterbc.formats.guard import dataset_file
 
 _MAX_BYTES = 2**28  # a larger metadata file is a mistake
 
@@ -94,21 +95,13 @@ _WORDS: dict[type, str] = {
 
 
 def _text(path: Path) -> str:
-    try:
+    with dataset_file(path):
         if (size := path.stat().st_size) > _MAX_BYTES:
             raise FormatError(
                 f"{path} has {size:,} bytes; "
                 f"metadata must be smaller than {_MAX_BYTES:,}; remove what does not belong there"
             )
         return path.read_text("utf-8")
-    except FileNotFoundError:
-        raise FormatError(f"{path} is missing; copy or download the dataset again") from None
-    except PermissionError:
-        raise FormatError(
-            f"{path} cannot be read: permission denied; check its permissions"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path} cannot be read ({error}); download it again") from None
 
 
 def _parse(text: str, kind: type[T], label: Path | str) -> T:

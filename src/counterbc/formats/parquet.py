@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
-from counterbc.formats.guard import reason
+from counterbc.formats.guard import dataset_file
 
 _BATCH = 4096  # rows per read
 _FILES = 1000  # files per chunk folder, as in LeRobot
@@ -25,20 +25,12 @@ _DENSE = 64  # rows per byte: recorded numbers never come near it, false footers
 @contextmanager
 def open_file(path: Path) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file to read; errors of the library become a `FormatError`."""
-    try:
-        with path.open("rb") as source, pq.ParquetFile(source, pre_buffer=False) as file:
-            yield file
-    except FileNotFoundError:
-        raise FormatError(f"{path} is missing; copy or download the dataset again") from None
-    except PermissionError:
-        raise FormatError(
-            f"{path} cannot be read: permission denied; check its permissions"
-        ) from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise FormatError(
-            f"{path} cannot be read; it may be incomplete or damaged ({reason(error).strip()}); "
-            "copy or download it again"
-        ) from error
+    with (
+        dataset_file(path, pa.ArrowException),
+        path.open("rb") as source,
+        pq.ParquetFile(source, pre_buffer=False) as file,
+    ):
+        yield file
 
 
 def spans(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
+from counterbc.diagnosis.meaning import Meaning
 from counterbc.report import episode_figures, figures, words
 from counterbc.report.drawing import legend
 from counterbc.report.findings import Findings
@@ -16,13 +19,33 @@ _WORST, _BEST = 3, 2  # episodes with pictures
 
 
 def operators(findings: Findings) -> Markup:
-    """Return the table of operators."""
-    title = "Operators"
+    """Return the section with the table of operators."""
+    return _scored("Operators", findings, _operators)
+
+
+def ranking(findings: Findings) -> Markup:
+    """Return the section with the episodes by distance, largest first."""
+    return _scored("Episodes", findings, _ranking)
+
+
+def pictures(findings: Findings) -> Markup:
+    """Return the section with the actions of the first and the last episodes of the ranking."""
+    return _scored("Demonstrated and meant actions", findings, _pictures)
+
+
+def _scored(
+    title: str, findings: Findings, body: Callable[[Findings, Meaning], Sequence[Markup]]
+) -> Markup:
+    """Return a section that needs scores, or why there are none."""
     if findings.meaning is None:
         return section(title, absent(findings, "scores"))
-    scores, names = findings.meaning.operators, findings.demos.action_names
+    return section(title, *body(findings, findings.meaning))
+
+
+def _operators(findings: Findings, meaning: Meaning) -> Sequence[Markup]:
+    scores, names = meaning.operators, findings.demos.action_names
     if not scores:
-        return section(title, tag("p", "The files do not say who demonstrated.", class_="missing"))
+        return [tag("p", "The files do not say who demonstrated.", class_="missing")]
     top = max(s.distance if np.isnan(s.high) else s.high for s in scores) * 1.03
     most = max(max(map(abs, s.bias)) for s in scores) or 1.0
     rows = []
@@ -37,21 +60,16 @@ def operators(findings: Findings) -> Markup:
         ))  # fmt: skip
     columns = ("operator", "episodes", "distance", f"90 % interval (0 … {top:.2f})",
                f"bias per dimension (±{most:.2f})", *MOVES)  # fmt: skip
-    return section(
-        title,
+    return [
         tag("p", "The smallest distance first. Bias is the mean of demonstrated minus predicted "
             "actions: a constant error to one side. If the intervals of two operators overlap, "
             "the data do not tell which one is better."),
         table(columns, rows, "Operators, smallest distance first"),
-    )  # fmt: skip
+    ]  # fmt: skip
 
 
-def ranking(findings: Findings) -> Markup:
-    """Return the episodes by distance, largest first."""
-    title = "Episodes"
-    if findings.meaning is None:
-        return section(title, absent(findings, "scores"))
-    scores, outliers = findings.meaning.episodes, findings.outliers
+def _ranking(findings: Findings, meaning: Meaning) -> Sequence[Markup]:
+    scores, outliers = meaning.episodes, findings.outliers
     first = findings.ranking[: max(_ROWS, len(outliers))]
     has_operators = bool(findings.demos.operators)
     columns = ("episode", *["operator"] * has_operators, "pairs", "distance", "90 %", *MOVES)
@@ -71,8 +89,7 @@ def ranking(findings: Findings) -> Markup:
         )
     figure = tag("figure", figures.ranking_figure(findings),
                  legend([("far", "stands out"), ("usual", "others")]))  # fmt: skip
-    return section(
-        title,
+    return [
         tag("div", tag("div", tag("p", text), tag("p",
             "The table also has measures of the movement itself, which do not depend on the "
             "held-out policies. Smoothness nearer to 0 is smoother; idle, efficiency and "
@@ -81,27 +98,22 @@ def ranking(findings: Findings) -> Markup:
             figure, class_="beside"),
         tag("h3", f"The {len(first)} largest distances"),
         table(columns, rows, "Episodes, largest distance first"),
-    )  # fmt: skip
+    ]  # fmt: skip
 
 
-def pictures(findings: Findings) -> Markup:
-    """Return the actions of the first and the last episodes of the ranking."""
-    title = "Demonstrated and meant actions"
-    if findings.meaning is None:
-        return section(title, absent(findings, "scores"))
+def _pictures(findings: Findings, meaning: Meaning) -> Sequence[Markup]:
     worst = findings.ranking[:_WORST]
     best = [i for i in findings.ranking[::-1][:_BEST] if i not in worst]
     plane = path_plane(findings.demos)
     cards = [_card(findings, i, "furthest", plane) for i in worst]
     cards += [_card(findings, i, "nearest", plane) for i in best]
-    return section(
-        title,
+    return [
         tag("p", "The episodes with the largest distances, and below them those with the smallest "
             "for comparison. Actions are in the units of the file." + (
-                "" if any(findings.meaning.radius) else
+                "" if any(meaning.radius) else
                 " With Δ = 0, the meant actions are the demonstrated ones.")),
-        episode_figures.key(findings.meaning), *cards,
-    )  # fmt: skip
+        episode_figures.key(meaning), *cards,
+    ]  # fmt: skip
 
 
 def _card(findings: Findings, number: int, role: str, plane: Plane | None) -> Markup:

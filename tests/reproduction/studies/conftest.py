@@ -24,11 +24,14 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 def check_origin() -> CheckOrigin:
     """A function that checks that rows name the device, the kernel and the versions."""
 
-    def check(*rows: dict[str, Any]) -> None:
+    def check(*rows: dict[str, Any], trained: bool = False) -> None:
         assert rows
         for row in rows:
             assert row["device"] == "cpu"
-            assert row["kernel"]
+            if trained:
+                assert row["kernel"] in ("torch", "numba", "torch, numba loss")
+            else:
+                assert row["kernel_setting"] == "auto"
             assert row["versions"]["torch"] == str(torch.__version__)
 
     return check

@@ -70,4 +70,4 @@ def test_the_study_writes_the_pairs_in_effect(tiny: Any, tmp_path: Path, check_o
     numbers = read(options.numbers("can"))["weights"]
     assert numbers["steps"] == 2
     assert all(1 <= numbers["in effect"][m] <= 2000 for m in ("weighted-bc", "bcnd"))
-    check_origin(numbers)
+    check_origin(numbers, trained=True)

@@ -41,4 +41,4 @@ def test_the_study_writes_the_laps_of_every_variant(
     laps = read(options.numbers("car-racing"))["dimensions"]
     assert list(laps) == list(dimensions.DIMENSIONS)
     assert all(0 <= row[act][0] <= 1 for row in laps.values() for act in ("mean", "sample"))
-    check_origin(*laps.values())
+    check_origin(*laps.values(), trained=True)

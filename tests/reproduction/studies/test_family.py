@@ -52,4 +52,4 @@ def test_the_study_writes_a_row_per_case_and_the_order_of_the_operators(
         assert row["mean"]["mean"] == pytest.approx(np.mean(row["mean"]["runs"]), abs=1e-4)
     assert set(rows[1]["expertise"]["rho"]) == set(family.OPERATORS)
     assert "rank correlation with −σ" in capsys.readouterr().out
-    check_origin(*rows)
+    check_origin(*rows, trained=True)

@@ -35,4 +35,4 @@ def test_the_study_writes_every_radius_of_every_teacher(tmp_path: Path, check_or
     for row in rows:
         assert row["0"]["above 0"][0] == 0
         assert len({row[f"{r:g}"]["mean"] for r in fixed_radii.RADII}) > 1
-    check_origin(*rows)
+    check_origin(*rows, trained=True)

@@ -42,4 +42,4 @@ def test_the_study_writes_all_methods_with_their_measures(
     for row in rows:
         assert row["measures"]["length"]["mean"] == 20
         assert ("above_bc" in row) == (row["method"] != "bc")
-    check_origin(*rows)
+    check_origin(*rows, trained=True)

@@ -40,7 +40,7 @@ def test_one_comparison_keeps_the_other(tmp_path: Path, check_origin: Any) -> No
     rows = read(path)
     assert rows["Gaussian, BC"]["line"] == line
     assert rows["mixture, BC"]["fork"].keys() >= {"mean", "sample"}
-    check_origin(*(rows[case]["fork"] for case in modes.CASES))
+    check_origin(*(rows[case]["fork"] for case in modes.CASES), trained=True)
     assert (tmp_path / "figures" / "fork.png").exists()
 
 
@@ -55,7 +55,7 @@ def test_a_line_resumes_after_the_last_seed(
     modes.run(options)
     rows = read(options.numbers("modes"))
     assert all(len(rows[case]["line"]["distance"]) == 2 for case in modes.ON_LINE)
-    check_origin(*(row["line"] for row in rows.values()))
+    check_origin(*(row["line"] for row in rows.values()), trained=True)
     modes.run(replace(options, seeds=3))
     again = read(options.numbers("modes"))[modes.AUTO]["line"]
     assert len(again["radius"]) == 3

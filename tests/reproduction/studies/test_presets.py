@@ -44,7 +44,7 @@ def test_only_missing_rows_are_computed(tmp_path: Path, check_origin: Any) -> No
         runs = row["sample"]["runs"]
         assert row["sample"]["mean"] == pytest.approx(np.mean(runs), abs=1e-4)
         assert row["sample"]["se"] == pytest.approx(abs(runs[0] - runs[1]) / 2, abs=1e-4)
-    check_origin(*rows)
+    check_origin(*rows, trained=True)
     presets.run(replace(options, steps=3))
     assert [r["steps"] for r in read(options.numbers("presets"))] == [2, 2, 3, 3]
 
