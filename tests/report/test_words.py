@@ -34,7 +34,7 @@ def test_the_headline_says_how_the_radius_was_chosen(findings: Findings) -> None
     some_radius = replace(findings, choice=replace(findings.choice, radius=0.3))
     assert any(s.startswith("Δ = 0.3 was chosen: held-out actions") for s in headline(some_radius))
     zero = replace(findings, choice=replace(findings.choice, radius=0.0))
-    assert any(s.startswith("Δ = 0: no counterfactuals") for s in headline(zero))
+    assert any(s.startswith("Δ = 0: no larger Δ predicts") for s in headline(zero))
     given_radius = replace(findings, choice=None)
     assert any(s.endswith("was given.") for s in headline(given_radius))
 
