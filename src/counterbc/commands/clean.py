@@ -21,6 +21,7 @@ class Clean(DiagnosisCommand):
     """Write a copy of demonstrations with the actions that were meant."""
 
     default_lag: ClassVar[str] = "auto"
+    """A delay is undone in the cleaned copy."""
     demos: Positional[Path]
     """A file or folder of demonstrations."""
     out: Path

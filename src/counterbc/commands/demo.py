@@ -58,7 +58,11 @@ class Demo(Command):
         from counterbc.settings import PRESETS, Settings
 
         presets = {
-            name: replace(preset, radius=RADIUS) if preset.radius == "auto" else preset
+            name: replace(
+                preset,
+                radius=RADIUS if preset.radius == "auto" else preset.radius,
+                steps=preset.step_count,
+            )
             for name, preset in PRESETS.items()
         }
         only = ("radius", "steps", "kernel")

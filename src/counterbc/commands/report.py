@@ -26,6 +26,7 @@ class Report(DiagnosisCommand):
     """Write one HTML page about demonstrations: contents, problems, radius, scores and goals."""
 
     default_lag: ClassVar[None] = None
+    """A page shows the actions as they were recorded."""
     demos: Demos
     """Files or folders of demonstrations; several are merged."""
     out: Path = Path("report.html")
