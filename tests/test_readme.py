@@ -44,4 +44,4 @@ def test_the_commands_run(
     for command in sorted(commands, key=lambda c: not c.startswith("demonstrate")):
         assert main(command.split()) == 0, command
     made_files = {"demos.hdf5", "typical.hdf5", "run", "film.gif", "policy.onnx", "demos-lerobot"}
-    assert {p.name for p in tmp_path.iterdir()} == made_files | {"report.html"}
+    assert {p.name for p in tmp_path.iterdir()} == made_files | {"report.html", "tuning.png"}

@@ -32,7 +32,7 @@ def _meaning(demos: Demonstrations, **options: Any) -> Meaning:
     return cb.meaning(demos, **(SMALL | {"held_out": held_out, "radius": 0.4} | options))
 
 
-def test_no_episode_is_meaningd_by_a_policy_that_saw_it(make_demos: Make) -> None:
+def test_no_episode_is_explained_by_a_policy_that_saw_it(make_demos: Make) -> None:
     demos = make_demos(episodes=6)
     wild = replace(demos.episodes[2], action=-demos.episodes[2].action)
     changed_demos = replace(demos, episodes=(*demos.episodes[:2], wild, *demos.episodes[3:]))
@@ -53,7 +53,7 @@ def _of_three(demos: Demonstrations, people: str = "abc") -> Demonstrations:
     return replace(demos, episodes=named_episodes)
 
 
-def test_nobody_of_three_is_meaningd_by_a_policy_that_saw_another_episode_of_theirs(
+def test_nobody_of_three_is_explained_by_a_policy_that_saw_another_episode_of_theirs(
     make_demos: Make,
 ) -> None:
     demos = _of_three(make_demos(episodes=6))

@@ -246,6 +246,7 @@ def distance_to_the_truth(train: Train, method: str, **options: object) -> float
     return float(np.sqrt(((actions - truth) ** 2).mean()))
 
 
+@pytest.mark.slow
 def test_without_noise_a_large_radius_misleads_counter_bc_but_not_the_posterior(
     quick: Train,
 ) -> None:

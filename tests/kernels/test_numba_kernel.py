@@ -116,6 +116,7 @@ def test_a_block_of_steps_equals_its_steps_one_by_one(tiny: Demonstrations) -> N
         assert torch.equal(single.state()[name], value)
 
 
+@pytest.mark.slow
 def test_a_process_that_compiles_trains_to_the_same_bits_as_one_that_loads(
     tmp_path: Path,
 ) -> None:

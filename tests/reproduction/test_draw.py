@@ -113,6 +113,7 @@ def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(tmp_
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_figure7_has_a_subject_per_size_and_run(tmp_path: Path) -> None:
     options: dict[str, Any] = {"teachers": ("uniform",), "seeds": 2, "episodes": 1}
     _, numbers = reproduce(["figure7"], tmp_path, **options)

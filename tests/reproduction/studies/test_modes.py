@@ -29,6 +29,7 @@ def test_distance_far_share_and_smaller_mode_are_counted_by_seed() -> None:
     assert numbers["share"] == [0.5]
 
 
+@pytest.mark.slow
 def test_one_comparison_keeps_the_other(tmp_path: Path, check_origin: Any) -> None:
     options = modes.ModesOptions(
         fork_seeds=2, steps=2, episodes=2, only="fork", device="cpu", out=tmp_path,

@@ -34,6 +34,7 @@ def test_a_wide_network_keeps_the_other_changes() -> None:
     assert rows["BC, mixture policy"]["changes"] == {"hidden": (256, 256), "policy": "mixture"}
 
 
+@pytest.mark.slow
 @pytest.mark.needs("gym_pusht")
 def test_the_study_archives_the_rows_of_every_cell(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

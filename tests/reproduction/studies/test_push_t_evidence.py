@@ -25,6 +25,7 @@ def test_errors_are_correlated_within_episodes_only() -> None:
     assert autocorrelation(demos, off, 2) == pytest.approx((2 - 2) / 4)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("gym_pusht")
 def test_the_study_measures_recordings_and_trained_policies(
     data: Path, tmp_path: Path, check_origin: Any
