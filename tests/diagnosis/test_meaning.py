@@ -145,7 +145,7 @@ def test_weights_fall_from_one_and_are_half_at_the_radius(make_demos: Make) -> N
     assert replace(meaning, radius=(0.0, 0.0)).weight.tolist() == [1.0] * len(off)
 
 
-def test_pairs_that_are_not_learned_from_are_meaningd_too(make_demos: Make) -> None:
+def test_pairs_that_are_not_learned_from_are_explained_too(make_demos: Make) -> None:
     demos = make_demos(episodes=6)
     part = replace(demos, selected=np.arange(0, 60, 2))
     meaning = _meaning(part)
@@ -167,7 +167,7 @@ def test_actions_without_declared_bounds_are_limited_by_the_radius_only(make_dem
         ({"radius": "wide"}, 4, OptionError, "radius is 'wide'; it must be a number"),
     ],
 )
-def test_what_cannot_be_meaningd_is_refused_in_a_sentence(
+def test_what_cannot_be_explained_is_refused_in_a_sentence(
     options: dict[str, Any], episodes: int, error: type[Exception], text: str, make_demos: Make
 ) -> None:
     with pytest.raises(error, match=text):
@@ -184,7 +184,7 @@ def test_a_fold_with_nothing_to_learn_from_is_refused(make_demos: Make) -> None:
         _meaning(make_demos(selected=np.array([0])))
 
 
-def test_fewer_episodes_than_folds_are_meaningd_in_blocks(make_demos: Make) -> None:
+def test_fewer_episodes_than_folds_are_explained_in_blocks(make_demos: Make) -> None:
     demos = make_demos(episodes=2, length=60)
     (folds,) = HeldOut(folds=3, repeats=1).split(demos)
     assert folds.kind == "blocks"
