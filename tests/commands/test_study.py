@@ -94,6 +94,7 @@ def test_parts_are_disjoint_and_the_last_one_prints_the_table(
     assert len(second["summary"]) == 6
 
 
+@pytest.mark.slow
 def test_two_processes_with_the_same_command_share_the_work(grid: Path, tmp_path: Path) -> None:
     grid.write_text(GRID.replace("steps = 4", "steps = 400"))
     options = [str(grid), "--out", str(tmp_path / "out"), "--device", "cpu", "--workers", "1"]

@@ -126,6 +126,7 @@ def test_conditioned_demonstrations_carry_the_group_behind_each_observation() ->
         np.testing.assert_array_equal(after.obs[:, 2:], np.eye(2)[[k] * len(before)])
 
 
+@pytest.mark.slow
 def test_a_policy_trained_on_conditioned_demonstrations_goes_where_it_is_told(quick: Any) -> None:
     demos, true_groups = reaching(2)
     intents = find_intents(demos, 2)

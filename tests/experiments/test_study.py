@@ -253,6 +253,7 @@ def killed(process: Any, moment: float) -> bool:
     return bool(process.exitcode)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize(("workers", "kills"), [(1, 4), (2, 2)])
 def test_a_study_killed_at_random_moments_has_the_rows_of_an_uninterrupted_one(

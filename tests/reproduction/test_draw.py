@@ -148,6 +148,7 @@ def test_people_are_a_teacher_beside_the_others(people: Path, tmp_path: Path) ->
     assert [row.world for row in numbers["figure4"].shown] == ["cartpole"]
 
 
+@pytest.mark.slow
 @pytest.mark.needs("gym_pusht")
 def test_a_study_with_a_name_has_its_own_folder(make_demos: Make, tmp_path: Path) -> None:
     file, out = tmp_path / "people.hdf5", tmp_path / "out"
@@ -161,6 +162,7 @@ def test_a_study_with_a_name_has_its_own_folder(make_demos: Make, tmp_path: Path
     assert {p.name for p in out.iterdir()} == {"push-t", "rows", "timings.json"}
 
 
+@pytest.mark.slow
 def test_all_draws_the_figures_of_a_world_and_leaves_out_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

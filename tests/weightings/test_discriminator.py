@@ -45,6 +45,7 @@ def three(make_demos: Make) -> Demonstrations:
     return replace(demos, masks={"expert": labelled})
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 def test_an_unlabelled_expert_counts_far_more_than_a_novice(make_demos: Make) -> None:
     view = column(three(make_demos), Discriminator())

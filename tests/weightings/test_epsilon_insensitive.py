@@ -75,6 +75,7 @@ def width(policies: Policies, obs: Tensor) -> float:
     return float(policies.policy.head(policies.params, obs)[1].exp().mean())
 
 
+@pytest.mark.slow
 def test_errors_within_epsilon_are_not_repeated_by_sampled_actions(
     make_demos: Any, quick: Train
 ) -> None:

@@ -98,6 +98,7 @@ def test_the_uniform_is_that_of_the_feasible_set_in_the_units_of_the_policy(
     assert store.facts["log_volume"].exp().unique().item() == pytest.approx(volume)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 def test_ileed_finds_out_who_is_expert_and_becomes_surer_than_bc(
     make_demos: Make, quick: Train
