@@ -159,7 +159,7 @@ def _choice(demos: Demonstrations, errors: LagErrors) -> LagChoice:
 
 
 def _is_sure(k: int, by_own_past: int, zero_above: Estimate) -> bool:
-    """Return whether both criteria find the lag k, and no lag is significantly worse."""
+    """Return whether both criteria find the lag k, and lag 0 is significantly worse."""
     return k > 0 and by_own_past == k and zero_above.value > _SIGNIFICANT * zero_above.se
 
 
