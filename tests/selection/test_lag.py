@@ -137,3 +137,12 @@ def test_actions_that_nothing_explains_cannot_tell() -> None:
 
 def test_a_given_lag_is_named_as_given() -> None:
     assert LagChoice((3.0,), "given", rate=10.0).explanation == "Lag 0.3 s (3 steps), as given"
+
+
+def test_a_lag_that_explains_as_much_as_none_is_named() -> None:
+    choice = LagChoice(verdict="not late", lags=(0, 1, 2, 3), error=(0.2, 0.3, 0.3, 0.1), rate=10.0)
+    assert choice.explanation == (
+        "No lag is undone: none explains the actions clearly better than 0; a lag of 0.3 s "
+        "(3 steps) explains them as well"
+    )
+    assert replace(choice, error=(0.1, 0.2, 0.3, 0.4)).explanation.endswith("better than 0")

@@ -64,9 +64,10 @@ class LagChoice:
         if self.verdict == "given":
             return f"Lag {lag_text(self.lag, self.rate)}, as given"
         if self.verdict == "not late":
+            text = "No lag is undone: none explains the actions clearly better than 0"
             best = self.lags[int(np.argmin(self.error))] if self.error else 0
-            other = f"; {lag_text((best,), self.rate)} explain them as well" if best > 1 else ""
-            return f"No lag is undone: none explains the actions clearly better than 0{other}"
+            other = f"; a lag of {lag_text((best,), self.rate)} explains them as well"
+            return text + (other if best > 1 else "")
         who = zip(self.operators, self.lag, strict=True) if self.operators else ()
         parts = [f"{name} reacts {lag_text((k,), self.rate)} late" for name, k in who]
         text = "; ".join(parts) or f"The demonstrators react {lag_text(self.lag, self.rate)} late"
