@@ -13,10 +13,8 @@ from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import DataError, OptionError
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.folds import split_folds
-from counterbc.selection.held_out import Candidate, held_out_errors
 from counterbc.selection.lag_errors import LagSearch
-from counterbc.selection.tuner import _by_size, _pays, tune, tune_datasets
+from counterbc.selection.tuner import tune, tune_datasets
 from counterbc.selection.tuning import TuneSearch, Tuning
 from counterbc.trainer import train
 from tests.fixture_types import Make
@@ -91,31 +89,6 @@ def test_given_radii_each_have_their_own_number_of_steps() -> None:
     assert [c.radius for c in row] == [0.0, 0.4]
     assert len({c.ensemble for c in row}) == 1
     assert all({t.radius for t in c.trials} == {c.radius} for c in row)
-
-
-def test_a_snapshot_of_the_search_is_a_training_of_that_many_steps() -> None:
-    demos, arguments = late_demos(1), training(steps=400)
-    folds, candidates = [[split_folds(demos, 5, 0)]], [[Candidate(0.2, (1.0,))]]
-    by_steps = held_out_errors([demos], folds, candidates, arguments, (100, 400))
-    for (errors,), steps in zip(by_steps, (100, 400), strict=True):
-        ((separate,),) = held_out_errors([demos], folds, candidates, training(steps=steps))
-        np.testing.assert_allclose(errors.residual, separate.residual, rtol=1e-4, atol=1e-5)
-        # The first action answers no state of the episode; the second answers the first state.
-        assert np.isnan(errors.residual[0, 0, 0]).all()
-        assert np.isfinite(errors.residual[0, 0, 1]).all()
-
-
-def test_errors_of_ensembles_by_hand() -> None:
-    residual = np.array([[[1.0]], [[3.0]], [[-1.0]], [[-3.0]]])  # four networks, one action
-    assert _by_size(residual, (1, 2, 4))[:, 0].tolist() == [5.0, 4.0, 0.0]
-
-
-def test_an_ensemble_is_taken_if_it_is_better_by_a_standard_error() -> None:
-    assert _pays([Estimate(0.1, 0.05)])
-    assert not _pays([Estimate(0.1, 0.15)])
-    # The mean of two is 0.05, its standard error 0.06 or 0.042.
-    assert not _pays([Estimate(0.1, 0.12), Estimate(0.0, 0.0)])
-    assert _pays([Estimate(0.1, 0.06), Estimate(0.0, 0.06)])
 
 
 # What training does with it

@@ -1,0 +1,140 @@
+"""Held-out errors of Δ × steps, and of ensembles, that `tune` chooses by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.lags import lagged_pairs
+from counterbc.data.radii import Radius
+from counterbc.data.scaling import unit_actions
+from counterbc.errors import CounterBCError, DataError
+from counterbc.selection.clusters import cluster_mean, episode_clusters
+from counterbc.selection.ensembles import by_size, pays
+from counterbc.selection.folds import Folds, split_folds
+from counterbc.selection.held_out import Candidate, HeldOutErrors, Training, held_out_errors
+from counterbc.selection.tuning import TuneSearch, Tuning
+from counterbc.selection.unimodality import two_peaks
+
+_STRETCH = 20  # steps of a cluster where there are few episodes
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorTable:
+    """Squared errors (S, G, n) of step counts × radii on n actions."""
+
+    squares: Array
+    spread: Array
+    cluster: Array
+    several_modes: tuple[str, ...]
+    """Action dimensions whose errors at the first radius have several peaks."""
+
+
+class TuningErrors:
+    """Measures held-out errors of candidates on several datasets, each with its lag."""
+
+    def __init__(
+        self,
+        datasets: Sequence[Demonstrations],
+        lags: Sequence[tuple[float, ...]],
+        search: TuneSearch,
+        training: Training,
+    ) -> None:
+        self.lags, self.search, self.training = lags, search, training
+        self.datasets = [_sample(d, k, search) for d, k in zip(datasets, lags, strict=True)]
+        self.clusters = [episode_clusters(d, _STRETCH) for d in self.datasets]
+        self.folds = [split_folds(d, search.folds, search.seed) for d in self.datasets]
+
+    def protocol(self, dataset: int) -> str:
+        """Return how the errors of a dataset were measured."""
+        folds, data = self.folds[dataset], self.datasets[dataset]
+        kind = "whole episodes" if folds.kind == "episodes" else f"blocks, gap {folds.gap} steps"
+        return f"{len(folds)} folds of {kind}, {data.pairs} pairs"
+
+    def tables(self, radii: Sequence[Radius], counts: Sequence[int]) -> list[ErrorTable]:
+        """Return the errors of radii × step counts on each dataset."""
+        candidates = [[Candidate(r, lag) for r in radii] for lag in self.lags]
+        by_count = self._run(candidates, [[f] for f in self.folds], counts)
+        return [
+            self._table(d, np.stack([_squares(errors[d]) for errors in by_count]), by_count[-1][d])
+            for d in range(len(self.datasets))
+        ]
+
+    def with_ensembles(self, choices: Sequence[Sequence[Tuning]]) -> list[list[Tuning]]:
+        """Return the choices with one size of ensemble for all of them, the smallest as good."""
+        sizes = self.search.ensembles
+        candidates = [
+            [Candidate(c.radius, lag) for c in row]
+            for row, lag in zip(choices, self.lags, strict=True)
+        ]
+        counts = sorted({c.steps for row in choices for c in row})
+        by_count = self._run(candidates, [[f] * sizes[-1] for f in self.folds], counts)
+        errors: list[list[Array]] = []  # of each dataset and choice: (sizes, n)
+        for d, row in enumerate(choices):
+            residuals = [by_count[counts.index(c.steps)][d].residual for c in row]
+            errors.append([by_size(r[:, g], sizes) for g, r in enumerate(residuals)])
+        gains = [
+            [cluster_mean(*_finite(e[0] - e[-1], self.clusters[d])) for e in row]
+            for d, row in enumerate(errors)
+        ]
+        size = sizes[-1 if pays([g for row in gains for g in row]) else 0]
+        return [
+            [replace(c, ensemble=size, ensemble_gain=g) for c, g in zip(row, gain, strict=True)]
+            for row, gain in zip(choices, gains, strict=True)
+        ]
+
+    def _run(
+        self,
+        candidates: Sequence[Sequence[Candidate]],
+        folds: Sequence[Sequence[Folds]],
+        counts: Sequence[int],
+    ) -> list[list[HeldOutErrors]]:
+        settings = replace(
+            self.training.settings, radius=0.0, steps=max(counts), held_out=0.0, ensemble=1
+        )
+        training = replace(self.training, settings=settings)
+        return held_out_errors(self.datasets, folds, candidates, training, counts)
+
+    def _table(self, d: int, squares: Array, errors: HeldOutErrors) -> ErrorTable:
+        data = self.datasets[d]
+        action = unit_actions(data, data.action[data.learned])
+        spread = ((action - action.mean(0)) ** 2).sum(-1)
+        known = ~np.isnan(squares).any((0, 1))
+        if not known.any():
+            raise CounterBCError("every policy diverged in the search; lower the learning rate")
+        cluster = np.unique(self.clusters[d][known], return_inverse=True)[1]
+        peaks = two_peaks(errors.residual[0, 0][known])
+        names = tuple(data.action_names[i] for i in peaks)
+        return ErrorTable(squares[:, :, known], spread[known], cluster, names)
+
+
+def _sample(demos: Demonstrations, lag: tuple[float, ...], search: TuneSearch) -> Demonstrations:
+    """Return at most as many pairs as the search uses; actions that a lag needs stay together."""
+    if (demos.action[demos.learned] == demos.action[demos.learned[0]]).all():
+        raise DataError(
+            f"all {demos.pairs} actions are the same, so there is nothing to choose; check the "
+            "data, or give the radius and the number of steps yourself"
+        )
+    if demos.pairs <= search.pairs:
+        return demos
+    if all(k == int(k) for k in lag):
+        return demos.sample_pairs(search.pairs, search.seed)
+    states = lagged_pairs(demos, demos.learned, lag)
+    chosen = np.random.default_rng(search.seed).choice(states, search.pairs, replace=False)
+    whole = np.floor(max(lag)).astype(int)
+    actions = np.union1d(chosen + whole, chosen + whole + 1)
+    return replace(demos, selected=np.intersect1d(actions, demos.learned))
+
+
+def _squares(errors: HeldOutErrors) -> Array:
+    """Return the squared error of each action, summed over dimensions: (G, n)."""
+    return np.asarray((errors.residual**2 + errors.variance).sum(-1).mean(0))
+
+
+def _finite(values: Array, cluster: Array) -> tuple[Array, Array]:
+    finite = np.isfinite(values)
+    return values[finite], np.unique(cluster[finite], return_inverse=True)[1]

@@ -1,0 +1,19 @@
+"""The errors that tuning chooses by."""
+
+import numpy as np
+
+from counterbc.selection.folds import split_folds
+from counterbc.selection.held_out import Candidate, held_out_errors
+from tests.selection.datasets import late_demos, training
+
+
+def test_a_snapshot_of_the_search_is_a_training_of_that_many_steps() -> None:
+    demos, arguments = late_demos(1), training(steps=400)
+    folds, candidates = [[split_folds(demos, 5, 0)]], [[Candidate(0.2, (1.0,))]]
+    by_steps = held_out_errors([demos], folds, candidates, arguments, (100, 400))
+    for (errors,), steps in zip(by_steps, (100, 400), strict=True):
+        ((separate,),) = held_out_errors([demos], folds, candidates, training(steps=steps))
+        np.testing.assert_allclose(errors.residual, separate.residual, rtol=1e-4, atol=1e-5)
+        # The first action answers no state of the episode; the second answers the first state.
+        assert np.isnan(errors.residual[0, 0, 0]).all()
+        assert np.isfinite(errors.residual[0, 0, 1]).all()
