@@ -11,6 +11,7 @@ from typing import Literal
 from counterbc.envs import WORLDS
 from counterbc.errors import OptionError
 from counterbc.experiments.cell import Cell
+from counterbc.experiments.ray_cluster import On
 from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.methods import find_method
 from counterbc.settings import settings_for
@@ -139,7 +140,7 @@ class RunOptions(FigureOptions, StudyOptions):
 
     study: str | None = option(None, "folder of the rows inside --out; by default the figure's")
     device: str | None = option(None, "cpu or cuda; by default cuda where there is one")
-    on: Literal["local", "ray"] = option("local", "this machine, or a Ray cluster")
+    on: On = option("local", "this machine, or a Ray cluster")
     address: str | None = option(None, "address of the Ray cluster; by default RAY_ADDRESS")
     workers: int | None = option(None, "cells at a time; by default one per core, 12 on a GPU")
     mixed: bool = option(False, "add to rows made by another kind of device or other versions")

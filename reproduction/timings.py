@@ -16,7 +16,8 @@ import torch
 from counterbc.acting.device import find_device
 from counterbc.data.cores import cores
 from counterbc.experiments.cell import Cell
-from counterbc.experiments.study import On, Study, default_workers
+from counterbc.experiments.ray_cluster import On
+from counterbc.experiments.study import Study, default_workers
 from reproduction.catalog import FIGURES, Plan, by_world, check_worlds
 from reproduction.figure_options import FigureOptions, RunOptions
 from reproduction.records import write

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.ticker import LogLocator
 
-from counterbc.acting.actor import ACTS
+from counterbc.acting.act import ACTS
 from counterbc.envs import WORLDS
 from counterbc.experiments.styles import method_styles
 from reproduction.anova import ALPHA, by_subject, method_test, post_hoc

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from counterbc.acting.actor import ACTS
+from counterbc.acting.act import ACTS
 from counterbc.demonstrators import NOISES
 from counterbc.envs import WORLDS
 from counterbc.experiments.styles import method_styles

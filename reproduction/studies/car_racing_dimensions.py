@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-from counterbc.acting.actor import ACTS
+from counterbc.acting.act import ACTS
 from counterbc.experiments.comparison import select_runs
 from reproduction.options import StudyOptions
 from reproduction.records import computed_with, read, update

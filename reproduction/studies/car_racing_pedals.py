@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 import counterbc as cb
-from counterbc.acting.actor import Act, Acting
+from counterbc.acting.act import Act
+from counterbc.acting.actor import Acting
 from counterbc.acting.intervals import paired_difference
 from counterbc.acting.rollout import same_simulator, start_seeds
 from counterbc.envs import make_vec

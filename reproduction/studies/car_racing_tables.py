@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.acting.actor import ACTS
+from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import mean_interval, paired_difference
 from reproduction.figure_json import from_json
 from reproduction.figure_numbers import Figure5, Figure6, FigureCell

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import counterbc as cb
-from counterbc.acting.actor import ACTS
+from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import mean_interval, paired_difference
 from counterbc.data.scaling import feasible_units
 from counterbc.demonstrators import UniformNoise

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import counterbc as cb
-from counterbc.acting.actor import ACTS
+from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import mean_interval, paired_difference
 from counterbc.demonstrators import UniformNoise
 from counterbc.diagnosis import expertise

@@ -17,7 +17,8 @@ import torch
 from numpy.typing import NDArray
 
 import counterbc as cb
-from counterbc.acting.actor import ACTS, Act, Acting
+from counterbc.acting.act import ACTS, Act
+from counterbc.acting.actor import Acting
 from counterbc.demonstrators import UniformNoise
 from counterbc.envs import make_vec
 from counterbc.experiments.cell import evaluate_acts, reproducible

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
-from counterbc.acting.actor import Act
+from counterbc.acting.act import Act
 from counterbc.envs.fork import GOAL, GOAL_RADIUS, OBSTACLE
 
 Array = NDArray[Any]

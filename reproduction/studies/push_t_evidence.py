@@ -12,7 +12,8 @@ import torch
 from numpy.typing import NDArray
 
 import counterbc as cb
-from counterbc.acting.actor import ACTS, Acting
+from counterbc.acting.act import ACTS
+from counterbc.acting.actor import Acting
 from counterbc.envs import make_vec
 from counterbc.errors import OptionError
 from reproduction.options import StudyOptions, option

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from counterbc.acting.actor import ACTS
+from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import mean_interval
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import NOISES, TEACHERS, Teacher, demonstrate

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from counterbc.acting.act import ACTS, Act
 from counterbc.acting.forward import BODIES, Forward, Numpy, TrainedNetworks
 from counterbc.data import draws
 from counterbc.errors import DataError, unknown
 from counterbc.policies import Params
-
-Act = Literal["mean", "sample"]
-ACTS: tuple[Act, ...] = ("mean", "sample")
 
 
 class Acting:

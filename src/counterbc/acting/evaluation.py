@@ -12,7 +12,7 @@ from gymnasium.vector import VectorEnv
 from rich.console import Console
 from rich.progress import Progress
 
-from counterbc.acting.actor import Act
+from counterbc.acting.act import Act
 from counterbc.acting.device import find_device
 from counterbc.acting.intervals import (
     Difference,

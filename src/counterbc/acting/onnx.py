@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterbc.acting.actor import ACTS, Act
+from counterbc.acting.act import ACTS, Act
 from counterbc.acting.forward import BODIES, Forward, Value
 from counterbc.acting.parity import Parity, check_parity
 from counterbc.acting.policies import Policies

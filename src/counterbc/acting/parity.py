@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from counterbc.acting.actor import Act, Acting
+from counterbc.acting.act import Act
+from counterbc.acting.actor import Acting
 from counterbc.acting.policies import Policies
 from counterbc.data import draws
 from counterbc.data.scaling import Scaling

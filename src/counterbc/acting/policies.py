@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from counterbc.acting import run_folder
-from counterbc.acting.actor import Act, Acting, Actor
+from counterbc.acting.act import Act
+from counterbc.acting.actor import Acting, Actor
 from counterbc.data.scaling import TENSORS, Scaling
 from counterbc.errors import FormatError, OptionError, unknown
 from counterbc.policies import POLICIES, Params, Policy

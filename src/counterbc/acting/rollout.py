@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
-from counterbc.acting.actor import Act, Acting
+from counterbc.acting.act import Act
+from counterbc.acting.actor import Acting
 from counterbc.acting.policies import Policies
 from counterbc.data import draws
 from counterbc.data.arrays import Array

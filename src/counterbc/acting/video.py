@@ -9,7 +9,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from counterbc.acting.actor import Act, Acting, Actor
+from counterbc.acting.act import Act
+from counterbc.acting.actor import Acting, Actor
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import same_simulator, start_seeds
 from counterbc.envs import find_id, register

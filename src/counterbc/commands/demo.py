@@ -16,7 +16,7 @@ from counterbc.commands.train import SETTINGS
 from counterbc.json_safe import without_nan
 
 if TYPE_CHECKING:
-    from counterbc.acting.actor import Act
+    from counterbc.acting.act import Act
     from counterbc.experiments.comparison import Outcome
 
 RADIUS = 0.4  # fixed, so that the demo takes minutes and not the time of a cross-validation
@@ -116,7 +116,7 @@ class Demo(Command):
 
 def _describe(outcome: Outcome) -> list[RenderableType]:
     """Return the result in words and one table per way of acting."""
-    from counterbc.acting.actor import ACTS
+    from counterbc.acting.act import ACTS
     from counterbc.experiments.method_figures import ACT_TITLES
 
     cell, starts = outcome.comparison.cell, outcome.same_starts

@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from tyro.conf import Positional
 
+from counterbc.acting.act import Act
 from counterbc.commands.command import Command, Json, plain_table
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class EvaluateCommand(Command):
     demonstrations."""
     episodes: int = 100
     """Episodes per policy; all runs share the same starts."""
-    act: Literal["mean", "sample"] = "mean"
+    act: Act = "mean"
     """Take the deterministic action, or sample it as the paper's code does."""
     seed: int = 0
     """The seed of the starts."""

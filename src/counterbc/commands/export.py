@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
 
 from rich.console import RenderableType
 from tyro.conf import Positional
 
+from counterbc.acting.act import Act
 from counterbc.commands.command import Command, Json
 
 
@@ -22,7 +22,7 @@ class Export(Command):
     """The .onnx file to write."""
     member: int = 0
     """The policy to export, counted from 0."""
-    act: Literal["mean", "sample"] = "mean"
+    act: Act = "mean"
     """Give the deterministic action, or a sample computed from an input `noise`."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:

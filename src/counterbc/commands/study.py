@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 from rich.console import RenderableType
 from tyro.conf import Positional
 
 from counterbc.commands.command import Command, Json, plain_table
+from counterbc.experiments.ray_cluster import On
 
 if TYPE_CHECKING:
     from counterbc.experiments.grid import Entry
@@ -32,7 +33,7 @@ class StudyCommand(Command):
     """Compute only part I of N, such as 1/4, for array jobs that share a folder."""
     left: bool = False
     """Only list the cells that are not finished."""
-    on: Literal["local", "ray"] = "local"
+    on: On = "local"
     """This machine, or a Ray cluster."""
     address: str | None = None
     """Address of the Ray cluster; by default RAY_ADDRESS, or a new cluster on this machine."""

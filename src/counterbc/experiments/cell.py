@@ -16,7 +16,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import torch
 
-from counterbc.acting.actor import ACTS, Act
+from counterbc.acting.act import ACTS, Act
 from counterbc.acting.evaluation import Evaluation, evaluate
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations

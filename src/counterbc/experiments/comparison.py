@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from counterbc.acting.actor import Act
+from counterbc.acting.act import Act
 from counterbc.acting.device import find_device
 from counterbc.acting.intervals import Interval, mean_interval, paired_difference
 from counterbc.demonstrators import NO_ERROR, Teacher, expert_return, returns

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from counterbc.acting.actor import ACTS
+from counterbc.acting.act import ACTS
 from counterbc.demonstrators import DEFAULT_TEACHER
 from counterbc.errors import FormatError, OptionError, unknown
 from counterbc.experiments.cell import Cell

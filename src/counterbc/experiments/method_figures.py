@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from counterbc.acting.actor import ACTS
+from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import Interval, mean_interval
 from counterbc.experiments.comparison import Outcome
 from counterbc.experiments.plots import save_files

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from counterbc.errors import CounterBCError, MissingExtra
 
+On = Literal["local", "ray"]
+"""Where the cells of a study are computed: on this machine, or on a Ray cluster."""
 Result = TypeVar("Result")
 RETRIES = 20  # lost machines that one job survives
 

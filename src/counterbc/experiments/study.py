@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import pyarrow as pa
 from rich.console import Console
@@ -28,10 +28,10 @@ from counterbc.experiments.cell_files import (
     write_rows,
 )
 from counterbc.experiments.claims import claim
+from counterbc.experiments.ray_cluster import On, run_on_ray
 from counterbc.experiments.stacks import stacks
 from counterbc.experiments.workers import run_all
 
-On = Literal["local", "ray"]
 OnFinished = Callable[[Cell], None]
 Result = TypeVar("Result")
 GPU_WORKERS = 12  # processes that share a GPU, so that it trains while others test on the CPU
@@ -222,8 +222,6 @@ def _run_on_ray(
     jobs: Sequence[_Job], finish: OnFinished, address: str | None, kind: str
 ) -> int:  # fmt: skip
     """Compute jobs on a cluster, which need not see the folder, and write their rows here."""
-    from counterbc.experiments.ray_cluster import run_on_ray
-
     by_name, count = {job.name: job for job in jobs}, 0
 
     def on_result(name: str, tables: dict[str, pa.Table]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from counterbc.acting.actor import ACTS
+from counterbc.acting.act import ACTS
 from reproduction.paper import PAPER_METHODS
 from reproduction.records import read
 from reproduction.studies import methods

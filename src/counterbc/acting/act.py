@@ -1,0 +1,9 @@
+"""The ways of acting, in a module without torch, so that the command line can list them."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+Act = Literal["mean", "sample"]
+"""Take the deterministic action, or a sampled one."""
+ACTS: tuple[Act, ...] = get_args(Act)
