@@ -43,7 +43,7 @@ def parse(arguments: Sequence[str]) -> Command:
     """
     if arguments and arguments[0] in COMMANDS:
         name, *options = arguments
-        return tyro.cli(COMMANDS[name].complete(), prog=f"counterbc {name}", args=options)
+        return COMMANDS[name].parse(f"counterbc {name}", options)
     return tyro.extras.subcommand_cli_from_dict(  # prints the list of commands, and exits
         {name: _stand_in(command) for name, command in COMMANDS.items()},
         prog="counterbc",

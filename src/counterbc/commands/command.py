@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+import tyro
 from rich.console import RenderableType
 from rich.table import Table
 
@@ -55,6 +56,11 @@ class Command(ABC):
         return options.add_options(
             cls, cls.option_choices(), cls.option_groups(), cls.option_notes()
         )
+
+    @classmethod
+    def parse(cls, prog: str, arguments: Sequence[str]) -> Self:
+        """Return the command with what was typed; exit with the help or an explanation instead."""
+        return tyro.cli(cls.complete(), prog=prog, args=arguments)
 
     def given_options(self, group: str) -> dict[str, Any]:
         """Return the options of a group that were typed."""
