@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from counterbc.acting.evaluation import compare, evaluate
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import start_seeds
-from counterbc.errors import CounterBCError, OptionError
+from counterbc.errors import CounterBCError, FormatError, OptionError
 from tests.fixture_types import Make, Train
 
 Array = NDArray[Any]
@@ -290,3 +290,10 @@ def test_runs_are_compared_pair_by_pair(counters: Policies) -> None:
         compare(a, replace(a, seed=1))
     with pytest.raises(OptionError, match="did not see the same starts"):
         compare(a, evaluate(counters, "tests/Countdown-v0", episodes=2, progress=False))
+
+
+def test_a_checkpoint_cannot_choose_a_module_to_import(make_demos: Make, quick: Train) -> None:
+    policies = quick(make_demos(), "bc", steps=1)
+    evil = replace(policies, config={**policies.config, "env": "antigravity:CartPole-v1"})
+    with pytest.raises(FormatError, match="files may not choose a module"):
+        evaluate(evil, episodes=1)

@@ -19,6 +19,8 @@ def test_policies_act_in_the_simulator_of_their_demonstrations(drivers: Policies
     policies = replace(drivers, config=env_args)
     assert same_simulator(policies, "intersection", {}) == {"backend": "fast"}
     assert same_simulator(policies, "cartpole", {}) == {}
+    foreign = replace(drivers, config={"env": "CartPole-v1", "backend": "fast"})
+    assert same_simulator(foreign, "CartPole-v1", {}) == {}
     with pytest.raises(OptionError, match="recorded in intersection with fast; exact renders"):
         same_simulator(policies, "intersection", {"backend": "exact"})
 

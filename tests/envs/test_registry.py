@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import gymnasium
 import pytest
@@ -12,8 +13,8 @@ from gymnasium.envs import registration
 from gymnasium.vector import SyncVectorEnv
 
 from counterbc.demonstrators import expert_returns
-from counterbc.envs import WORLDS, find_id, find_world, make_vec, register
-from counterbc.errors import OptionError
+from counterbc.envs import WORLDS, find_id, find_world, make, make_vec, recorded_env, register
+from counterbc.errors import FormatError, OptionError
 
 ID = "counterbc/Intersection-v0"
 
@@ -91,3 +92,30 @@ def test_a_world_without_an_expert_asks_for_recorded_demonstrations() -> None:
     with pytest.raises(OptionError, match="push-t has no synthetic expert; use recorded"):
         WORLDS["push-t"].load_expert()
     assert WORLDS["push-t"].recorded_obs_keys == ("state",)
+
+
+@pytest.mark.parametrize("name", ["evil:CartPole-v1", ":CartPole-v1", ["CartPole-v1"], 3])
+def test_a_file_cannot_choose_a_module_to_import(name: object) -> None:
+    assert recorded_env(None, "demos") is None
+    assert recorded_env("CartPole-v1", "demos") == "CartPole-v1"
+    with pytest.raises(FormatError, match="demos names the environment"):
+        recorded_env(name, "demos")
+
+
+@pytest.mark.parametrize("entry", ["", "."])
+def test_the_module_of_an_environment_is_never_imported_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str
+) -> None:
+    monkeypatch.delitem(sys.modules, "some_worlds", raising=False)
+    (tmp_path / "some_worlds.py").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(entry)
+    with pytest.raises(OptionError, match="No module named 'some_worlds'"):
+        make_vec("some_worlds:CartPole-v1", 1)
+    with pytest.raises(OptionError, match="No module named 'some_worlds'"):
+        make("some_worlds:CartPole-v1")
+    assert entry in sys.path
+    assert "some_worlds" not in sys.modules
+    monkeypatch.chdir(tmp_path.parent)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert make_vec("some_worlds:CartPole-v1", 1).num_envs == 1  # from any other folder it is

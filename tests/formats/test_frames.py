@@ -105,6 +105,37 @@ def test_a_video_that_is_short_missing_or_damaged_is_refused(video: Path) -> Non
         decode()
 
 
+@pytest.mark.needs("av")
+@pytest.mark.parametrize(
+    "playlist",
+    [
+        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{video}\n#EXT-X-ENDLIST\n",
+        "ffconcat version 1.0\nfile {video}\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["list.m3u8", "list.mp4", "list.mkv", "list.txt"])
+def test_a_playlist_reads_no_other_film(video: Path, playlist: str, name: str) -> None:
+    path = video.with_name(name)
+    path.write_text(playlist.format(video=video))
+    with pytest.raises(FormatError, match=f"{name} (ends in|cannot be read as a video)"):
+        frames.decode_video(path, begin=0, count=1, fps=10, shape=SHAPE, label="front")
+
+
+@pytest.mark.needs("av")
+@pytest.mark.parametrize("suffix", [".mkv", ".avi", ".MP4"])
+def test_films_in_other_containers_are_read(video: Path, suffix: str) -> None:
+    av = importlib.import_module("av")
+    path = video.with_name(f"other{suffix}")
+    with av.open(str(video)) as source, av.open(str(path), "w") as container:
+        stream = container.add_stream_from_template(source.streams.video[0])
+        for packet in source.demux(video=0):
+            if packet.dts is not None:
+                packet.stream = stream
+                container.mux(packet)
+    pixels = frames.decode_video(path, begin=0, count=5, fps=10, shape=SHAPE, label="front")
+    assert pixels.shape == (5, *SHAPE)
+
+
 def test_a_missing_library_is_named_with_its_install_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ from counterbc.acting.intervals import (
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import OneByOne, Rollout, same_simulator
 from counterbc.data.arrays import Array
-from counterbc.envs import make_vec
+from counterbc.envs import make_vec, recorded_env
 from counterbc.errors import OptionError
 
 MakeEnv = Callable[[int], VectorEnv[Any, Any, Any]]
@@ -94,7 +94,7 @@ def evaluate(
     same starts. At most `slots` environments run at once. Policies act on `device`: by default on
     the CPU, and on a GPU if there is one and they read images.
     """
-    env = env or policies.config.get("env")
+    env = env or recorded_env(policies.config.get("env"), "the run")
     if env is None:
         raise OptionError("the demonstrations name no environment; name one: env='…'")
     name = env if isinstance(env, str) else getattr(env, "__name__", "a custom environment")

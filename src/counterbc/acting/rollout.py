@@ -14,7 +14,7 @@ from counterbc.acting.actor import Acting
 from counterbc.acting.policies import Policies
 from counterbc.data import draws
 from counterbc.data.arrays import Array
-from counterbc.envs import find_id
+from counterbc.envs import WORLDS, find_id
 from counterbc.errors import CounterBCError, OptionError
 
 OneByOne = SyncVectorEnv | AsyncVectorEnv
@@ -32,7 +32,9 @@ def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]
 def same_simulator(policies: Policies, env: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the environment's options with the simulator that the demonstrations come from."""
     backend = policies.config.get("backend")
-    if backend is None or find_id(env) != policies.config.get("env"):
+    env_id = find_id(env)
+    is_world = any(world.id == env_id for world in WORLDS.values())  # others have no `backend`
+    if backend is None or env_id != policies.config.get("env") or not is_world:
         return options
     if options.get("backend", backend) != backend:
         raise OptionError(

@@ -6,14 +6,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, Actor
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import same_simulator, start_seeds
-from counterbc.envs import find_id, register
+from counterbc.envs import make
 from counterbc.errors import CounterBCError, FormatError, MissingExtra
 from counterbc.files import aside, check_free
 
@@ -41,9 +40,8 @@ def film(
     if the policy reads images, since those are long.
     """
     check_video(path)
-    register()
     options = same_simulator(policies, env, {})
-    world = gymnasium.make(find_id(env), render_mode="rgb_array", **options)
+    world = make(env, render_mode="rgb_array", **options)
     policy = policies[0]
     episodes = episodes or (3 if len(policy.obs_shape) == 1 else 1)
     frames: list[Any] = []

@@ -136,7 +136,8 @@ class Demonstrations:
     @property
     def backend(self) -> str | None:
         """The simulator, if the environment has several."""
-        name = self.env_args.get("env_kwargs", {}).get("backend")
+        kwargs = self.env_args.get("env_kwargs")
+        name = kwargs.get("backend") if isinstance(kwargs, Mapping) else None
         return None if name is None else str(name)
 
     @property
@@ -296,5 +297,4 @@ class Demonstrations:
 
         `counterbc.save` writes the other formats.
         """
-        path = Path(path)
-        write(self, path, format="npz" if path.suffix.lower() == ".npz" else "robomimic")
+        write(self, Path(path), format="npz" if str(path).lower().endswith(".npz") else "robomimic")

@@ -3,9 +3,27 @@
 Importing this registers them and costs no more than gymnasium itself.
 """
 
-from counterbc.envs.registry import WORLDS, World, find_id, find_world, make_vec, register
+from counterbc.envs.registry import (
+    WORLDS,
+    World,
+    find_id,
+    find_world,
+    make,
+    make_vec,
+    recorded_env,
+    register,
+)
 
-__all__ = ["WORLDS", "World", "find_id", "find_world", "make_vec", "register"]
+__all__ = [
+    "WORLDS",
+    "World",
+    "find_id",
+    "find_world",
+    "make",
+    "make_vec",
+    "recorded_env",
+    "register",
+]
 
 # gymnasium's convention for packages: `gymnasium.make("counterbc.envs:counterbc/Intersection-v0")`
 # imports the module and expects the id to be there.

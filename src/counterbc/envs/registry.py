@@ -5,14 +5,18 @@ Nothing of a world is imported here; its code, and its simulator, are imported w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from counterbc.errors import CounterBCError, OptionError, unknown
+from counterbc.errors import CounterBCError, FormatError, OptionError, unknown
 
 if TYPE_CHECKING:
+    from gymnasium import Env
     from gymnasium.vector import VectorEnv
     from numpy.typing import NDArray
 
@@ -202,6 +206,39 @@ def register() -> None:
 def make_vec(env: str, num_envs: int, **kwargs: Any) -> VectorEnv[Any, Any, Any]:
     """Make a vector environment of a world or any gymnasium id, native where there is one."""
     import gymnasium
+
+    with _making(env) as env_id:
+        return gymnasium.make_vec(env_id, num_envs, **kwargs)
+
+
+def make(env: str, **kwargs: Any) -> Env[Any, Any]:
+    """Make one environment of a world or any gymnasium id."""
+    import gymnasium
+
+    with _making(env) as env_id:
+        return gymnasium.make(env_id, **kwargs)
+
+
+def recorded_env(name: object, source: str) -> str | None:
+    """Return the environment that a file names, if any.
+
+    Gymnasium imports the module of an id `module:Id`. Only a person may name one, never a file.
+    """
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise FormatError(f"{source} names the environment {name!r:.60}; expected a text; name one")
+    if ":" in name:
+        raise FormatError(
+            f"{source} names the environment {name!r:.120}, and files may not choose a module to "
+            "import; if you trust that module, name the environment yourself with --env"
+        )
+    return name
+
+
+@contextmanager
+def _making(env: str) -> Iterator[str]:
+    """Yield the gymnasium id of an environment, and explain why one cannot be made."""
     from gymnasium import error
     from gymnasium.envs.registration import parse_env_id
 
@@ -212,9 +249,23 @@ def make_vec(env: str, num_envs: int, **kwargs: Any) -> VectorEnv[Any, Any, Any]
     except error.Error:  # a malformed id; gymnasium has no narrower class for it
         raise unknown("environment", env, [*WORLDS, "or any gymnasium id"]) from None
     try:
-        return gymnasium.make_vec(env_id, num_envs, **kwargs)
+        with _imports_only_installed(":" in env_id):
+            yield env_id
     except (error.UnregisteredEnv, error.DeprecatedEnv, ModuleNotFoundError) as problem:
         text = f"or any gymnasium id ({problem})"
         raise unknown("environment", env, [*WORLDS, text]) from None
     except error.DependencyNotInstalled as problem:
         raise CounterBCError(f"environment {env!r} cannot be made: {problem}") from None
+
+
+@contextmanager
+def _imports_only_installed(active: bool) -> Iterator[None]:
+    """Import nothing from the current folder, which may hold files of other people."""
+    paths = list(sys.path)
+    if active:
+        here = os.getcwd()
+        sys.path[:] = [p for p in paths if p and os.path.realpath(p) != os.path.realpath(here)]
+    try:
+        yield
+    finally:
+        sys.path[:] = paths

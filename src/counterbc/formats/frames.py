@@ -15,6 +15,12 @@ from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 
 _MODES = {1: "L", 3: "RGB"}
+_CONTAINERS = {
+    ".avi": "avi", ".m4v": "mov", ".mkv": "matroska", ".mov": "mov", ".mp4": "mov",
+    ".webm": "matroska",
+}  # fmt: skip
+"""The demuxer of each suffix. FFmpeg would guess it from the content otherwise, and a playlist
+reads other files, or addresses in the network."""
 
 
 def decode(images: Iterable[bytes | None], shape: Sequence[int], label: str) -> Array:
@@ -51,10 +57,15 @@ def decode_video(
     """Decode `count` frames of a video from second `begin` on: (T, H, W, 3)."""
     if not isfile(path):
         raise FormatError(f"{path} is missing; download the videos, or choose other observations")
+    if path.suffix.lower() not in _CONTAINERS:
+        raise FormatError(
+            f"{path} ends in {path.suffix!r}; videos are read from files that end in "
+            f"{', '.join(_CONTAINERS)}; convert it, or choose other observations"
+        )
     av = _library("av", "av", label)
     frames: list[Array] = []
     try:
-        with av.open(str(path)) as container:
+        with av.open(str(path), format=_CONTAINERS[path.suffix.lower()]) as container:
             stream = container.streams.video[0]
             container.seek(
                 int(begin / stream.time_base), stream=stream

@@ -114,3 +114,24 @@ def test_names_are_read_in_each_of_lerobots_spellings(tmp_path: Path) -> None:
     demos = load(foreign(tmp_path))
     assert demos.action_names == ("a", "b")
     assert demos.obs_names[:3] == ("x", "y", "observation.environment_state[0]")
+
+
+def test_a_link_may_not_lead_out_of_the_folder_except_to_the_blobs_of_a_cache(
+    tmp_path: Path,
+) -> None:
+    snapshot = tmp_path / "snapshots" / "1"
+    file = next(foreign(snapshot).glob("data/*/*.parquet"))
+    blob = tmp_path / "blobs" / "abc"
+    blob.parent.mkdir()
+    file.rename(blob)
+    file.symlink_to(blob)
+    assert len(load(snapshot)) == 3
+    inside = snapshot / "data/elsewhere.parquet"
+    blob.rename(inside)
+    file.unlink()
+    file.symlink_to(inside)
+    assert len(load(snapshot)) == 3
+    inside.rename(tmp_path / "outside.parquet")
+    file.unlink()
+    file.symlink_to(tmp_path / "outside.parquet")
+    assert_refused(snapshot, "is a link to .*outside.parquet, outside the folder of the dataset")

@@ -81,6 +81,20 @@ class Info:
             )
         return self.root / path_text
 
+    def check_inside(self, path: Path) -> None:
+        """Refuse a file that a link takes out of the dataset's folder.
+
+        The cache of Hugging Face stores the files of a snapshot as links to its folder of blobs.
+        """
+        root, target = self.root.resolve(), path.resolve()
+        blobs = root.parent.parent / "blobs"
+        is_cache = root.parent.name == "snapshots" and target.is_relative_to(blobs)
+        if not target.is_relative_to(root) and not is_cache:
+            raise FormatError(
+                f"{path} is a link to {target}, outside the folder of the dataset; "
+                "copy that file into the folder"
+            )
+
 
 def read_info(root: Path) -> Info:
     """Read and check info.json of version 2 or 3."""

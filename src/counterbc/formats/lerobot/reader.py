@@ -106,6 +106,7 @@ class _Dataset:
         columns += _actions(self.info) + [features[n] for n in labels if n in features]
         widths = {f.name: f.width if f.numeric else None for f in columns}
         for run in split_by_file(self.entries):
+            self.info.check_inside(run[0].file)
             ranges = [(entry.start, entry.start + entry.length) for entry in run]
             tables = parquet.spans(run[0].file, widths, run[0].rows, ranges)
             for entry, table in zip(run, tables, strict=True):
@@ -190,6 +191,7 @@ def _pixels(info: Info, entry: EpisodeEntry, table: pa.Table, camera: Feature) -
                 "choose other observations"
             )
         file, begin = entry.videos[camera.name]
+        info.check_inside(file)
         return frames.decode_video(
             file,
             begin=begin,
