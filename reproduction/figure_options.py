@@ -139,7 +139,7 @@ class RunOptions(FigureOptions, StudyOptions):
     """Compute the rows of figures; finished rows are kept."""
 
     study: str | None = option(None, "folder of the rows inside --out; by default the figure's")
-    device: str | None = option(None, "cpu or cuda; by default cuda where there is one")
+    device: str | None = None
     on: On = option("local", "this machine, or a Ray cluster")
     address: str | None = option(None, "address of the Ray cluster; by default RAY_ADDRESS")
     workers: int | None = option(None, "cells at a time; by default one per core, 12 on a GPU")

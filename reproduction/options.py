@@ -19,7 +19,7 @@ OUT = Path("runs/reproduction")
 
 USUAL_HELP = {
     "cases": "cases to compute",
-    "device": "cpu or cuda; by default cuda where there is one",
+    "device": "cpu or cuda; by default cuda if there is a GPU",
     "episodes": "episodes to evaluate each policy or teacher in",
     "network": "the library's default layers, or two wide ones of 256 units",
     "pairs": "pairs of each dataset",

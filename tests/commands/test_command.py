@@ -11,7 +11,8 @@ from rich.console import RenderableType
 
 from counterbc.cli import main
 from counterbc.commands import COMMANDS
-from counterbc.commands.command import Command, Json, plain_table
+from counterbc.commands.command import Command, DeviceCommand, Json, plain_table
+from counterbc.commands.options import field_docs
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,16 @@ def test_a_table_has_text_on_the_left_and_numbers_on_the_right() -> None:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_and_option_has_a_help_text(name: str) -> None:
-    from counterbc.commands.options import field_docs
-
     command = COMMANDS[name]
     assert (command.__doc__ or "").strip().endswith((".", '."'))
     texts = field_docs(command)
     silent = [f for f in command.__dataclass_fields__ if not texts[f]]
     annotated = [f for f in silent if "help=" in str(command.__annotations__.get(f, ""))]
     assert silent == annotated
+
+
+def test_every_command_with_a_device_has_the_same_option_for_it() -> None:
+    commands = [c for c in COMMANDS.values() if "device" in c.__dataclass_fields__]
+    assert len(commands) >= 6
+    assert all(issubclass(c, DeviceCommand) for c in commands)
+    assert len({field_docs(c)["device"] for c in commands}) == 1

@@ -77,6 +77,14 @@ class Command(ABC):
         return options.as_typed(values)
 
 
+@dataclass(frozen=True, kw_only=True)
+class DeviceCommand(Command):
+    """A command that trains policies."""
+
+    device: str | None = None
+    """cpu or cuda; by default cuda if there is a GPU."""
+
+
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return a table whose first column is text and whose other columns are numbers."""
     table = Table(box=None, pad_edge=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import Command, Json, plain_table
+from counterbc.commands.command import DeviceCommand, Json, plain_table
 from counterbc.commands.options import Group
 from counterbc.commands.train import SETTINGS
 from counterbc.json_safe import without_nan
@@ -23,7 +23,7 @@ RADIUS = 0.4  # fixed, so that the demo takes minutes and not the time of a cros
 
 
 @dataclass(frozen=True)
-class Demo(Command):
+class Demo(DeviceCommand):
     """Compare the paper's five methods on noisy synthetic demonstrations; no downloads."""
 
     seeds: int = 10
@@ -41,8 +41,6 @@ class Demo(Command):
     """Test starts of each run."""
     preset: str = "default"
     """The settings to start from."""
-    device: str | None = None
-    """cpu or cuda; by default cuda where there is one."""
     out: Path | None = None
     """New folder for table, figure and rows; by default counterbc-demo or the next free name."""
 

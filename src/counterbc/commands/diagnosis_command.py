@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from counterbc.commands.command import DeviceCommand
 from counterbc.commands.data_command import DataCommand
 from counterbc.commands.options import Group
 
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiagnosisCommand(DataCommand):
+class DiagnosisCommand(DataCommand, DeviceCommand):
     """A command that compares demonstrated actions with what held-out policies predict."""
 
-    device: str | None = None
-    """cpu or cuda; by default cuda if there is a GPU."""
     default_lag: ClassVar[float | str | None] = 0.0
     """The lag where none is typed; None for commands that always compare at the same step."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import Json, plain_table
+from counterbc.commands.command import DeviceCommand, Json, plain_table
 from counterbc.commands.data_command import DataCommand, Demos
 from counterbc.commands.options import Group
 from counterbc.commands.train import SETTINGS
@@ -22,7 +22,7 @@ _DATA_OPTIONS = ("obs", "format", "method", "preset", "settings", "device")
 
 
 @dataclass(frozen=True)
-class Radius(DataCommand):
+class Radius(DataCommand, DeviceCommand):
     """Choose the radius Δ from the data: the one whose policies best predict held-out actions."""
 
     demos: Demos
@@ -35,8 +35,6 @@ class Radius(DataCommand):
     """Also show the radius that each action dimension would choose for itself."""
     plot: Path | None = None
     """Draw the curve to a .png or .svg file."""
-    device: str | None = None
-    """cpu or cuda; by default cuda if there is a GPU."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:

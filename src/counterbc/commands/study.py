@@ -11,7 +11,7 @@ import tyro
 from rich.console import RenderableType
 from tyro.conf import Positional
 
-from counterbc.commands.command import Command, Json, plain_table
+from counterbc.commands.command import DeviceCommand, Json, plain_table
 from counterbc.experiments.ray_cluster import On
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class StudyCommand(Command):
+class StudyCommand(DeviceCommand):
     """Compare methods on datasets: train and test every cell of a grid; resumable."""
 
     grid: Annotated[
@@ -39,8 +39,6 @@ class StudyCommand(Command):
     """Address of the Ray cluster; by default RAY_ADDRESS, or a new cluster on this machine."""
     workers: int | None = None
     """Cells computed at a time on this machine; by default one per core, at most 12 on a GPU."""
-    device: str | None = None
-    """cpu or cuda; by default cuda where there is one."""
     mixed: bool = False
     """Accept finished cells of another kind of device or of other versions."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import Json
+from counterbc.commands.command import DeviceCommand, Json
 from counterbc.commands.data_command import DataCommand, Demos
 from counterbc.commands.options import Group
 
@@ -22,7 +22,7 @@ SETTINGS = "How to train. A setting that is not given is as the preset has it."
 
 
 @dataclass(frozen=True)
-class Train(DataCommand):
+class Train(DataCommand, DeviceCommand):
     """Train policies from demonstrations, all seeds at once."""
 
     demos: Demos
@@ -51,8 +51,6 @@ class Train(DataCommand):
     expert: UseAppendAction[tuple[str, ...]] = ()
     """Operator in the expert subset, instead of a mask 'expert' of the file; repeat it for
     several."""
-    device: str | None = None
-    """cpu or cuda; by default cuda if there is a GPU."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:

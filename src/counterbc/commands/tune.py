@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import Json, plain_table
+from counterbc.commands.command import DeviceCommand, Json, plain_table
 from counterbc.commands.data_command import DataCommand, Demos
 from counterbc.commands.options import Group
 from counterbc.commands.train import SETTINGS
@@ -22,7 +22,7 @@ _REPEATED = ("obs", "format", "method", "preset", "settings", "device")
 
 
 @dataclass(frozen=True)
-class Tune(DataCommand):
+class Tune(DataCommand, DeviceCommand):
     """Choose lag, radius, steps and ensemble from the data, by predicting held-out actions."""
 
     demos: Demos
@@ -33,8 +33,6 @@ class Tune(DataCommand):
     """The settings that it will be trained with. Those of paper and authors fix every choice."""
     plot: Path | None = None
     """Draw the errors to a .png or .svg file."""
-    device: str | None = None
-    """cpu or cuda; by default cuda if there is a GPU."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
