@@ -12,7 +12,8 @@ import h5py
 import numpy as np
 import pytest
 
-from tests.fixture_types import Call
+from counterbc.formats import load
+from tests.fixture_types import Call, CallJson
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")
 
@@ -33,6 +34,18 @@ def test_a_format_can_be_forced_when_training(demo_file: Path, tmp_path: Path, c
     status, _, err = call("train", demo_file, "--format", "npz", "--out", tmp_path / "run")
     assert status == 1
     assert "cannot be read" in err
+
+
+def test_a_declaration_of_the_actions_is_kept_by_a_conversion(
+    demo_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    taken = tmp_path / "taken.npz"
+    call("convert", demo_file, taken, "--actions-are", "taken")
+    assert (load(demo_file).actions_are, load(taken).actions_are) == (None, "taken")
+    assert call_json("inspect", taken)["actions_are"] == "taken"
+    status, _, err = call("inspect", taken, "--actions-are", "asked")
+    assert status == 1
+    assert "declares that its actions are taken, not asked" in " ".join(err.split())
 
 
 def test_warnings_stay_off_stdout(demo_file: Path) -> None:

@@ -41,6 +41,19 @@ def test_inspect_shows_the_rate_or_that_there_is_none(
     assert re.search(r"^  rate +50 Hz$", call("inspect", tmp_path / "cart.hdf5")[1], re.MULTILINE)
 
 
+def test_inspect_shows_what_the_actions_are_and_how_many_lie_on_a_bound(
+    tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    demonstrate("cartpole", UniformNoise(0.9), 40, 0, actions_are="taken").save(tmp_path / "t.npz")
+    (action,) = [d for d in call_json("inspect", tmp_path / "t.npz")["dimensions"]][-1:]
+    taken = load(tmp_path / "t.npz").action[:, 0]
+    assert (action["on_low"], action["on_high"]) == (sum(taken == -1), sum(taken == 1))
+    assert action["on_low"] + action["on_high"] > 0
+    text = " ".join(call("inspect", tmp_path / "t.npz")[1].split())
+    assert "recorded the actions taken, cut at the bounds; on a bound: " in text
+    assert f"{action['on_low']} low {action['on_high']} high" in text
+
+
 def test_inspect_says_that_nothing_is_wrong(demo_file: Path, call: Call) -> None:
     status, out, _ = call("inspect", demo_file, "--strict")
     assert (status, out.splitlines()[-1]) == (0, "No problems found.")

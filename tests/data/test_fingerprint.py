@@ -29,6 +29,7 @@ def test_the_layout_in_memory_does_not_count() -> None:
         {"high": np.ones(1)},
         {"selected": np.arange(2)},
         {"action_set": "ball"},
+        {"actions_are": "taken"},
     ],
 )
 def test_bounds_and_selection_count(change: dict[str, Any]) -> None:
@@ -36,6 +37,11 @@ def test_bounds_and_selection_count(change: dict[str, Any]) -> None:
     assert dataset_fingerprint(episodes, **FACTS) != dataset_fingerprint(
         episodes, **(FACTS | change)
     )
+
+
+def test_actions_asked_count_as_those_not_declared_since_nothing_is_censored() -> None:
+    asked = dataset_fingerprint([], **FACTS, actions_are="asked")
+    assert asked == dataset_fingerprint([], **FACTS)
 
 
 def test_operator_and_success_count() -> None:

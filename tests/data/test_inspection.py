@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -68,3 +69,26 @@ def test_images_that_are_not_bytes_are_refused_and_not_called_clean(tmp_path: Pa
     stream = open_stream(tmp_path / "d.npz")
     with pytest.raises(DataError, match="uint8"):
         Inspection().add(stream.header, stream.raw_episodes)
+
+
+def test_actions_on_each_bound_are_counted() -> None:
+    episodes = raw_episodes(1)
+    episodes[0].action[:4, 1] = -1
+    episodes[0].action[4:6, 1] = 1
+    report = inspect(episodes, actions_are="taken").report()
+    assert report.actions_are == "taken"
+    counts = {d.name: (d.on_low, d.on_high) for d in report.dimensions}
+    assert counts["action[0]"] == (0, 0)
+    assert counts["action[1]"] == (4, 2)
+    assert counts["state[0]"] == (None, None)
+    unbounded = inspect(episodes, action_low=None, action_high=None).report()
+    assert unbounded.dimensions[-1].on_low is None
+
+
+def test_files_that_declare_different_actions_declare_none_together() -> None:
+    inspection = inspect(raw_episodes(), actions_are="taken")
+    inspection.add(inspection.headers[0], raw_episodes())
+    assert inspection.report().actions_are == "taken"
+    header = Header.of(inspection.model)
+    inspection.add(replace(header, actions_are="asked"), raw_episodes())
+    assert inspection.report().actions_are is None

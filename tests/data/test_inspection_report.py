@@ -25,6 +25,7 @@ def test_the_dictionary_is_json_with_the_names_of_the_fields() -> None:
     assert payload["masks"] == {"good": 1}
     assert payload["dimensions"][0] == {
         "kind": "obs", "name": "state[0]", "min": 0.0, "mean": 0.0, "max": 0.0, "std": 0.0,
+            "on_low": None, "on_high": None,
     }  # fmt: skip
 
 

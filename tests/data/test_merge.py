@@ -71,3 +71,10 @@ def test_one_dataset_merges_to_itself_and_none_is_refused() -> None:
 def test_datasets_that_differ_are_not_merged(other_fields: dict[str, Any], sentence: str) -> None:
     with pytest.raises(DataError, match=f"cannot merge a and b: {sentence}"):
         merge([plain("a"), plain("b", **other_fields)])
+
+
+def test_a_merge_declares_only_what_all_its_parts_declare() -> None:
+    taken, asked = (plain(f"{kind}.hdf5", actions_are=kind) for kind in ("taken", "asked"))
+    assert merge([taken, taken]).actions_are == "taken"
+    assert merge([taken, asked]).actions_are is None
+    assert merge([asked, plain("c.hdf5")]).actions_are is None

@@ -9,10 +9,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+import torch
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
+from counterbc.data.scaling import Scaling
 from counterbc.demonstrators import (
     TEACHERS,
     Chain,
@@ -29,7 +31,7 @@ from counterbc.demonstrators import (
 )
 from counterbc.demonstrators import recording as module
 from counterbc.envs import WORLDS, make_vec
-from counterbc.errors import OptionError
+from counterbc.errors import DataError, OptionError
 
 Array = NDArray[Any]
 ALL_TEACHERS = [UniformNoise(0.5), GaussianNoise(0.5), *TEACHERS.values()]
@@ -231,3 +233,27 @@ def test_unknown_worlds_and_empty_requests_are_refused_in_words() -> None:
         demonstrate("intersection", UniformNoise(0.5), 0, 0)
     with pytest.raises(OptionError, match="cannot average over 0 episodes; ask for 1 or more"):
         expert_return("intersection", 0, 0)
+
+
+@pytest.mark.parametrize("world", ["cartpole", "intersection"])
+def test_actions_taken_are_those_asked_for_projected_to_the_feasible_ones(world: str) -> None:
+    teacher = UniformNoise(1.0)
+    asked = demonstrate(world, teacher, 60, seed=0)
+    taken = demonstrate(world, teacher, 60, seed=0, actions_are="taken")
+    assert (asked.actions_are, taken.actions_are) == ("asked", "taken")
+    assert asked.infeasible.any()
+    assert not taken.infeasible.any()
+    scales = Scaling.fit(asked, True, True)
+    first = (
+        len(taken.episodes[0]) if world == "cartpole" else 1
+    )  # Intersection's teachers act uncut
+    project = scales.project(torch.tensor(asked.action)[None])[0].numpy()
+    assert np.allclose(taken.action[:first], project[:first], atol=1e-6)
+    with pytest.raises(DataError, match="actions_are is 'cut'; allowed"):
+        demonstrate(world, teacher, 5, seed=0, actions_are="cut")  # type: ignore[arg-type]
+
+
+def test_returns_are_those_of_the_actions_taken() -> None:
+    taken = demonstrate("intersection", UniformNoise(1.0), 100, seed=0, actions_are="taken")
+    whole = returns("intersection", UniformNoise(1.0), 5, 0, actions_are="taken")
+    assert taken.mean_return == pytest.approx(whole.mean(), rel=1e-5)

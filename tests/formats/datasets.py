@@ -55,6 +55,7 @@ def _dataset(
         "episodes": episodes,
         "action_high": [5, 6],
         "action_set": "ball",
+        "actions_are": "taken",
         "action_names": ("left", "right"),
         "env_args": {"env_name": "Lift", "type": 1, "env_kwargs": {"control_freq": 50}},
         "masks": {"train": ("demo_1", "demo_0"), "empty": (), "absent": ("demo_7",)},
@@ -66,7 +67,15 @@ def _dataset(
 def assert_same(a: Demonstrations, b: Demonstrations) -> None:
     """Compare everything that a dataset knows, except for its source."""
     assert a.fingerprint() == b.fingerprint()
-    for field in ("action_names", "obs_names", "obs_keys", "rate", "env_args", "masks"):
+    for field in (
+        "actions_are",
+        "action_names",
+        "obs_names",
+        "obs_keys",
+        "rate",
+        "env_args",
+        "masks",
+    ):
         assert getattr(a, field) == getattr(b, field), field
     assert a.action_set == b.action_set
     for e, f in zip(a.episodes, b.episodes, strict=True):

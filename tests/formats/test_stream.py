@@ -17,6 +17,7 @@ from counterbc.formats import (
     open_stream,
 )
 from counterbc.formats.stream import Header, RawEpisode, Stream
+from tests.formats.datasets import small
 
 
 def stream(*lengths: int, **fields: Any) -> Stream:
@@ -138,3 +139,13 @@ def test_masks_of_a_subset_name_only_what_is_in_it(tiny: Demonstrations, tmp_pat
     replace(tiny, masks=masks).save(tmp_path / "d.hdf5")
     part = open_stream(tmp_path / "d.hdf5").subset("good").demonstrations()
     assert part.masks == {"good": tuple(names[:1]), "all": tuple(names[:1])}
+
+
+def test_a_declaration_fills_a_gap_but_contradicts_no_file() -> None:
+    silent = Stream.of(small(actions_are=None))
+    assert silent.declare("taken").demonstrations().actions_are == "taken"
+    assert Stream.of(small()).declare("taken").header.actions_are == "taken"
+    with pytest.raises(OptionError, match=r"declares that its actions are taken, not asked; leave"):
+        Stream.of(small()).declare("asked")
+    with pytest.raises(DataError, match="actions_are is 'cut'; allowed"):
+        silent.declare("cut")

@@ -31,12 +31,16 @@ class DataCommand(Command):
     and in files of robosuite the keys that robomimic trains on."""
     format: str | None = None
     """The format of the demonstrations; by default detected from their content."""
+    actions_are: str | None = None
+    """Declare what a file that does not say so holds: the actions asked for, or those taken, which
+    the controller cut at the bounds. An action taken at a bound may have been meant beyond it."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
+        from counterbc.data.censoring import ACTIONS_ARE
         from counterbc.formats import FORMATS
 
-        return {**super().option_choices(), "format": FORMATS}
+        return {**super().option_choices(), "format": FORMATS, "actions_are": ACTIONS_ARE}
 
     def streams(self, paths: Sequence[Path], mask: str | None = None) -> Iterator[Stream]:
         """Open each path, to be read episode by episode."""
@@ -47,6 +51,8 @@ class DataCommand(Command):
             raise OptionError("no demonstrations were given; name one file or more")
         for path in paths:
             stream = open_stream(path, self.obs or None, format=self.format).subset(mask)
+            if self.actions_are is not None:
+                stream = stream.declare(self.actions_are)
             yield replace(stream, raw_episodes=_count_on_stderr(stream.raw_episodes, path.name))
 
     def read(self, paths: Sequence[Path]) -> Demonstrations:

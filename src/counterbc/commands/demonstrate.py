@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import RenderableType
 from tyro.conf import Positional
@@ -27,6 +28,8 @@ class Demonstrate(Command):
     people can."""
     pairs: int = 400
     """Number of state-action pairs to record."""
+    actions_are: str = "asked"
+    """What to record: the actions asked for, or those taken, cut at the bounds of the world."""
     seed: int = 0
     """The seed of the starts and of the errors."""
     out: Path = Path("demos.hdf5")
@@ -34,10 +37,13 @@ class Demonstrate(Command):
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
+        from counterbc.data.censoring import ACTIONS_ARE
         from counterbc.demonstrators import NOISES, TEACHERS
         from counterbc.envs import WORLDS
 
-        return {"world": WORLDS, "noise": NOISES, "teacher": TEACHERS}
+        return {
+            "world": WORLDS, "noise": NOISES, "teacher": TEACHERS, "actions_are": ACTIONS_ARE,
+        }  # fmt: skip
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.intervals import mean_interval
@@ -46,9 +52,10 @@ class Demonstrate(Command):
 
         check_free(self.out)
         teacher = find_teacher(self.teacher, self.noise, self.sigma)
-        demos = demonstrate(self.world, teacher, self.pairs, self.seed)
+        actions_are: Any = self.actions_are  # any other word is refused
+        demos = demonstrate(self.world, teacher, self.pairs, self.seed, actions_are=actions_are)
         by_teacher, by_expert = (
-            returns(self.world, demonstrator, len(demos), self.seed)
+            returns(self.world, demonstrator, len(demos), self.seed, actions_are=actions_are)
             for demonstrator in (teacher, NO_ERROR)
         )
         teacher_return, expert = mean_interval(by_teacher), mean_interval(by_expert)
@@ -61,6 +68,7 @@ class Demonstrate(Command):
             "pairs": demos.pairs,
             "operators": operators,
             "rate": demos.rate,
+            "actions_are": demos.actions_are,
             "mean_return": teacher_return.mean,
             "mean_return_se": teacher_return.se,
             "expert_return": expert.mean,

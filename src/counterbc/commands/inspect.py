@@ -77,6 +77,7 @@ def _summary(report: InspectionReport, model: Demonstrations, total: int) -> lis
         ("obs", f"{'×'.join(map(str, model.obs_shape))}  {shorten(keys)}".rstrip()),
         ("action", f"{model.action_size}  {shorten(model.action_names)}"),
         ("bounds", model.bounds),
+        ("recorded", _recorded(report)),
         ("operators", _counts(report.operators) or "not recorded"),
         ("success", None if report.successes is None else f"{report.successes} episodes"),
         ("return", None if (mean := report.mean_return) is None else f"{mean:.2f} on average"),
@@ -87,6 +88,23 @@ def _summary(report: InspectionReport, model: Demonstrations, total: int) -> lis
     ]
     lines = [f"  {name:<11}{text}" for name, text in rows if text is not None]
     return ["\n".join([f"Demonstrations from {report.source}", *lines]), ""]
+
+
+def _recorded(report: InspectionReport) -> str:
+    """Return what the actions are, and how many of them lie on each bound."""
+    from counterbc.data.names import shorten
+
+    kind = {
+        "asked": "the actions asked for, uncut",
+        "taken": "the actions taken, cut at the bounds",
+        None: "not declared whether actions asked or taken (--actions-are)",
+    }[report.actions_are]
+    on_bound = [
+        f"{d.name} {d.on_low} low {d.on_high} high"
+        for d in report.dimensions
+        if d.on_low or d.on_high
+    ]
+    return f"{kind}; on a bound: {shorten(on_bound)}" if on_bound else kind
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.data.affine import to_unit
 from counterbc.data.arrays import Array, read_only
-from counterbc.data.bounds import ActionSet, bounds_text, checked_bounds
+from counterbc.data.bounds import ActionSet, bounds_text, checked_bounds, outside_bounds
+from counterbc.data.censoring import ActionsAre, check_actions_are
 from counterbc.data.episode import Episode, check_agree
 from counterbc.data.fingerprint import dataset_fingerprint
 from counterbc.data.names import shorten
@@ -35,6 +35,8 @@ class Demonstrations:
     action_high: Array | None = None
     action_set: ActionSet = "box"
     """A within its bounds: the whole box, or the ball that touches its sides."""
+    actions_are: ActionsAre | None = None
+    """Whether actions are those asked for, or those taken, cut at the bounds; None: unknown."""
     action_names: tuple[str, ...] = ()
     obs_names: tuple[str, ...] = ()
     """One per dimension of a vector observation; empty for images."""
@@ -58,6 +60,7 @@ class Demonstrations:
         object.__setattr__(self, "masks", {m: tuple(names) for m, names in self.masks.items()})
         self._fill_names()
         self._check_bounds()
+        check_actions_are(self.actions_are)
         if self.rate is not None and not (np.isfinite(self.rate) and self.rate > 0):
             raise DataError(f"rate is {self.rate}; expected pairs per second above 0, or None")
         if self.selected is not None:
@@ -164,13 +167,7 @@ class Demonstrations:
     @property
     def infeasible(self) -> Array:
         """Whether each pair's action lies outside the declared bounds: (N,) bool."""
-        action = self.action
-        if self.action_low is None or self.action_high is None:
-            return np.zeros(len(action), dtype=bool)
-        unit = to_unit(action, self.action_low, self.action_high)
-        if self.action_set == "ball":
-            return np.asarray(np.linalg.norm(unit, axis=1) > 1 + 1e-5)
-        return np.asarray((np.abs(unit) > 1 + 1e-5).any(axis=1))
+        return outside_bounds(self.action, self.action_low, self.action_high, self.action_set)
 
     @property
     def mean_return(self) -> float | None:
@@ -187,6 +184,7 @@ class Demonstrations:
             high=self.action_high,
             selected=self.selected,
             action_set=self.action_set,
+            actions_are=self.actions_are,
         )
 
     def __len__(self) -> int:
@@ -207,6 +205,7 @@ class Demonstrations:
             "obs": f"{'×'.join(map(str, self.obs_shape))}  {shorten(self.obs_names)}".rstrip(),
             "action": f"{self.action_size}  {shorten(self.action_names)}",
             "bounds": self.bounds + (f"; {outside} actions outside" if outside else ""),
+            "recorded": "" if self.actions_are is None else f"actions {self.actions_are}",
             "operators": shorten(self.operators) or "not recorded",
             "success": f"{sum(successes)} of {len(successes)}" if successes else "",
             "return": "" if (r := self.mean_return) is None else f"{r:.2f} on average",

@@ -25,10 +25,12 @@ def dataset_fingerprint(
     high: Array | None,
     selected: Array | None,
     action_set: str,
+    actions_are: str | None = None,
 ) -> str:
     """Return the hash of a dataset from the digest, operator and success of each episode.
 
-    Names of episodes and dimensions do not count.
+    Names of episodes and dimensions do not count, nor does a declaration that changes nothing: only
+    actions that were taken may be censored.
     """
     digest = hashlib.sha256()
     for episode, operator, success in episodes:
@@ -36,4 +38,5 @@ def dataset_fingerprint(
     for values in (low, high, selected):
         digest.update(b"-" if values is None else values.tobytes())
     digest.update(action_set.encode())
+    digest.update(b"taken" if actions_are == "taken" else b"")
     return digest.hexdigest()[:16]

@@ -14,6 +14,7 @@ import numpy as np
 
 from counterbc.data import problems
 from counterbc.data.arrays import Array
+from counterbc.data.censoring import ActionsAre
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode
 from counterbc.data.fingerprint import dataset_fingerprint, episode_digest
@@ -145,7 +146,13 @@ class Inspection:
             high=self.model.action_high,
             selected=selection(self.lengths, self._flags),
             action_set=self.model.action_set,
+            actions_are=self._actions_are,
         )
+
+    @property
+    def _actions_are(self) -> ActionsAre | None:
+        """What the datasets declare about their actions, if they agree."""
+        return self.model.actions_are if len({h.actions_are for h in self.headers}) == 1 else None
 
     def report(self) -> InspectionReport:
         """Return everything that was found."""
@@ -165,6 +172,7 @@ class Inspection:
             bounds=bounds,
             action_set=m.action_set,
             actions_outside_bounds=self._outside.pairs,
+            actions_are=self._actions_are,
             operators=self._operator_counts(),
             successes=sum(successes) if successes else None,
             mean_return=float(np.mean(self._returns)) if has_rewards else None,
@@ -174,7 +182,7 @@ class Inspection:
             left_out=tuple(dict.fromkeys(x for h in self.headers for x in h.left_out)),
             dimensions=(
                 *_dimensions("obs", m.obs_names, self.obs),
-                *_dimensions("action", m.action_names, self.action),
+                *_dimensions("action", m.action_names, self.action, self._saturated.counts),
             ),
             idle_after=self._idle.after,
             problems=tuple(self.problems()),
@@ -189,12 +197,17 @@ class Inspection:
 
 
 def _dimensions(
-    kind: Literal["obs", "action"], names: Sequence[str], moments: Moments
+    kind: Literal["obs", "action"],
+    names: Sequence[str],
+    moments: Moments,
+    on_bounds: Sequence[tuple[int, int]] | None = None,
 ) -> Iterator[Dimension]:
     for i, name in enumerate(names):
+        on_low, on_high = (None, None) if on_bounds is None else on_bounds[i]
         yield Dimension(
             kind=kind, name=name, min=float(moments.low[i]), mean=float(moments.mean[i]),
             max=float(moments.high[i]), std=float(moments.std[i]),
+            on_low=on_low, on_high=on_high,
         )  # fmt: skip
 
 

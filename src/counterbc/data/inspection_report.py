@@ -118,6 +118,9 @@ class Dimension:
     mean: float
     max: float
     std: float
+    on_low: int | None = None
+    """Pairs whose action lies on its declared lower bound."""
+    on_high: int | None = None
 
 
 class Lengths(NamedTuple):
@@ -151,6 +154,8 @@ class InspectionReport:
     bounds: Bounds | None
     action_set: str
     actions_outside_bounds: int
+    actions_are: str | None
+    """Whether actions are those asked or taken; None where unknown, or where datasets differ."""
     operators: Mapping[str, int]
     """Episodes of each operator, and 0 for one that a file only names."""
     successes: int | None

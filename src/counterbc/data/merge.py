@@ -19,7 +19,8 @@ def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
     Datasets must agree on shapes and bounds. Episodes are renamed demo_0, demo_1, … if names
     collide, also in masks. Names in a mask that its dataset does not contain are dropped, because
     they could match an episode of another dataset. Datasets with different rates give one without
-    a rate.
+    a rate, and those that declare different things about their actions give one that declares
+    nothing.
     """
     if not datasets:
         raise DataError("nothing to merge; give at least one dataset")
@@ -52,6 +53,7 @@ def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
         episodes=tuple(episodes),
         masks={m: tuple(dict.fromkeys(v)) for m, v in masks.items()},
         rate=first.rate if len({d.rate for d in datasets}) == 1 else None,
+        actions_are=first.actions_are if len({d.actions_are for d in datasets}) == 1 else None,
         source=" + ".join(d.source or "memory" for d in datasets),
         selected=None if all(d.selected is None for d in datasets) else np.concatenate(pairs),
     )

@@ -13,6 +13,7 @@ import numpy as np
 
 from counterbc.data.affine import to_unit
 from counterbc.data.arrays import Array
+from counterbc.data.censoring import bound_sides
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.inspection_report import (
     ConstantPlace,
@@ -235,9 +236,16 @@ class Saturated:
     def see(self, r: RawEpisode) -> None:
         low, high = self._model.action_low, self._model.action_high
         if low is not None and high is not None:
-            near = 1e-6 * (high - low)
-            self._low += (np.abs(r.action - low) <= near).sum(axis=0)
-            self._high += (np.abs(r.action - high) <= near).sum(axis=0)
+            side = bound_sides(r.action, low, high)
+            self._low += (side < 0).sum(axis=0)
+            self._high += (side > 0).sum(axis=0)
+
+    @property
+    def counts(self) -> list[tuple[int, int]] | None:
+        """How many pairs lie on the lower and on the upper bound of each dimension."""
+        if self._model.action_low is None:
+            return None
+        return list(zip(self._low.tolist(), self._high.tolist(), strict=True))
 
     def problems(self) -> Iterator[Problem]:
         has_bounds, moments = self._model.action_low is not None, self._moments

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from counterbc.data.arrays import Array
+from counterbc.data.censoring import ActionsAre
 from counterbc.data.demonstrations import ActionSet, Demonstrations
 from counterbc.data.episode import Episode
 from counterbc.errors import DataError
@@ -53,6 +54,7 @@ class Header:
     action_low: Array | None = None
     action_high: Array | None = None
     action_set: ActionSet = "box"
+    actions_are: ActionsAre | None = None
     action_names: tuple[str, ...] = ()
     obs_names: tuple[str, ...] = ()
     obs_keys: tuple[tuple[str, int], ...] = ()

@@ -49,6 +49,7 @@ def join(episodes: Mapping[str, Sequence[Episode]]) -> Demonstrations:
         tuple(replace(episode, name=f"demo_{i}") for i, episode in enumerate(flat)),
         action_low=-np.ones(7),
         action_high=np.ones(7),
+        actions_are="asked",
         action_names=ACTION_NAMES,
         obs_names=OBS_NAMES,
         obs_keys=OBS_KEYS,

@@ -13,7 +13,9 @@ from gymnasium.vector import VectorEnv
 from counterbc.data import draws
 from counterbc.data.affine import from_unit_exactly, to_unit_exactly
 from counterbc.data.arrays import Array
+from counterbc.data.censoring import ActionsAre, check_actions_are
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.feasible import Feasible, feasible_set
 from counterbc.demonstrators.demonstrator import Control, Demonstrator, EpisodeBatch
 from counterbc.demonstrators.teacher import NO_ERROR
 from counterbc.envs import World, find_world, make_vec
@@ -31,16 +33,24 @@ class Take(NamedTuple):
 
 
 def demonstrate(
-    world: str, teacher: Demonstrator, pairs: int, seed: int, **env_kwargs: Any
+    world: str,
+    teacher: Demonstrator,
+    pairs: int,
+    seed: int,
+    *,
+    actions_are: ActionsAre = "asked",
+    **env_kwargs: Any,
 ) -> Demonstrations:
     """Record `pairs` pairs of a teacher, or another demonstrator, in a world.
 
-    The recorded action is the demonstrator's, which the world may clip at its bounds. The last
+    The recorded action is the one asked for, which the world may cut at its bounds; or the one
+    taken, which is projected to the feasible actions before the world steps. The last
     episode is truncated where it has more pairs than needed.
     Episode k is a function of the world, the teacher, the seed and k alone.
     """
     if pairs < 1:
         raise OptionError(f"cannot demonstrate {pairs} pairs; ask for 1 or more")
+    check_actions_are(actions_are)
     place = _find_world(world, teacher)
     episodes, total = list[Episode](), 0
     while total < pairs:
@@ -49,7 +59,8 @@ def demonstrate(
         count = min(ceil((pairs - total) / length), SLOTS)
         env = make_vec(world, count, **place.teacher_kwargs, **env_kwargs)
         number = np.arange(len(episodes), len(episodes) + count)
-        episodes += [take.episode for take in _record(env, place, teacher, seed, number)]
+        takes = _record(env, place, teacher, seed, number, actions_are=actions_are)
+        episodes += [take.episode for take in takes]
         total = sum(map(len, episodes))
     unwrapped: Any = env.unwrapped
     return Demonstrations(
@@ -57,6 +68,7 @@ def demonstrate(
         action_low=unwrapped.single_action_space.low,
         action_high=unwrapped.single_action_space.high,
         action_set=unwrapped.action_set,
+        actions_are=actions_are,
         action_names=unwrapped.action_names,
         obs_names=unwrapped.obs_names,
         rate=place.rate,
@@ -78,7 +90,14 @@ def record(world: str, teacher: Demonstrator, episodes: int, seed: int) -> list[
     return _record(env, place, teacher, seed, np.arange(episodes))
 
 
-def returns(world: str, teacher: Demonstrator, episodes: int, seed: int) -> Array:
+def returns(
+    world: str,
+    teacher: Demonstrator,
+    episodes: int,
+    seed: int,
+    *,
+    actions_are: ActionsAre = "asked",
+) -> Array:
     """Return the returns of the first episodes of `demonstrate`, whole: (episodes,).
 
     The last episode of a dataset may be truncated; here it is not.
@@ -87,7 +106,7 @@ def returns(world: str, teacher: Demonstrator, episodes: int, seed: int) -> Arra
     for first in range(0, episodes, SLOTS):
         number = np.arange(first, min(first + SLOTS, episodes))
         env = make_vec(world, len(number), **place.teacher_kwargs)
-        takes += _record(env, place, teacher, seed, number)
+        takes += _record(env, place, teacher, seed, number, actions_are=actions_are)
     return np.array(_returns(takes), np.float64)
 
 
@@ -156,16 +175,31 @@ def _record(
     demonstrator: Demonstrator,
     seed: int,
     number: Array,
+    *,
+    actions_are: ActionsAre = "asked",
 ) -> list[Take]:
     """Record the demonstrator's episodes of these numbers."""
     space: Any = env.single_action_space
     batch = EpisodeBatch(_keys(seed, number), number, len(space.low), world.steps, world.rate)
-    takes = roll(env, world, demonstrator.control(batch), batch.key)
+    control = demonstrator.control(batch)
+    if actions_are == "taken":
+        unwrapped: Any = env.unwrapped
+        control = _projected(control, feasible_set(unwrapped.action_set))
+    takes = roll(env, world, control, batch.key)
     operators = [demonstrator.operator(int(k)) for k in number]
     return [
         take._replace(episode=replace(take.episode, operator=operator))
         for take, operator in zip(takes, operators, strict=True)
     ]
+
+
+def _projected(control: Control, feasible: Feasible) -> Control:
+    """Return a control whose actions, in the range [−1, 1], are projected to the feasible ones."""
+
+    def act(obs: Array, intended: Array, t: int) -> Array:
+        return feasible.project(torch.as_tensor(control(obs, intended, t))).numpy()
+
+    return act
 
 
 def _keys(seed: int, number: Array) -> Array:

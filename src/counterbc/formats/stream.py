@@ -17,11 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
+from counterbc.data.censoring import check_actions_are
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode, check_agree
 from counterbc.data.raw_episode import Header, RawEpisode, raw_episodes, selection
-from counterbc.errors import DataError, FormatError, unknown
+from counterbc.errors import DataError, FormatError, OptionError, unknown
 
 __all__ = ["Header", "RawEpisode", "Stream"]
 
@@ -106,6 +108,17 @@ class Stream:
         members = set(masks[mask])
         within = {m: tuple(n for n in names if n in members) for m, names in masks.items()}
         return Stream(replace(self.header, masks=within), self._members(mask))
+
+    def declare(self, actions_are: str) -> Stream:
+        """Return this stream with what its actions are, which its file must not contradict."""
+        declared: Any = actions_are
+        if self.header.actions_are not in (None, declared):
+            raise OptionError(
+                f"{self.header.source} declares that its actions are {self.header.actions_are}, "
+                f"not {declared}; leave actions_are out, or correct the file"
+            )
+        check_actions_are(declared)
+        return replace(self, header=replace(self.header, actions_are=declared))
 
     def _members(self, mask: str) -> Iterator[RawEpisode]:
         members, is_empty = set(self.header.masks[mask]), True

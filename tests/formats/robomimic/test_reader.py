@@ -10,7 +10,9 @@ import pytest
 from counterbc.errors import DataError, FormatError
 from counterbc.formats import (
     load,
+    open_stream,
     robomimic,
+    save,
 )
 from tests.formats.datasets import small
 from tests.formats.robomimic.foreign import demo, foreign
@@ -123,4 +125,20 @@ def test_a_wrong_count_of_samples_is_refused(tmp_path: Path) -> None:
     with h5py.File(path, "a") as file:
         file["data/demo_0"].attrs["num_samples"] = 9
     with pytest.raises(FormatError, match="declares 9 samples but holds 2"):
+        load(path)
+
+
+def test_any_file_may_declare_what_its_actions_are(tmp_path: Path) -> None:
+    path = tmp_path / "demos.hdf5"
+    save(small(actions_are=None), path)
+    with h5py.File(path, "a") as file:
+        del file["data"].attrs["written_by"]
+        file["data"].attrs["actions_are"] = "taken"
+    stream = open_stream(path)
+    assert stream.header.actions_are == "taken"
+    assert "attribute actions_are" not in stream.header.left_out
+    assert stream.demonstrations().actions_are == "taken"  # reads to the end, so the file is closed
+    with h5py.File(path, "a") as file:
+        file["data"].attrs["actions_are"] = "cut"
+    with pytest.raises(DataError, match=r"demos.hdf5: actions_are is 'cut'; allowed: asked"):
         load(path)

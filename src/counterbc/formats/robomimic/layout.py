@@ -24,7 +24,9 @@ from counterbc.formats.stream import Header
 _ROBOSUITE = 1  # the `type` in env_args whose actions lie in [-1, 1]
 _USUAL = ("object", "robot0_eef_pos", "robot0_eef_quat", "robot0_gripper_qpos")
 _OPERATOR_MASK = re.compile(r"(worse|okay|better)_operator_[12]")
-_READ = {"actions", "rewards", "obs", "selected", "total", "env_args", "num_samples"}
+_READ = {
+    "actions", "actions_are", "rewards", "obs", "selected", "total", "env_args", "num_samples",
+}  # fmt: skip
 _WRITTEN_BY_US = {
     "written_by", "action_low", "action_high", "action_set", "action_names", "obs_names",
     "obs_keys", "rate", "name", "operator", "success",
@@ -68,6 +70,7 @@ def read_layout(file: h5py.File, path: Path, obs: Sequence[str] | None) -> Layou
     operators = _mask_operators(masks) if foreign else {}
     header = Header(
         **_read_bounds(data, env_args, foreign, width_of(dataset(first, "actions", path)), path),
+        actions_are=_read_actions_are(data, path),
         action_names=_read_list(data, "action_names", path),
         obs_names=() if image else _read_obs_names(data, key_widths, keys, path),
         obs_keys=() if image else tuple(zip(keys, widths, strict=True)),
@@ -148,6 +151,10 @@ def _read_bounds(
     if foreign and env_args.get("type") == _ROBOSUITE:
         return {"action_low": -np.ones(width), "action_high": np.ones(width)}
     return {}
+
+
+def _read_actions_are(data: h5py.Group, path: Path) -> Any:
+    return text_of(data, "actions_are", path)  # the dataset refuses any other word
 
 
 def _read_rate(
