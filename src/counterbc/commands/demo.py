@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 
 from counterbc.commands.command import DeviceCommand, Json, plain_table
+from counterbc.commands.method_command import SETTINGS
 from counterbc.commands.options import Group
-from counterbc.commands.train import SETTINGS
 from counterbc.json_safe import without_nan
 
 if TYPE_CHECKING:

@@ -2,87 +2,49 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import DeviceCommand, Json, plain_table
-from counterbc.commands.data_command import DataCommand, Demos
+from counterbc.commands.command import plain_table
 from counterbc.commands.options import Group
-from counterbc.commands.train import SETTINGS
+from counterbc.commands.selection_command import SelectionCommand
 
 if TYPE_CHECKING:
     from counterbc.selection.radius import RadiusChoice
 
-_DATA_OPTIONS = ("obs", "format", "method", "preset", "settings", "device")
 
-
-@dataclass(frozen=True)
-class Radius(DataCommand, DeviceCommand):
+@dataclass(frozen=True, kw_only=True)
+class Radius(SelectionCommand):
     """Choose the radius Δ from the data: the one whose policies best predict held-out actions."""
 
-    demos: Demos
-    """Files or folders of demonstrations; several are merged."""
-    method: str = "counter-bc"
-    """The method that will be trained."""
-    preset: str = "default"
-    """The settings that it will be trained with."""
+    without: ClassVar[tuple[str, ...]] = ("radius", "steps", "held_out")
+    """The radius is searched, with a number of steps of the search."""
     per_dimension: bool = False
     """Also show the radius that each action dimension would choose for itself."""
-    plot: Path | None = None
-    """Draw the curve to a .png or .svg file."""
-
-    @classmethod
-    def option_choices(cls) -> dict[str, Iterable[str]]:
-        from counterbc.methods import METHODS
-        from counterbc.settings import PRESETS
-
-        return {**super().option_choices(), "method": METHODS, "preset": PRESETS}
 
     @classmethod
     def option_groups(cls) -> Mapping[str, Group]:
         from counterbc.selection.radius import RadiusSearch
-        from counterbc.settings import PRESETS, Settings
 
-        settings = Group(
-            kind=Settings, presets=PRESETS, without=("radius", "steps", "held_out"), text=SETTINGS
-        )
-        return {"search": Group(kind=RadiusSearch), "settings": settings}
+        return {"search": Group(kind=RadiusSearch), **super().option_groups()}
 
-    def run(self) -> tuple[Json, list[RenderableType]]:
-        from counterbc.files import check_free
+    def choose(self) -> RadiusChoice:
         from counterbc.selection.radius import RadiusSearch, choose_radius
-        from counterbc.selection.radius_figure import check_kind
 
-        if self.plot is not None:
-            check_kind(self.plot)
-            check_free(self.plot)
-        search, demos = RadiusSearch(**self.given_options("search")), self.read(self.demos)
-        choice = choose_radius(
-            demos, self.method, search=search, preset=self.preset, device=self.device,
-            **self.given_options("settings"),
+        search = RadiusSearch(**self.given_options("search"))
+        return choose_radius(
+            self.read(self.demos), self.method, search=search, preset=self.preset,
+            device=self.device, **self.given_options("settings"),
         )  # fmt: skip
-        output = self._output(choice)
-        payload: Json = choice.as_dict()
-        if self.plot is not None:
-            choice.plot(self.plot)
-            payload["plot"] = str(self.plot)
-            output.append(f"Picture: {self.plot}")
-        output.append(f"\nNext: {self._next(choice)}")
-        return payload, output
 
-    def _next(self, choice: RadiusChoice) -> str:
-        """Return the command that trains the same method with this radius."""
-        words = ["counterbc", "train", *map(str, self.demos), *self.as_typed(*_DATA_OPTIONS)]
-        for radius in choice.per_dimension if self.per_dimension else (choice.radius,):
-            words += ["--radius", f"{radius:g}"]
-        return shlex.join(words)
+    def chosen_options(self, choice: RadiusChoice) -> list[str]:
+        radii = choice.per_dimension if self.per_dimension else (choice.radius,)
+        return [word for radius in radii for word in ("--radius", f"{radius:g}")]
 
-    def _output(self, choice: RadiusChoice) -> list[RenderableType]:
+    def describe(self, choice: RadiusChoice) -> list[RenderableType]:
         rows = []
         for i, radius in enumerate(choice.radii):
             mark = "best or as good" if radius in choice.plateau else ""

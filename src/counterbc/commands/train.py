@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,28 +9,18 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import DeviceCommand, Json
-from counterbc.commands.data_command import DataCommand, Demos
-from counterbc.commands.options import Group
+from counterbc.commands.command import Json
+from counterbc.commands.method_command import MethodCommand
 
 if TYPE_CHECKING:
     from counterbc.acting.policies import Policies
     from counterbc.data.demonstrations import Demonstrations
 
-SETTINGS = "How to train. A setting that is not given is as the preset has it."
 
-
-@dataclass(frozen=True)
-class Train(DataCommand, DeviceCommand):
+@dataclass(frozen=True, kw_only=True)
+class Train(MethodCommand):
     """Train policies from demonstrations, all seeds at once."""
 
-    demos: Demos
-    """Files or folders of demonstrations; several are merged."""
-    method: str = "counter-bc"
-    """The method."""
-    preset: str = "default"
-    """The settings to start from: ours (default), those of the paper's text (paper), or those of
-    the authors' released code (authors)."""
     seeds: int | None = None
     """Number of policies to train, with seeds 0, 1, …; by default 1."""
     out: Path = Path("run")
@@ -53,13 +42,6 @@ class Train(DataCommand, DeviceCommand):
     several."""
 
     @classmethod
-    def option_choices(cls) -> dict[str, Iterable[str]]:
-        from counterbc.methods import METHODS
-        from counterbc.settings import PRESETS
-
-        return {**super().option_choices(), "method": METHODS, "preset": PRESETS}
-
-    @classmethod
     def option_notes(cls) -> dict[str, str]:
         from counterbc.data.needs import need_text
         from counterbc.methods import METHODS
@@ -67,12 +49,6 @@ class Train(DataCommand, DeviceCommand):
         needs = {name: method.weighting.needs for name, method in METHODS.items()}
         notes = [f"{m} needs {' and '.join(map(need_text, n))}" for m, n in needs.items() if n]
         return {**super().option_notes(), "method": "; ".join(notes) + "."}
-
-    @classmethod
-    def option_groups(cls) -> Mapping[str, Group]:
-        from counterbc.settings import PRESETS, Settings
-
-        return {"settings": Group(kind=Settings, presets=PRESETS, text=SETTINGS)}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.policies import Policies

@@ -1,0 +1,42 @@
+"""What commands that train a method on demonstrations have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterbc.commands.command import DeviceCommand
+from counterbc.commands.data_command import DataCommand, Demos
+from counterbc.commands.options import Group
+
+SETTINGS = "How to train. A setting that is not given is as the preset has it."
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodCommand(DataCommand, DeviceCommand):
+    """A command that trains a method on demonstrations."""
+
+    without: ClassVar[tuple[str, ...]] = ()
+    """Settings that are not options of the command."""
+    demos: Demos
+    """Files or folders of demonstrations; several are merged."""
+    method: str = "counter-bc"
+    """The method."""
+    preset: str = "default"
+    """The settings to start from: ours (default), those of the paper's text (paper), or those of
+    the authors' released code (authors)."""
+
+    @classmethod
+    def option_choices(cls) -> dict[str, Iterable[str]]:
+        from counterbc.methods import METHODS
+        from counterbc.settings import PRESETS
+
+        return {**super().option_choices(), "method": METHODS, "preset": PRESETS}
+
+    @classmethod
+    def option_groups(cls) -> Mapping[str, Group]:
+        from counterbc.settings import PRESETS, Settings
+
+        group = Group(kind=Settings, presets=PRESETS, without=cls.without, text=SETTINGS)
+        return {"settings": group}
