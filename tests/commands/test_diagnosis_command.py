@@ -10,6 +10,7 @@ from counterbc.commands.options import field_docs
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.radius import RadiusSearch
+from tests.fixture_types import Call
 
 
 def command(*words: str, name: str = "score") -> DiagnosisCommand:
@@ -71,3 +72,21 @@ def test_every_option_and_group_has_a_help_text() -> None:
     for kind in (HeldOut, RadiusSearch):
         assert all(field_docs(kind).values()), f"a field of {kind.__name__} has no help"
     assert "intended action" in DiagnosisCommand.option_groups()["settings"].text
+
+
+@pytest.mark.parametrize("name", ["score", "report"])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--radius", -1), "radius is -1.0; it must be a number of 0 or more"),
+        (("--device", "tpu"), "device"),
+        (("--folds", 1), "folds is 1; it must be 2 or more"),
+        (("--kernel", "jax"), "kernel 'jax'"),
+    ],
+)
+def test_wrong_options_are_refused_before_the_demonstrations_are_read(
+    name: str, options: tuple[str, ...], words: str, call: Call
+) -> None:
+    status, out, err = call(name, "no-such-file.hdf5", *options)
+    assert (status, out, len(err.splitlines())) == (1, "", 1)
+    assert words in err

@@ -11,6 +11,7 @@ from counterbc.commands import COMMANDS
 from counterbc.commands.method_command import MethodCommand
 from counterbc.methods import METHODS
 from counterbc.settings import PRESETS, Settings
+from tests.fixture_types import Call
 
 
 @pytest.mark.parametrize("name", ["train", "tune", "radius"])
@@ -26,3 +27,29 @@ def test_settings_are_options_except_those_that_the_command_decides(name: str) -
 def test_methods_and_presets_are_those_of_the_registries(name: str) -> None:
     choices = COMMANDS[name].option_choices()
     assert (choices["method"], choices["preset"]) == (METHODS, PRESETS)
+
+
+@pytest.mark.parametrize("name", ["train", "tune", "radius"])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--method", "dagger"), "unknown method 'dagger'"),
+        (("--preset", "ours"), "unknown preset 'ours'"),
+        (("--device", "tpu"), "device"),
+        (("--batch", 0), "batch is 0; it must be an integer of 1 or more"),
+        (("--policy", "transformer"), "policy is 'transformer'"),
+        (("--modes", 3), "modes is 3, but a GaussianMLP has one; choose the policy mixture"),
+    ],
+)
+def test_wrong_settings_are_refused_before_the_demonstrations_are_read(
+    name: str, options: tuple[str, ...], words: str, call: Call
+) -> None:
+    status, out, err = call(name, "no-such-file.hdf5", *options)
+    assert (status, out, len(err.splitlines())) == (1, "", 1)
+    assert words in err
+
+
+def test_a_run_to_continue_is_refused_before_the_demonstrations_are_read(call: Call) -> None:
+    _, _, err = call("train", "no-such-file.hdf5", "--start", "no-such-run")
+    assert "no-such-run" in err
+    assert "no-such-file" not in err

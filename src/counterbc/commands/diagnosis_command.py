@@ -43,11 +43,24 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
         """Return what the demonstrators meant, by policies that did not see their episodes."""
         from counterbc.diagnosis.meaning import meaning
 
-        return meaning(
-            self.read(paths), radius=self.radius, held_out=self.held_out_policies,
-            search=self.search, lag=self.lag, lag_search=self.lag_search, device=self.device,
-            kernel=self.kernel,
-        )  # fmt: skip
+        options = self.checked_options() | {"lag": self.lag, "lag_search": self.lag_search}
+        return meaning(self.read(paths), **options)
+
+    def checked_options(self) -> dict[str, Any]:
+        """Return what the held-out policies are trained with; raise what is wrong with it before
+        data are read, which may take long."""
+        from counterbc.acting.device import find_device
+        from counterbc.settings import Settings
+
+        find_device(self.device)
+        Settings(**self.given_options("settings"))
+        return {
+            "radius": self.radius,
+            "held_out": self.held_out_policies,
+            "search": self.search,
+            "device": self.device,
+            "kernel": self.kernel,
+        }
 
     @property
     def radius(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from counterbc.commands.command import DeviceCommand
 from counterbc.commands.data_command import DataCommand, Demos
@@ -40,3 +40,16 @@ class MethodCommand(DataCommand, DeviceCommand):
 
         group = Group(kind=Settings, presets=PRESETS, without=cls.without, text=SETTINGS)
         return {"settings": group}
+
+    def checked_settings(self) -> dict[str, Any]:
+        """Return the settings that were typed; raise what is wrong with them before data are read,
+        which may take long."""
+        from counterbc.acting.device import find_device
+        from counterbc.methods import find_method
+        from counterbc.settings import settings_for
+
+        find_device(self.device)
+        _, method = find_method(self.method)
+        changes = self.given_options("settings")
+        settings_for(self.preset, **changes).apply(method)
+        return changes

@@ -35,9 +35,10 @@ class Radius(SelectionCommand):
         from counterbc.selection.radius import RadiusSearch, choose_radius
 
         search = RadiusSearch(**self.given_options("search"))
+        settings = self.checked_settings()
         return choose_radius(
             self.read(self.demos), self.method, search=search, preset=self.preset,
-            device=self.device, **self.given_options("settings"),
+            device=self.device, **settings,
         )  # fmt: skip
 
     def chosen_options(self, choice: RadiusChoice) -> list[str]:

@@ -61,10 +61,8 @@ class Report(DiagnosisCommand):
         from counterbc.report import ReportOptions
 
         return ReportOptions(
-            radius=self.radius, held_out=self.held_out_policies, scores=self.scores,
-            intents=self.intents, angles=self.angle, device=self.device, kernel=self.kernel,
-            search=self.search,
-        )  # fmt: skip
+            scores=self.scores, intents=self.intents, angles=self.angle, **self.checked_options()
+        )
 
 
 @contextmanager

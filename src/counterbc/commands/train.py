@@ -57,13 +57,12 @@ class Train(MethodCommand):
 
         if not self.resume:
             check_free(self.out)
+        settings = self.checked_settings()
+        start = None if self.start is None else Policies.load(self.start)
         demos = self._demonstrations()
-        settings = self.given_options("settings")
         policies = train(
             demos, self.method, seeds=self.seeds, preset=self.preset, device=self.device,
-            out=self.out, resume=self.resume,
-            start=None if self.start is None else Policies.load(self.start),
-            **settings,
+            out=self.out, resume=self.resume, start=start, **settings,
         )  # fmt: skip
         payload: Json = {"folder": str(self.out), **policies.config}
         payload["diverged"] = policies.names(policies.diverged)

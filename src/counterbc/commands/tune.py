@@ -40,9 +40,10 @@ class Tune(SelectionCommand):
 
         search = TuneSearch(**self.given_options("search"))
         lag_search = LagSearch(**self.given_options("lag_search"))
+        settings = self.checked_settings()
         return tune(
             self.read(self.demos), self.method, search=search, lag_search=lag_search,
-            preset=self.preset, device=self.device, **self.given_options("settings"),
+            preset=self.preset, device=self.device, **settings,
         )  # fmt: skip
 
     def describe(self, choice: Tuning) -> list[RenderableType]:
