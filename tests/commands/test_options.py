@@ -35,7 +35,7 @@ class Paint:
     """The colour."""
     width: float | tuple[float, ...] | Literal["auto"] = "auto"
     """Width of a line."""
-    layers: tuple[int, ...] | None = None
+    layers: tuple[int, ...] | None = field(default=None, metadata={"option": "layer"})
     """Sizes."""
     finish: Literal["matt", "gloss"] | None = None
     """The finish."""
@@ -75,8 +75,8 @@ def given_options(*words: str) -> dict[str, Any]:
         (("--width", "auto"), {"width": "auto"}),
         (("--width", "0.5"), {"width": 0.5}),
         (("--width", "0.5", "--width", "1"), {"width": (0.5, 1.0)}),
-        (("--layers", "8"), {"layers": (8,)}),
-        (("--layers", "8", "--layers", "4"), {"layers": (8, 4)}),
+        (("--layer", "8"), {"layers": (8,)}),
+        (("--layer", "8", "--layer", "4"), {"layers": (8, 4)}),
     ],
 )
 def test_only_options_that_were_typed_are_given(
@@ -134,9 +134,9 @@ def test_values_are_repeated_as_they_are_typed() -> None:
 
 
 def test_a_command_repeats_its_fields_and_groups_without_defaults() -> None:
-    words = ("--wall", "south", "--layers", "3", "--stop-early")
+    words = ("--wall", "south", "--layer", "3", "--stop-early")
     command = tyro.cli(PaintCommand.complete(), args=words)
     assert command.as_typed("paint", "wall") == [
-        "--wall", "south", "--stop-early", "--layers", "3",
+        "--wall", "south", "--stop-early", "--layer", "3",
     ]  # fmt: skip
     assert tyro.cli(PaintCommand.complete(), args=()).as_typed("paint", "wall") == []

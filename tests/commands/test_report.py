@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ import h5py
 import numpy as np
 import pytest
 
+import counterbc.report
+from counterbc.errors import OptionError
+from counterbc.report import ReportOptions
 from tests.fixture_types import Call, CallJson
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
@@ -115,6 +118,22 @@ def test_bad_data_give_one_sentence_and_no_page(demos: Path, tmp_path: Path, cal
     assert len(err.strip().splitlines()) == 1
     assert "'demo_1' has 1 values that are NaN" in err
     assert list(tmp_path.iterdir()) == [demos]
+
+
+def test_fields_of_the_report_options_are_options_and_reach_the_report(
+    demos: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class MoreOptions(ReportOptions):
+        title: str = "none"
+
+        def __post_init__(self) -> None:
+            raise OptionError(f"{self.title}, {self.scores}, {self.intents}, {self.angles}")
+
+    monkeypatch.setattr(counterbc.report, "ReportOptions", MoreOptions)
+    typed = ("--title", "mine", "--no-scores", "--angle", "tilt", "--angle", "turn")
+    status, _, err = call("report", demos, *typed, "--out", tmp_path / "page.html")
+    assert (status, err) == (1, "error: mine, False, True, ('tilt', 'turn')\n")
 
 
 def test_auto_and_a_number_are_refused(demos: Path, tmp_path: Path, call: Call) -> None:

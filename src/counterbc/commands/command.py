@@ -71,7 +71,8 @@ class Command(ABC):
         values: dict[str, Any] = {}
         for f in (f for f in fields(self) if f.name in names):
             if f.name in self.option_groups():
-                values |= self.given_options(f.name)
+                labels = {g.name: g.metadata["option"] for g in fields(getattr(self, f.name))}
+                values |= {labels[n]: v for n, v in self.given_options(f.name).items()}
             elif (value := getattr(self, f.name)) != f.default:
                 values[f.name] = value
         return options.as_typed(values)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class DiagnosisCommand(DataCommand, DeviceCommand):
     """A command that compares demonstrated actions with what held-out policies predict."""
 
+    SHARED: ClassVar[tuple[str, ...]] = ("radius", "held_out", "search", "device", "kernel")
+    """What `checked_options` returns."""
     default_lag: ClassVar[float | str | None] = 0.0
     """The lag where none is typed; None for commands that always compare at the same step."""
 
@@ -54,13 +56,8 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
 
         find_device(self.device)
         Settings(**self.given_options("settings"))
-        return {
-            "radius": self.radius,
-            "held_out": self.held_out_policies,
-            "search": self.search,
-            "device": self.device,
-            "kernel": self.kernel,
-        }
+        values = self.radius, self.held_out_policies, self.search, self.device, self.kernel
+        return dict(zip(self.SHARED, values, strict=True))
 
     @property
     def radius(self) -> Any:

@@ -135,7 +135,7 @@ def field_docs(kind: type) -> dict[str, str]:
 def _options(name: str, group: Group) -> type:
     """Return a dataclass with one option per field; None, or (), stands for not given."""
     hints, texts = get_type_hints(group.kind), field_docs(group.kind)
-    names = {f"`{f.name}`": f"--{f.name.replace('_', '-')}" for f in group.fields}
+    names = {f"`{f.name}`": f"--{_option_name(f).replace('_', '-')}" for f in group.fields}
     attributes: list[Any] = []
     for f in group.fields:
         text = texts.get(f.name, "")
@@ -146,15 +146,23 @@ def _options(name: str, group: Group) -> type:
         words = f.metadata.get("words", {})
         literals = _literals(hints[f.name])
         setting = conf.arg(
+            name=_option_name(f),
             help=text,
             help_behavior_hint=_default_text({n: words.get(v, v) for n, v in defaults.items()}),
             metavar=_metavar(f.name, hints[f.name], f.metadata.get("choices", literals or None)),
         )
         kind, absent, scalar = _option_type(str if literals else hints[f.name])
-        option_field = field(default=absent, metadata={"scalar": scalar, "literals": literals})
+        facts = {"scalar": scalar, "literals": literals, "option": _option_name(f)}
+        option_field = field(default=absent, metadata=facts)
         attributes.append((f.name, hint.Annotated[kind, setting], option_field))
     text = group.text or inspect.cleandoc(group.kind.__doc__ or "").split("\n")[0]
     return make_dataclass(name, attributes, frozen=True, kw_only=True, namespace={"__doc__": text})
+
+
+def _option_name(f: Field[Any]) -> str:
+    """Return the name of a field's option, such as the singular for one that is repeated."""
+    name: str = f.metadata.get("option", f.name)
+    return name
 
 
 def _members(kind: Any) -> list[Any]:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Console, RenderableType
-from tyro.conf import UseAppendAction
 
 from counterbc.commands.command import Json
 from counterbc.commands.data_command import Demos
 from counterbc.commands.diagnosis_command import DiagnosisCommand
+from counterbc.commands.options import Group
 
 if TYPE_CHECKING:
-    from counterbc.report import Findings, ReportOptions
+    from counterbc.report import Findings
     from counterbc.report.advice import Inputs
 
 
@@ -31,22 +31,23 @@ class Report(DiagnosisCommand):
     """Files or folders of demonstrations; several are merged."""
     out: Path = Path("report.html")
     """The page to write; it must not exist yet."""
-    scores: bool = True
-    """Score episodes and operators, which takes longest."""
-    intents: bool = True
-    """Look for groups of episodes with different goals."""
-    angle: UseAppendAction[tuple[str, ...]] = ()
-    """Name of an observation that is an angle in radians, for the goals; repeat it for several."""
+
+    @classmethod
+    def option_groups(cls) -> Mapping[str, Group]:
+        from counterbc.report import ReportOptions
+
+        page = Group(kind=ReportOptions, without=cls.SHARED, text="What the page covers.")
+        return {"page": page, **super().option_groups()}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from datetime import UTC, datetime
 
         from counterbc.files import aside, check_free, sha256
-        from counterbc.report import find, page
+        from counterbc.report import ReportOptions, find, page
         from counterbc.report.advice import Inputs
 
         check_free(self.out)
-        options = self._options()
+        options = ReportOptions(**self.given_options("page"), **self.checked_options())
         datasets = [s.demonstrations() for s in self.streams(self.demos)]
         findings = find(datasets, options, _stage)
         inputs = Inputs(self.demos, self.formats(self.demos), self.obs)
@@ -56,13 +57,6 @@ class Report(DiagnosisCommand):
             temporary.write_bytes(text)
         payload = _payload(findings, inputs) | {"out": str(self.out), "bytes": len(text)}
         return payload, [_text(payload)]
-
-    def _options(self) -> ReportOptions:
-        from counterbc.report import ReportOptions
-
-        return ReportOptions(
-            scores=self.scores, intents=self.intents, angles=self.angle, **self.checked_options()
-        )
 
 
 @contextmanager

@@ -40,11 +40,11 @@ class ReportOptions:
     held_out: HeldOut = field(default_factory=HeldOut)
     """How the held-out policies are trained."""
     scores: bool = True
-    """Whether to score episodes and operators."""
+    """Score episodes and operators, which takes longest."""
     intents: bool = True
-    """Whether to look for different goals."""
-    angles: tuple[str, ...] = ()
-    """Observations that are angles in radians, for the goals."""
+    """Look for groups of episodes with different goals."""
+    angles: tuple[str, ...] = field(default=(), metadata={"option": "angle"})
+    """Name of an observation that is an angle in radians, for the goals; repeat it for several."""
     device: str | None = None
     kernel: KernelName = Settings.kernel
     """What computes the training steps."""
