@@ -68,6 +68,7 @@ def test_a_bad_option_is_refused_in_one_sentence(
         ("lag", -1, LAGS),
         ("lag", (0.0, -0.5), LAGS),
         ("lag", np.nan, LAGS),
+        ("lag", "-0.2s", LAGS),
         ("lag", None, LAGS),
         ("lag", True, LAGS),
         ("batch", "all", "an integer of 1 or more"),

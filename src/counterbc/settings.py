@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
-from numbers import Integral, Real
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 import numpy as np
-import torch
 
+from counterbc.data.field_checks import check_fields, limited_field
+from counterbc.data.lags import lag_number
 from counterbc.errors import OptionError, unknown
 from counterbc.methods import METHODS, Method, find_method
 from counterbc.policies import FOR_IMAGES, POLICIES, Mixture, Policy
@@ -22,19 +19,35 @@ NO_LIMIT = 1 << 30
 """A batch size that no dataset reaches."""
 KernelName = Literal["auto", "torch", "numba", "triton"]
 
+_COUNT = ("an integer of 1 or more", lambda count: count >= 1)
+_COUNT_OR_AUTO = (f"{_COUNT[0]}, or auto", lambda count: count == "auto" or count >= 1)
+
+
+def _not_negative(values: Any) -> bool:
+    return bool(np.all(np.asarray(values) >= 0))
+
+
+def _is_lag(lag: Any) -> bool:
+    number = lag_number(lag)[0] if isinstance(lag, str) and lag != "auto" else lag
+    return number == "auto" or _not_negative(number)
+
 
 @dataclass(frozen=True)
 class Settings:
     """How to train; None means that the method or the policy decides."""
 
-    radius: float | tuple[float, ...] | Literal["auto"] = "auto"
+    radius: float | tuple[float, ...] | Literal["auto"] = limited_field(
+        "auto",
+        "a number of 0 or more, one for each action dimension, or auto",
+        lambda radius: radius == "auto" or _not_negative(radius),
+    )
     """Δ of eq. M2, in units in which each action dimension spans [-1, 1]: a number, or one per
     action dimension (repeat the option for each), or auto, which chooses it by cross-validation on
     each dataset."""
     shape: str | None = field(default=None, metadata={"choices": SUPPORTS})
     """The shape of C(s, a): actions uniform in a ball or box of radius Δ, or drawn from student-t
     or gaussian noise of scale Δ; by default the method's."""
-    counterfactuals: int | None = None
+    counterfactuals: int | None = limited_field(None, "an integer of 0 or more", _not_negative)
     """Number of actions drawn from C(s, a), in addition to the demonstrated one; by default the
     method's."""
     limited: bool = False
@@ -49,50 +62,46 @@ class Settings:
     """Map each action dimension to [-1, 1] by its bounds."""
     scale_obs: bool = True
     """Standardize each observation dimension."""
-    hidden: tuple[int, ...] | None = None
+    hidden: tuple[int, ...] | None = limited_field(None, "one integer for each layer")
     """Number of units of each hidden layer (repeat the option for each layer); by default the
     policy's."""
     policy: str | None = field(default=None, metadata={"choices": POLICIES})
     """The policy to train, instead of the method's. A policy with a CNN is chosen automatically if
     observations are images."""
-    modes: int | None = None
+    modes: int | None = limited_field(None, *_COUNT)
     """Number of Gaussians of the policy mixture; by default the policy's."""
-    steps: int | Literal["auto"] = "auto"
+    steps: int | Literal["auto"] = limited_field("auto", *_COUNT_OR_AUTO)
     """Number of gradient steps, or auto, which chooses it by cross-validation on each dataset. The
     paper's is 10,000: 1000 epochs of 10."""
-    lag: float | tuple[float, ...] | str = "auto"
+    lag: float | tuple[float, ...] | str = limited_field(
+        "auto",
+        "a number of steps of 0 or more, one per operator, seconds such as 0.2s, or auto",
+        _is_lag,
+    )
     """How late the demonstrators react: in steps, or in seconds as in 0.2s, one for all or one per
     operator (repeat the option). Each state is learned with the action shown that much later. auto
     chooses it by cross-validation on each dataset."""
-    ensemble: int | Literal["auto"] = "auto"
+    ensemble: int | Literal["auto"] = limited_field("auto", *_COUNT_OR_AUTO)
     """Networks that learn from the same pairs and act by their average. auto chooses 1 or 4 with
     the number of steps, and 1 where that is given."""
-    batch: int | None = None
+    batch: int | None = limited_field(None, *_COUNT)
     """Pairs per gradient step; by default a tenth of the pairs, but at most `largest_batch`."""
-    largest_batch: int = field(default=256, metadata={"words": {NO_LIMIT: "no limit"}})
+    largest_batch: int = limited_field(256, *_COUNT, words={NO_LIMIT: "no limit"})
     """The most pairs per gradient step where `batch` is not given."""
-    learning_rate: float | None = None
+    learning_rate: float | None = limited_field(None, "a number above 0", lambda rate: rate > 0)
     """The learning rate of Adam; by default the policy's."""
-    held_out: float = 0.0
+    held_out: float = limited_field(
+        0.0, "a number of at least 0 and below 1", lambda share: 0 <= share < 1
+    )
     """Share of the episodes held out of training, for a curve of the held-out loss."""
-    memory: float = 1.0
+    memory: float = limited_field(1.0, "a number of 0 or more", _not_negative)
     """GiB of counterfactuals that are kept in memory; more than that are computed in each step."""
     kernel: KernelName = "auto"
     """What computes the training steps. torch is the definition; auto takes the fastest kernel that
     fits, and the run's configuration names it."""
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for f in fields(self):
-            value, hint = _plain(getattr(self, f.name)), hints[f.name]
-            object.__setattr__(self, f.name, value)
-            names = tuple(f.metadata.get("choices", ()))
-            words, is_within = _LIMITS.get(f.name, (_alternatives(hint, names), None))
-            ok = _fits(value, hint)
-            if ok and value is not None:
-                ok = (not names or value in names) and (is_within is None or is_within(value))
-            if not ok:
-                raise OptionError(f"{f.name} is {value!r}; it must be {words}")
+        check_fields(self)
 
     def apply(self, method: Method, obs_shape: tuple[int, ...] = ()) -> Method:
         """Return the method with the shape, counterfactuals and layers of these settings.
@@ -191,65 +200,6 @@ def _reads_vectors(method: Method) -> OptionError:
         f"{name if name in METHODS else type(method.weighting).__name__} reads states that are "
         f"vectors, but the observations are images; choose {' or '.join(choices)}"
     )
-
-
-def _plain(value: Any) -> Any:
-    """Return lists, arrays and tensors as tuples; those without dimensions as one number."""
-    value = value.tolist() if isinstance(value, (np.ndarray, torch.Tensor)) else value
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Return whether a value has the type of its field; numbers of numpy count as Python's."""
-    origin, members = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return any(_fits(value, member) for member in members)
-    if origin is Literal:
-        return isinstance(value, str) and value in members
-    if origin is tuple:
-        return isinstance(value, tuple) and all(_fits(item, members[0]) for item in value)
-    if hint is bool:
-        return isinstance(value, (bool, np.bool_))
-    if hint is int:
-        return isinstance(value, Integral) and not isinstance(value, bool)
-    if hint is float:
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        return is_number and math.isfinite(value)
-    return isinstance(value, hint)
-
-
-def _alternatives(hint: Any, names: tuple[str, ...]) -> str:
-    """Return what a field without limits may be, such as "a, b or c"."""
-    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    words = list(names)
-    for member in members if not names else ():
-        words += get_args(member) if get_origin(member) is Literal else [_KINDS.get(member, "")]
-    *others, last = [word for word in words if word] or ["a list"]
-    return f"{', '.join(others)} or {last}" if others else last
-
-
-_KINDS = {bool: "True or False", int: "an integer", float: "a number", str: "a text"}
-_LIMITS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "radius": (
-        "a number of 0 or more, one for each action dimension, or auto",
-        lambda radius: radius == "auto" or bool(np.all(np.asarray(radius) >= 0)),
-    ),
-    "counterfactuals": ("an integer of 0 or more", lambda count: count >= 0),
-    "hidden": ("one integer for each layer", lambda _: True),  # policies check the numbers
-    "modes": ("an integer of 1 or more", lambda count: count >= 1),
-    "steps": ("an integer of 1 or more, or auto", lambda n: isinstance(n, str) or n >= 1),
-    "lag": (
-        "a number of steps of 0 or more, one per operator, seconds such as 0.2s, or auto",
-        lambda lag: isinstance(lag, str) or bool(np.all(np.asarray(lag) >= 0)),
-    ),
-    "ensemble": ("an integer of 1 or more, or auto", lambda n: isinstance(n, str) or n >= 1),
-    "batch": ("an integer of 1 or more", lambda count: count >= 1),
-    "largest_batch": ("an integer of 1 or more", lambda count: count >= 1),
-    "learning_rate": ("a number above 0", lambda rate: rate > 0),
-    "held_out": ("a number of at least 0 and below 1", lambda share: 0 <= share < 1),
-    "memory": ("a number of 0 or more", lambda size: size >= 0),
-}
-"""What each number may be, in words and as a check."""
 
 
 _FIXED: dict[str, Any] = {"steps": PAPER_STEPS, "lag": 0.0, "ensemble": 1}

@@ -38,6 +38,17 @@ def lag_of(lag: Lag, demos: Demonstrations) -> tuple[float, ...]:
     return NONE if not any(values) else tuple(map(float, values))
 
 
+def lag_number(text: str) -> tuple[float, bool]:
+    """Return the number in a text such as "3" or "0.2s", and whether it is in seconds."""
+    match = _SECONDS.fullmatch(text)
+    try:
+        return float(match[1] if match else text), match is not None
+    except ValueError:
+        raise OptionError(
+            f"lag is {text!r}; give steps such as 3, or seconds such as 0.2s"
+        ) from None
+
+
 def lag_text(lag: Sequence[float], rate: float | None = None) -> str:
     """Return lags in words: in seconds and steps where the data have a rate, else in steps."""
     values = lag[:1] if len(set(lag)) == 1 else lag
@@ -94,19 +105,13 @@ def answered_states(demos: Demonstrations, lag: Sequence[float]) -> tuple[Array,
 
 
 def _steps(text: str, demos: Demonstrations) -> float:
-    match = _SECONDS.fullmatch(text)
-    try:
-        seconds = float(match[1]) if match else float(text)
-    except ValueError:
-        raise OptionError(
-            f"lag is {text!r}; give steps such as 3, or seconds such as 0.2s"
-        ) from None
-    if match and demos.rate is None:
+    number, in_seconds = lag_number(text)
+    if in_seconds and demos.rate is None:
         raise OptionError(
             f"lag is {text!r}, but the data have no rate to turn seconds into steps; give the lag "
             "in steps, such as 3"
         )
-    return seconds * (demos.rate or 1.0) if match else seconds
+    return number * (demos.rate or 1.0) if in_seconds else number
 
 
 def _all_labelled(demos: Demonstrations) -> bool:
