@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from counterbc.demonstrators import NOISES, TEACHERS
+from counterbc.demonstrators import HUMAN_TEACHERS, NOISES
 from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import OptionError, unknown
 from counterbc.experiments.cell import Cell
@@ -117,7 +117,7 @@ class Figure:
         return replace(options, worlds=worlds, teachers=teachers)
 
 
-_NOISES, _ALL_TEACHERS = tuple(NOISES), (*NOISES, *TEACHERS)
+_NOISES, _ALL_TEACHERS = tuple(NOISES), (*NOISES, *HUMAN_TEACHERS)
 FIGURES = {
     figure.name: figure
     for figure in (

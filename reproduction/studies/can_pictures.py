@@ -30,9 +30,9 @@ def run(options: CanPicturesOptions) -> None:
     """Draw all strips into one picture."""
     from PIL import Image
 
-    from counterbc.demonstrators.can_operators import OPERATORS, Performance
+    from counterbc.demonstrators.can_operators import CAN_OPERATORS, Performance
 
-    expert, worse = cb.WORLDS["can"].load_expert(), OPERATORS["synthetic_worse_2"]
+    expert, worse = cb.WORLDS["can"].load_expert(), CAN_OPERATORS["synthetic_worse_2"]
     actors: list[Callable[[], Callable[[Array], Array]]] = [
         lambda: lambda obs: expert(obs[None], np.zeros(1, np.int64), 0)[0],
         lambda: Performance(worse, [0]).act,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterbc.demonstrators import NOISES, TEACHERS
+from counterbc.demonstrators import HUMAN_TEACHERS, NOISES
 from counterbc.envs import WORLDS, make_vec
 from reproduction.markdown import markdown_table
 from reproduction.options import DOCS, StudyOptions, option
@@ -17,7 +17,7 @@ from reproduction.records import Record, read
 from reproduction.studies import fixed_radii, methods
 
 SPEED = DOCS.parent / "benchmarks" / "results" / "worlds-speed.json"
-DEMONSTRATORS = ("expert", *NOISES, *TEACHERS)
+DEMONSTRATORS = ("expert", *NOISES, *HUMAN_TEACHERS)
 FRAMES = {"intersection": (1, 8, 19), "cartpole-hard": (1, 25, 60), "air-hockey": (1, 30, 90)}
 SEEDS = {"intersection": 3, "cartpole-hard": 1, "air-hockey": 0}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterbc.acting.intervals import mean_interval, paired_difference
-from counterbc.demonstrators import Teacher, record
+from counterbc.demonstrators import Demonstrator, record
 from counterbc.experiments.comparison import select_runs
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
@@ -39,7 +39,7 @@ def run(options: FixedRadiiOptions) -> None:
     print(markdown(records.rows))
 
 
-def errors(world: str, teacher: Teacher) -> dict[str, float]:
+def errors(world: str, teacher: Demonstrator) -> dict[str, float]:
     """Return the RMS of intended actions and of errors, and the slope of one against the other."""
     takes = record(world, teacher, 50, seed=0)
     intended_actions = np.concatenate([take.intended for take in takes]).ravel()

@@ -12,7 +12,15 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from counterbc.demonstrators import NOISES, TEACHERS, Chain, Human, Teacher, UniformNoise, record
+from counterbc.demonstrators import (
+    HUMAN_TEACHERS,
+    NOISES,
+    Chain,
+    Human,
+    Teacher,
+    UniformNoise,
+    record,
+)
 from reproduction.markdown import markdown_table
 from reproduction.options import DOCS, StudyOptions, option
 from reproduction.records import Record, computed_with, read, write
@@ -21,14 +29,14 @@ WORLD, SEED, SIGMA, RADIUS = "intersection", 0, 0.5, 0.4
 MEASURED_TEACHERS: dict[str, Teacher] = {
     "no error": Chain(()),
     **{f"{name} σ {SIGMA:g}": noise(SIGMA) for name, noise in NOISES.items()},
-    **TEACHERS,
+    **HUMAN_TEACHERS,
 }
 # Colours from the palette of Okabe and Ito.
 PICTURED: dict[str, tuple[Teacher, str]] = {
     "uniform noise σ 0.5": (UniformNoise(SIGMA), "#CC79A7"),
-    "novice": (TEACHERS["novice"], "#D55E00"),
-    "typical": (TEACHERS["typical"], "#009E73"),
-    "skilled": (TEACHERS["skilled"], "#0072B2"),
+    "novice": (HUMAN_TEACHERS["novice"], "#D55E00"),
+    "typical": (HUMAN_TEACHERS["typical"], "#009E73"),
+    "skilled": (HUMAN_TEACHERS["skilled"], "#0072B2"),
 }
 
 
@@ -96,7 +104,7 @@ def markdown(rows: dict[str, Record]) -> str:
 
 def traits() -> str:
     """Return the traits of the three human-like teachers."""
-    people = [t for t in TEACHERS.values() if isinstance(t, Human) and not t.delay_steps]
+    people = [t for t in HUMAN_TEACHERS.values() if isinstance(t, Human) and not t.delay_steps]
     traits = (
         "delay", "overshoot", "bias", "gain", "floor", "memory", "tiring", "device", "wrong",
         "lapses",

@@ -18,7 +18,7 @@ import torch
 from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import mean_interval
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.demonstrators import NOISES, TEACHERS, Teacher, demonstrate
+from counterbc.demonstrators import HUMAN_TEACHERS, NOISES, Teacher, demonstrate
 from counterbc.envs import WORLDS
 from counterbc.experiments.cell import evaluate_acts, reproducible
 from counterbc.experiments.workers import run_all
@@ -82,7 +82,7 @@ def kinds(options: TunedOptions) -> Iterator[tuple[Record, Teacher]]:
                 for sigma in SIGMAS
                 if sigma or name == "uniform"
             }
-            teachers["quick-crowd"] = TEACHERS["quick-crowd"]
+            teachers["quick-crowd"] = HUMAN_TEACHERS["quick-crowd"]
             teachers["0.2 s late"] = late_teacher("none", LATE)
             teachers["0.2 s late, white 0.3"] = late_teacher("white 0.3", LATE)
             teachers["0.2 s late, typical"] = late_teacher("typical", LATE)

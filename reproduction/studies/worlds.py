@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from counterbc.acting.intervals import mean_interval
 from counterbc.demonstrators import (
+    HUMAN_TEACHERS,
     NOISES,
-    TEACHERS,
     Delay,
     EpisodeBatch,
     Teacher,
@@ -86,7 +86,7 @@ def measure_returns(world: str, episodes: int, **kwargs: Any) -> Record:
     """Return the mean return of each teacher, and the share of episodes that reach the end."""
     rows = {}
     teachers: dict[str, Teacher] = {"expert": UniformNoise(0.0)}
-    teachers |= {name: noise(SIGMA) for name, noise in NOISES.items()} | TEACHERS
+    teachers |= {name: noise(SIGMA) for name, noise in NOISES.items()} | HUMAN_TEACHERS
     for name, teacher in teachers.items():
         length, total = lengths_and_returns(world, teacher, episodes, **kwargs)
         rows[name] = {

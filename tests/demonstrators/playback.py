@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterbc.demonstrators import (
-    TEACHERS,
+    HUMAN_TEACHERS,
     Bias,
     Delay,
     EpisodeBatch,
@@ -38,7 +38,7 @@ HUMAN_LIKE: list[Teacher] = [
     Joystick(),
     WrongButtons(swap=0.2, flip=0.2),
     Fatigue(MotorNoise(0.3), during=2.0, after=1.0),
-    *TEACHERS.values(),
+    *HUMAN_TEACHERS.values(),
 ]
 RATE = 10.0
 NOISY: list[Teacher] = [UniformNoise(0.5), GaussianNoise(0.5), EpsilonGreedy(0.5)]

@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from counterbc.demonstrators import EpisodeBatch, demonstrate
-from counterbc.demonstrators.can_operators import OPERATORS, CanOperator, Performance
+from counterbc.demonstrators import (
+    CAN_OPERATORS,
+    TEACHERS,
+    CanOperator,
+    EpisodeBatch,
+    demonstrate,
+    record,
+)
+from counterbc.demonstrators.can_operators import Performance
 from counterbc.envs.can.expert import HOVER
 from counterbc.errors import OptionError
 from tests.envs.can.scenes import CAN, act, observe, off
@@ -29,7 +36,7 @@ def test_an_operator_without_habits_is_the_expert_below_their_speed() -> None:
 
 def test_what_an_operator_does_depends_on_the_seed_alone() -> None:
     obs = [observe(off(0.01 * k, 0.2, 0.3), 0.08) for k in range(20)]
-    worse = OPERATORS["synthetic_worse_1"]
+    worse = CAN_OPERATORS["synthetic_worse_1"]
 
     def actions(seed: int) -> Array:
         performance = Performance(worse, [seed])
@@ -70,7 +77,7 @@ def test_a_tremor_does_not_last() -> None:
 
 
 def test_a_can_operator_is_a_demonstrator_of_that_world_alone() -> None:
-    worse = OPERATORS["synthetic_worse_1"]
+    worse = CAN_OPERATORS["synthetic_worse_1"]
     keys = np.array([7, 8])
     act = worse.control(EpisodeBatch(keys, np.arange(2), size=7, steps=500, rate=20))
     obs = np.stack([observe(off(0.1, 0.2, 0.3), 0.08)] * 2)
@@ -81,3 +88,18 @@ def test_a_can_operator_is_a_demonstrator_of_that_world_alone() -> None:
     assert worse.operator(3) == str(worse) == "synthetic_worse_1"
     with pytest.raises(OptionError, match="synthetic_worse_1 cannot act in fork, only in can"):
         demonstrate("fork", worse, 10, 0)
+
+
+def test_every_can_operator_is_a_teacher_with_its_name() -> None:
+    assert {n: t for n, t in TEACHERS.items() if t.world == "can"} == CAN_OPERATORS
+    assert all(str(operator) == name for name, operator in CAN_OPERATORS.items())
+
+
+@pytest.mark.extra("robosuite")
+def test_an_operator_is_recorded_like_any_teacher() -> None:
+    (take,) = record("can", CAN_OPERATORS["synthetic_better_1"], 1, seed=0)
+    assert take.episode.operator == "synthetic_better_1"
+    assert take.episode.obs.shape[1:] == (23,)
+    assert take.intended.shape == take.episode.action.shape
+    # With little tremor the operator's actions stay near the expert's.
+    assert np.abs(take.episode.action - take.intended)[:, :3].mean() < 0.2

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from counterbc.demonstrators import (
-    TEACHERS,
+    HUMAN_TEACHERS,
     Human,
 )
 from counterbc.errors import OptionError
@@ -16,14 +16,14 @@ from tests.demonstrators.playback import play, random_intentions
 
 
 def test_someone_like_a_person_is_the_same_for_the_same_seed() -> None:
-    novice = TEACHERS["novice"]
+    novice = HUMAN_TEACHERS["novice"]
     assert isinstance(novice, Human)
     assert novice.someone_like(5, "a") == novice.someone_like(5, "a")
     assert novice.someone_like(5, "a") != novice.someone_like(6, "a")
 
 
 def test_a_person_errs_by_the_chain_of_its_traits() -> None:
-    novice = TEACHERS["novice"]
+    novice = HUMAN_TEACHERS["novice"]
     assert isinstance(novice, Human)
     intention = random_intentions(20)
     np.testing.assert_array_equal(play(novice, intention), play(novice.chain, intention))
@@ -34,7 +34,7 @@ def test_a_person_errs_by_the_chain_of_its_traits() -> None:
 
 
 def test_someone_like_a_person_has_traits_around_theirs() -> None:
-    novice = TEACHERS["novice"]
+    novice = HUMAN_TEACHERS["novice"]
     assert isinstance(novice, Human)
     people = [novice.someone_like(seed, str(seed)) for seed in range(50)]
     ratios = np.array([p.delay / novice.delay for p in people])
@@ -48,7 +48,7 @@ def test_someone_like_a_person_has_traits_around_theirs() -> None:
 
 
 def test_impossible_traits_are_refused() -> None:
-    novice = TEACHERS["novice"]
+    novice = HUMAN_TEACHERS["novice"]
     assert isinstance(novice, Human)
     with pytest.raises(OptionError, match="seconds of Delay is -1; allowed: 0 or more"):
         replace(novice, delay=-1)

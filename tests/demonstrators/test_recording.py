@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from counterbc.data.scaling import Scaling
 from counterbc.demonstrators import (
-    TEACHERS,
+    HUMAN_TEACHERS,
     Chain,
     Delay,
     EpsilonGreedy,
@@ -34,7 +34,7 @@ from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import DataError, OptionError
 
 Array = NDArray[Any]
-ALL_TEACHERS = [UniformNoise(0.5), GaussianNoise(0.5), *TEACHERS.values()]
+ALL_TEACHERS = [UniformNoise(0.5), GaussianNoise(0.5), *HUMAN_TEACHERS.values()]
 
 
 class Short(VectorEnv[Array, Array, Array]):
@@ -107,7 +107,7 @@ def test_the_size_of_a_batch_changes_nothing(
 
 
 def test_short_episodes_fill_the_pairs_in_few_batches(short: str) -> None:
-    demos = demonstrate(short, TEACHERS["typical"], 400, seed=0)
+    demos = demonstrate(short, HUMAN_TEACHERS["typical"], 400, seed=0)
     assert demos.pairs == 400
     lengths = [len(e) for e in demos.episodes]
     assert all(15 <= n <= 39 for n in lengths[:-1])
@@ -135,8 +135,8 @@ def test_a_teacher_errs_in_units_of_the_action_range(short: str) -> None:
 
 
 def test_recorded_episodes_say_what_was_meant_and_open_the_demonstrations() -> None:
-    takes = record("intersection", TEACHERS["crowd"], 4, seed=6)
-    demos = demonstrate("intersection", TEACHERS["crowd"], 80, seed=6)
+    takes = record("intersection", HUMAN_TEACHERS["crowd"], 4, seed=6)
+    demos = demonstrate("intersection", HUMAN_TEACHERS["crowd"], 80, seed=6)
     for r, e in zip(takes, demos.episodes, strict=True):
         np.testing.assert_array_equal(r.episode.action, e.action)
     clean = record("intersection", Chain(()), 4, seed=6)

@@ -84,6 +84,7 @@ def test_cells_trained_together_have_the_rows_of_each_alone() -> None:
     [
         ({"world": "nowhere"}, "unknown world 'nowhere'; allowed: intersection"),
         ({"teacher": "nobody", "sigma": None}, "unknown teacher 'nobody'"),
+        ({"teacher": "synthetic_okay_1", "sigma": None}, "synthetic_okay_1 cannot act in"),
         ({"pool": 10}, "pool is 10; it must be 20 to 10000000, or 0"),
         ({"method": "bcnd", "pairs": 3}, "pairs is 3; it must be 4 or more"),
         ({"seeds": 0}, "seeds is 0; it must be 1 or more"),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from counterbc.acting.act import Act
     from counterbc.experiments.comparison import Outcome
 
+WORLD = "intersection"
 RADIUS = 0.4  # fixed, so that the demo takes minutes and not the time of a cross-validation
 
 
@@ -49,7 +50,8 @@ class Demo(DeviceCommand):
         from counterbc.demonstrators import NOISES, TEACHERS
         from counterbc.settings import PRESETS
 
-        return {"noise": NOISES, "teacher": TEACHERS, "preset": PRESETS}
+        teachers = [name for name, teacher in TEACHERS.items() if teacher.acts_in(WORLD)]
+        return {"noise": NOISES, "teacher": teachers, "preset": PRESETS}
 
     @classmethod
     def option_groups(cls) -> Mapping[str, Group]:
@@ -78,11 +80,11 @@ class Demo(DeviceCommand):
         check_free(out)
         if self.seeds < 2:
             raise OptionError(f"seeds is {self.seeds}; an interval needs 2 runs or more")
-        find_teacher(self.teacher, self.noise, self.sigma)  # refuses a teacher with a noise
+        find_teacher(self.teacher, self.noise, self.sigma, world=WORLD)  # or refuse it
         sigma = DEFAULT_TEACHER.sigma if self.sigma is None else self.sigma
         changes = self._changes()
         cell = SimulatedCell(
-            world="intersection", teacher=self.teacher or self.noise or DEFAULT_TEACHER.name,
+            world=WORLD, teacher=self.teacher or self.noise or DEFAULT_TEACHER.name,
             sigma=None if self.teacher else sigma, pairs=self.pairs, method="bc",
             radius=changes.pop("radius", None), seeds=self.seeds, episodes=self.episodes,
             preset=self.preset, steps=changes.pop("steps", None), changes=changes,

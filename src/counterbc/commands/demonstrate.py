@@ -25,7 +25,7 @@ class Demonstrate(Command):
     """The size of the noise, in units in which actions span [-1, 1]; by default 0.5."""
     teacher: str | None = None
     """A model of a human, or a crowd of them, instead of a noise; the quick ones react sooner than
-    people can."""
+    people can, and the synthetic ones act in the world can only."""
     pairs: int = 400
     """Number of state-action pairs to record."""
     actions_are: str = "asked"
@@ -51,7 +51,7 @@ class Demonstrate(Command):
         from counterbc.files import check_free
 
         check_free(self.out)
-        teacher = find_teacher(self.teacher, self.noise, self.sigma)
+        teacher = find_teacher(self.teacher, self.noise, self.sigma, world=self.world)
         actions_are: Any = self.actions_are  # any other word is refused
         demos = demonstrate(self.world, teacher, self.pairs, self.seed, actions_are=actions_are)
         by_teacher, by_expert = (

@@ -9,6 +9,7 @@ vanish (docs/can.md).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -50,7 +51,7 @@ class CanOperator(Demonstrator):
     world: ClassVar[str | None] = "can"
 
     def control(self, batch: EpisodeBatch) -> Control:
-        return control([Performance(self, int(key)) for key in batch.key])
+        return control_of([Performance(self, int(key)) for key in batch.key])
 
     def operator(self, number: int) -> str:
         return self.name
@@ -68,7 +69,7 @@ _VALUES = {
     "synthetic_worse_1": (0.60, 0.25, 0.006, 0.030, 0.30, 0.05, 0.03),
     "synthetic_worse_2": (0.54, 0.28, 0.008, 0.030, 0.35, 0.05, 0.03),
 }
-OPERATORS: dict[str, CanOperator] = {
+CAN_OPERATORS: dict[str, CanOperator] = {
     name: CanOperator(name=name, **dict(zip(_HABITS, values, strict=True)))
     for name, values in _VALUES.items()
 }
@@ -152,7 +153,7 @@ class Performance:
         return np.append(self._rng.normal(size=6) * size, 0.0)
 
 
-def control(performances: list[Performance]) -> Control:
+def control_of(performances: Sequence[Performance]) -> Control:
     """Return the control of N episodes, one performance each; it ignores the expert's actions."""
 
     def act(obs: Array, best: Array, t: int) -> Array:

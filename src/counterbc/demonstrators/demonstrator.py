@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from counterbc.data import draws
 from counterbc.data.arrays import Array
+from counterbc.errors import OptionError
 
 Control = Callable[[Array, Array, int], Array]
 """Chooses the actions of N episodes: obs (N, S), the expert's actions (N, A), step t → (N, A).
@@ -74,3 +75,15 @@ class Demonstrator(ABC):
     def operator(self, number: int) -> str | None:
         """Return who demonstrates this episode; None for a demonstrator without a name."""
         return None
+
+    def acts_in(self, world: str) -> bool:
+        """Return whether it can act in this world."""
+        return self.world in (None, world)
+
+    def check_world(self, world: str) -> None:
+        """Refuse a world in which it cannot act."""
+        if not self.acts_in(world):
+            raise OptionError(
+                f"{self} cannot act in {world}, only in {self.world}; "
+                f"choose another teacher, or the world {self.world}"
+            )

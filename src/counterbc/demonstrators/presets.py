@@ -1,10 +1,12 @@
-"""Teachers by name."""
+"""Demonstrators by name."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from counterbc.demonstrators.can_operators import CAN_OPERATORS
 from counterbc.demonstrators.crowd import Crowd
+from counterbc.demonstrators.demonstrator import Demonstrator
 from counterbc.demonstrators.devices import Joystick, Keyboard
 from counterbc.demonstrators.human import Human
 from counterbc.demonstrators.noise import NOISES, UniformNoise
@@ -45,7 +47,7 @@ def _crowd(novice: Human, typical: Human, skilled: Human) -> Crowd:
     return Crowd(tuple((n, skills[i % 5].someone_like(i, n)) for i, n in enumerate(names)))
 
 
-TEACHERS: dict[str, Teacher] = {
+HUMAN_TEACHERS: dict[str, Teacher] = {
     "novice": NOVICE,
     "typical": TYPICAL,
     "skilled": SKILLED,
@@ -57,13 +59,22 @@ TEACHERS: dict[str, Teacher] = {
 }
 """Models of people. They react as late as people do, in 0.15 to 0.35 s, except for the quick ones:
 these are the first release's, whose delay is 0.1 to 1.4 steps whatever a step lasts."""
+TEACHERS: dict[str, Demonstrator] = {**HUMAN_TEACHERS, **CAN_OPERATORS}
+"""All demonstrators with a name, those that act in one world only included."""
 DEFAULT_TEACHER = UniformNoise(0.5)
 
 
 def find_teacher(
-    teacher: str | None = None, noise: str | None = None, sigma: float | None = None
-) -> Teacher:
-    """Return a preset by its name, or else a noise; `DEFAULT_TEACHER` gives missing values."""
+    teacher: str | None = None,
+    noise: str | None = None,
+    sigma: float | None = None,
+    *,
+    world: str | None = None,
+) -> Demonstrator:
+    """Return a preset by its name, or else a noise; `DEFAULT_TEACHER` gives missing values.
+
+    A teacher that cannot act in `world`, if one is given, is refused.
+    """
     if teacher is not None:
         if noise is not None or sigma is not None:
             raise OptionError(
@@ -71,7 +82,10 @@ def find_teacher(
                 "give a teacher, or a noise and a sigma"
             )
         if teacher not in TEACHERS:
-            raise unknown("teacher", teacher, TEACHERS)
+            allowed_names = [n for n, t in TEACHERS.items() if world is None or t.acts_in(world)]
+            raise unknown("teacher", teacher, allowed_names)
+        if world is not None:
+            TEACHERS[teacher].check_world(world)
         return TEACHERS[teacher]
     noise = DEFAULT_TEACHER.name if noise is None else noise
     if noise not in NOISES:

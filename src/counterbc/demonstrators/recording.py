@@ -81,12 +81,14 @@ def demonstrate(
     )
 
 
-def record(world: str, teacher: Demonstrator, episodes: int, seed: int) -> list[Take]:
+def record(
+    world: str, teacher: Demonstrator, episodes: int, seed: int, **env_kwargs: Any
+) -> list[Take]:
     """Record the first episodes of `demonstrate`, whole, with the intended actions."""
     if episodes < 1:
         raise OptionError(f"cannot record {episodes} episodes; ask for 1 or more")
     place = _find_world(world, teacher)
-    env = make_vec(world, episodes, **place.teacher_kwargs)
+    env = make_vec(world, episodes, **place.teacher_kwargs, **env_kwargs)
     return _record(env, place, teacher, seed, np.arange(episodes))
 
 
@@ -120,25 +122,16 @@ def expert_return(world: str, episodes: int, seed: int) -> float:
     if episodes < 1:
         raise OptionError(f"cannot average over {episodes} episodes; ask for 1 or more")
     place, keys = _find_world(world, NO_ERROR), np.arange(seed, seed + episodes)
-    takes = roll(make_vec(world, episodes), place, lambda obs, action, t: action, keys)
+    takes = _roll(make_vec(world, episodes), place, lambda obs, action, t: action, keys)
     return float(np.mean(_returns(takes)))
 
 
-def roll(
-    env: VectorEnv[Any, Any, Any],
-    world: World,
-    control: Control,
-    key: Array,
-    options: dict[str, Any] | None = None,
-) -> list[Take]:
-    """Record the first episode of each slot, which starts from its key, and close `env`.
-
-    `options` are those of the environment's `reset`.
-    """
+def _roll(env: VectorEnv[Any, Any, Any], world: World, control: Control, key: Array) -> list[Take]:
+    """Record the first episode of each slot, which starts from its key, and close `env`."""
     space: Any = env.single_action_space
     low, high = space.low.astype(np.float64), space.high.astype(np.float64)  # (A,) each
     expert, t = world.load_expert(), 0
-    obs, _ = env.reset(seed=key.tolist(), options=options)
+    obs, _ = env.reset(seed=key.tolist())
     running = np.ones(env.num_envs, bool)
     steps: list[tuple[Array, Array, Array, Array, Array]] = []
     while running.any():
@@ -160,11 +153,7 @@ def roll(
 
 def _find_world(name: str, demonstrator: Demonstrator) -> World:
     world = find_world(name)
-    if demonstrator.world not in (None, name):
-        raise OptionError(
-            f"{demonstrator} cannot act in {name}, only in {demonstrator.world}; "
-            f"choose a teacher, or the world {demonstrator.world}"
-        )
+    demonstrator.check_world(name)
     world.load_expert()  # refuses before a simulator is made, which may not be installed
     return world
 
@@ -185,7 +174,7 @@ def _record(
     if actions_are == "taken":
         unwrapped: Any = env.unwrapped
         control = _projected(control, feasible_set(unwrapped.action_set))
-    takes = roll(env, world, control, batch.key)
+    takes = _roll(env, world, control, batch.key)
     operators = [demonstrator.operator(int(k)) for k in number]
     return [
         take._replace(episode=replace(take.episode, operator=operator))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from counterbc.acting.act import Act
 from counterbc.acting.device import find_device
 from counterbc.acting.intervals import Interval, mean_interval, paired_difference
-from counterbc.demonstrators import NO_ERROR, Teacher, expert_return, returns
+from counterbc.demonstrators import NO_ERROR, Demonstrator, expert_return, returns
 from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.experiments.workers import WorkerProgress, run_all
 from counterbc.files import aside
@@ -126,7 +126,7 @@ def _job(method: str, cell: SimulatedCell, device: str | None) -> pa.Table:
     return cell.rows(device, WorkerProgress(method))
 
 
-def same_starts(world: str, teacher: Teacher, episodes: Sequence[int]) -> SameStarts:
+def same_starts(world: str, teacher: Demonstrator, episodes: Sequence[int]) -> SameStarts:
     """Return how a teacher and the expert do from the same starts; run k has episodes[k]."""
     demonstrated, expert = (
         np.array([returns(world, t, count, seed).mean() for seed, count in enumerate(episodes)])

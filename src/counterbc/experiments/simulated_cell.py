@@ -8,7 +8,7 @@ from typing import Any
 
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.demonstrators import NOISES, Teacher, demonstrate, find_teacher
+from counterbc.demonstrators import NOISES, Demonstrator, demonstrate, find_teacher
 from counterbc.envs import WORLDS
 from counterbc.errors import OptionError, unknown
 from counterbc.experiments.cell import (
@@ -36,9 +36,9 @@ class SimulatedCell(WorldCell):
 
     world: str
     teacher: str
-    """A noise (uniform, gaussian, epsilon-greedy), or the name of a human-like teacher."""
+    """A noise (uniform, gaussian, epsilon-greedy), or the name of a teacher."""
     sigma: float | None
-    """The strength of a noise; None for human-like teachers."""
+    """The strength of a noise; None for other teachers."""
     pairs: int
     pool: int = 0
     """Pairs that are recorded, of which `pairs` are drawn; see `simulated_datasets`."""
@@ -57,10 +57,11 @@ class SimulatedCell(WorldCell):
         method = self.settings.apply(find_method(self.method)[1])
         check_counts(self, pairs=method.shards, seeds=1, episodes=1)
 
-    def demonstrator(self) -> Teacher:
+    def demonstrator(self) -> Demonstrator:
         """Return the teacher that demonstrates."""
         noise = self.teacher if self.teacher in NOISES else None
-        return find_teacher(None if noise else self.teacher, noise, self.sigma)
+        teacher = None if noise else self.teacher
+        return find_teacher(teacher, noise, self.sigma, world=self.world)
 
     @property
     def about(self) -> dict[str, Any]:

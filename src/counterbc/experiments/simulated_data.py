@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.demonstrators import Teacher, demonstrate
+from counterbc.demonstrators import Demonstrator, demonstrate
 
 CACHE_BYTES = 3 << 30
 """Memory for recorded demonstrations that the next cell of a study may use again."""
@@ -16,7 +16,7 @@ class SimulatedData:
     """What a teacher records in a world for each of several seeds."""
 
     world: str
-    teacher: Teacher
+    teacher: Demonstrator
     pairs: int
     seeds: int
 

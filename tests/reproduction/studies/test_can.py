@@ -30,7 +30,7 @@ def test_every_cell_acts_by_its_mean_action_and_has_its_own_name(file: Path) -> 
 def test_the_study_archives_the_rows_of_every_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    can_record.run(can_record.CanRecordOptions(out=tmp_path / "can.hdf5", each=1, workers=2))
+    can_record.run(can_record.CanRecordOptions(out=tmp_path / "can.hdf5", each=1))
     monkeypatch.setattr(can, "ROWS", {k: can.ROWS[k] for k in ("BC", "Counter-BC, Δ 0.4")})
     options = can.CanOptions(
         data=tmp_path / "can.hdf5", seeds=1, episodes=1, steps=2, device="cpu", workers=1,

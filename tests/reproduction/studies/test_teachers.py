@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from counterbc.cli import main
-from counterbc.demonstrators import TEACHERS
+from counterbc.demonstrators import HUMAN_TEACHERS
 from reproduction.options import DOCS, RESULTS
 from reproduction.records import read
 from reproduction.studies.teachers import MEASURED_TEACHERS, TeachersOptions, draw, measure, run
@@ -18,9 +18,9 @@ PAGE = (DOCS / "teachers.md").read_text(encoding="utf-8")
 ROWS = read(RESULTS / "teachers" / "numbers.json")
 
 
-@pytest.mark.parametrize("name", TEACHERS)
+@pytest.mark.parametrize("name", HUMAN_TEACHERS)
 def test_the_rows_on_file_are_what_the_teachers_do_now(name: str) -> None:
-    again = measure(TEACHERS[name], 400)
+    again = measure(HUMAN_TEACHERS[name], 400)
     assert again["rms"] == pytest.approx(ROWS[name]["rms"], abs=0.015)
     assert again["lag 1"] == pytest.approx(ROWS[name]["lag 1"], abs=0.05)
 

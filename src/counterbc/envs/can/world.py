@@ -78,8 +78,8 @@ class Can(_Can, gymnasium.Env[Array, Array]):
 class CanVector(_Can, VectorEnv[Array, Array, Array]):
     """N robots, simulated by as many processes as there are cores.
 
-    An episode that is over rests, costing nothing, until `reset` with a `reset_mask`. The option
-    `starts` of `reset` gives the simulator's seed of each start, in place of the slots' seeds.
+    An episode that is over rests, costing nothing, until `reset` with a `reset_mask`. `starts`
+    gives the simulator's seed of every start of each slot, in place of the slots' seeds.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  # gymnasium's type
@@ -89,8 +89,13 @@ class CanVector(_Can, VectorEnv[Array, Array, Array]):
     }
     rests = True
 
-    def __init__(self, num_envs: int = 1, max_episode_steps: int | None = None) -> None:
-        self.num_envs = num_envs
+    def __init__(
+        self,
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        starts: Sequence[int] | None = None,
+    ) -> None:
+        self.num_envs, self._starts = num_envs, starts
         self.max_episode_steps = max_episode_steps or STEPS
         self.single_observation_space, self.single_action_space = OBS_SPACE, ACTION_SPACE
         self.observation_space = batch_space(OBS_SPACE, num_envs)
@@ -111,10 +116,11 @@ class CanVector(_Can, VectorEnv[Array, Array, Array]):
         mask = (options or {}).get("reset_mask", np.ones(self.num_envs, bool))
         slots = np.arange(self.num_envs) if not self._state else np.flatnonzero(mask)
         if len(slots):
-            starts = (options or {}).get("starts")
-            if starts is None:
-                starts = [_start(self._generators[i]) for i in slots]
-            self._keep(slots, self._simulators.begin(list(starts)))
+            starts = [
+                self._starts[i] if self._starts else _start(self._generators[i])
+                for i in slots.tolist()
+            ]
+            self._keep(slots, self._simulators.begin(starts))
             self._t[slots], self._truncated[slots] = 0, False
         return self._obs.copy(), self._info()
 

@@ -8,37 +8,14 @@ from itertools import combinations
 
 import numpy as np
 
-from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.episode import Episode
-from counterbc.demonstrators.can_operators import OPERATORS, Performance, control
-from counterbc.demonstrators.recording import roll
-from counterbc.envs import WORLDS, make_vec
+from counterbc import Demonstrations, Episode
 from counterbc.envs.can.layout import ACTION_NAMES, OBS_KEYS, OBS_NAMES, RATE
 
-EPISODES = 50
-"""Demonstrations per operator."""
 BLOCKS = ("better_1", "worse_2", "okay_2", "better_2", "worse_1", "okay_1")
 """Operators in the order of the file."""
 TIERS = ("worse", "okay", "better")
-ATTEMPTS = 50
 VALID_SHARE = 0.1  # of the episodes, in the masks `valid` and `…_valid`
 NOTE = "scripted operators of counterbc; nobody demonstrated"
-
-
-def perform(name: str, number: int) -> Episode:
-    """Record an operator's demonstration of this number: their first attempt that succeeds.
-
-    It is a function of operator and number alone.
-    """
-    for attempt in range(ATTEMPTS):
-        key = [list(OPERATORS).index(name), number, attempt]
-        start = int(np.random.SeedSequence(key).generate_state(1, np.uint64)[0])
-        act = control([Performance(OPERATORS[name], key)])
-        starts = {"starts": [start]}
-        (take,) = roll(make_vec("can", 1), WORLDS["can"], act, np.zeros(1, np.int64), starts)
-        if take.episode.reward is not None and take.episode.reward[-1] > 0:
-            return replace(take.episode, operator=name, success=True)
-    raise RuntimeError(f"{name} failed {ATTEMPTS} times at demonstration {number}")
 
 
 def join(episodes: Mapping[str, Sequence[Episode]]) -> Demonstrations:
