@@ -156,6 +156,20 @@ def _alive(group: int) -> int:
     return count
 
 
+def test_the_list_of_commands_imports_neither_torch_nor_numpy() -> None:
+    code = """
+import sys
+from counterbc.cli import main
+try:
+    main(["--help"])
+finally:
+    print({"torch", "numpy"} & set(sys.modules), file=sys.stderr)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "reproduce" in result.stdout
+    assert result.stderr == "set()\n"
+
+
 def test_warnings_and_bars_stay_off_stdout(intersection_file: Path, tmp_path: Path) -> None:
     command = [
         sys.executable,

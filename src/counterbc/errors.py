@@ -5,12 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-KERNEL_INSTALLS = {
-    "numba": "pip install 'counterbc[fast]'",
-    "triton": "install a CUDA build of torch, which brings triton",
-}
-"""How to install the library of each native kernel."""
-
 
 class CounterBCError(Exception):
     """Base of every error raised on purpose; the command line prints it and exits with 1."""

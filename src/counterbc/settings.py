@@ -10,6 +10,7 @@ import numpy as np
 from counterbc.data.field_checks import check_fields, limited_field
 from counterbc.data.lags import lag_number
 from counterbc.errors import OptionError, unknown
+from counterbc.kernels.registry import KERNEL_NAMES
 from counterbc.methods import METHODS, Method, find_method
 from counterbc.policies import FOR_IMAGES, POLICIES, Mixture, Policy
 from counterbc.supports import SUPPORTS, Demonstrated
@@ -17,7 +18,6 @@ from counterbc.supports import SUPPORTS, Demonstrated
 PAPER_STEPS = 10_000
 NO_LIMIT = 1 << 30
 """A batch size that no dataset reaches."""
-KernelName = Literal["auto", "torch", "numba", "triton"]
 
 _COUNT = ("an integer of 1 or more", lambda count: count >= 1)
 _COUNT_OR_AUTO = (f"{_COUNT[0]}, or auto", lambda count: count == "auto" or count >= 1)
@@ -96,7 +96,7 @@ class Settings:
     """Share of the episodes held out of training, for a curve of the held-out loss."""
     memory: float = limited_field(1.0, "a number of 0 or more", _not_negative)
     """GiB of counterfactuals that are kept in memory; more than that are computed in each step."""
-    kernel: KernelName = "auto"
+    kernel: str = field(default="auto", metadata={"choices": KERNEL_NAMES})
     """What computes the training steps. torch is the definition; auto takes the fastest kernel that
     fits, and the run's configuration names it."""
 

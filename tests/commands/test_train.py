@@ -58,7 +58,7 @@ def test_a_random_subset_of_pairs_can_be_learned_from(
 @pytest.mark.parametrize(
     ("option", "allowed_words"),
     [
-        ("kernel", "auto, torch, numba, triton"),
+        ("kernel", "auto, torch, numba or triton"),
         ("feasible", "project, keep"),
         ("shape", "ball, box, student-t or gaussian"),
         ("policy", "gaussian-mlp"),

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.kernels.dispatch import _NATIVE
+from counterbc.kernels.registry import KERNELS, TRITON
 from counterbc.kernels.step_kernel import StepCase, StepKernel, StepTensors
 from counterbc.kernels.torch_kernel import TorchKernel
 from counterbc.training.network_stack import NetworkStack
@@ -59,14 +59,12 @@ def test_a_kernel_written_against_the_protocol_trains(tiny: Demonstrations) -> N
     assert bool((networks.loss < first).all())
 
 
-@pytest.mark.parametrize("name", ["torch", *_NATIVE])
+@pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_bears_the_name_it_is_chosen_by(name: str) -> None:
-    kernel: type[StepKernel] = TorchKernel
-    if name != "torch":
-        home = _NATIVE[name]
-        if home.library == "triton" and not torch.cuda.is_available():
-            pytest.skip(NO_GPU)
-        kernel = getattr(import_module(f"counterbc.kernels.{home.module}"), home.kernel)
+    home = KERNELS[name]
+    if home.library == TRITON and not torch.cuda.is_available():
+        pytest.skip(NO_GPU)
+    kernel = getattr(import_module(f"counterbc.kernels.{home.module}"), home.kernel)
     assert kernel.name == name
 
 

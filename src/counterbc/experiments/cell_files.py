@@ -14,7 +14,8 @@ from counterbc.envs import make_vec
 from counterbc.errors import FormatError, OptionError
 from counterbc.experiments.cell import Cell
 from counterbc.files import aside
-from counterbc.training.run import KERNEL_LIBRARIES, versions
+from counterbc.kernels.registry import LIBRARIES
+from counterbc.training.run import versions
 
 
 def description(path: Path) -> dict[str, Any]:
@@ -84,7 +85,7 @@ def made_with(config: dict[str, Any]) -> str:
 
     The kernel of a cell follows from the cell and from the kernel library of the device.
     """
-    skipped = {"kernel", *KERNEL_LIBRARIES.values()} - {KERNEL_LIBRARIES.get(config["device"])}
+    skipped = {"kernel", *(x.name for x in LIBRARIES if x.device != config["device"])}
     versions = {n: v for n, v in config["versions"].items() if n not in skipped}
     texts = [f"without {n}" if v is None else f"{n} {v}" for n, v in versions.items()]
     return ", ".join([config["device"], *texts])

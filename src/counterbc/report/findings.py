@@ -22,7 +22,7 @@ from counterbc.diagnosis.meaning import Meaning, meaning
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError, unknown
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusChoice, RadiusSearch, choose_radius
-from counterbc.settings import KernelName, Settings
+from counterbc.settings import Settings
 
 _FEWEST = 8  # episodes that quartiles need
 _FENCE = 1.5  # interquartile ranges above the upper quartile, as in a box plot
@@ -46,7 +46,7 @@ class ReportOptions:
     angles: tuple[str, ...] = field(default=(), metadata={"option": "angle"})
     """Name of an observation that is an angle in radians, for the goals; repeat it for several."""
     device: str | None = None
-    kernel: KernelName = Settings.kernel
+    kernel: str = Settings.kernel
     """What computes the training steps."""
     search: RadiusSearch | None = None
     """How Δ is chosen."""

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from counterbc.acting import run_folder
 from counterbc.acting.policies import Policies, policy_kind
-from counterbc.errors import KERNEL_INSTALLS, FormatError
+from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
+from counterbc.kernels.registry import LIBRARIES
 from counterbc.policies import Policy
 
 _TRAINING = "training.safetensors"
@@ -73,8 +74,8 @@ def _differences(previous: dict[str, Any], current: dict[str, Any]) -> str:
     for name, (old, new) in changes.items():
         by_auto = name == "kernel" and choices[0] == choices[1]
         if by_auto and len(changes) == 1:
-            missing = [x for x in KERNEL_INSTALLS if x in str(old) and x not in str(new)]
-            step = KERNEL_INSTALLS[missing[0]] if missing else step
+            missing = [x for x in LIBRARIES if x.name in str(old) and x.name not in str(new)]
+            step = missing[0].install if missing else step
         was, now = _short(old), _short(new)
         if was is None or now is None:
             texts.append(f"other {name}")

@@ -21,6 +21,7 @@ from counterbc.data.needs import need_labels
 from counterbc.data.radii import two_valued
 from counterbc.data.version import __version__
 from counterbc.errors import OptionError
+from counterbc.kernels.registry import LIBRARIES
 from counterbc.policies import Params
 from counterbc.supports import Demonstrated
 from counterbc.training import checkpoints
@@ -32,9 +33,6 @@ from counterbc.training.networks import networks
 from counterbc.training.plan import TrainingPlan
 from counterbc.training.progress import Progress, Quiet
 from counterbc.training.store import Store
-
-KERNEL_LIBRARIES = {"cpu": "numba", "cuda": "triton"}
-"""The library that trains faster than plain torch on each kind of device, with other bits."""
 
 
 def run(
@@ -235,7 +233,7 @@ def versions(kernel: str | None = None) -> dict[str, str | None]:
         "torch": str(torch.__version__),
         "numpy": np.__version__,
         "python": platform.python_version(),
-        **{name: version(name) if find_spec(name) else None for name in KERNEL_LIBRARIES.values()},
+        **{x.name: version(x.name) if find_spec(x.name) else None for x in LIBRARIES},
     }
     return versions if kernel is None else versions | {"kernel": kernel}
 
