@@ -1,14 +1,15 @@
-"""Files are written whole or not at all."""
+"""Files are read with one sentence for every failure, and written whole or not at all."""
 
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
 
-from counterbc.errors import FormatError
-from counterbc.files import aside, check_free, sha256
+from counterbc.errors import DataError, FormatError, InfeasibleActions
+from counterbc.files import Guard, aside, check_free, check_regular, sha256
 
 
 def test_a_finished_file_replaces_nothing_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -55,3 +56,46 @@ def test_the_hash_of_a_file_is_that_of_its_bytes(tmp_path: Path) -> None:
     file = tmp_path / "abc"
     file.write_bytes(b"abc")  # the first example of FIPS 180-2
     assert sha256(file) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("x"), OSError("x"), MemoryError("x"), ValueError("x\ny")]
+)
+def test_an_error_of_a_library_becomes_one_sentence(error: Exception) -> None:
+    message = (
+        r"^a cannot be read; it may be incomplete or damaged \(x\); copy or download it again$"
+    )
+    with pytest.raises(FormatError, match=message), Guard(Path("a")):
+        raise error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [DataError("mine"), FormatError("mine"), InfeasibleActions("mine"), KeyboardInterrupt()],
+)
+def test_our_errors_warnings_and_interrupts_pass_unchanged(error: BaseException) -> None:
+    with pytest.raises(type(error)) as error_info, Guard(Path("a")):
+        raise error
+    assert error_info.value is error
+
+
+def test_missing_permission_is_named_as_such() -> None:
+    with pytest.raises(FormatError, match="a cannot be read: permission denied"), Guard(Path("a")):
+        raise PermissionError("x")
+
+
+def test_a_long_message_of_a_library_is_cut() -> None:
+    with pytest.raises(FormatError) as error, Guard(Path("a"), "train again"):
+        raise ValueError("x" * 10_000)
+    assert str(error.value).endswith("x…); train again")
+    assert len(str(error.value)) < 400
+
+
+def test_pipes_devices_and_folders_are_no_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for path in (tmp_path / "pipe", tmp_path / "zero", tmp_path):
+        with pytest.raises(FormatError, match="is not a file; put a plain file in its place"):
+            check_regular(path)
+    (tmp_path / "file").touch()
+    check_regular(tmp_path / "file")

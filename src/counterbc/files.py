@@ -1,4 +1,4 @@
-"""Files and folders that are written completely or not at all, and hashes of files."""
+"""Files from anybody are read safely; files and folders are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -6,12 +6,58 @@ import errno
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from counterbc.errors import FormatError
+from counterbc.errors import CounterBCError, FormatError
+
+_REASON = 200  # characters of an error message of a library
+
+
+class Guard:
+    """A context that turns whatever is raised while a file is read into a `FormatError`.
+
+    Libraries raise almost anything on a damaged file. Our own errors and warnings pass unchanged.
+    """
+
+    def __init__(self, path: Path | str, step: str = "copy or download it again") -> None:
+        """`step` is what to do about a damaged file."""
+        self.path, self.step = path, step
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, PermissionError):
+            raise FormatError(
+                f"{self.path} cannot be read: permission denied; ask its owner for access"
+            ) from error
+        if isinstance(error, Exception) and not isinstance(error, CounterBCError | Warning):
+            raise FormatError(
+                f"{self.path} cannot be read; it may be incomplete or damaged ({reason(error)}); "
+                f"{self.step}"
+            ) from error
+
+
+def boundary(path: Path | str) -> Guard:
+    """Return a guard around all of reading, where a mistake of ours is as likely as a bad file."""
+    return Guard(path, "copy or download it again, and report this if it is whole")
+
+
+def reason(error: BaseException) -> str:
+    """Return the first line of an error message of a library, cut to a readable length."""
+    line = (str(error) or type(error).__name__).strip("'\"").split("\n")[0]
+    return line if len(line) <= _REASON else f"{line[:_REASON]}…"
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is not a plain file: reading a pipe or a device may never end."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise FormatError(f"{path} is not a file; put a plain file in its place")
 
 
 def check_free(path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +15,10 @@ from safetensors.torch import load_file, save_file
 
 from counterbc.acting import run_folder
 from counterbc.acting.policies import Policies
-from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import CounterBCError, FormatError
-from tests.fixture_types import Train
+from tests.acting.editing import Change, reconfigured, retensored
 from tests.full_disk import full, full_in_rust
 
-Change = Callable[[Path], Any]
 VERSION_1 = Path(__file__).parent / "data" / "run-version-1"
 
 
@@ -39,31 +37,6 @@ def test_a_run_of_version_1_is_saved_as_version_2(tmp_path: Path) -> None:
     assert (config["version"], config["shards"], "parts" in config) == (2, 4, False)
     second_load = Policies.load(tmp_path / "run")
     assert all(torch.equal(v, second_load.params[k]) for k, v in old.params.items())
-
-
-@pytest.fixture
-def run(tiny: Demonstrations, quick: Train, tmp_path: Path) -> Path:
-    """A finished run of two members."""
-    quick(tiny, "bc", seeds=2, steps=2, out=tmp_path / "run")
-    return tmp_path / "run"
-
-
-def reconfigured(change: Callable[[dict[str, Any]], Any]) -> Change:
-    def apply(folder: Path) -> None:
-        config = json.loads((folder / "config.json").read_text())
-        change(config)
-        (folder / "config.json").write_text(json.dumps(config))
-
-    return apply
-
-
-def retensored(change: Callable[[dict[str, torch.Tensor]], Any]) -> Change:
-    def apply(folder: Path) -> None:
-        tensors = load_file(folder / "model.safetensors")
-        change(tensors)
-        save_file(tensors, folder / "model.safetensors")
-
-    return apply
 
 
 def truncated(folder: Path) -> None:
@@ -88,7 +61,7 @@ BAD: dict[str, tuple[Change, str]] = {
         lambda f: (f / "model.safetensors").write_bytes(b""),
         "model.safetensors is damaged",
     ),
-    "no members": (reconfigured(lambda c: c.pop("members")), "is damaged: KeyError 'members'"),
+    "no members": (reconfigured(lambda c: c.pop("members")), "is damaged: KeyError members"),
     "members of another kind": (reconfigured(lambda c: c.update(members=[1])), "is damaged"),
     "too few members": (
         reconfigured(lambda c: c["members"].pop()),
@@ -123,6 +96,14 @@ BAD: dict[str, tuple[Change, str]] = {
         retensored(lambda t: t.update({"normalization/obs_scale": torch.ones(2, 7)})),
         "is damaged",
     ),
+    "nested json": (
+        lambda f: (f / "config.json").write_text("[" * 100_000),
+        "config.json cannot be read.*train again",
+    ),
+    "thousands of digits": (
+        lambda f: (f / "config.json").write_text("1" * 5000),
+        "config.json cannot be read.*train again",
+    ),
     "half a curve": (retensored(lambda t: t.pop("curve/loss")), "is damaged"),
 }
 
@@ -134,6 +115,15 @@ def test_a_run_that_is_not_whole_is_refused_in_one_sentence(name: str, run: Path
     with pytest.raises(CounterBCError, match=sentence) as error:
         Policies.load(run)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
+def test_a_pipe_or_a_device_in_place_of_a_file_is_refused_at_once(name: str, run: Path) -> None:
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        (run / name).unlink()
+        make(run / name)
+        with pytest.raises(FormatError, match=f"{name} is not a file"):
+            Policies.load(run)
 
 
 def test_a_file_or_nothing_is_no_run(run: Path) -> None:

@@ -120,3 +120,15 @@ def test_a_column_of_words_does_not_keep_others_from_being_read(tmp_path: Path) 
     with pytest.raises(FormatError, match="--obs"):
         load(path)
     assert load(path, ["x"]).obs[:, 0].tolist() == [1, 2]
+
+
+def test_carriage_returns_and_thousands_of_digits_are_no_tracebacks(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"not in a supported format|carriage returns"):
+        load(write_csv(tmp_path / "old.csv", FULL.replace("\n", "\r")))
+    with pytest.raises(FormatError, match="ends its lines with carriage returns"):
+        load(tmp_path / "old.csv", format="csv")
+    digits = "1" * 5000
+    demos = load(write_csv(tmp_path / "long.csv", f"episode,x,action\n{digits},1,2\n007,1,2\n"))
+    assert [e.name for e in demos.episodes] == [f"demo_{digits}", "demo_7"]
+    with pytest.raises(FormatError, match="larger than field limit"):
+        load(write_csv(tmp_path / "wide.csv", f"x,action,{'y' * 200_000}\n1,2,3\n"), format="csv")

@@ -115,3 +115,13 @@ def test_a_full_file_is_followed_by_the_next(
     for chunk, file in files:
         path = tmp_path / f"chunk-{chunk:03d}/file-{file:03d}.parquet"
         assert pq.read_table(path).equals(table)
+
+
+def test_a_column_that_is_there_twice_is_named(tmp_path: Path) -> None:
+    path = table_file(tmp_path / "a.parquet")
+    table = pq.read_table(path)
+    pq.write_table(table.append_column("index", table["index"]), path)
+    with pytest.raises(FormatError, match="has two columns named 'index'; rename or remove one"):
+        parquet.table(path)
+    with pytest.raises(FormatError, match="has two columns named 'index'"):
+        next(parquet.spans(path, {"pair": 2}, 10, [(0, 1)]))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.inspection import Inspection
 from counterbc.errors import DataError, FormatError, OptionError
 from counterbc.formats import (
     open_stream,
@@ -149,3 +150,31 @@ def test_a_declaration_fills_a_gap_but_contradicts_no_file() -> None:
         Stream.of(small()).declare("asked")
     with pytest.raises(DataError, match="actions_are is 'cut'; allowed"):
         silent.declare("cut")
+
+
+def broken(header: Header) -> Stream:
+    """Return a stream that fails after its first episode."""
+
+    def raw_episodes() -> Any:
+        yield RawEpisode(np.zeros((2, 3)), np.zeros((2, 1)))
+        raise ZeroDivisionError("a bug")
+
+    return Stream(header, raw_episodes()).guarded()
+
+
+def test_whatever_goes_wrong_while_a_stream_is_read_is_one_sentence() -> None:
+    header = Header(obs_keys=(("a", 3),), source="a file")
+    sentence = r"^a file cannot be read; it may be incomplete or damaged \(a bug\); copy .* whole$"
+    for read in (
+        broken(header).demonstrations,
+        lambda: list(broken(header).checked().raw_episodes),
+        lambda: Inspection().add(header, broken(header).raw_episodes),
+    ):
+        with pytest.raises(FormatError, match=sentence):
+            read()
+
+
+def test_a_scalar_in_place_of_rows_is_refused() -> None:
+    raw = RawEpisode(np.zeros((2, 3)), np.array(1.0), name="demo_7")
+    with pytest.raises(FormatError, match="a file: the action of episode 'demo_7' is a single"):
+        Stream(Header(source="a file"), iter([raw])).guarded().demonstrations()

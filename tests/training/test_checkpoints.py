@@ -164,3 +164,10 @@ def test_a_policy_that_cannot_be_saved_is_refused_before_any_work(
     with pytest.raises(CounterBCError, match="Own"):
         quick(tiny, method, out=tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("previous", [[], 1, {"settings": 3}, {"settings": {}, "data": "x"}])
+def test_a_configuration_of_another_kind_is_not_resumed(previous: Any, tmp_path: Path) -> None:
+    checkpoints.begin(tmp_path / "run", previous)
+    with pytest.raises(FormatError, match=r"started differently|config.json cannot be read"):
+        checkpoints.load_state(tmp_path / "run", {"settings": {"kernel": "torch"}, "data": []})

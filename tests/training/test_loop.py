@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from counterbc.acting import run_folder
 from counterbc.acting.policies import Member
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
 from counterbc.methods import METHODS
 from counterbc.settings import settings_for
+from counterbc.training import checkpoints
 from counterbc.training.loop import Interrupt, Loop
 from counterbc.training.plan import TrainingPlan, plan_training
 from counterbc.training.progress import Quiet
@@ -151,3 +154,46 @@ def test_a_stopped_training_of_members_with_different_steps_ends_with_the_same_b
     assert [m.steps for m in resumed_run.members] == [5, 12, None]
     for name, value in whole.params.items():
         assert torch.equal(resumed_run.params[name], value)
+
+
+DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "no step": (lambda s: s.pop("done"), "done"),
+    "a step beyond the end": (lambda s: s.update(done=torch.tensor(99)), "stopped at step 99 of"),
+    "half the parameters": (lambda s: s.pop("params/policy.head.bias"), "params/policy.head.bias"),
+    "parameters of one network": (
+        lambda s: s.update({"params/policy.head.bias": s["params/policy.head.bias"][0]}),
+        "has shape",
+    ),
+    "another entry": (lambda s: s.update({"x/y": torch.zeros(3)}), "x/y with shape .* does not"),
+    "half the curve": (lambda s: s.pop(min(k for k in s if k.startswith("loss/"))), "loss/"),
+    "a column of other pairs": (
+        lambda s: s.update({"columns/new": torch.zeros(3, 2)}),
+        "columns/new with shape",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(DAMAGE))
+def test_a_state_that_is_not_whole_is_not_resumed(
+    name: str,
+    tiny: Demonstrations,
+    quick: Train,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        stop_after_one_block(patch)
+        with pytest.raises(KeyboardInterrupt):
+            quick(tiny, "bc", out=out)
+    state = run_folder.load_tensors(out / checkpoints.TRAINING)
+    change, sentence = DAMAGE[name]
+    change(state)
+    run_folder.save_tensors(state, out / checkpoints.TRAINING)
+    step = "delete that file to start from the first step"
+    with pytest.raises(FormatError, match=f"training.safetensors .*{sentence}.*; {step}$"):
+        quick(tiny, "bc", out=out, resume=True)
+    (out / checkpoints.TRAINING).unlink()
+    again = quick(tiny, "bc", out=out, resume=True)
+    whole = quick(tiny, "bc")
+    assert all(torch.equal(v, whole.params[k]) for k, v in again.params.items())

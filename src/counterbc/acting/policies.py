@@ -14,11 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from counterbc.acting import run_folder
+from counterbc.acting import checks, run_folder
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, Actor
 from counterbc.data.scaling import TENSORS, Scaling
-from counterbc.errors import FormatError, OptionError, unknown
+from counterbc.errors import CounterBCError, FormatError, OptionError, unknown
+from counterbc.files import reason
 from counterbc.policies import POLICIES, Params, Policy
 
 
@@ -202,6 +203,8 @@ class Policies:
             raise OptionError(
                 f"an actor is one member, but there are {len(self)}; take policies[0].actor()"
             )
+        if self.diverged.any():
+            raise OptionError(f"{self.members[0].name} diverged and cannot act; train again")
         return Actor(Acting(self, [0], act, seed))
 
     def save(self, folder: str | Path) -> None:
@@ -214,10 +217,11 @@ class Policies:
         config, tensors = run_folder.load(Path(folder))
         try:
             return Policies._of(config, tensors)
-        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, IndexError) as error:
-            raise FormatError(
-                f"{folder} is damaged: {type(error).__name__} {error}; train again"
-            ) from None
+        except CounterBCError:
+            raise
+        except Exception as error:  # a damaged folder can raise anything
+            text = f"{type(error).__name__} {reason(error)}"
+            raise FormatError(f"{folder} is damaged: {text}; train again") from error
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return the configuration and the tensors of a run folder."""
@@ -225,6 +229,7 @@ class Policies:
             "method": self.method,
             "policy": {"kind": policy_kind(self.policy), **asdict(self.policy)},
             "shards": self.shards,
+            "diverged": np.repeat(self.diverged, self.shards).nonzero()[0].tolist(),
             "members": [asdict(m) for m in self.members],
             "normalization": {
                 "action_set": self.scales.action_set,
@@ -242,23 +247,19 @@ class Policies:
 
     @staticmethod
     def _of(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
-        policy = _policy(config["policy"])
         rows: dict[str, Any] = {n: tensors[f"normalization/{n}"] for n in TENSORS}
         scales = Scaling(**rows, **config["normalization"])
         members = tuple(Member.of(m) for m in config["members"])
-        if not isinstance(config["config"], dict) or not isinstance(config["method"], str):
-            raise TypeError("config and method are not what they should be")
         curve, params = _under(tensors, "curve/"), _under(tensors, "policy/")
-        shards = int(config["shards"])
-        if len(scales.obs_mean) != len(members) or not params:
-            raise ValueError(f"{len(scales.obs_mean)} normalizations for {len(members)} members")
-        shapes = [tuple(getattr(scales, n).shape) for n in TENSORS]
-        if len(shapes[0]) != 2 or len(shapes[2]) != 2 or shapes[::2] != shapes[1::2]:
-            raise ValueError(f"the normalization has shapes {shapes}")
-        fresh = policy.init(torch.Generator(), scales.obs_mean.shape[1], scales.action_low.shape[1])
-        required = {k: (len(members) * shards, *v.shape) for k, v in fresh.items()}
-        if required != {k: tuple(v.shape) for k, v in params.items()}:
-            raise ValueError("the parameters do not fit the policy")
+        policy, shards = checks.read_policy(config["policy"], params), int(config["shards"])
+        if shards < 1 or not members:
+            raise ValueError(f"{len(members)} members of {shards} networks")
+        networks, radii = len(members) * shards, [m.radius for m in members]
+        diverged = config.get("diverged", [] if config["version"] > 1 else None)
+        checks.check_scales(scales, len(members))
+        checks.check_params(policy, params, scales, networks, diverged)
+        checks.check_stacked(tensors, networks, len(members))
+        checks.check_config(config["config"], config["method"], radii, scales.action_low.shape[1])
         return Policies(
             policy=policy,
             params=params,
@@ -278,14 +279,6 @@ def policy_kind(policy: Policy) -> str:
         if type(policy) is kind:
             return name
     raise unknown("policy", type(policy).__name__, [c.__name__ for c in POLICIES.values()])
-
-
-def _policy(spec: dict[str, Any]) -> Policy:
-    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec.items()}
-    del fields["kind"]
-    if spec["kind"] not in POLICIES:
-        raise unknown("policy", spec["kind"], POLICIES)
-    return POLICIES[spec["kind"]](**fields)
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -11,8 +11,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from counterbc.errors import FormatError
-from counterbc.files import aside, check_free
+from counterbc.errors import CounterBCError, FormatError
+from counterbc.files import Guard, aside, check_free, check_regular, reason
 
 FORMAT, VERSION = "counterbc-policies", 2
 CONFIG, MODEL = "config.json", "model.safetensors"
@@ -36,7 +36,7 @@ def write(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor]) -> N
 
 def write_config(path: Path, config: dict[str, Any]) -> None:
     text = json.dumps({"format": FORMAT, "version": VERSION, **config}, indent=2)
-    path.write_text(text + "\n")
+    path.write_text(text + "\n", "utf-8")
 
 
 def load(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -57,16 +57,16 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise FormatError(f"{folder} is not a folder; give the folder that counterbc train wrote")
     try:
-        config = json.loads((folder / CONFIG).read_text())
+        check_regular(folder / CONFIG)
+        with Guard(folder / CONFIG, "train again"):
+            config = json.loads((folder / CONFIG).read_text("utf-8"))
     except FileNotFoundError:
         raise FormatError(f"{folder} has no {CONFIG}; it was not written by counterbc") from None
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{folder / CONFIG} cannot be read ({error}); train again") from None
     if not isinstance(config, dict) or config.get("format") != FORMAT:
         raise FormatError(f"{folder} is not a counterbc run: its {CONFIG} has another format")
     if config.get("version") not in READABLE:
         raise FormatError(
-            f"{folder} has version {config.get('version')}, this counterbc reads "
+            f"{folder} has version {config.get('version')!r:.40}, this counterbc reads "
             f"{' and '.join(map(str, READABLE))}; train again, or install the version that wrote it"
         )
     if config["version"] == 1 and "unfinished" in config:
@@ -89,11 +89,14 @@ def save_tensors(tensors: dict[str, Tensor], path: Path) -> None:
 def load_tensors(path: Path) -> dict[str, Tensor]:
     """Read tensors, or say what is wrong with the file."""
     try:
+        check_regular(path)
         return load_file(path)
+    except CounterBCError:
+        raise
     except FileNotFoundError:
         raise FormatError(f"{path.parent} has no {path.name}; the run is incomplete") from None
-    except (SafetensorError, OSError) as error:
-        raise FormatError(f"{path} is damaged ({error}); train again") from None
+    except Exception as error:  # a damaged file can raise anything
+        raise FormatError(f"{path} is damaged ({reason(error)}); train again") from error
 
 
 def _umask() -> int:

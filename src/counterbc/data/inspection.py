@@ -29,6 +29,7 @@ from counterbc.data.merge import check_alike, file_operators
 from counterbc.data.moments import Moments
 from counterbc.data.raw_episode import Header, RawEpisode, selection
 from counterbc.errors import DataError
+from counterbc.files import boundary
 
 
 def idle_after(rate: float | None) -> int:
@@ -53,11 +54,12 @@ class Inspection:
     def add(self, header: Header, raw_episodes: Iterable[RawEpisode]) -> None:
         """Inspect one more dataset."""
         rows = 0
-        for raw_episode in raw_episodes:
-            if not rows:
-                header = self._begin(header, raw_episode)
-            rows += 1
-            self._see(_float32(raw_episode))
+        with boundary(header.source):
+            for raw_episode in raw_episodes:
+                if not rows:
+                    header = self._begin(header, raw_episode)
+                rows += 1
+                self._see(_float32(raw_episode))
         if not rows:
             raise DataError(f"{header.source}: a dataset needs at least one episode; it has none")
         self._ends.append(len(self._episodes))

@@ -16,9 +16,8 @@ from counterbc.data.arrays import Array
 from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.meaning import Meaning
 from counterbc.errors import FormatError, OptionError
-from counterbc.files import aside, check_free
+from counterbc.files import aside, check_free, reason
 from counterbc.formats import hdf5
-from counterbc.formats.guard import reason
 
 SHOWN_KEY = "actions_shown"
 """The key of the demonstrated actions in a cleaned file."""

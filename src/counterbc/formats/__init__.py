@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError, OptionError, unknown
+from counterbc.files import boundary
 from counterbc.formats.guard import check_there
 
 if TYPE_CHECKING:
@@ -107,10 +108,15 @@ def load(
 def open_stream(
     path: str | Path, obs: Sequence[str] | None = None, *, format: str | None = None
 ) -> Stream:
-    """Open a dataset that is read episode by episode, for data larger than memory."""
+    """Open a dataset that is read episode by episode, for data larger than memory.
+
+    Whatever goes wrong with a file, here or while its episodes are read, is a `CounterBCError`.
+    """
     path = Path(path)
     check_there(path)
-    return _functions(format or detect(path)).stream(path, obs)
+    functions = _functions(format or detect(path))
+    with boundary(path):
+        return functions.stream(path, obs).guarded()
 
 
 def save(
@@ -149,8 +155,9 @@ def detect(path: Path) -> str:
     """Return the name of the format of a file or folder, detected from its content."""
     check_there(path)
     for name in FORMATS:
-        if _functions(name).recognizes(path):
-            return name
+        with boundary(path):
+            if _functions(name).recognizes(path):
+                return name
     contents = ", ".join(f"{name} ({format.content})" for name, format in FORMATS.items())
     raise FormatError(
         f"{path} is not in a supported format; supported are {contents}; "

@@ -25,7 +25,7 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
-from counterbc.formats.guard import Guard, reason
+from counterbc.files import Guard, reason
 from counterbc.formats.rows import episode_name
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
@@ -119,8 +119,14 @@ def _read_columns(path: Path) -> _Columns:
         text = ""
     if not text or len(line) == _FIRST_LINE or "\0" in text:
         raise FormatError(f"{path} does not begin with a row of column names; add one")
+    if "\r" in text:
+        raise FormatError(
+            f"{path} ends its lines with carriage returns; save it with the line ends of Unix or "
+            "Windows"
+        )
     delimiter = max(",;\t", key=text.count)
-    names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
+    with Guard(path):
+        names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
     if len(set(names)) < len(names):
         twice = next(n for i, n in enumerate(names) if n in names[:i])
         raise FormatError(f"{path} has two columns named {twice!r}; rename one")

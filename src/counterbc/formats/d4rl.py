@@ -17,9 +17,9 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
+from counterbc.files import Guard
 from counterbc.formats import hdf5
 from counterbc.formats.extras import lost_digits
-from counterbc.formats.guard import Guard
 from counterbc.formats.rows import Rows, column
 from counterbc.formats.stream import Header, RawEpisode, Stream
 

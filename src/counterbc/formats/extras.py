@@ -153,5 +153,5 @@ def _numbers(values: Mapping[str, Any], key: str, label: str) -> Array | None:
         return None
     try:
         return np.array(json_files.entry(values, key, list, label), np.float32)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise FormatError(f"{label}: {key} is not a list of numbers; repair it") from None

@@ -5,36 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from counterbc.errors import CounterBCError, FormatError
+from counterbc.errors import FormatError
+from counterbc.files import Guard, check_regular, reason
 
 LARGE = 2**28  # bytes; arrays up to this size are read whatever their compression
 _RATIO = 200  # compression that recorded data never reach; a larger ratio means a false size
-
-
-class Guard:
-    """A context that turns what a library raises on a damaged file into a `FormatError`.
-
-    Libraries raise almost anything then, so only calls of a library belong inside the block.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, PermissionError):
-            raise FormatError(
-                f"{self.path} cannot be read: permission denied; ask its owner for access"
-            ) from error
-        if isinstance(error, Exception) and not isinstance(error, CounterBCError):
-            raise FormatError(
-                f"{self.path} cannot be read; it may be incomplete or damaged ({reason(error)}); "
-                "copy or download it again"
-            ) from error
 
 
 @contextmanager
@@ -45,6 +21,7 @@ def dataset_file(path: Path, *errors: type[Exception]) -> Iterator[None]:
     """
     kinds: tuple[type[Exception], ...] = (OSError, UnicodeDecodeError, *errors)
     try:
+        check_regular(path)
         yield
     except FileNotFoundError:
         raise FormatError(f"{path} is missing; copy or download the dataset again") from None
@@ -75,8 +52,3 @@ def check_size(label: str, size: int, stored_bytes: int) -> None:
             f"{label} claims {size / 1e9:,.1f} GB but the file stores {stored_bytes / 1e9:,.3f} GB "
             "for it; use a file whose arrays are filled"
         )
-
-
-def reason(error: BaseException) -> str:
-    """Return the first line of an error message of a library."""
-    return (str(error) or type(error).__name__).strip("'\"").split("\n")[0]

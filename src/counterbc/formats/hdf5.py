@@ -18,8 +18,8 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
-from counterbc.files import aside, check_free
-from counterbc.formats.guard import LARGE, Guard, check_size, reason
+from counterbc.files import Guard, aside, check_free, reason
+from counterbc.formats.guard import LARGE, check_size
 
 _UNFILLED = 2**20  # bytes that a dataset may claim while the file stores none of them
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 from counterbc.errors import FormatError
 from counterbc.formats.guard import dataset_file
 
+_LARGEST = 1e300  # a whole number in JSON may be too large for a float
 _MAX_BYTES = 2**28  # a larger metadata file is a mistake
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def count(values: Mapping[str, Any], key: str, label: Path | str, minimum: int =
 def rate(values: Mapping[str, Any], key: str, label: Path | str) -> float:
     """Return the positive number under `key`."""
     value = values.get(key)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < _LARGEST:
         raise FormatError(f"{label}: {key} is {value!r:.60}; expected a positive number; repair it")
     return float(value)
 

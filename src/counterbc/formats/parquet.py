@@ -65,7 +65,7 @@ def table(path: Path, rows: int | None = None, columns: Sequence[str] | None = N
     with open_file(path) as file:
         if rows is not None:
             _check_footer(file, path, {}, rows)
-        names = file.schema_arrow.names
+        names = _names(file, path)
         if columns is not None:
             names = [c for c in columns if c in names]
         return file.read(names, use_threads=False).select(names)
@@ -91,7 +91,7 @@ def _check_footer(
             f"{path} claims {rows:,} rows in {size:,} bytes, which is impossible for "
             "recorded data; copy or download the dataset again"
         )
-    names = file.schema_arrow.names
+    names = _names(file, path)
     for name in widths:
         if name not in names:
             raise FormatError(
@@ -101,6 +101,15 @@ def _check_footer(
     for name, width in widths.items():
         if width is not None and (values := _count_values(file, name)) != rows * width:
             raise _ragged(path, name, f"{values} numbers in {rows} rows", width)
+
+
+def _names(file: pq.ParquetFile, path: Path) -> list[str]:
+    """Return the names of the columns, which must differ."""
+    names: list[str] = file.schema_arrow.names
+    if len(set(names)) < len(names):
+        twice = next(n for i, n in enumerate(names) if n in names[:i])
+        raise FormatError(f"{path} has two columns named {twice!r:.80}; rename or remove one")
+    return names
 
 
 def _count_values(file: pq.ParquetFile, name: str) -> int:

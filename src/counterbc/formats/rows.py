@@ -71,7 +71,8 @@ def episode_name(value: Any) -> str:
     """Return demo_3 for the number 3 in any notation, and any other value as text."""
     text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
     number = text.removesuffix(".0")
-    return f"demo_{int(number)}" if number.isascii() and number.isdigit() else text
+    is_number = number.isascii() and number.isdigit()
+    return f"demo_{number.lstrip('0') or '0'}" if is_number else text
 
 
 def column(values: Array) -> Array:

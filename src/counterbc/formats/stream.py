@@ -15,7 +15,7 @@ checks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode, check_agree
 from counterbc.data.raw_episode import Header, RawEpisode, raw_episodes, selection
 from counterbc.errors import DataError, FormatError, OptionError, unknown
+from counterbc.files import boundary
 
 __all__ = ["Header", "RawEpisode", "Stream"]
 
@@ -41,6 +42,10 @@ class Stream:
         if isinstance(data, Stream):
             return data
         return cls(Header.of(data), raw_episodes(data))
+
+    def guarded(self) -> Stream:
+        """Return this stream with an explanation for whatever goes wrong while it is read."""
+        return replace(self, raw_episodes=_guard(self.raw_episodes, self.header.source))
 
     def demonstrations(self) -> Demonstrations:
         """Read all episodes into memory and check them."""
@@ -146,11 +151,28 @@ def _from_episode(episode: Episode, raw: RawEpisode) -> RawEpisode:
     )
 
 
+def _guard(raw_episodes: Iterator[RawEpisode], source: str) -> Iterator[RawEpisode]:
+    """Yield the same episodes; an error while one is read, and one without rows, is explained."""
+    while True:
+        with boundary(source):
+            raw = next(raw_episodes, None)
+        if raw is None:
+            return
+        for label, values in (("observation", raw.obs), ("action", raw.action)):
+            if values.ndim == 0:
+                raise FormatError(
+                    f"{source}: the {label} of episode {raw.name!r} is a single number; "
+                    "store one row per pair"
+                )
+        yield raw
+
+
 @contextmanager
 def _name_source(source: str) -> Iterator[None]:
-    """Add the source of the data to errors in the data."""
+    """Add the source of the data to errors in the data; explain other errors on data of a file."""
     try:
-        yield
+        with boundary(source) if source else nullcontext():
+            yield
     except DataError as error:
         text = str(error)
         raise DataError(text if text.startswith(source) else f"{source}: {text}") from None

@@ -12,11 +12,11 @@ from torch import Tensor
 from counterbc.acting import run_folder
 from counterbc.acting.policies import Policies, policy_kind
 from counterbc.errors import FormatError
-from counterbc.files import aside, check_free
+from counterbc.files import Guard, aside, check_free
 from counterbc.kernels.registry import LIBRARIES
 from counterbc.policies import Policy
 
-_TRAINING = "training.safetensors"
+TRAINING = "training.safetensors"
 _NESTED = {"settings": "{}", "versions": "version of {}", "data": "{} of the data"}
 """The parts of a configuration that are compared field by field, and how to name a field."""
 
@@ -39,7 +39,7 @@ def begin(folder: Path, config: dict[str, Any]) -> None:
 
 def save_state(folder: Path, state: dict[str, Tensor]) -> None:
     """Replace the state that a stopped training resumes from."""
-    with aside(folder / _TRAINING) as temporary:
+    with aside(folder / TRAINING) as temporary:
         run_folder.save_tensors(state, temporary)
 
 
@@ -50,9 +50,11 @@ def load_state(folder: Path, config: dict[str, Any]) -> dict[str, Tensor] | None
         raise FormatError(f"{folder} is finished already; there is nothing to resume")
     current, previous = json.loads(json.dumps(config)), contents["unfinished"]
     if previous != current:
-        raise FormatError(f"{folder} was started differently: {_differences(previous, current)}")
-    path = folder / _TRAINING
-    return run_folder.load_tensors(path) if path.exists() else None
+        with Guard(folder / run_folder.CONFIG, "train again in another folder"):
+            differences = _differences(previous, current)
+        raise FormatError(f"{folder} was started differently: {differences}")
+    path = folder / TRAINING
+    return run_folder.load_tensors(path) if os.path.lexists(path) else None
 
 
 def finish(policies: Policies, folder: Path) -> None:
@@ -60,7 +62,7 @@ def finish(policies: Policies, folder: Path) -> None:
     with aside(folder / run_folder.CONFIG) as config:
         run_folder.write(config.parent, *policies.contents())
         os.replace(config.parent / run_folder.MODEL, folder / run_folder.MODEL)
-    (folder / _TRAINING).unlink(missing_ok=True)
+    (folder / TRAINING).unlink(missing_ok=True)
 
 
 def _differences(previous: dict[str, Any], current: dict[str, Any]) -> str:

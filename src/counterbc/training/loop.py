@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from counterbc.acting.policies import Curve
+from counterbc.files import Guard
 from counterbc.kernels.dispatch import choose_kernel
 from counterbc.policies import Params
 from counterbc.settings import Settings
@@ -77,7 +78,7 @@ class Loop:
     def run(self, state: dict[str, Tensor] | None) -> tuple[Params, Curve]:
         """Train all rounds, from the beginning or from the state of a stopped training."""
         steps, rounds = self.settings.step_count, self.method.rounds
-        total_step = 0 if state is None else int(state["done"])
+        total_step = 0 if state is None else self._done(state)
         params: Params | None = None
         self.progress.start(total_step, steps * rounds, self.kernel.name)
         try:
@@ -101,7 +102,9 @@ class Loop:
         rate = self.settings.rate(self.method.policy)
         networks = NetworkStack(self.view, fresh, rate, self.case, self.kernel)
         if state is not None:
-            self._restore(networks, state)
+            with self._reading_state():
+                self._check_state(networks, state)
+                self._restore(networks, state)
         return networks
 
     def _round(self, networks: NetworkStack, round_: int, step: int, interrupt: Interrupt) -> None:
@@ -162,6 +165,42 @@ class Loop:
         for step, params in self.snapshots.items():
             state |= {f"snapshot/{step}/{name}": value for name, value in params.items()}
         checkpoints.save_state(self.out, state)
+
+    def _reading_state(self) -> Guard:
+        """Return a context for the state of a stopped training, which may be damaged."""
+        path = (self.out or Path()) / checkpoints.TRAINING
+        return Guard(path, "delete that file to start from the first step")
+
+    def _done(self, state: dict[str, Tensor]) -> int:
+        """Return the number of steps that a stopped training has taken."""
+        with self._reading_state():
+            total_step, total = int(state["done"]), self.settings.step_count * self.method.rounds
+            if not 0 < total_step < total:
+                raise ValueError(f"stopped at step {total_step} of {total}")
+            return total_step
+
+    def _check_state(self, networks: NetworkStack, state: dict[str, Tensor]) -> None:
+        """Refuse a state that is not whole, or of other networks."""
+        total_step, steps, count = int(state["done"]), self.settings.step_count, len(networks.loss)
+        pairs = self.view.nets.pairs.shape
+        shapes = {name: value.shape for name, value in networks.state().items()}
+        shapes |= {"done": torch.Size(())}
+        held_out = 0 if self.held_out is None else count
+        for point in range(1, total_step + 1):
+            step = (point - 1) % steps + 1
+            if step % self.interval == 0 or step == steps:
+                shapes |= {f"loss/{point}": torch.Size([count])}
+                shapes |= {f"held_out_loss/{point}": torch.Size([held_out])}
+        for snapshot in self.snapshot_steps:
+            if (self.method.rounds - 1) * steps + snapshot <= total_step:
+                shapes |= {f"snapshot/{snapshot}/{k}": v.shape for k, v in networks.params.items()}
+        for name, value in state.items():
+            is_column = name.startswith("columns/") and value.shape[:2] == pairs
+            if not is_column and not name.startswith("held_out/") and name not in shapes:
+                raise ValueError(f"{name} with shape {tuple(value.shape)} does not belong there")
+        for name, shape in shapes.items():
+            if state[name].shape != shape:
+                raise ValueError(f"{name} has shape {tuple(state[name].shape)}, not {tuple(shape)}")
 
     def _restore(self, networks: NetworkStack, state: dict[str, Tensor]) -> None:
         networks.restore(state)

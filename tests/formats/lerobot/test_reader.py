@@ -220,7 +220,7 @@ def test_a_missing_column_is_named(root: Path) -> None:
 def test_a_folder_in_the_place_of_a_file_is_refused(root: Path) -> None:
     (root / FILE).unlink()
     (root / FILE).mkdir()
-    assert_refused(root, r"file-000\.parquet cannot be read")
+    assert_refused(root, r"file-000\.parquet is not a file")
 
 
 @pytest.mark.parametrize("content", ['{"masks": [1]}', '{"masks": {"a": ["x"]}}', "[]", "{"])

@@ -66,3 +66,12 @@ def test_bounds_are_known_only_if_every_side_is_finite_and_ordered() -> None:
     )
     assert bounds([-1, -np.inf], [1, 1]) == {}
     assert bounds([1, 0], [1, 1]) == {}
+
+
+def test_a_ragged_space_is_refused(tmp_path: Path) -> None:
+    space = {"type": "MultiDiscrete", "nvec": [[1, 2], [3]]}
+    with pytest.raises(FormatError, match="has lists of different lengths; repair it"):
+        load(foreign(tmp_path, observation_space=json.dumps(space)))
+    huge = box(2, low=[-(10**400)] * 2)
+    with pytest.raises(FormatError, match="expected 2 numbers; repair it"):
+        load(foreign(tmp_path / "b", action_space=json.dumps(huge)))

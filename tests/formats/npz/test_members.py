@@ -68,3 +68,59 @@ def test_names_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
         archive.writestr("../evil.npy", header((0,)))
     with pytest.raises(FormatError, match=r"'\.\./evil' is not a valid name"):
         load(tmp_path / "a.npz")
+
+
+def renamed(path: Path, old: bytes, new: bytes, *, only_in_directory: bool) -> None:
+    """Rename an array at its data and in the directory at the end of the archive."""
+    content = path.read_bytes()
+    end = content.rindex(old)
+    first = content[:end] if only_in_directory else content[:end].replace(old, new)
+    path.write_bytes(first + new + content[end + len(old) :])
+
+
+@pytest.mark.parametrize("only_in_directory", [True, False])
+@pytest.mark.parametrize("name", ["episode_ends", "reward", "operator", "counterbc", "selected"])
+def test_an_array_that_a_damaged_bit_renames_is_refused(
+    name: str, only_in_directory: bool, tmp_path: Path
+) -> None:
+    arrays = {
+        "episode_ends": [2, 4], "reward": np.zeros(4), "operator": ["a", "b"],
+        "selected": np.ones(4, bool),
+    }  # fmt: skip
+    path = write_npz(tmp_path / "a.npz", **four(**arrays))
+    if name == "counterbc":
+        path = tmp_path / "b.npz"
+        load(tmp_path / "a.npz").save(path)
+    other = name[:-1] + chr(ord(name[-1]) ^ 1)
+    renamed(path, name.encode(), other.encode(), only_in_directory=only_in_directory)
+    with pytest.raises(FormatError, match=rf"differ|an array named '{other}', which looks like"):
+        load(path)
+
+
+def test_every_damaged_bit_of_the_numbers_is_noticed(tmp_path: Path) -> None:
+    path = write_npz(tmp_path / "a.npz", **four(obs=np.random.default_rng(0).normal(size=(4, 2))))
+    with zipfile.ZipFile(path) as archive:
+        stored = io.BytesIO()
+        with zipfile.ZipFile(stored, "w") as copy:
+            for name in archive.namelist():
+                copy.writestr(name, archive.read(name))
+    content = stored.getvalue()
+    begin = content.index(b"\x93NUMPY") + 128  # behind the header of obs
+    for i in range(begin, begin + 64, 7):
+        path.write_bytes(content[:i] + bytes([content[i] ^ 4]) + content[i + 1 :])
+        with pytest.raises(FormatError, match="CRC"):
+            load(path)
+
+
+def test_bytes_behind_the_last_value_and_two_arrays_of_a_name_are_refused(tmp_path: Path) -> None:
+    for name, extra in (("a.npz", b"more"), ("b.npz", b"")):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            for key, values in four().items():
+                buffer = io.BytesIO()
+                np.save(buffer, values)
+                archive.writestr(f"{key}.npy", buffer.getvalue() + extra)
+            if not extra:
+                with pytest.warns(UserWarning, match="Duplicate name"):
+                    archive.writestr("obs.npy", buffer.getvalue())
+        with pytest.raises(FormatError, match=r"more bytes than its shape|two arrays of the same"):
+            load(tmp_path / name)

@@ -77,3 +77,12 @@ def test_a_bad_npz_file_is_refused_in_words(
 ) -> None:
     with pytest.raises((FormatError, DataError), match=sentence):
         load(write_npz(tmp_path / "a.npz", **arrays))
+
+
+def test_an_episode_index_that_does_not_fit_the_description_is_refused(tmp_path: Path) -> None:
+    load(write_npz(tmp_path / "a.npz", **four(episode_ends=[2, 4]))).save(tmp_path / "b.npz")
+    with np.load(tmp_path / "b.npz") as archive:
+        arrays = dict(archive)
+    del arrays["episode_ends"]
+    with pytest.raises(FormatError, match="does not fit this dataset: it describes 2 episodes"):
+        load(write_npz(tmp_path / "c.npz", **arrays))

@@ -142,3 +142,12 @@ def test_any_file_may_declare_what_its_actions_are(tmp_path: Path) -> None:
         file["data"].attrs["actions_are"] = "cut"
     with pytest.raises(DataError, match=r"demos.hdf5: actions_are is 'cut'; allowed: asked"):
         load(path)
+
+
+def test_scalar_actions_are_refused(tmp_path: Path) -> None:
+    small().save(tmp_path / "a.hdf5")
+    with h5py.File(tmp_path / "a.hdf5", "r+") as file:
+        del file["data/demo_0/actions"]
+        file["data/demo_0/actions"] = 1.0
+    with pytest.raises(FormatError, match="actions of demo 'demo_0' is a single number"):
+        load(tmp_path / "a.hdf5")

@@ -153,7 +153,7 @@ class _Dataset:
         vectors = [k for k in self.keys if k.vector]
         if self.extras:
             fields = self.extras.header
-            env_args = self.metadata["counterbc"].get("env_args", {})
+            env_args = json_files.entry(self.metadata["counterbc"], "env_args", dict, self.path)
         else:
             fields, env_args = action_bounds(self.actions), _env_args(self.metadata)
         return Header(
@@ -224,5 +224,6 @@ def _env_args(metadata: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(text, str):
         return {}
     spec = json_files.loads(text, dict, "env_spec")
-    name, kwargs = spec.get("id"), spec.get("kwargs") or {}
+    name, kwargs = spec.get("id"), spec.get("kwargs")
+    kwargs = kwargs if isinstance(kwargs, dict) else {}
     return {"env_name": name, "type": _GYM, "env_kwargs": kwargs, "env_spec": text}

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
+from counterbc.files import Guard
 from counterbc.formats import frames, hdf5, json_files, parquet
-from counterbc.formats.guard import Guard
 from counterbc.formats.minari.spaces import Leaf
 
 MAIN = "main_data.hdf5"
@@ -156,7 +156,9 @@ def _table(path: Path, kind: str, max_rows: int) -> pa.Table:
         with pa.OSFile(str(path)) as source:
             table = pa.ipc.open_file(source).read_all()
         table.validate(full=True)  # Arrow trusts the file otherwise
-        return table
+    if len(set(table.column_names)) < len(table.column_names):
+        raise FormatError(f"{path} has two columns of the same name; rename or remove one")
+    return table
 
 
 class _Table:

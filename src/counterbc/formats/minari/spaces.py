@@ -74,7 +74,7 @@ def _leaf(space: dict[str, Any], kind: str, label: str, path: tuple[str | int, .
     if kind == "Box":
         shape = json_files.entry(space, "shape", list, label)
     elif kind == "MultiDiscrete":
-        shape = np.shape(json_files.entry(space, "nvec", list, label))
+        shape = _nested_shape(json_files.entry(space, "nvec", list, label), label)
     elif kind == "MultiBinary":
         n = space.get("n")
         shape = n if isinstance(n, list) else [n]
@@ -87,12 +87,19 @@ def _leaf(space: dict[str, Any], kind: str, label: str, path: tuple[str | int, .
     return Leaf(path, kind, tuple(shape), str(space.get("dtype")), low, high)
 
 
+def _nested_shape(values: list[Any], label: str) -> tuple[int, ...]:
+    try:
+        return np.shape(values)
+    except ValueError:  # lists of different lengths
+        raise FormatError(f"{label} has lists of different lengths; repair it") from None
+
+
 def _bound(values: Any, size: int, label: str) -> Array:
     """Return one bound for each dimension; NaN if there is none."""
     try:
         bound = np.array(np.nan if values is None else values, np.float64)
         return np.broadcast_to(bound.ravel(), (size,))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise FormatError(
             f"{label} has the bound {values!r:.60}; expected {size} numbers; repair it"
         ) from None

@@ -12,7 +12,8 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
-from counterbc.formats.guard import Guard, check_size
+from counterbc.files import Guard
+from counterbc.formats.guard import check_size
 from counterbc.formats.rows import Rows
 
 _MAX_BYTES = 2**32  # of an array that is read as a whole, such as episode ids
@@ -28,7 +29,11 @@ class Members:
         with Guard(path):
             self._zip = zipfile.ZipFile(path)
             entries = self._zip.infolist()
+            for entry in entries:  # refuses a name that differs from the one beside the data
+                self._zip.open(entry).close()
         self._info = {e.filename.removesuffix(".npy"): e for e in entries}
+        if len(self._info) < len(entries):
+            raise FormatError(f"{path} has two arrays of the same name; save it again")
         self.names = tuple(self._info)
         for name in self.names:
             if ".." in Path(name).parts or name.startswith("/"):
@@ -65,6 +70,7 @@ class Members:
             )
         with stream:
             flat = self._numbers(stream, math.prod(shape), dtype)
+            self._check_end(stream, name)
         return flat.reshape(shape, order="F" if fortran else "C")
 
     def rows(self, name: str) -> Rows:
@@ -78,7 +84,10 @@ class Members:
 
         def read(start: int, stop: int) -> Array:
             count = stop - start
-            return self._numbers(stream, count * width, dtype).reshape(count, *shape[1:])
+            values = self._numbers(stream, count * width, dtype).reshape(count, *shape[1:])
+            if stop == shape[0]:
+                self._check_end(stream, name)
+            return values
 
         return Rows(read, shape, width * dtype.itemsize)
 
@@ -91,6 +100,12 @@ class Members:
             if len(values) != count:
                 raise EOFError(f"{len(values)} of {count} values are stored")
             return values
+
+    def _check_end(self, stream: IO[bytes], name: str) -> None:
+        """Refuse bytes after the last value; reading the end also compares the checksum."""
+        with Guard(self.path):
+            if stream.read(1):
+                raise ValueError(f"{name} has more bytes than its shape says")
 
     def _open(
         self, name: str, kinds: str = "biuf"

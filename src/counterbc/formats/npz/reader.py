@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
+from counterbc.files import Guard
 from counterbc.formats import json_files
 from counterbc.formats.extras import Extras, lost_digits, read_extras
-from counterbc.formats.guard import Guard
 from counterbc.formats.npz.members import Members
 from counterbc.formats.rows import column, lengths_from_ends, runs
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
 _READ = {"obs", "action", "reward", "episode", "episode_ends", "operator", "selected", "counterbc"}
+_SIMILAR = 0.8  # of the letters; a misspelling has as many
 
 
 def recognizes(path: Path) -> bool:
@@ -32,6 +34,7 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     """Open a file; without `counterbc` its observation has the single key `state`."""
     path = Path(path)
     with Members(path) as members:
+        _check_names(members)
         shape, total = members.shape("obs"), _check_rows(members)
         image, width = len(shape) > 2, 1 if len(shape) == 1 else shape[-1]
         header = Header(
@@ -43,10 +46,23 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
         if "counterbc" in members.names:
             extras, header = _add_extras(members, header)
         entries = _read_entries(members, total)
+    if extras is not None:
+        extras.check_fits([entry.length for entry in entries], f"{path}: counterbc")
     raw_episodes = _raw_episodes(path, entries)
     if extras is not None:
         raw_episodes = (extras.restore(raw, i) for i, raw in enumerate(raw_episodes))
     return Stream(header, raw_episodes).choose(obs)
+
+
+def _check_names(members: Members) -> None:
+    """Refuse an array whose name looks like a misspelling: its rows would silently be left out."""
+    for name in members.names:
+        absent = [n for n in _READ if n not in members.names]
+        if name not in _READ and (nearest := get_close_matches(name, absent, 1, _SIMILAR)):
+            raise FormatError(
+                f"{members.path} has an array named {name!r}, which looks like {nearest[0]}; "
+                "rename it to that, or to something else"
+            )
 
 
 def _left_out(members: Members) -> tuple[str, ...]:

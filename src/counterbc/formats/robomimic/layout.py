@@ -14,9 +14,9 @@ import h5py
 import numpy as np
 
 from counterbc.errors import AbsentEpisodes, FormatError
+from counterbc.files import Guard
 from counterbc.formats import hdf5
 from counterbc.formats.extras import lost_digits
-from counterbc.formats.guard import Guard
 from counterbc.formats.hdf5 import base, dataset, from_json, listing, member, text_of
 from counterbc.formats.robomimic.writer import DEMO
 from counterbc.formats.stream import Header

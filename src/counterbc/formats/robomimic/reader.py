@@ -45,6 +45,10 @@ def _header_then_episodes(path: Path, obs: Sequence[str] | None) -> Iterator[Any
 def _read_demo(group: h5py.Group, file_name: str, layout: Layout, path: Path) -> RawEpisode:
     name, datasets = layout.names[file_name], hdf5.names(group, path)
     action = numbers(group, "actions", path)
+    if action.ndim == 0:
+        raise FormatError(
+            f"{path}: actions of demo {name!r} is a single number; store one row per pair"
+        )
     count = hdf5.number_of(group, "num_samples", path)
     if count is not None and count != len(action):
         raise FormatError(

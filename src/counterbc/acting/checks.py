@@ -1,0 +1,136 @@
+"""Checks of a run folder's content, which may be damaged or come from anybody.
+
+They raise a `ValueError`; the loader adds the folder's name. Nothing is allocated by what a
+configuration claims: layers are compared with the tensors in the file first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from counterbc.data.scaling import TENSORS, Scaling
+from counterbc.errors import unknown
+from counterbc.policies import POLICIES, Params, Policy
+
+MAX_HISTORY = 1000
+"""Observations that a policy from a file may read; each environment keeps that many in memory."""
+_FACTORIES = (torch.rand, torch.zeros, torch.full, torch.linspace, torch.randperm)
+_SLACK = 8  # numbers created for each one that is stored
+_NAME_LISTS = ("action_names", "obs_names", "two_valued")
+
+
+def read_policy(spec: dict[str, Any], params: Params) -> Policy:
+    """Return the policy that a configuration describes."""
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec.items()}
+    kind = fields.pop("kind")
+    if not isinstance(kind, str) or kind not in POLICIES:
+        raise unknown("policy", kind, POLICIES)
+    stored = sum(v.numel() for v in params.values())
+    for name, value in fields.items():
+        for number in value if isinstance(value, tuple) else (value,):
+            if not isinstance(number, int) or isinstance(number, bool):
+                raise ValueError(f"{name} of the policy is {value!r:.60}")
+            if name != "history" and number > stored:
+                raise ValueError("the parameters do not fit the policy")
+    policy = POLICIES[kind](**fields)
+    if len(policy.hidden) > len(params):
+        raise ValueError(f"{len(policy.hidden)} hidden layers for {len(params)} parameters")
+    if policy.history > MAX_HISTORY:
+        raise ValueError(
+            f"the policy reads {policy.history} observations; at most {MAX_HISTORY} are allowed"
+        )
+    return policy
+
+
+def check_scales(scales: Scaling, members: int) -> None:
+    """Refuse a normalization of another shape, and one with which no action can be computed."""
+    if len(scales.obs_mean) != members:
+        raise ValueError(f"{len(scales.obs_mean)} normalizations for {members} members")
+    tensors = {name: getattr(scales, name) for name in TENSORS}
+    shapes = [tuple(t.shape) for t in tensors.values()]
+    if len(shapes[0]) != 2 or len(shapes[2]) != 2 or shapes[::2] != shapes[1::2]:
+        raise ValueError(f"the normalization has shapes {shapes}")
+    for name, tensor in tensors.items():
+        if tensor.dtype != torch.float32 or not bool(tensor.isfinite().all()):
+            raise ValueError(f"{name} of the normalization is not finite")
+    if not bool((scales.obs_scale > 0).all() and (scales.action_low <= scales.action_high).all()):
+        raise ValueError("the normalization has scales that are not positive")
+    if scales.action_set not in ("box", "ball") or not isinstance(scales.scale_actions, bool):
+        raise ValueError(f"the normalization is {scales.action_set!r:.40}")
+
+
+def check_params(
+    policy: Policy, params: Params, scales: Scaling, networks: int, diverged: Sequence[int] | None
+) -> None:
+    """Refuse parameters of other shapes, and those that are not finite.
+
+    `diverged` are the networks that may have such parameters, because their training diverged;
+    None: all may.
+    """
+    obs_size, action_size = scales.obs_mean.shape[1], scales.action_low.shape[1]
+    stored = sum(v.numel() for v in params.values()) // networks
+    with _AtMost(_SLACK * stored):
+        fresh = policy.init(torch.Generator(), obs_size, action_size)
+    required = {k: (networks, *v.shape) for k, v in fresh.items()}
+    if required != {k: tuple(v.shape) for k, v in params.items()}:
+        raise ValueError("the parameters do not fit the policy")
+    if {v.dtype for v in params.values()} != {torch.float32}:
+        raise ValueError("the parameters are not all of type float32")
+    finite = torch.stack([v.flatten(1).isfinite().all(1) for v in params.values()]).all(0)
+    bad = set(torch.nonzero(~finite).flatten().tolist())
+    if diverged is not None and (others := sorted(bad - set(diverged))):
+        raise ValueError(f"the parameters of network {others[0]} are not finite")
+
+
+class _AtMost(TorchFunctionMode):
+    """A context in which tensors of more than `count` numbers in all are not created."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.count = count
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in _FACTORIES:
+            sizes = args[0] if args and isinstance(args[0], tuple) else args
+            self.count -= prod(size for size in sizes if isinstance(size, int))
+            if self.count < 0:
+                raise ValueError("the parameters do not fit the policy")
+        return func(*args, **(kwargs or {}))
+
+
+def check_stacked(tensors: Mapping[str, Tensor], networks: int, members: int) -> None:
+    """Refuse parameters of a weighting, or a curve, that are not those of all members."""
+    for name, tensor in tensors.items():
+        kind, _, key = name.partition("/")
+        if kind == "weighting" and (not tensor.ndim or len(tensor) != networks):
+            raise ValueError(f"{name} has shape {tuple(tensor.shape)} for {networks} networks")
+        if kind == "curve":
+            rows = len(tensors["curve/steps"])
+            shape = (rows,) if key == "steps" else (rows, members)
+            if tuple(tensor.shape) != shape:
+                raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected {shape}")
+
+
+def check_config(config: Any, method: Any, radii: Sequence[Sequence[float]], actions: int) -> None:
+    """Refuse a configuration whose fields have other types than those that are written."""
+    if not isinstance(config, dict) or not isinstance(method, str):
+        raise ValueError("config and method are not what they should be")
+    for radius in radii:
+        if len(radius) != actions:
+            raise ValueError(f"a radius of {len(radius)} numbers for {actions} action dimensions")
+    for key in _NAME_LISTS:
+        names = config.get(key, [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"{key} is {names!r:.60}; expected a list of names")
+    for key in ("env", "backend", "radius_from"):
+        if not isinstance(config.get(key, ""), str | None):
+            raise ValueError(f"{key} is {config[key]!r:.60}; expected a text")
+    names = config.get("action_names", [])
+    if len(names) not in (0, actions) or not set(config.get("two_valued", [])) <= set(names):
+        raise ValueError(f"the names {names!r:.60} do not fit {actions} action dimensions")
