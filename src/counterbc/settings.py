@@ -12,7 +12,7 @@ from counterbc.data.lags import lag_number
 from counterbc.errors import OptionError, unknown
 from counterbc.kernels.registry import KERNEL_NAMES
 from counterbc.methods import METHODS, Method, find_method
-from counterbc.policies import FOR_IMAGES, POLICIES, Mixture, Policy
+from counterbc.policies import FOR_IMAGES, POLICIES, Policy
 from counterbc.supports import SUPPORTS, Demonstrated
 
 PAPER_STEPS = 10_000
@@ -140,14 +140,7 @@ class Settings:
             is_custom = policy.hidden != type(policy).hidden
             hidden = policy.hidden if is_custom or is_cnn else usual.hidden
             policy = kind(hidden=hidden, history=max(policy.history, usual.history))
-        if self.modes is None:
-            return policy
-        if not isinstance(policy, Mixture):
-            raise OptionError(
-                f"modes is {self.modes}, but a {type(policy).__name__} has one; choose the policy "
-                "mixture, or leave modes out"
-            )
-        return replace(policy, modes=self.modes)
+        return policy if self.modes is None else policy.with_modes(self.modes)
 
     @property
     def step_count(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,14 @@ from torch import Tensor
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.methods import find_method
-from counterbc.policies import Mixture
+from counterbc.policies import POLICIES, Mixture, Params, Policy
 from counterbc.selection.folds import split_folds
 from counterbc.selection.held_out import Candidate, Training, held_out_errors
 from counterbc.selection.mixture_modes import ModeGroups
 from counterbc.selection.radius import RadiusSearch, choose_radius
 from counterbc.settings import settings_for
 from counterbc.training.progress import Quiet
+from tests.fixture_types import Make
 
 
 def _head(*modes: tuple[float, float, float]) -> tuple[Tensor, Tensor, Tensor]:
@@ -100,3 +102,46 @@ def test_a_mixture_is_searched_with_the_steps_it_will_be_trained_for_unless_told
     small: dict[str, Any] = {"policy": "mixture", "steps": 20, "hidden": (8,), "progress": False}
     assert choose_radius(_two_goals(), search=RadiusSearch(radii), **small).steps == 20
     assert choose_radius(_two_goals(), search=RadiusSearch(radii, steps=10), **small).steps == 10
+
+
+@dataclass(frozen=True)
+class OwnMixture(Policy):
+    """A user's mixture, which does not derive from ours."""
+
+    modes: int = 2
+
+    def with_modes(self, modes: int) -> OwnMixture:
+        return replace(self, modes=modes)
+
+    @property
+    def _ours(self) -> Mixture:
+        return Mixture(hidden=self.hidden, modes=self.modes)
+
+    def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
+        return self._ours.init(generator, obs_size, action_size)
+
+    def head(self, params: Params, obs: Tensor) -> tuple[Tensor, ...]:
+        return self._ours.head(params, obs)
+
+    def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
+        return self._ours.log_prob(head, actions)
+
+    def mean(self, head: tuple[Tensor, ...]) -> Tensor:
+        return self._ours.mean(head)
+
+    def sample(self, head: tuple[Tensor, ...], u: Tensor) -> Tensor:
+        return self._ours.sample(head, u)
+
+
+def test_a_mixture_of_a_user_is_searched_like_ours(
+    make_demos: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(POLICIES, "own-mixture", OwnMixture)
+    search = RadiusSearch(radii=(0.0, 0.2, 0.4), steps=30)
+    options: dict[str, Any] = {"hidden": (8,), "modes": 3, "kernel": "torch", "progress": False}
+    own, ours = (
+        choose_radius(make_demos(episodes=6), search=search, policy=name, **options)
+        for name in ("own-mixture", "mixture")
+    )
+    np.testing.assert_allclose(own.error, ours.error, rtol=1e-4)
+    assert own.radius == ours.radius

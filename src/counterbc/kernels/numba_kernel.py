@@ -23,7 +23,6 @@ from counterbc.kernels.numba_loss import NumbaLossKernel
 from counterbc.kernels.numba_mixture import mixture_losses
 from counterbc.kernels.step_kernel import StepCase, StepTensors
 from counterbc.policies.gaussian import LOG_STD_RANGE
-from counterbc.policies.mixture import Mixture
 
 LOW, HIGH = f(LOG_STD_RANGE[0]), f(LOG_STD_RANGE[1])
 BETA_1, BETA_2, EPSILON = adam.BETA_1, adam.BETA_2, f(adam.EPSILON)
@@ -262,7 +261,7 @@ class NumbaKernel(NumbaLossKernel):
                 rate=optimizer.learning_rate,
                 first_step=int(optimizer.count) + 1,
                 block=math.ceil(batch / math.ceil(batch / self.rows)),  # equal ones
-                modes=policy.modes if isinstance(policy, Mixture) else 0,
+                modes=policy.modes,
                 loss=self.tensors.loss.numpy(),
             )
         optimizer.count.add_(len(position))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -35,6 +35,9 @@ class Mixture(Policy):
         super().__post_init__()
         if self.modes < 1:
             raise OptionError(f"modes is {self.modes}; a mixture has 1 or more")
+
+    def with_modes(self, modes: int) -> Mixture:
+        return replace(self, modes=modes)
 
     def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
         sizes, each = (obs_size * self.history, *self.hidden), (action_size,) * self.modes

@@ -40,6 +40,21 @@ class Policy(ABC):
         if self.history < 1:
             raise OptionError(f"history is {self.history}; a policy reads 1 or more observations")
 
+    @property
+    def modes(self) -> int:
+        """K, the Gaussians of a mixture, whose head is log w (B, K), μ and log σ (B, K, A).
+
+        0 for a policy with any other head.
+        """
+        return 0
+
+    def with_modes(self, modes: int) -> Policy:
+        """Return the same policy with this many modes."""
+        raise OptionError(
+            f"modes is {modes}, but a {type(self).__name__} has one; choose the policy mixture, "
+            "or leave modes out"
+        )
+
     def obs_shape(self, size: int) -> tuple[int, ...]:
         """Return the shape of an observation as users give it; a vector has `size` numbers."""
         return (size,)

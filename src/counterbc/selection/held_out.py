@@ -16,7 +16,7 @@ from counterbc.data.lags import NONE, answered_states
 from counterbc.data.radii import Radius, radius_of
 from counterbc.errors import CounterBCError, OptionError
 from counterbc.methods import Method
-from counterbc.policies import Mixture
+from counterbc.policies import Policy
 from counterbc.selection.clusters import Estimate, cluster_ratio, cluster_sums
 from counterbc.selection.folds import Folds, split_operators
 from counterbc.selection.mixture_modes import ModeGroups
@@ -258,7 +258,7 @@ def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[
     action, window = _act(policies, data, pairs)
     scales, policy = policies.scales, policies.policy
     actions = scales.action(torch.tensor(data.action[pairs]).expand_as(action))
-    if isinstance(policy, Mixture) and policies.shards == 1:
+    if policy.modes and policies.shards == 1:
         mean, variance = _mode_moments(policies, policy, window, actions)
     else:
         mean = scales.action(action)
@@ -281,7 +281,7 @@ def _late_residuals(policies: Policies, data: Demonstrations, pairs: Array) -> t
 
 @torch.no_grad()
 def _mode_moments(
-    policies: Policies, policy: Mixture, window: Tensor, actions: Tensor
+    policies: Policies, policy: Policy, window: Tensor, actions: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return each member's mean and variance within the mode of the demonstrated action.
 

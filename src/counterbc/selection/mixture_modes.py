@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from counterbc.policies import Mixture
+from counterbc.policies import Policy
 
 _VALLEY = 0.05  # of the lower peak: a lower density divides two modes
 _WEIGHT = 0.01  # of a Gaussian that counts
@@ -23,14 +23,14 @@ _POINTS = 9  # evaluated between two means
 class ModeGroups:
     """The modes of one mixture at each of B states."""
 
-    policy: Mixture
+    policy: Policy
     head: tuple[Tensor, ...]
     """log w (B, K), μ and log σ (B, K, A)."""
     label: Tensor
     """(B, K): Gaussians with the same number share a mode."""
 
     @staticmethod
-    def of(policy: Mixture, head: tuple[Tensor, ...]) -> ModeGroups:
+    def of(policy: Policy, head: tuple[Tensor, ...]) -> ModeGroups:
         return ModeGroups(policy, head, _labels(_together(policy, head)))
 
     def at(self, actions: Tensor) -> Tensor:
@@ -57,7 +57,7 @@ class ModeGroups:
         return middle, (share * around).sum(1)
 
 
-def _together(policy: Mixture, head: tuple[Tensor, ...]) -> Tensor:
+def _together(policy: Policy, head: tuple[Tensor, ...]) -> Tensor:
     """Return whether no valley divides two means: (B, K, K)."""
     mean = head[1]
     batch, modes, size = mean.shape

@@ -24,7 +24,6 @@ from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.lags import NONE
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import Method, find_method
-from counterbc.policies import Mixture
 from counterbc.selection.doubts import (
     LEAST_STEPS,
     Doubt,
@@ -219,9 +218,9 @@ def search_radii(
         [split_folds(d, search.folds, search.seed + r) for r in range(search.repeats)]
         for d in samples
     ]
-    settings, mixture = training.settings, isinstance(training.method.policy, Mixture)
+    settings, is_mixture = training.settings, training.method.policy.modes > 0
     steps = settings.step_count
-    if search.steps is not None or not mixture:
+    if search.steps is not None or not is_mixture:
         steps = min(search.steps_for(max(d.pairs for d in samples)), steps)
     training = replace(training, settings=replace(settings, radius=0.0, steps=steps, held_out=0.0))
     lags = lags or [NONE] * len(samples)
@@ -257,7 +256,7 @@ def _choice(
     if not np.isfinite(error).any():
         raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
     difference, difference_se = mean_and_error(total - total[:, :, :1])
-    rule = least_radius if isinstance(training.method.policy, Mixture) else best_radius
+    rule = least_radius if training.method.policy.modes > 0 else best_radius
     steps = training.settings.step_count
     return RadiusChoice(
         radius=rule(search.radii, total),
