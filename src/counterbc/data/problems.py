@@ -143,14 +143,11 @@ class Outside:
             self._first.setdefault(i, r.name)
 
     def problems(self) -> Iterator[Problem]:
-        names = self._model.action_names
-        places = tuple(
-            OutsidePlace(dimension=names[i], pairs=int(self._counts[i]), episode=first)
-            for i, first in sorted(self._first.items())[:PLACES]
-        )
-        if self.pairs:
-            text = f"{_count(self.pairs, 'action')} outside the bounds"
-            yield Problem(kind="outside", count=self.pairs, text=text, places=places)
+        names, places = self._model.action_names, Places(self.pairs)
+        for i, first in sorted(self._first.items()):
+            place = OutsidePlace(dimension=names[i], pairs=int(self._counts[i]), episode=first)
+            places.add(place, 0)
+        yield from places.problem("outside", "action", "outside the bounds")
 
 
 class Idle:
@@ -212,15 +209,10 @@ class Short:
 
 def constant(kind: str, names: Sequence[str], moments: Moments) -> Iterator[Problem]:
     """Yield the problem of dimensions that never change."""
-    if moments.rows < 2:
-        return
-    still = np.flatnonzero(moments.low == moments.high).tolist()
-    places = tuple(
-        ConstantPlace(dimension=names[i], value=float(moments.low[i])) for i in still[:PLACES]
-    )
-    if still:
-        text = f"{_count(len(still), 'dimension')} in which nothing changes"
-        yield Problem(kind=f"constant {kind}", count=len(still), text=text, places=places)
+    places, still = Places(), (moments.low == moments.high) & (moments.rows >= 2)
+    for i in np.flatnonzero(still).tolist():
+        places.add(ConstantPlace(dimension=names[i], value=float(moments.low[i])))
+    yield from places.problem(f"constant {kind}", "dimension", "in which nothing changes")
 
 
 class Saturated:
@@ -251,18 +243,12 @@ class Saturated:
         has_bounds, moments = self._model.action_low is not None, self._moments
         low, high = (self._low, self._high) if has_bounds else (moments.at_low, moments.at_high)
         often = np.maximum(low, high) >= max(SATURATED * moments.rows, 2)
-        dimensions = np.flatnonzero(often & (low + high < moments.rows)).tolist()
-        places = tuple(
-            SaturatedPlace(
-                dimension=self._model.action_names[i], low=int(low[i]), high=int(high[i])
-            )
-            for i in dimensions[:PLACES]
-        )
-        if dimensions:
-            end = "a bound" if has_bounds else "its lowest or highest value"
-            count = _count(len(dimensions), "dimension")
-            text = f"{count} at {end} in {SATURATED:.0%} of the pairs or more"
-            yield Problem(kind="saturated", count=len(dimensions), text=text, places=places)
+        names, places = self._model.action_names, Places()
+        for i in np.flatnonzero(often & (low + high < moments.rows)).tolist():
+            places.add(SaturatedPlace(dimension=names[i], low=int(low[i]), high=int(high[i])))
+        end = "a bound" if has_bounds else "its lowest or highest value"
+        text = f"at {end} in {SATURATED:.0%} of the pairs or more"
+        yield from places.problem("saturated", "dimension", text)
 
 
 def _count(count: int, noun: str) -> str:
