@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 import counterbc as cb
-from counterbc.acting.act import Act
+from counterbc.acting.act import ACTS, Act
 from counterbc.acting.actor import Acting
 from counterbc.acting.intervals import paired_difference
 from counterbc.acting.rollout import same_simulator, start_seeds
@@ -232,7 +232,7 @@ def best(numbers: Record) -> str:
     }
     way = max(laps, key=lambda way: float(laps[way][0].mean()))
     base, lines = laps[way][0], []
-    for act in ("mean", "sample"):
+    for act in ACTS:
         gain = above(laps["taken", act, "own"][1], base)
         lines.append(f"- Counter-BC that learned from actions taken, act={act}: {gain}")
     first = f"Above the best BC (actions {way[0]}, act={way[1]}, {100 * base.mean():.0f} %):"

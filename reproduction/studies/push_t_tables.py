@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from counterbc.acting.act import ACTS
 from counterbc.experiments.file_data import ALL, Subset
 from reproduction.studies.push_t import ROWS, SUBSETS, WORLD, rows_of
 from reproduction.tables import ComparisonLine, archived_rows, compare_methods, markdown
@@ -28,7 +29,7 @@ def tables(folder: Path, network: str) -> str:
     rows["order"], rows["label"] = [i for i, _ in labels], [name for _, name in labels]
     blocks, summary = [], []
     for subset in SUBSETS:
-        for act in ("mean", "sample"):
+        for act in ACTS:
             part = rows[(rows.subset == str(subset)) & (rows.act == act)].sort_values("order")
             if not len(part):
                 continue

@@ -41,7 +41,8 @@ class TrainingPlan:
     start: Policies | None = None
     """Trained policies to continue from."""
     preset: str | None = None
-    """The preset that the settings come from; None where there is none."""
+    """The preset that the settings come from, or None. Nothing is computed from it: it is kept for
+    the configuration of the run, where people look for the name."""
     choices: tuple[Choice, ...] = ()
     """What was chosen from each dataset, in the order of the choices."""
 
