@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import counterbc as cb
 from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import mean_interval, paired_difference
-from counterbc.data.scaling import feasible_units
+from counterbc.data.scaling import scaled_feasible_set
 from counterbc.demonstrators import UniformNoise
 from counterbc.diagnosis.clamp_to_support import within
 from counterbc.diagnosis.components import by_episode
@@ -83,7 +83,7 @@ def cleaned_sets(
 
 def _limit(meaning: cb.Meaning) -> Array:
     """Return the predictions within Δ and the action set; these worlds act in [−1, 1]."""
-    A, delta = feasible_units(meaning.demos), np.array(meaning.radius)
+    A, delta = scaled_feasible_set(meaning.demos), np.array(meaning.radius)
     return within(np.array(meaning.shown), np.array(meaning.predicted), delta, meaning.shape, A)
 
 

@@ -50,8 +50,8 @@ def test_a_dimension_that_is_constant_but_for_rounding_is_constant() -> None:
 
 def test_actions_are_mapped_by_their_bounds_by_hand() -> None:
     scales = fit(bounded_demos([[0.0, 0.0]], [0, -10], [4, 10]))
-    unit = scales.action(torch.tensor([[[0.0, -10.0], [4.0, 10.0], [3.0, 5.0]]]))
-    assert unit.tolist() == [[[-1, -1], [1, 1], [0.5, 0.5]]]
+    scaled_action = scales.action(torch.tensor([[[0.0, -10.0], [4.0, 10.0], [3.0, 5.0]]]))
+    assert scaled_action.tolist() == [[[-1, -1], [1, 1], [0.5, 0.5]]]
     assert scales.bounds_from == "declared"
 
 

@@ -71,8 +71,8 @@ def test_the_error_is_measured_where_actions_span_one_to_minus_one(
     policy = quick(tiny)[0]
     actions = deterministic_actions(policy, tiny)
     low, high = (np.asarray(x, float) for x in (tiny.action_low, tiny.action_high))
-    unit = 2 * (actions - tiny.action) / (high - low)
-    assert held_out_error(policy, tiny) == pytest.approx(float((unit**2).mean()), rel=1e-6)
+    scaled_error = 2 * (actions - tiny.action) / (high - low)
+    assert held_out_error(policy, tiny) == pytest.approx(float((scaled_error**2).mean()), rel=1e-6)
 
 
 def test_a_world_and_an_impossible_share_are_refused(cell: HeldOutCell) -> None:

@@ -245,9 +245,9 @@ def test_limited_counterfactuals_need_a_box_of_one_or_scaled_actions(
     with pytest.raises(OptionError, match="or bounds of ±1; turn on scale_actions, or"):
         quick(wide, "counter-bc", **raw)
     assert not quick(wide, "counter-bc", scale_actions=False, limited=False).diverged.any()
-    unit = make_demos()
-    scaled_run = quick(unit, "counter-bc", limited=True)
-    assert_near(quick(unit, "counter-bc", **raw), scaled_run, within=1e-4)
+    demos = make_demos()
+    scaled_run = quick(demos, "counter-bc", limited=True)
+    assert_near(quick(demos, "counter-bc", **raw), scaled_run, within=1e-4)
 
 
 def test_limits_change_what_is_learned_only_where_they_are_reached(

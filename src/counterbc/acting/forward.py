@@ -187,10 +187,10 @@ class Forward:
         if not self.scale_actions:
             action = (action - self.low) * (2 / self.span) - 1
         if self.ball:
-            unit = action / self.ops.clip(self.ops.length(action), 1.0, np.inf)
+            scaled_action = action / self.ops.clip(self.ops.length(action), 1.0, np.inf)
         else:
-            unit = self.ops.clip(action, -1.0, 1.0)
-        return (unit + 1) * (self.span / 2) + self.low
+            scaled_action = self.ops.clip(action, -1.0, 1.0)
+        return (scaled_action + 1) * (self.span / 2) + self.low
 
 
 def _weights(policies: TrainedNetworks) -> Weights:

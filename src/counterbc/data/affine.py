@@ -9,21 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 
-def to_unit(action: Any, low: Any, high: Any) -> Any:
+def scale(action: Any, low: Any, high: Any) -> Any:
     """Map `low` to −1 and `high` to 1."""
     return 2 * (action - low) / (high - low) - 1
 
 
-def from_unit(unit: Any, low: Any, high: Any) -> Any:
+def unscale(scaled_action: Any, low: Any, high: Any) -> Any:
     """Map −1 to `low` and 1 to `high`."""
-    return low + (unit + 1) / 2 * (high - low)
+    return low + (scaled_action + 1) / 2 * (high - low)
 
 
-def to_unit_exactly(action: Any, low: Any, high: Any) -> Any:
-    """Return `to_unit` computed from the middle, which changes no bit where bounds are ±1."""
+def scale_exactly(action: Any, low: Any, high: Any) -> Any:
+    """Return `scale` computed from the middle, which changes no bit where bounds are ±1."""
     return (action - (low + high) / 2) / ((high - low) / 2)
 
 
-def from_unit_exactly(unit: Any, low: Any, high: Any) -> Any:
-    """Return `from_unit` computed from the middle, which changes no bit where bounds are ±1."""
-    return (low + high) / 2 + (high - low) / 2 * unit
+def unscale_exactly(scaled_action: Any, low: Any, high: Any) -> Any:
+    """Return `unscale` computed from the middle, which changes no bit where bounds are ±1."""
+    return (low + high) / 2 + (high - low) / 2 * scaled_action

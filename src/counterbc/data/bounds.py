@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from counterbc.data.affine import to_unit
+from counterbc.data.affine import scale
 from counterbc.data.arrays import Array, read_only
 from counterbc.errors import DataError, unknown
 
@@ -48,10 +48,10 @@ def outside_bounds(action: Array, low: Array | None, high: Array | None, action_
     """Return whether each action (N, A) lies outside its bounds, beyond rounding: (N,) bool."""
     if low is None or high is None:
         return np.zeros(len(action), dtype=bool)
-    unit = to_unit(action, low, high)
+    scaled_action = scale(action, low, high)
     if action_set == "ball":
-        return np.asarray(np.linalg.norm(unit, axis=1) > 1 + 1e-5)
-    return np.asarray((np.abs(unit) > 1 + 1e-5).any(axis=1))
+        return np.asarray(np.linalg.norm(scaled_action, axis=1) > 1 + 1e-5)
+    return np.asarray((np.abs(scaled_action) > 1 + 1e-5).any(axis=1))
 
 
 def bounds_text(low: Array | None, high: Array | None, action_set: str) -> str:

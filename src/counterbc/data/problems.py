@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from counterbc.data.affine import to_unit
+from counterbc.data.affine import scale
 from counterbc.data.arrays import Array
 from counterbc.data.censoring import bound_sides
 from counterbc.data.demonstrations import Demonstrations
@@ -132,10 +132,10 @@ class Outside:
         low, high = self._model.action_low, self._model.action_high
         if low is None or high is None:
             return
-        unit = np.abs(to_unit(r.action.astype(np.float32), low, high))  # (T, A)
-        is_outside = unit > 1 + 1e-5
+        scaled_action = np.abs(scale(r.action.astype(np.float32), low, high))  # (T, A)
+        is_outside = scaled_action > 1 + 1e-5
         if self._model.action_set == "ball":
-            self.pairs += int((np.linalg.norm(unit, axis=1) > 1 + 1e-5).sum())
+            self.pairs += int((np.linalg.norm(scaled_action, axis=1) > 1 + 1e-5).sum())
         else:
             self.pairs += int(is_outside.any(axis=1).sum())
         self._counts += is_outside.sum(axis=0)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterbc.data.affine import from_unit, to_unit
+from counterbc.data.affine import scale, unscale
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import ActionSet, Demonstrations
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
@@ -83,41 +83,41 @@ class Scaling:
 
     def action(self, action: Tensor) -> Tensor:
         """Return actions as the policy gives them."""
-        return self._unit(action) if self.scale_actions else action
+        return self._scale(action) if self.scale_actions else action
 
     def restore(self, action: Tensor) -> Tensor:
         """Return the policy's actions in the user's units, projected to A."""
-        return self._from_unit(action if self.scale_actions else self._unit(action))
+        return self._unscale(action if self.scale_actions else self._scale(action))
 
     def project(self, action: Tensor) -> Tensor:
         """Return recorded actions, in the user's units, projected to A."""
-        return self._from_unit(self._unit(action))
+        return self._unscale(self._scale(action))
 
-    def _from_unit(self, unit: Tensor) -> Tensor:
-        unit = feasible_set(self.action_set).project(unit)
-        low, high = _like(self.action_low, unit), _like(self.action_high, unit)
-        action: Tensor = from_unit(unit, low, high)
+    def _unscale(self, scaled_action: Tensor) -> Tensor:
+        scaled_action = feasible_set(self.action_set).project(scaled_action)
+        low, high = _like(self.action_low, scaled_action), _like(self.action_high, scaled_action)
+        action: Tensor = unscale(scaled_action, low, high)
         return action
 
-    def _unit(self, action: Tensor) -> Tensor:
+    def _scale(self, action: Tensor) -> Tensor:
         low, high = _like(self.action_low, action), _like(self.action_high, action)
-        unit: Tensor = to_unit(action, low, high)
-        return unit
+        scaled_action: Tensor = scale(action, low, high)
+        return scaled_action
 
 
-def unit_actions(demos: Demonstrations, action: Array) -> Array:
+def scaled_actions(demos: Demonstrations, action: Array) -> Array:
     """Map actions (N, A) of a dataset to the range [−1, 1]."""
     return _action_scales(demos).action(torch.tensor(action)[None])[0].numpy()
 
 
-def user_actions(demos: Demonstrations, unit: Array) -> Array:
+def user_actions(demos: Demonstrations, scaled_action: Array) -> Array:
     """Map actions (N, A) in [−1, 1] back to the dataset's units."""
     scales = _action_scales(demos)
     low, high = (x.double().numpy() for x in (scales.action_low, scales.action_high))  # (1, A)
-    return np.asarray(from_unit(unit, low, high))
+    return np.asarray(unscale(scaled_action, low, high))
 
 
-def feasible_units(demos: Demonstrations) -> Feasible:
+def scaled_feasible_set(demos: Demonstrations) -> Feasible:
     """Return A in the range [−1, 1]; without declared bounds every action is feasible."""
     return Everywhere() if demos.action_low is None else feasible_set(demos.action_set)
 

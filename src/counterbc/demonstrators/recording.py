@@ -11,7 +11,7 @@ import torch
 from gymnasium.vector import VectorEnv
 
 from counterbc.data import draws
-from counterbc.data.affine import from_unit_exactly, to_unit_exactly
+from counterbc.data.affine import scale_exactly, unscale_exactly
 from counterbc.data.arrays import Array
 from counterbc.data.censoring import ActionsAre, check_actions_are
 from counterbc.data.demonstrations import Demonstrations, Episode
@@ -136,8 +136,8 @@ def _roll(env: VectorEnv[Any, Any, Any], world: World, control: Control, key: Ar
     steps: list[tuple[Array, Array, Array, Array, Array]] = []
     while running.any():
         best = np.asarray(expert(obs, key, t), np.float64)  # (N, A)
-        chosen_action = control(obs, to_unit_exactly(best, low, high), t)
-        action = from_unit_exactly(chosen_action, low, high).astype(np.float32)
+        chosen_action = control(obs, scale_exactly(best, low, high), t)
+        action = unscale_exactly(chosen_action, low, high).astype(np.float32)
         after, reward, terminated, truncated, _ = env.step(action)
         steps.append((obs, action, reward, best, running))
         obs, t, running = after, t + 1, running & ~(terminated | truncated)

@@ -23,7 +23,7 @@ _EDGE = 0.98  # of [−1, 1]
 
 
 def kinematics(path: Array, action: Array, typical_step: float) -> dict[str, float]:
-    """Return the measures of an episode from scaled observations (T, S), unit actions (T, A).
+    """Return the measures of an episode from scaled observations (T, S) and actions (T, A).
 
     `typical_step` is the dataset's median step.
     """

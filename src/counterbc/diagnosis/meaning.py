@@ -16,7 +16,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, lag_text, undo_lag
 from counterbc.data.names import shorten
 from counterbc.data.radii import Radius, radius_of
-from counterbc.data.scaling import feasible_units, unit_actions, user_actions
+from counterbc.data.scaling import scaled_actions, scaled_feasible_set, user_actions
 from counterbc.diagnosis.clamp_to_support import prediction_trust, relative, within
 from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.predictions import answer_states, robust_predictions, with_actions
@@ -75,7 +75,7 @@ class Meaning:
     def moved(self) -> Array:
         """‖demonstrated − meant‖ in the same units, at most Δ for feasible actions: (N,)."""
         answer = undo_lag(self.demos, self.lag)[0].astype(np.float64)
-        answer, meant = (unit_actions(self.demos, actions) for actions in (answer, self.meant))
+        answer, meant = (scaled_actions(self.demos, actions) for actions in (answer, self.meant))
         return np.asarray(np.linalg.norm(answer - meant, axis=1))
 
     @property
@@ -90,7 +90,7 @@ class Meaning:
     @cached_property
     def episodes(self) -> tuple[Score, ...]:
         """The scores of the episodes, in their order."""
-        return episode_scores(self.demos, self.residual, unit_actions(self.demos, self.shown))
+        return episode_scores(self.demos, self.residual, scaled_actions(self.demos, self.shown))
 
     @cached_property
     def operators(self) -> tuple[Score, ...]:
@@ -175,11 +175,11 @@ def _meaning(
     shown, prediction = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
     answer, has_answer = undo_lag(demos, lag)
     rows = np.flatnonzero(has_answer)  # (n,)
-    unit, aim = unit_actions(demos, answer.astype(np.float64)), unit_actions(demos, prediction)
-    off, unit, aim = np.where(has_answer[:, None], unit - aim, np.nan), unit[rows], aim[rows]
+    action, aim = (scaled_actions(demos, a) for a in (answer.astype(np.float64), prediction))
+    off, action, aim = np.where(has_answer[:, None], action - aim, np.nan), action[rows], aim[rows]
     trust = prediction_trust(off[rows], _disagreement(demos, means)[rows])[:, None]  # (n, 1)
-    target = unit + trust * (aim - unit)
-    clamped = within(unit, target, np.array(delta), shape, feasible_units(demos))
+    target = action + trust * (aim - action)
+    clamped = within(action, target, np.array(delta), shape, scaled_feasible_set(demos))
     meant, limited = shown.copy(), np.zeros(len(shown), np.bool_)
     meant[rows] = user_actions(demos, clamped)
     limited[rows] = ~np.isclose(clamped, target, atol=1e-6).all(1)
@@ -201,8 +201,8 @@ def _disagreement(demos: Demonstrations, means: Array) -> Array:
 
     Few policies cannot estimate it at one pair, and neighbouring pairs are predicted equally well.
     """
-    units = np.stack([unit_actions(demos, m) for m in means])
-    off = units - np.nanmean(units, axis=0)
+    actions = np.stack([scaled_actions(demos, m) for m in means])
+    off = actions - np.nanmean(actions, axis=0)
     count = np.isfinite(off).all(2).sum(0)  # (N,)
     variance = np.nansum(off**2, axis=(0, 2)) / np.maximum(count - 1, 1)  # (N,)
     edges = [np.pad(v, _AROUND, mode="edge") for v in by_episode(demos, variance)]

@@ -9,7 +9,7 @@ import numpy as np
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, lagged_pairs, undo_lag
-from counterbc.data.scaling import unit_actions
+from counterbc.data.scaling import scaled_actions
 from counterbc.diagnosis.components import Components, by_episode, known_by_episode
 from counterbc.selection.held_out import HeldOut, Training, held_out_predictions
 
@@ -59,8 +59,8 @@ def with_actions(demos: Demonstrations, action: Array) -> Demonstrations:
 
 def _usual_pairs(demos: Demonstrations, has_answer: Array, prediction: Array) -> Array:
     """Return the selected pairs of episodes that are not outliers, as indices into all pairs."""
-    actions = unit_actions(demos, demos.action.astype(np.float64))
-    residual = actions - unit_actions(demos, prediction)
+    actions = scaled_actions(demos, demos.action.astype(np.float64))
+    residual = actions - scaled_actions(demos, prediction)
     residual[~has_answer] = np.nan
     is_usual = Components.of(known_by_episode(demos, residual)).learnable  # (E,)
     of_pair = np.repeat(is_usual, [len(e) for e in demos.episodes])

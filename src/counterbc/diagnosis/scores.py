@@ -56,14 +56,14 @@ class Score:
         return "" if np.isnan(self.low) else f"[{self.low:.3f}, {self.high:.3f}]"
 
 
-def episode_scores(demos: Demonstrations, residual: Array, unit: Array) -> tuple[Score, ...]:
-    """Return the score of each episode from residuals and demonstrated actions, (N, A) each.
+def episode_scores(demos: Demonstrations, residual: Array, action: Array) -> tuple[Score, ...]:
+    """Return the score of each episode from residuals and scaled actions, (N, A) each.
 
     Pairs whose residual is NaN do not count.
     """
     residuals = known_by_episode(demos, residual)
     components = Components.of(residuals)
-    measures = _kinematics(demos, by_episode(demos, unit))
+    measures = _kinematics(demos, by_episode(demos, action))
     return tuple(
         _score(e, [residuals[i]], components, [i], [measures[i]])
         for i, e in enumerate(demos.episodes)

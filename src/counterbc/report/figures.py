@@ -39,8 +39,8 @@ def lengths_figure(demos: Demonstrations) -> Markup | None:
 
 def radius_figure(choice: RadiusChoice) -> Markup:
     """Return the held-out error in percent of that at Δ = 0, ± one standard error."""
-    radii, unit = np.array(choice.radii), choice.error[0] / 100
-    part, se = np.array(choice.difference) / unit, np.array(choice.difference_se) / unit
+    radii, percent = np.array(choice.radii), choice.error[0] / 100
+    part, se = np.array(choice.difference) / percent, np.array(choice.difference_se) / percent
     finite = np.isfinite(part)
     radii, part, se = radii[finite], part[finite], se[finite]
     axes = Axes(span(radii, 0.03), span([part - se, part + se], 0.08), height=230)

@@ -12,7 +12,7 @@ from counterbc.acting.policies import Policies
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode
-from counterbc.data.scaling import unit_actions
+from counterbc.data.scaling import scaled_actions
 from counterbc.errors import DataError, OptionError
 from counterbc.methods import METHODS
 from counterbc.selection.clusters import episode_clusters
@@ -128,7 +128,7 @@ def _lag_errors(
     own_past: Array | None,
 ) -> LagErrors:
     pairs = demos.learned
-    step, action = pairs - demos.starts[pairs], unit_actions(demos, demos.action[pairs])
+    step, action = pairs - demos.starts[pairs], scaled_actions(demos, demos.action[pairs])
 
     def squares(populations: Sequence[Sequence[Policies]]) -> Array:
         errors = errors_of(demos, folds, populations)

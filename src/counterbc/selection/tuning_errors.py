@@ -11,7 +11,7 @@ from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import lagged_pairs
 from counterbc.data.radii import Radius
-from counterbc.data.scaling import unit_actions
+from counterbc.data.scaling import scaled_actions
 from counterbc.errors import CounterBCError, DataError
 from counterbc.selection.clusters import cluster_mean, episode_clusters
 from counterbc.selection.ensembles import by_size, pays
@@ -101,7 +101,7 @@ class TuningErrors:
 
     def _table(self, d: int, squares: Array, errors: HeldOutErrors) -> ErrorTable:
         data = self.datasets[d]
-        action = unit_actions(data, data.action[data.learned])
+        action = scaled_actions(data, data.action[data.learned])
         spread = ((action - action.mean(0)) ** 2).sum(-1)
         known = ~np.isnan(squares).any((0, 1))
         if not known.any():

@@ -163,8 +163,10 @@ def _feasible(plan: TrainingPlan) -> Feasible:
     if not plan.settings.limited:
         return Everywhere()
     low, high = plan.datasets[0].action_low, plan.datasets[0].action_high
-    unit = low is not None and high is not None and bool((low == -1).all() and (high == 1).all())
-    if not plan.settings.scale_actions and not unit:
+    is_scaled = (
+        low is not None and high is not None and bool((low == -1).all() and (high == 1).all())
+    )
+    if not plan.settings.scale_actions and not is_scaled:
         raise OptionError(
             "limiting counterfactuals to A needs scaled actions, or bounds of ±1; turn on "
             "scale_actions, or turn off limited"
