@@ -158,7 +158,7 @@ def seconds(folder: Path) -> str:
             if any(text.startswith(f"{call['device']},") for text in texts):
                 count = f"{timing['computed']} of {timing['of']}"
                 rows.append([place, stage, count, f"{timing['seconds']:.0f}"])
-    return markdown_table(("machine", "part", "populations", "finished after, s"), rows)
+    return markdown_table(("machine", "part", "cells", "finished after, s"), rows)
 
 
 SECTIONS: dict[str, Callable[[Path], str]] = {

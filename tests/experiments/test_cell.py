@@ -57,7 +57,7 @@ def test_rows_have_what_the_cell_measures_and_how_it_was_trained(tiny: Demonstra
     ]  # fmt: skip
     assert rows[0]["fingerprint"] == tiny.fingerprint()
     contents = json.loads(table.schema.metadata[b"counterbc"])
-    assert contents["population"] == cell.about
+    assert contents["cell"] == cell.about
     assert contents["config"]["settings"]["steps"] == 2
     assert rows[0]["kernel"] == contents["config"]["kernel"]
 

@@ -33,7 +33,15 @@ def test_rows_are_read_as_they_were_written(table: pa.Table, tmp_path: Path) -> 
     path = tmp_path / "rows.parquet"
     write_rows(path, TINY, table, "cpu")
     assert read_rows(path, TINY).to_pylist() == table.to_pylist()
-    assert description(path)["population"] == TINY.about
+    assert description(path)["cell"] == TINY.about
+
+
+def test_rows_of_version_0_1_are_read(table: pa.Table, tmp_path: Path) -> None:
+    path, contents = tmp_path / "rows.parquet", json.loads(table.schema.metadata[b"counterbc"])
+    old_contents = json.dumps({"population": contents["cell"], "config": contents["config"]})
+    pq.write_table(table.replace_schema_metadata({"counterbc": old_contents}), path)
+    assert read_rows(path, TINY).to_pylist() == table.to_pylist()
+    assert description(path) == contents
 
 
 def test_a_damaged_file_and_one_of_another_cell_are_named(table: pa.Table, tmp_path: Path) -> None:

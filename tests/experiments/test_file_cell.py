@@ -50,8 +50,8 @@ def test_rows_say_what_was_learned_from_and_what_came_of_it(tiny: FileCell) -> N
     assert (first["pairs"], first["steps"], first["length"]) == (200, 4, 20.0)
     assert first["return_count"] == first["length_count"] == 3
     assert first["return"] != rows[1]["return"]
-    population = json.loads(table.schema.metadata[b"counterbc"])["population"]
-    assert population == json.loads(json.dumps(tiny.about))
+    about = json.loads(table.schema.metadata[b"counterbc"])["cell"]
+    assert about == json.loads(json.dumps(tiny.about))
     assert str(tiny.file.parent) not in str(table.schema.metadata)
 
 

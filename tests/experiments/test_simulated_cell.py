@@ -26,7 +26,7 @@ def test_rows_contain_the_cell_and_its_measurements() -> None:
     assert (first["device"], first["torch"]) == ("cpu", str(torch.__version__))
     assert first["kernel"] in ("torch", "numba")
     assert first["fingerprint"] != rows[1]["fingerprint"]
-    assert json.loads(table.schema.metadata[b"counterbc"])["population"] == TINY.about
+    assert json.loads(table.schema.metadata[b"counterbc"])["cell"] == TINY.about
 
 
 def test_the_methods_of_a_seed_see_the_same_demonstrations() -> None:

@@ -21,11 +21,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from counterbc.errors import CounterBCError, FormatError
-from counterbc.experiments.cell_files import description
+from counterbc.experiments.cell_files import description, renamed_keys
 from counterbc.files import aside, check_free
 
-NAME_COLUMN = "population"
-"""The column with the name of a row's file."""
+NAME_COLUMN = "cell"
+"""The column with the name of a row's file; `population` in archives of version 0.1."""
 DROPPED_KEYS = ("members", "data", "radius_choices", "choices")
 
 
@@ -55,17 +55,18 @@ def unpack(path: Path, folder: Path) -> int:
     try:
         archive = pq.read_table(path)
         about = json.loads(archive.schema.metadata[b"counterbc"])
+        (column,) = {NAME_COLUMN, "population"} & set(archive.column_names)
     except (OSError, ValueError, TypeError, KeyError) as error:  # pyarrow's too
         raise FormatError(f"{path} is not an archive of rows ({type(error).__name__})") from None
     folder.mkdir(parents=True, exist_ok=True)
-    for name, contents in about.items():
+    for name, contents in ((name, renamed_keys(c)) for name, c in about.items()):
         file = folder / f"{Path(name).name}.parquet"
         if file.exists():
             continue
-        rows = archive.filter(pc.equal(archive[NAME_COLUMN], name)).drop_columns([NAME_COLUMN])
+        rows = archive.filter(pc.equal(archive[column], name)).drop_columns([column])
         empty = [c for c in rows.column_names if rows[c].null_count == len(rows)]
         # An empty column can belong to another kind of cell, or to another world.
-        rows = rows.drop_columns([c for c in empty if c not in contents["population"]])
+        rows = rows.drop_columns([c for c in empty if c not in contents["cell"]])
         with aside(file) as temporary:
             metadata = {"counterbc": json.dumps(contents)}
             pq.write_table(rows.replace_schema_metadata(metadata), temporary)

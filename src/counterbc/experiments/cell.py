@@ -136,7 +136,7 @@ class Cell(ABC):
             for i, values in measurements
             for member in [policies.members[i]]
         ]
-        about = json.dumps({"population": self.about, "config": config})
+        about = json.dumps({"cell": self.about, "config": config})
         return pa.Table.from_pylist(rows).replace_schema_metadata({"counterbc": about})
 
 

@@ -21,8 +21,8 @@ from counterbc.training.run import versions
 def description(path: Path) -> dict[str, Any]:
     """Return what a file of rows contains beside them: its cell and its configuration."""
     try:
-        contents: dict[str, Any] = json.loads(pq.read_schema(path).metadata[b"counterbc"])
-        if not {"population", "config"} <= contents.keys():
+        contents = renamed_keys(json.loads(pq.read_schema(path).metadata[b"counterbc"]))
+        if not {"cell", "config"} <= contents.keys():
             raise ValueError
     except (OSError, ValueError, TypeError, KeyError) as error:  # pyarrow's too
         raise FormatError(
@@ -32,9 +32,14 @@ def description(path: Path) -> dict[str, Any]:
     return contents
 
 
+def renamed_keys(contents: dict[str, Any]) -> dict[str, Any]:
+    """Return a description by its present keys; version 0.1 called a cell a population."""
+    return {"cell" if key == "population" else key: value for key, value in contents.items()}
+
+
 def read_rows(path: Path, cell: Cell) -> pa.Table:
     """Return the rows of a finished cell; refuse those of another one."""
-    if description(path)["population"] != json.loads(json.dumps(cell.about)):
+    if description(path)["cell"] != json.loads(json.dumps(cell.about)):
         raise FormatError(f"{path} holds rows of another cell; delete it, and it is computed again")
     return pq.read_table(path)
 
