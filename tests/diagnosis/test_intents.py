@@ -228,3 +228,15 @@ def test_two_goals_of_real_push_t_are_told_apart(data: Path, hidden: float) -> N
         ),
     )
     assert agreement(find_intents(short_demos, 2, angles=["state[4]"]), true_groups) >= 0.95
+
+
+def test_observations_of_many_dimensions_are_reduced_and_goals_still_found() -> None:
+    demos, true_groups = reaching(2)
+    mixing = np.random.default_rng(1).normal(size=(2, 1000))
+    wide = tuple(replace(e, obs=e.obs @ mixing) for e in demos.episodes)
+    search = IntentSearch(max_groups=2, dimensions=2)  # of 1000, the time would be hours
+    intents = find_intents(Demonstrations(wide), search=search)
+    assert intents.groups == 2
+    assert agreement(intents, true_groups) == 1
+    with pytest.raises(OptionError, match="dimensions is 0; it must be 1 or more"):
+        IntentSearch(dimensions=0)

@@ -49,7 +49,7 @@ def test_a_missing_file_and_a_huge_file_are_refused(
         json_files.load(tmp_path / "a.json", dict)
     (tmp_path / "a.json").write_text(json.dumps({"a": 1}))
     monkeypatch.setattr(json_files, "_MAX_BYTES", 7)
-    with pytest.raises(FormatError, match="has 8 bytes; metadata must be smaller than 7"):
+    with pytest.raises(FormatError, match="has 8 bytes of metadata; at most 7 are read"):
         json_files.load(tmp_path / "a.json", dict)
 
 

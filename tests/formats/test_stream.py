@@ -159,7 +159,7 @@ def broken(header: Header) -> Stream:
         yield RawEpisode(np.zeros((2, 3)), np.zeros((2, 1)))
         raise ZeroDivisionError("a bug")
 
-    return Stream(header, raw_episodes()).guarded()
+    return Stream(header, raw_episodes()).guarded(Path("a file"))
 
 
 def test_whatever_goes_wrong_while_a_stream_is_read_is_one_sentence() -> None:
@@ -177,4 +177,4 @@ def test_whatever_goes_wrong_while_a_stream_is_read_is_one_sentence() -> None:
 def test_a_scalar_in_place_of_rows_is_refused() -> None:
     raw = RawEpisode(np.zeros((2, 3)), np.array(1.0), name="demo_7")
     with pytest.raises(FormatError, match="a file: the action of episode 'demo_7' is a single"):
-        Stream(Header(source="a file"), iter([raw])).guarded().demonstrations()
+        Stream(Header(source="a file"), iter([raw])).guarded(Path("a file")).demonstrations()

@@ -84,7 +84,7 @@ class Clean(DiagnosisCommand):
             options = {"radius": meaning.radius, "shape": meaning.shape, "lag": meaning.lag}
             unchanged = write_cleaned(meaning, self.demos, self.out, options)
             return [f"{key}: still as it was demonstrated" for key in unchanged]
-        stream = open_stream(self.demos, self.obs or None, format=kind)
+        stream = open_stream(self.demos, self.obs or None, format=kind, trusted=self.trusted)
         not_stored = [*stream.header.left_out, *save(meaning.cleaned, self.out, format=kind)]
         with aside(self._beside) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, actions_shown=meaning.shown)

@@ -31,6 +31,9 @@ class DataCommand(Command):
     and in files of robosuite the keys that robomimic trains on."""
     format: str | None = None
     """The format of the demonstrations; by default detected from their content."""
+    trusted: bool = False
+    """Lift the bounds on memory and time that files from anybody are read within
+    (docs/formats.md)."""
     actions_are: str | None = None
     """Declare what a file that does not say so holds: the actions asked for, or those taken, which
     the controller cut at the bounds. An action taken at a bound may have been meant beyond it."""
@@ -50,7 +53,9 @@ class DataCommand(Command):
         if not paths:
             raise OptionError("no demonstrations were given; name one file or more")
         for path in paths:
-            stream = open_stream(path, self.obs or None, format=self.format).subset(mask)
+            stream = open_stream(
+                path, self.obs or None, format=self.format, trusted=self.trusted
+            ).subset(mask)
             if self.actions_are is not None:
                 stream = stream.declare(self.actions_are)
             yield replace(stream, raw_episodes=_count_on_stderr(stream.raw_episodes, path.name))

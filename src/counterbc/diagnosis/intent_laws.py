@@ -35,11 +35,14 @@ class IntentSearch:
     far apart would merge."""
     rounds: int = 50
     """The largest number of rounds of EM."""
+    dimensions: int = 40
+    """Observations with more dimensions are reduced to this many principal components, since the
+    time grows with their cube."""
     folds: int = 4
     """Folds of episodes that decide the number of groups."""
 
     def __post_init__(self) -> None:
-        for name in ("max_groups", "pairs", "restarts", "first_rounds", "rounds"):
+        for name in ("max_groups", "pairs", "restarts", "first_rounds", "rounds", "dimensions"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be 1 or more")
         if self.folds < 2:

@@ -24,6 +24,8 @@ from counterbc.diagnosis.intent_laws import IntentSearch as IntentSearch
 from counterbc.diagnosis.intent_laws import likeliest_law
 from counterbc.errors import DataError, OptionError, unknown
 
+_ROWS = 500  # observations that decide the principal components
+
 
 @dataclass(frozen=True, eq=False)
 class Intents:
@@ -147,7 +149,7 @@ def _pairs(
     demos: Demonstrations, angles: Sequence[str], seed: int, search: IntentSearch
 ) -> tuple[Array, Array]:
     """Return φ(s_t) and y_t of some pairs of every episode: (E, n, D), (E, n, Y)."""
-    states = _states(demos, angles)
+    states = _states(demos, angles, search.dimensions)
     rng = np.random.default_rng(seed)
     frequency = search.width * rng.normal(size=(states[0].shape[1], search.features))
     phase = rng.uniform(0, 2 * np.pi, search.features)
@@ -161,8 +163,11 @@ def _pairs(
     return np.array(x), _standardize(np.array(y))
 
 
-def _states(demos: Demonstrations, angles: Sequence[str]) -> list[Array]:
-    """Return standardized observations of each episode, angles as cosine and sine: (T, S) each."""
+def _states(demos: Demonstrations, angles: Sequence[str], dimensions: int) -> list[Array]:
+    """Return standardized observations of each episode, angles as cosine and sine: (T, S) each.
+
+    S is at most `dimensions`.
+    """
     if len(demos.obs_shape) != 1:
         raise DataError(
             f"obs are images of shape {demos.obs_shape}; intents are found in vectors: choose "
@@ -176,7 +181,16 @@ def _states(demos: Demonstrations, angles: Sequence[str]) -> list[Array]:
     turns = obs[:, is_angle]
     flat = np.concatenate([obs[:, ~is_angle], np.cos(turns), np.sin(turns)], axis=1)
     ends = np.cumsum([len(e) for e in demos.episodes])
-    return list(np.split(_standardize(flat), ends[:-1]))
+    return list(np.split(_reduce(_standardize(flat), dimensions), ends[:-1]))
+
+
+def _reduce(values: Array, dimensions: int) -> Array:
+    """Return the first principal components of values (N, S), standardized, if S is larger."""
+    if values.shape[1] <= dimensions:
+        return values
+    rows = np.linspace(0, len(values) - 1, min(len(values), _ROWS)).round().astype(int)
+    axes = np.linalg.svd(values[rows], full_matrices=False)[2]  # (min(rows, S), S)
+    return _standardize(values @ axes[:dimensions].T)
 
 
 def _standardize(values: Array) -> Array:

@@ -18,6 +18,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError, OptionError, unknown
 from counterbc.files import boundary
 from counterbc.formats.guard import check_there
+from counterbc.formats.untrusted import trusting
 
 if TYPE_CHECKING:
     from counterbc.formats.stream import Stream
@@ -95,28 +96,37 @@ FORMATS = {
 
 
 def load(
-    path: str | Path, obs: Sequence[str] | None = None, *, format: str | None = None
+    path: str | Path,
+    obs: Sequence[str] | None = None,
+    *,
+    format: str | None = None,
+    trusted: bool = False,
 ) -> Demonstrations:
     """Read a dataset into memory. The format is detected from the content unless it is named.
 
     `obs` names the observation keys to read, in that order; the default is every key that is not
-    an image.
+    an image. `trusted` lifts the bounds of `counterbc.formats.untrusted`.
     """
-    return open_stream(path, obs, format=format).demonstrations()
+    return open_stream(path, obs, format=format, trusted=trusted).demonstrations()
 
 
 def open_stream(
-    path: str | Path, obs: Sequence[str] | None = None, *, format: str | None = None
+    path: str | Path,
+    obs: Sequence[str] | None = None,
+    *,
+    format: str | None = None,
+    trusted: bool = False,
 ) -> Stream:
     """Open a dataset that is read episode by episode, for data larger than memory.
 
-    Whatever goes wrong with a file, here or while its episodes are read, is a `CounterBCError`.
+    `trusted` lifts the bounds on memory and time that files from anybody are read within. Whatever
+    goes wrong with a file, here or while its episodes are read, is a `CounterBCError`.
     """
     path = Path(path)
     check_there(path)
     functions = _functions(format or detect(path))
-    with boundary(path):
-        return functions.stream(path, obs).guarded()
+    with trusting(trusted), boundary(path):
+        return functions.stream(path, obs).guarded(path, trusted)
 
 
 def save(

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +56,9 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     if not path.is_file():
         raise FormatError(f"{path} is not a file; give the path of a CSV file")
     columns = replace(_read_columns(path), obs_choice=None if obs is None else tuple(obs))
+    candidates, used = set(columns.obs_candidates), set(columns.used_names)
     for key in obs or ():
-        if key not in columns.obs_candidates:
+        if key not in candidates:
             allowed_names = ", ".join(columns.obs_candidates)
             raise FormatError(f"{path} has no observation column {key!r}; allowed: {allowed_names}")
     if not columns.action or not columns.obs:
@@ -68,7 +71,7 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
         action_names=columns.action,
         obs_names=columns.obs,
         obs_keys=tuple((name, 1) for name in columns.obs),
-        left_out=tuple(f"column {c!r}" for c in columns.names if c not in columns.used_names),
+        left_out=tuple(f"column {c!r}" for c in columns.names if c not in used),
         source=str(path),
     )
     return Stream(header, _raw_episodes(path, columns)).choose(obs)
@@ -83,29 +86,31 @@ class _Columns:
     obs_choice: tuple[str, ...] | None = None
     """The columns of the observation; None: all candidates that are not counters."""
 
-    @property
+    @cached_property
     def action(self) -> tuple[str, ...]:
         return tuple(c for c in self.names if _ACTION.fullmatch(c))
 
-    @property
+    @cached_property
     def obs_candidates(self) -> tuple[str, ...]:
         """The columns that can be part of the observation."""
-        return tuple(c for c in self.names if c not in (*self.action, *self.labels.values()))
+        others = {*self.action, *self.labels.values()}
+        return tuple(c for c in self.names if c not in others)
 
-    @property
+    @cached_property
     def obs(self) -> tuple[str, ...]:
         if self.obs_choice is not None:
-            return tuple(c for c in self.obs_candidates if c in self.obs_choice)
+            chosen = set(self.obs_choice)
+            return tuple(c for c in self.obs_candidates if c in chosen)
         return tuple(c for c in self.obs_candidates if c not in _COUNTERS)
 
-    @property
+    @cached_property
     def labels(self) -> dict[str, str]:
         """The columns of episode, operator and reward, as far as they exist."""
         episode = next((c for c in _EPISODES if c in self.names), "episode")
         roles = {"episode": episode, "operator": "operator", "reward": "reward"}
         return {key: c for key, c in roles.items() if c in self.names}
 
-    @property
+    @cached_property
     def used_names(self) -> tuple[str, ...]:
         return (*self.labels.values(), *self.obs, *self.action)
 
@@ -128,7 +133,7 @@ def _read_columns(path: Path) -> _Columns:
     with Guard(path):
         names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
     if len(set(names)) < len(names):
-        twice = next(n for i, n in enumerate(names) if n in names[:i])
+        twice = next(n for n, count in Counter(names).items() if count > 1)
         raise FormatError(f"{path} has two columns named {twice!r}; rename one")
     return _Columns(names, delimiter)
 

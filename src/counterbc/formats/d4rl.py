@@ -22,6 +22,7 @@ from counterbc.formats import hdf5
 from counterbc.formats.extras import lost_digits
 from counterbc.formats.rows import Rows, column
 from counterbc.formats.stream import Header, RawEpisode, Stream
+from counterbc.formats.untrusted import MAX_EPISODES, check_at_most
 
 _READ = ("observations", "actions", "rewards", "terminals", "timeouts")
 
@@ -109,6 +110,7 @@ def _lengths(file: h5py.File, path: Path) -> Array:
     for key in marks:
         over |= hdf5.numbers(file, key, path).reshape(total) != 0
     ends = np.flatnonzero(over) + 1
+    check_at_most(str(path), len(ends), MAX_EPISODES, "episodes")
     ends = ends if len(ends) and ends[-1] == total else np.append(ends, total)
     return np.diff(ends, prepend=0)
 

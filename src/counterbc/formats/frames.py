@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 from collections.abc import Iterable, Sequence
+from math import prod
 from os.path import isfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
+from counterbc.formats.untrusted import IMAGE_RATIO, MAX_FILM, check_at_most, check_size
 
 _MODES = {1: "L", 3: "RGB"}
 _CONTAINERS = {
@@ -31,9 +33,12 @@ def decode(images: Iterable[bytes | None], shape: Sequence[int], label: str) -> 
     library = _library("PIL.Image", "pillow", label)
     height, width, channels = _sizes(shape, label)
     frames = [np.empty((0, height, width, channels), np.uint8)]
+    claimed = stored = 0
     for i, content in enumerate(images):
         if not content:
             raise FormatError(f"{label} has no image in row {i}; store the images inside the file")
+        claimed, stored = claimed + height * width * channels, stored + len(content)
+        check_size(label, claimed, stored, IMAGE_RATIO)
         try:
             image = library.open(io.BytesIO(content), formats=("PNG", "JPEG"))
             if image.size != (width, height):  # checked before the pixels are decoded
@@ -62,6 +67,7 @@ def decode_video(
             f"{path} ends in {path.suffix!r}; videos are read from files that end in "
             f"{', '.join(_CONTAINERS)}; convert it, or choose other observations"
         )
+    check_at_most(label, count * prod(shape), MAX_FILM, "bytes in the frames of an episode")
     av = _library("av", "av", label)
     frames: list[Array] = []
     try:

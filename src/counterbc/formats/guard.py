@@ -1,4 +1,4 @@
-"""Protection against damaged and malicious files: clear errors and a limit on claimed sizes."""
+"""Clear errors for the files of a dataset that are missing, damaged or not readable."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from pathlib import Path
 
 from counterbc.errors import FormatError
 from counterbc.files import Guard, check_regular, reason
-
-LARGE = 2**28  # bytes; arrays up to this size are read whatever their compression
-_RATIO = 200  # compression that recorded data never reach; a larger ratio means a false size
 
 
 @contextmanager
@@ -43,12 +40,3 @@ def check_there(path: Path) -> None:
             raise FormatError(f"{path} does not exist; give the path of a file or folder")
         if path.is_file():
             path.open("rb").close()
-
-
-def check_size(label: str, size: int, stored_bytes: int) -> None:
-    """Raise a `FormatError` if an array claims far more bytes than the file stores for it."""
-    if size > LARGE and size > _RATIO * stored_bytes:
-        raise FormatError(
-            f"{label} claims {size / 1e9:,.1f} GB but the file stores {stored_bytes / 1e9:,.3f} GB "
-            "for it; use a file whose arrays are filled"
-        )

@@ -19,8 +19,10 @@ import numpy as np
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.files import Guard, aside, check_free, reason
-from counterbc.formats.guard import LARGE, check_size
+from counterbc.formats import untrusted
+from counterbc.formats.untrusted import check_size
 
+_NAMES = 64  # names per read: all of them may point to one long text
 _UNFILLED = 2**20  # bytes that a dataset may claim while the file stores none of them
 
 
@@ -154,10 +156,17 @@ def numbers(group: h5py.Group, key: str, path: Path, exists: bool = False) -> Ar
 def strings(names: Any, label: str, path: Path) -> tuple[str, ...]:
     """Read all strings of a dataset of names."""
     with Guard(path):
-        if not (isinstance(names, h5py.Dataset) and h5py.check_string_dtype(names.dtype)):
+        is_list = isinstance(names, h5py.Dataset) and names.ndim == 1
+        if not is_list or not h5py.check_string_dtype(names.dtype):
             raise FormatError(f"{path}: {label} is not a list of demo names; remove it")
         _check_storage(names.id, label, names.shape, names.dtype, path)
-        return tuple(str(n) for n in np.ravel(names.asstr("utf-8")[()]))
+        texts, size = [], 0
+        for begin in range(0, len(names), _NAMES):
+            part = [str(text) for text in names.asstr("utf-8")[begin : begin + _NAMES]]
+            size += sum(map(len, part))
+            check_size(f"{path}: {label}", size, path.stat().st_size)
+            texts += part
+        return tuple(texts)
 
 
 def _dataset(
@@ -196,7 +205,7 @@ def _check_storage(
                 f"{path}: {name} is stored in another file; copy its values into this one"
             )
     size = math.prod(shape) * dtype.itemsize
-    if size > LARGE:
+    if size > untrusted.LARGE:
         check_size(f"{path}: {name}", size, dataset_id.get_storage_size())
     elif size > _UNFILLED and dataset_id.get_storage_size() == 0:  # many of these add up
         raise FormatError(f"{path}: {name} claims {size:,} bytes but the file stores none; fill it")

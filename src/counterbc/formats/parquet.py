@@ -15,8 +15,10 @@ import pyarrow.parquet as pq
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.formats.guard import dataset_file
+from counterbc.formats.untrusted import check_size
 
 _BATCH = 4096  # rows per read
+_FEW = 64  # rows per read of texts and images, which may be long
 _FILES = 1000  # files per chunk folder, as in LeRobot
 _MANY = 2**20  # rows above which the size of the file must be plausible
 _DENSE = 64  # rows per byte: recorded numbers never come near it, false footers do
@@ -44,7 +46,10 @@ def spans(
     """
     with open_file(path) as file:
         _check_footer(file, path, widths, rows)
-        batches = file.iter_batches(_BATCH, columns=list(widths), use_threads=False)
+        texts = any(width is None for width in widths.values())
+        batches = file.iter_batches(
+            _FEW if texts else _BATCH, columns=list(widths), use_threads=False
+        )
         batch_table, first = file.schema_arrow.empty_table().select(list(widths)), 0
         for start, stop in ranges:
             parts, row = [], start
@@ -68,7 +73,28 @@ def table(path: Path, rows: int | None = None, columns: Sequence[str] | None = N
         names = _names(file, path)
         if columns is not None:
             names = [c for c in columns if c in names]
-        return file.read(names, use_threads=False).select(names)
+        schema, batches, size = file.schema_arrow, [], 0
+        for batch in file.iter_batches(_FEW, columns=names, use_threads=False):
+            batch = _decode(batch, path)
+            size += batch.nbytes  # one long text may be stored once for all rows
+            check_size(str(path), size, path.stat().st_size)
+            batches.append(batch)
+        fields = pa.schema([schema.field(name) for name in names])
+        whole = pa.Table.from_batches(batches) if batches else fields.empty_table()
+        return whole.select(names)
+
+
+def _decode(batch: pa.RecordBatch, path: Path) -> pa.RecordBatch:
+    """Return a batch with a text in every row, where texts are stored once for many rows."""
+    columns = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if _is_list(field.type) and pa.types.is_dictionary(field.type.value_type):
+            raise FormatError(
+                f"{path}: {field.name} is a list of texts in a dictionary; store plain texts"
+            )
+        is_dictionary = pa.types.is_dictionary(field.type)
+        columns.append(column.dictionary_decode() if is_dictionary else column)
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def count(path: Path) -> int:
@@ -98,6 +124,8 @@ def _check_footer(
                 f"{path} has no column {name}; it has {', '.join(names)}; "
                 "copy or download the dataset again"
             )
+    size = 8 * rows * sum(width or 0 for width in widths.values())
+    check_size(str(path), size, path.stat().st_size)
     for name, width in widths.items():
         if width is not None and (values := _count_values(file, name)) != rows * width:
             raise _ragged(path, name, f"{values} numbers in {rows} rows", width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
+from counterbc.formats.untrusted import MAX_EPISODES, check_at_most
 
 _BLOCK = 2**22  # bytes per read: short episodes share compressed chunks with their neighbours
 
@@ -41,6 +43,8 @@ def lengths_from_ends(ends: Array, total: int, label: str) -> Array:
     """Return the length of each episode, given the row after the last row of each."""
     proper = ends.ndim == 1 and ends.dtype.kind in "iu" and len(ends) > 0
     lengths = np.diff(ends.astype(np.int64), prepend=0) if proper else ends
+    if proper:
+        check_at_most(label, len(ends), MAX_EPISODES, "episodes")
     if not proper or int(ends[-1]) != total or (lengths < 0).any():
         raise FormatError(
             f"{label} must be whole numbers that increase up to the number of rows, {total}; "
@@ -53,6 +57,7 @@ def runs(ids: Array, label: str) -> tuple[list[str], Array]:
     """Return the name and length of each run of equal ids; an id must not occur in two runs."""
     changes = np.flatnonzero(ids[1:] != ids[:-1]) + 1
     starts = np.concatenate([[0], changes])
+    check_at_most(label, len(starts), MAX_EPISODES, "episodes")
     names = [episode_name(i) for i in ids[starts].tolist()]
     check_unique(names, label)
     return names, np.diff(np.append(starts, len(ids)))
@@ -61,7 +66,7 @@ def runs(ids: Array, label: str) -> tuple[list[str], Array]:
 def check_unique(names: Sequence[str], label: str) -> None:
     """Raise a `FormatError` if a name occurs twice."""
     if len(set(names)) < len(names):
-        twice = next(n for i, n in enumerate(names) if n in names[:i])
+        twice = next(n for n, count in Counter(names).items() if count > 1)
         raise FormatError(
             f"{label} {twice!r} occurs in two separate blocks of rows; sort the rows by episode"
         )

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from counterbc.data.censoring import check_actions_are
@@ -25,6 +26,7 @@ from counterbc.data.episode import Episode, check_agree
 from counterbc.data.raw_episode import Header, RawEpisode, raw_episodes, selection
 from counterbc.errors import DataError, FormatError, OptionError, unknown
 from counterbc.files import boundary
+from counterbc.formats.untrusted import Tally, trusting
 
 __all__ = ["Header", "RawEpisode", "Stream"]
 
@@ -43,9 +45,12 @@ class Stream:
             return data
         return cls(Header.of(data), raw_episodes(data))
 
-    def guarded(self) -> Stream:
-        """Return this stream with an explanation for whatever goes wrong while it is read."""
-        return replace(self, raw_episodes=_guard(self.raw_episodes, self.header.source))
+    def guarded(self, path: Path, trusted: bool = False) -> Stream:
+        """Return this stream with an explanation for whatever goes wrong while it is read.
+
+        Unless the file is `trusted`, its memory and time are bounded.
+        """
+        return replace(self, raw_episodes=_guard(self.raw_episodes, path, trusted))
 
     def demonstrations(self) -> Demonstrations:
         """Read all episodes into memory and check them."""
@@ -151,13 +156,15 @@ def _from_episode(episode: Episode, raw: RawEpisode) -> RawEpisode:
     )
 
 
-def _guard(raw_episodes: Iterator[RawEpisode], source: str) -> Iterator[RawEpisode]:
+def _guard(raw_episodes: Iterator[RawEpisode], source: Path, trusted: bool) -> Iterator[RawEpisode]:
     """Yield the same episodes; an error while one is read, and one without rows, is explained."""
+    tally = Tally(source)
     while True:
-        with boundary(source):
+        with trusting(trusted), boundary(source):
             raw = next(raw_episodes, None)
-        if raw is None:
-            return
+            if raw is None:
+                return
+            tally.add(raw.action.nbytes + (raw.obs.nbytes if raw.obs.ndim < 4 else 0))
         for label, values in (("observation", raw.obs), ("action", raw.action)):
             if values.ndim == 0:
                 raise FormatError(

@@ -47,7 +47,7 @@ def test_info_that_is_not_a_json_object_is_refused(
         ({"fps": "30"}, "fps is '30'; expected a positive number"),
         ({"fps": float("inf")}, "fps is inf"),
         ({"total_episodes": 3}, "declares 3 episodes, but .* lists 2"),
-        ({"total_episodes": 10**15}, "declares 1000000000000000 episodes"),
+        ({"total_episodes": 10**15}, "has 1,000,000,000,000,000 episodes; at most 1,000,000"),
         ({"total_episodes": -1}, "total_episodes is -1; expected a whole number of at least 1"),
         ({"total_episodes": True}, "total_episodes is True"),
         ({"total_frames": 6}, "declares 6 frames, but the episodes add up to 5"),

@@ -50,7 +50,7 @@ def test_an_array_that_claims_terabytes_is_refused_before_it_is_read(
     with zipfile.ZipFile(tmp_path / "bomb.npz", "w", compression) as archive:
         for name in ("obs", "action"):
             archive.writestr(f"{name}.npy", header((10**12, 2)) + b"\0" * 10_000)
-    with pytest.raises(FormatError, match=r"claims 8,000\.0 GB but the file stores 0\.000"):
+    with pytest.raises(FormatError, match=r"claims 8,000\.00 GB but the file stores 0\.000"):
         load(tmp_path / "bomb.npz")
 
 

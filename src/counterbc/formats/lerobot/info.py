@@ -10,6 +10,7 @@ from typing import Any
 
 from counterbc.errors import FormatError
 from counterbc.formats import json_files
+from counterbc.formats.untrusted import MAX_EPISODES, check_at_most
 
 _FIELD = re.compile(r"\{(\w+)(?::0(\d)d)?\}")
 _MAX_WIDTH = 2**28  # numbers per row; ten times a 4K colour image
@@ -101,13 +102,15 @@ def read_info(root: Path) -> Info:
     path = root / "meta" / "info.json"
     info = json_files.load(path, dict)
     features = json_files.entry(info, "features", dict, path)
+    episodes = json_files.count(info, "total_episodes", path, 1)
+    check_at_most(str(path), episodes, MAX_EPISODES, "episodes")
     video_path, robot = info.get("video_path"), info.get("robot_type")
     return Info(
         root=root,
         major=_major(info, path),
         fps=json_files.rate(info, "fps", path),
         features={name: _feature(name, values, path) for name, values in features.items()},
-        episodes=json_files.count(info, "total_episodes", path, 1),
+        episodes=episodes,
         frames=json_files.count(info, "total_frames", path, 1),
         chunk=json_files.count({"chunks_size": 1000} | info, "chunks_size", path, 1),
         data_path=json_files.entry(info, "data_path", str, path),

@@ -16,6 +16,7 @@ from counterbc.formats.extras import Extras, lost_digits, read_extras
 from counterbc.formats.minari.sources import MAIN, Source, arrow_sources, hdf5_sources, member_names
 from counterbc.formats.minari.spaces import Leaf, action_bounds, leaves
 from counterbc.formats.stream import Header, RawEpisode, Stream
+from counterbc.formats.untrusted import MAX_EPISODES, check_at_most
 
 _GYM = 2  # the `type` of gymnasium environments in robomimic's env_args
 _STORES = ("hdf5", "arrow", "parquet")
@@ -208,6 +209,7 @@ class _Dataset:
     def _sources(self) -> Iterator[Source]:
         store = self.metadata.get("data_format", "hdf5")
         episodes = json_files.count(self.metadata, "total_episodes", self.path, 1)
+        check_at_most(str(self.path), episodes, MAX_EPISODES, "episodes")
         if store not in _STORES:
             raise FormatError(
                 f"{self.path}: data_format is {store!r:.40}; allowed: {', '.join(_STORES)}; "

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
-from counterbc.files import Guard
+from counterbc.files import Guard, check_regular
 from counterbc.formats import frames, hdf5, json_files, parquet
 from counterbc.formats.minari.spaces import Leaf
 
@@ -81,6 +81,7 @@ def _column_names(schema: pa.Schema) -> set[str]:
 
 def _schema(path: Path, kind: str) -> pa.Schema:
     with Guard(path):
+        check_regular(path)
         if kind == "parquet":
             return pq.read_schema(path)
         with pa.OSFile(str(path)) as source:
@@ -153,6 +154,7 @@ def _table(path: Path, kind: str, max_rows: int) -> pa.Table:
             )
         return parquet.table(path)
     with Guard(path):
+        check_regular(path)
         with pa.OSFile(str(path)) as source:
             table = pa.ipc.open_file(source).read_all()
         table.validate(full=True)  # Arrow trusts the file otherwise
