@@ -8,7 +8,6 @@ from counterbc.cli import parse
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 from counterbc.commands.options import field_docs
 from counterbc.selection.held_out import HeldOut
-from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.radius import RadiusSearch
 from tests.fixture_types import Call
 
@@ -60,12 +59,6 @@ def test_clean_chooses_the_lag_and_score_compares_at_the_same_step_unless_told()
         assert command("--lag", *words).lag == lag
     with pytest.raises(SystemExit):
         command("--lag", "3", name="report")
-
-
-def test_the_search_of_the_lag_takes_no_more_steps_than_the_held_out_policies() -> None:
-    assert command().lag_search is None
-    assert command("--steps", "500").lag_search == LagSearch(lag_steps=(300, 500))
-    assert command("--steps", "20").lag_search == LagSearch(lag_steps=(20,))
 
 
 def test_every_option_and_group_has_a_help_text() -> None:

@@ -79,7 +79,7 @@ def test_the_presets_of_the_paper_search_nothing(
         (("--plot", "tuning.pdf"), "cannot draw tuning.pdf; allowed: .png, .svg"),
         (("--folds", "1"), "folds is 1"),
         (("--step-counts", "0"), "step_counts is (0,); it must be one or more"),
-        (("--lag-steps", "0"), "lag_steps is (0,); it must be one or more"),
+        (("--seconds", "0"), "seconds is 0.0; it must be above 0"),
         (("--lag", "soon"), "lag is 'soon'; give steps such as 3, or seconds such as 0.2s"),
         (("--lag", "40"), "leaves no pair to learn from: the longest episode has 30 steps"),
         (("--lag", "1", "--lag", "2"), "2 lags for 0 operators"),

@@ -21,7 +21,7 @@ from tests.fixture_types import Make
 from tests.selection.datasets import joined, late_demos, noisy_demos, training
 
 SEARCH = TuneSearch(radii=(0.0, 0.2, 0.4), step_counts=(100, 400))
-LAGS = LagSearch(longest=3, lag_steps=(300,))
+LAGS = LagSearch(longest=3)
 SMALL: dict[str, Any] = {"hidden": (16, 16), "progress": False}
 
 

@@ -14,7 +14,6 @@ from counterbc.commands.options import Group
 if TYPE_CHECKING:
     from counterbc.diagnosis.meaning import Meaning
     from counterbc.selection.held_out import HeldOut
-    from counterbc.selection.lag_errors import LagSearch
     from counterbc.selection.radius import RadiusSearch
 
 
@@ -45,7 +44,7 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
         """Return what the demonstrators meant, by policies that did not see their episodes."""
         from counterbc.diagnosis.meaning import meaning
 
-        options = self.checked_options() | {"lag": self.lag, "lag_search": self.lag_search}
+        options = self.checked_options() | {"lag": self.lag}
         return meaning(self.read(paths), **options)
 
     def checked_options(self) -> dict[str, Any]:
@@ -69,16 +68,6 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
     def lag(self) -> Any:
         """The lag that was typed, or the default of the command."""
         return self.given_options("settings").get("lag", self.default_lag or 0.0)
-
-    @property
-    def lag_search(self) -> LagSearch | None:
-        """How the lag is chosen: policies have at most as many steps as the held-out ones."""
-        from counterbc.selection.lag_errors import LagSearch
-
-        most = self.given_options("held_out").get("steps")
-        if most is None:
-            return None
-        return LagSearch(lag_steps=(*(n for n in LagSearch().lag_steps if n < most), most))
 
     @property
     def kernel(self) -> Any:

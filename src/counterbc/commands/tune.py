@@ -30,7 +30,7 @@ class Tune(SelectionCommand):
         from counterbc.selection.lag_errors import LagSearch
         from counterbc.selection.tuning import TuneSearch
 
-        lag = Group(kind=LagSearch, only=("seconds", "longest", "lag_steps"))
+        lag = Group(kind=LagSearch, only=("seconds", "longest"))
         return {"search": Group(kind=TuneSearch), "lag_search": lag, **super().option_groups()}
 
     def choose(self) -> Tuning:

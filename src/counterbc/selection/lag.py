@@ -1,9 +1,9 @@
 """Choose the lag: how late the demonstrators react to what they see.
 
-A demonstrator who reacts d steps late shows a_t = π*(s_(t−d)) + noise. Policies that read one
-observation are trained on (s_t, a_(t+k)) for k = 0 … K, and predict actions of held-out episodes.
-Their error is least at k = d. Negative lags are never tried: a past action is visible in the
-velocities of the state, so that they always look good and mean nothing.
+A demonstrator who reacts d steps late shows a_t = π*(s_(t−d)) + noise. Kernel regressions on one
+observation learn (s_t, a_(t+k)) for k = 0 … K, and predict actions of held-out episodes. Their
+error is least at k = d. Negative lags are never tried: a past action is visible in the velocities
+of the state, so that they always look good and mean nothing.
 """
 
 from __future__ import annotations
@@ -14,19 +14,26 @@ from typing import Any, Literal
 
 import numpy as np
 
-from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, lag_text
 from counterbc.errors import DataError
 from counterbc.selection.clusters import Estimate, cluster_mean
 from counterbc.selection.held_out import LEAST_SHARE, Training, cannot_tell, explained_share
-from counterbc.selection.lag_errors import LagErrors, LagSearch, lag_errors, lag_folds
+from counterbc.selection.lag_errors import (
+    LagErrors,
+    LagSearch,
+    lag_errors,
+    lag_folds,
+    some_episodes,
+)
 
 LEAST_PAIRS = 100
 """With fewer pairs no lag is searched."""
 LEAST_EPISODES = 5
 """Episodes of an operator who may have a lag of their own."""
 _SIGNIFICANT = 2.5  # standard errors, for lags of single operators and for confidence
+_GAINS = ((1.5, 0.2), (2.5, 0.1))
+"""What a lag must save of the error without one: standard errors, and the share of that error."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,8 @@ class LagChoice:
     """The lag of a dataset, with the evidence for it."""
 
     lag: tuple[float, ...] = NONE
-    """In steps: one for everybody, or one per operator. 0 where the data cannot tell."""
+    """In steps: one for everybody, or one per operator; the middle between the best lag and the
+    smallest that is as good. 0 where the data cannot tell."""
     verdict: Literal["late", "not late", "cannot tell", "given"] = "cannot tell"
     reason: str = ""
     """Why the data cannot tell; empty otherwise."""
@@ -44,11 +52,13 @@ class LagChoice:
     error: tuple[float, ...] = ()
     """Held-out squared error of each lag."""
     above: tuple[float, ...] = ()
-    """Error above that of the chosen lag, action by action, and its standard error over
-    episodes."""
+    """Error above that of the best lag, action by action, and its standard error over episodes."""
     above_se: tuple[float, ...] = ()
     own_past_error: tuple[float, ...] = ()
     """Error of each lag where the last two actions are read beside the past state."""
+    history_error: tuple[float, ...] = ()
+    """Error of each lag for a model that reads as many observations as the policy to be trained,
+    if that is more than one. It sees what the demonstrator answered, so that its curve is flat."""
     explained: Estimate | None = None
     """Share of the actions' variance that the best lag explains."""
     operators: tuple[str, ...] = ()
@@ -64,10 +74,7 @@ class LagChoice:
         if self.verdict == "given":
             return f"Lag {lag_text(self.lag, self.rate)}, as given"
         if self.verdict == "not late":
-            text = "No lag is undone: none explains the actions clearly better than 0"
-            best = self.lags[int(np.argmin(self.error))] if self.error else 0
-            other = f"; a lag of {lag_text((best,), self.rate)} explains them as well"
-            return text + (other if best > 1 else "")
+            return "The demonstrators do not react late: no lag explains the actions better than 0"
         who = zip(self.operators, self.lag, strict=True) if self.operators else ()
         parts = [f"{name} reacts {lag_text((k,), self.rate)} late" for name, k in who]
         text = "; ".join(parts) or f"The demonstrators react {lag_text(self.lag, self.rate)} late"
@@ -82,13 +89,9 @@ class LagChoice:
 def choose_lags(
     datasets: Sequence[Demonstrations], training: Training, search: LagSearch | None = None
 ) -> list[LagChoice]:
-    """Return the lag of each dataset, all of them from one population."""
+    """Return the lag of each dataset, for the policy that will be trained."""
     search = search or LagSearch()
-    choices = [_unsearchable(d, search) for d in datasets]
-    samples = [_sample(d, search) for d, c in zip(datasets, choices, strict=True) if c is None]
-    errors = iter(lag_errors(samples, search, training) if samples else [])
-    data = iter(samples)
-    return [_choice(next(data), next(errors)) if choice is None else choice for choice in choices]
+    return [_unsearchable(d, search) or _search(d, training, search) for d in datasets]
 
 
 def _unsearchable(demos: Demonstrations, search: LagSearch) -> LagChoice | None:
@@ -97,8 +100,6 @@ def _unsearchable(demos: Demonstrations, search: LagSearch) -> LagChoice | None:
     reason = None
     if demos.selected is not None:
         reason = "the pairs are scattered, so the actions shown later are not known"
-    elif len(demos.obs_shape) > 1:
-        reason = "on images no lag is searched; give it with --lag"
     elif demos.pairs < LEAST_PAIRS:
         reason = f"{demos.pairs} pairs are too few; record {LEAST_PAIRS} or more"
     elif (action == action[0]).all():
@@ -118,25 +119,25 @@ def _can_be_split(demos: Demonstrations, search: LagSearch) -> bool:
     return True
 
 
-def _sample(demos: Demonstrations, search: LagSearch) -> Demonstrations:
-    """Return random whole episodes with about as many pairs as the search uses."""
-    if demos.pairs <= search.pairs:
-        return demos
-    order = np.random.default_rng(search.seed).permutation(len(demos))
-    lengths = np.array([len(e) for e in demos.episodes])[order]
-    count = max(1, int(np.searchsorted(lengths.cumsum(), search.pairs)))
-    return demos.subset(sorted(order[:count].tolist()))
+def _search(demos: Demonstrations, training: Training, search: LagSearch) -> LagChoice:
+    demos = some_episodes(demos, search.pairs, search.seed)
+    choice = _choice(demos, lag_errors(demos, search, training.device))
+    history = training.method.policy.history
+    if history > 1 and len(demos.obs_shape) == 1:
+        errors = lag_errors(demos, search, training.device, history)
+        choice = replace(choice, history_error=tuple(errors.squares.mean(1).tolist()))
+    return choice
 
 
 def _choice(demos: Demonstrations, errors: LagErrors) -> LagChoice:
-    best = int(np.argmin(errors.squares.mean(1)))
-    k = smallest_as_good(errors.squares, errors.cluster)
-    share = explained_share(errors.squares[best], errors.spread, errors.cluster)
-    above = [cluster_mean(row - errors.squares[k], errors.cluster) for row in errors.squares]
+    squares = errors.squares
+    best = int(np.argmin(squares.mean(1)))
+    share = explained_share(squares[best], errors.spread, errors.cluster)
+    above = [cluster_mean(row - squares[best], errors.cluster) for row in squares]
     own_past = () if errors.own_past is None else tuple(errors.own_past.mean(1).tolist())
     choice = LagChoice(
         lags=errors.lags,
-        error=tuple(errors.squares.mean(1).tolist()),
+        error=tuple(squares.mean(1).tolist()),
         above=tuple(a.value for a in above),
         above_se=tuple(a.se for a in above),
         own_past_error=own_past,
@@ -145,49 +146,57 @@ def _choice(demos: Demonstrations, errors: LagErrors) -> LagChoice:
     )
     if cannot_tell(share):
         reason = (
-            f"policies explain {max(share.value, 0):.0%} ± {share.se:.0%} of held-out actions, and "
+            f"models explain {max(share.value, 0):.0%} ± {share.se:.0%} of held-out actions, and "
             f"{LEAST_SHARE:.0%} is needed"
         )
         return replace(choice, reason=reason)
-    lag, operators = _by_operator(demos, errors, k)
+    is_late = _is_late(above[0], choice.error[0])
+    if best > 1 and not is_late:
+        words = lag_text((errors.lags[best],), demos.rate)
+        return replace(choice, reason=f"a lag of {words} explains the actions as well as none")
+    common = middle(above, best) if is_late else 0.0
+    lag, operators = _by_operator(demos, errors, common, best if is_late else 0)
     return replace(
         choice,
         lag=lag,
         operators=operators,
         verdict="late" if any(lag) else "not late",
-        confident=bool(own_past) and _is_sure(k, int(np.argmin(own_past)), above[0]),
+        confident=bool(own_past) and _is_sure(common, int(np.argmin(own_past)), above[0]),
     )
 
 
-def _is_sure(k: int, by_own_past: int, zero_above: Estimate) -> bool:
-    """Return whether both criteria find the lag k, and lag 0 is significantly worse."""
-    return k > 0 and by_own_past == k and zero_above.value > _SIGNIFICANT * zero_above.se
+def _is_late(zero_above: Estimate, zero_error: float) -> bool:
+    """Return whether the best lag has a clearly and considerably smaller error than none."""
+    return any(zero_above.value > max(z * zero_above.se, x * zero_error) for z, x in _GAINS)
 
 
-def smallest_as_good(squares: Array, cluster: Array) -> int:
-    """Return the first of G lags whose error (G, n) is within one standard error of the least.
+def _is_sure(lag: float, by_own_past: int, zero_above: Estimate) -> bool:
+    """Return whether both criteria find the lag, and no lag is significantly worse."""
+    agree = lag > 0 and by_own_past > 0 and abs(by_own_past - lag) <= 0.5
+    return agree and zero_above.value > _SIGNIFICANT * zero_above.se
 
-    Lags are compared action by action; the standard error is over clusters.
+
+def middle(above: Sequence[Estimate], best: int) -> float:
+    """Return the middle between the best lag and the smallest within one standard error of it.
+
+    `above` are errors above the best lag's. The error often falls steeply up to the demonstrators'
+    lag and rises slowly after it, so that the best lag alone would be too large; and neighbouring
+    states are alike, so that the smallest alone would be too small.
     """
-    best = int(np.argmin(squares.mean(1)))
-    for k in range(best):
-        above = cluster_mean(squares[k] - squares[best], cluster)
-        if above.value <= above.se:
-            return k
-    return best
+    smallest = next(k for k in range(1, best + 1) if above[k].value <= above[k].se)
+    return (smallest + best) / 2
 
 
 def _by_operator(
-    demos: Demonstrations, errors: LagErrors, k: int
+    demos: Demonstrations, errors: LagErrors, common: float, k: int
 ) -> tuple[tuple[float, ...], tuple[str, ...]]:
-    """Return one lag, or one per operator where they differ significantly from it.
+    """Return the common lag, or one per operator where they differ significantly from it.
 
-    Each operator's actions are predicted by the policies of the common lag k, at every lag.
+    The model of the best lag k predicts each operator's actions at every lag.
     """
-    common = (float(errors.lags[k]),)
     names = [e.operator for e in demos.episodes]
     if len(demos.operators) < 2 or None in names:
-        return common, ()
+        return (common,), ()
     operator = np.repeat(np.array([str(n) for n in names]), [len(e) for e in demos.episodes])
     squares, lags = errors.by_lag(k), []
     for name in demos.operators:
@@ -196,5 +205,5 @@ def _by_operator(
         cluster = np.unique(errors.cluster[rows], return_inverse=True)[1]
         gain = cluster_mean(own[k] - own[best], cluster)
         differs = names.count(name) >= LEAST_EPISODES and gain.value > _SIGNIFICANT * gain.se
-        lags.append(float(errors.lags[best if differs else k]))
-    return (common, ()) if len(set(lags)) == 1 else (tuple(lags), demos.operators)
+        lags.append(float(errors.lags[best]) if differs else common)
+    return ((common,), ()) if len(set(lags)) == 1 else (tuple(lags), demos.operators)

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 
-from counterbc.acting.policies import Policies
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode
 from counterbc.data.scaling import scaled_actions
 from counterbc.errors import DataError, OptionError
-from counterbc.methods import METHODS
 from counterbc.selection.clusters import episode_clusters
 from counterbc.selection.folds import Folds, split_folds
-from counterbc.selection.held_out import (
-    Candidate,
-    Training,
-    errors_of,
-    held_out_errors,
-    train_held_out,
-)
+from counterbc.selection.kernel_regression import KernelRegression, one_thread, readings
 
 OWN_PAST = 2
 """Past actions of the demonstrator that the second criterion reads."""
-BATCH = 64
-"""The most pairs per gradient step of these policies."""
+OWN_PAST_PAIRS = 600
+"""Pairs at most that the second criterion uses."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +33,8 @@ class LagSearch:
     """The longest lag tried where they have none, in steps. Half of the median episode bounds both
     of them."""
     folds: int = 5
-    """Number of folds; policies trained on the other folds predict each."""
-    lag_steps: tuple[int, ...] = (300, 1000, 3000)
-    """Gradient steps after which the policies, plain BC on one observation, are compared; each lag
-    has the number that suits it best."""
-    pairs: int = 4000
+    """Number of folds; the others predict each."""
+    pairs: int = 1600
     """Of larger datasets, random whole episodes with about this many pairs are used."""
     seed: int = 0
     """Seed of the random split into folds, and of the choice of episodes."""
@@ -55,7 +44,6 @@ class LagSearch:
             ("seconds", 0 < self.seconds < math.inf, "above 0"),
             ("longest", self.longest >= 1, "1 or more"),
             ("folds", self.folds >= 2, "2 or more"),
-            ("lag_steps", min(self.lag_steps, default=0) >= 1, "one or more, 1 or above"),
             ("pairs", self.pairs >= 20, "20 or more"),
         ):
             if not ok:
@@ -73,46 +61,66 @@ class LagErrors:
     """Squared errors of G lags on n actions, summed over action dimensions."""
 
     lags: tuple[int, ...]
-    squares: Array
-    """(G, n): a_t predicted from s_(t−k) by a policy that reads one observation. The first k
-    actions of an episode answer no state of it; they are predicted by the mean action of other
-    episodes at the same step."""
+    action: Array
+    """(n, A): the actions, scaled to [-1, 1]."""
+    predicted: Array
+    """(G, n, A): what the model of each lag predicts at each state; it did not see the episode."""
+    by_step: Array
+    """(n,): squared errors of the mean action of other episodes at the same step. It predicts the
+    first k actions of an episode, which answer no state of it."""
+    step: Array
+    """(n,): the step of each action in its episode."""
     own_past: Array | None
-    """(G, m): a_t predicted from s_(t−k) and the demonstrator's last two actions, for the steps
-    that every lag predicts; None for images and for episodes that are too short."""
-    spread: Array
-    """(n,): squared distance of a_t from the mean action."""
+    """(G, m): squared errors of a_t predicted from s_(t−k) and the demonstrator's last two actions,
+    for the steps that every lag predicts; None for images and for episodes that are too short."""
     cluster: Array
     """(n,): the episode of each action, or its stretch of steps where there are few episodes."""
-    by_lag: Callable[[int], Array]
-    """The squares (G, n) if the policies trained with one lag act with all of them."""
+
+    @property
+    def spread(self) -> Array:
+        """(n,): squared distance of a_t from the mean action."""
+        return np.asarray(((self.action - self.action.mean(0)) ** 2).sum(-1))
+
+    @property
+    def squares(self) -> Array:
+        """(G, n): a_t predicted from s_(t−k) by the model of lag k."""
+        return np.stack([self._squares(g, k) for g, k in enumerate(self.lags)])
+
+    def by_lag(self, g: int) -> Array:
+        """Return the squares (G, n) if the model of one lag acts with all of them."""
+        return np.stack([self._squares(g, k) for k in self.lags])
+
+    def _squares(self, g: int, k: int) -> Array:
+        squares, t = self.by_step.copy(), np.flatnonzero(self.step >= k)
+        squares[t] = ((self.action[t] - self.predicted[g, t - k]) ** 2).sum(-1)
+        return squares
 
 
 def lag_errors(
-    datasets: Sequence[Demonstrations], search: LagSearch, training: Training
-) -> list[LagErrors]:
-    """Return the errors of each dataset, all of them from one population for each criterion."""
-    settings = replace(
-        training.settings,
-        radius=0.0,
-        steps=max(search.lag_steps),
-        held_out=0.0,
-        policy=None,
-        modes=None,
-        ensemble=1,
-        largest_batch=BATCH,
-    )
-    method = settings.apply(METHODS["bc"], datasets[0].obs_shape)
-    training = replace(training, name="bc", method=method, settings=settings)
-    lags = [search.lags(d) for d in datasets]
-    folds = [[lag_folds(d, search, k[-1])] for d, k in zip(datasets, lags, strict=True)]
-    candidates = [[Candidate(lag=(float(k),)) for k in ks] for ks in lags]
-    snapshots = train_held_out(datasets, folds, candidates, training, search.lag_steps)
-    checks = _own_past_squares(datasets, lags, search, training)
-    return [
-        _lag_errors(*values)
-        for values in zip(datasets, lags, folds, zip(*snapshots, strict=True), checks, strict=True)
-    ]
+    demos: Demonstrations, search: LagSearch, device: torch.device, history: int = 1
+) -> LagErrors:
+    """Return the errors of each lag, for models that read `history` observations.
+
+    All lags share one kernel: the one with the least error at its best lag.
+    """
+    lags = search.lags(demos)
+    folds = lag_folds(demos, search, lags[-1])
+    action = scaled_actions(demos, demos.action)
+    step = np.arange(len(action)) - demos.starts
+    off = action - _mean_by_step(action, step, folds, lags[-1])
+    base = LagErrors(
+        lags=tuple(lags), action=action, predicted=np.empty(0), by_step=(off**2).sum(-1),
+        step=step, own_past=None, cluster=episode_clusters(demos, max(2 * lags[-1], 10)),
+    )  # fmt: skip
+    with one_thread():
+        models = [
+            replace(base, predicted=predicted)
+            for inputs in readings(_window(demos, history))
+            for predicted in _predictions(inputs, action, folds, base, device)
+        ]
+        best = min(models, key=lambda model: float(model.squares.mean(1).min()))
+        own_past = _own_past_squares(demos, lags, search, device) if history == 1 else None
+    return replace(best, own_past=own_past)
 
 
 def lag_folds(demos: Demonstrations, search: LagSearch, longest: int) -> Folds:
@@ -120,93 +128,86 @@ def lag_folds(demos: Demonstrations, search: LagSearch, longest: int) -> Folds:
     return split_folds(demos, search.folds, search.seed, gap=2 * longest)
 
 
-def _lag_errors(
-    demos: Demonstrations,
-    lags: range,
-    folds: Sequence[Folds],
-    snapshots: Sequence[Sequence[Sequence[Policies]]],
-    own_past: Array | None,
-) -> LagErrors:
-    pairs = demos.learned
-    step, action = pairs - demos.starts[pairs], scaled_actions(demos, demos.action[pairs])
-
-    def squares(populations: Sequence[Sequence[Policies]]) -> Array:
-        errors = errors_of(demos, folds, populations)
-        off = action - _mean_by_step(action, step, errors.fold[0], lags[-1])
-        residual = np.where(np.isnan(errors.residual[0]), off, errors.residual[0])
-        return np.asarray((residual**2).sum(-1))
-
-    tables = np.stack([squares(populations) for populations in snapshots])  # (S, G, n)
-    suits = tables.mean(-1).argmin(0)  # (G,)
-
-    def by_lag(k: int) -> Array:
-        acting = [[p[k] for p in policies] for policies in snapshots[suits[k]]]
-        return np.concatenate([squares(_with_lag(acting, float(lag))) for lag in lags])
-
-    return LagErrors(
-        lags=tuple(lags),
-        squares=tables[suits, np.arange(len(lags))],
-        own_past=own_past,
-        spread=((action - action.mean(0)) ** 2).sum(-1),
-        cluster=episode_clusters(demos, max(2 * lags[-1], 10)),
-        by_lag=by_lag,
-    )
-
-
-def _with_lag(populations: Sequence[Sequence[Policies]], lag: float) -> list[list[Policies]]:
-    """Return the policies as if all of them had been trained with this lag."""
-    return [
-        [replace(p, members=tuple(replace(m, lag=(lag,)) for m in p.members)) for p in policies]
-        for policies in populations
+def _predictions(
+    inputs: Array, action: Array, folds: Folds, base: LagErrors, device: torch.device
+) -> Array:
+    """Return what each kernel predicts at each state, by lag: (M, G, n, A)."""
+    regression, n = KernelRegression(inputs, device), len(action)
+    targets = [np.minimum(np.arange(n) + k, n - 1) for k in base.lags]
+    known = [base.step[t] == base.step + k for t, k in zip(targets, base.lags, strict=True)]
+    rows = [
+        regression.predict(action[t], folds, is_known)
+        for t, is_known in zip(targets, known, strict=True)
     ]
+    return np.stack(rows, axis=1)
 
 
-def _mean_by_step(action: Array, step: Array, fold: Array, longest: int) -> Array:
+def _window(demos: Demonstrations, history: int) -> Array:
+    """Return the last observations at each step; the first of an episode is repeated."""
+    if history == 1:
+        return demos.obs
+    index = np.arange(len(demos.obs))
+    past = [demos.obs[np.maximum(index - back, demos.starts)] for back in range(history)]
+    return np.concatenate(past, axis=1)
+
+
+def _mean_by_step(action: Array, step: Array, folds: Folds, longest: int) -> Array:
     """Return the mean action at the same step of what other folds hold: (n, A)."""
     mean = np.empty_like(action)
-    for k in range(int(fold.max()) + 1):
-        other = fold != k
-        mean[~other] = action[other].mean(0)
+    for held_out in folds.held_out:
+        inside = np.zeros(len(action), bool)
+        inside[held_out] = True
+        mean[inside] = action[~inside].mean(0)
         for t in range(longest):
-            if (same := other & (step == t)).any():
-                mean[~other & (step == t)] = action[same].mean(0)
+            if (same := ~inside & (step == t)).any():
+                mean[inside & (step == t)] = action[same].mean(0)
     return mean
 
 
 def _own_past_squares(
-    datasets: Sequence[Demonstrations],
-    lags: Sequence[range],
-    search: LagSearch,
-    training: Training,
-) -> list[Array | None]:
+    demos: Demonstrations, lags: range, search: LagSearch, device: torch.device
+) -> Array | None:
     """Return squared errors (G, m) of actions predicted from a past state and own actions.
 
     None for images, and where the episodes are too short.
     """
-    if len(datasets[0].obs_shape) > 1:
-        return [None] * len(datasets)
-    flat: list[tuple[Demonstrations, list[Folds]]] = []
-    is_long = []
-    for demos, ks in zip(datasets, lags, strict=True):
-        try:
-            late = [_with_own_past(demos, k, ks[-1]) for k in ks]
-            folds = [lag_folds(late[0], search, ks[-1])]
-        except DataError:  # too few steps are left
-            is_long.append(False)
-            continue
-        flat += [(d, folds) for d in late]
-        is_long.append(True)
-    if not flat:
-        return [None] * len(datasets)
-    candidates = [[Candidate()]] * len(flat)
-    middle = sorted(search.lag_steps)[len(search.lag_steps) // 2]
-    training = replace(training, settings=replace(training.settings, steps=middle))
-    (errors,) = held_out_errors([d for d, _ in flat], [f for _, f in flat], candidates, training)
-    squares = iter((e.residual[0, 0] ** 2).sum(-1) for e in errors)
-    return [
-        np.stack([next(squares) for _ in ks]) if long else None
-        for ks, long in zip(lags, is_long, strict=True)
+    if len(demos.obs_shape) > 1:
+        return None
+    demos = some_episodes(demos, OWN_PAST_PAIRS, search.seed, search.folds)
+    try:
+        late = [_with_own_past(demos, k, lags[-1]) for k in lags]
+        folds = lag_folds(late[0], search, lags[-1])
+    except DataError:  # too few steps are left
+        return None
+    action, known = scaled_actions(late[0], late[0].action), np.ones(len(late[0].obs), bool)
+    rows = []
+    for data in late:
+        models = [KernelRegression(x, device) for x in readings(data.obs)]
+        predicted = np.concatenate([m.predict(action, folds, known) for m in models])
+        rows.append(((action - predicted) ** 2).sum(-1))
+    squares = np.stack(rows, axis=1)  # (M, G, m)
+    return np.asarray(squares[squares.mean(-1).min(1).argmin()])
+
+
+def some_episodes(demos: Demonstrations, pairs: int, seed: int, least: int = 1) -> Demonstrations:
+    """Return random whole episodes with about this many pairs, but no fewer than `least` episodes.
+
+    Longer episodes are cut, so that the number of pairs is bounded.
+    """
+    if demos.pairs <= pairs:
+        return demos
+    order = np.random.default_rng(seed).permutation(len(demos))
+    lengths = np.array([len(e) for e in demos.episodes])[order]
+    count = max(int(np.searchsorted(lengths.cumsum(), pairs)), min(least, len(order)))
+    chosen = demos.subset(sorted(order[:count].tolist()))
+    if chosen.pairs <= 2 * pairs:
+        return chosen
+    end = pairs // count
+    episodes = [
+        Episode(e.obs[:end], e.action[:end], operator=e.operator, name=e.name)
+        for e in chosen.episodes
     ]
+    return replace(chosen, episodes=tuple(episodes))
 
 
 def _with_own_past(demos: Demonstrations, lag: int, longest: int) -> Demonstrations:

@@ -64,6 +64,8 @@ def _draw_lags(axis: Axes, choice: LagChoice) -> None:
     axis.plot(x, error, "o-", color=_CURVE, lw=1.4, ms=3, label="state alone")
     if choice.own_past_error:
         axis.plot(x, choice.own_past_error, ":", color="0.5", lw=1.2, label="and own past actions")
+    if choice.history_error:
+        axis.plot(x, choice.history_error, "--", color="0.7", lw=1.2, label="and past states")
     if choice.verdict != "cannot tell":
         for lag in set(choice.lag):
             at = lag / choice.rate if choice.rate is not None else lag

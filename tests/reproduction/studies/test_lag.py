@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from counterbc.demonstrators import Chain, Delay, UniformNoise
-from counterbc.selection.lag_errors import LagSearch
 from reproduction.records import read
 from reproduction.studies import lag
 
@@ -59,8 +58,6 @@ def run_here(
 def test_the_study_writes_a_row_for_every_dataset_and_computes_it_once(
     tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short = LagSearch(lag_steps=(20,))
-    monkeypatch.setattr("counterbc.selection.lag.LagSearch", lambda: short)
     monkeypatch.setattr(lag, "run_all", run_here)
     options = lag.LagOptions(
         seeds=2, worlds=("intersection",), seconds=(0.1,), pairs=(120,), out=tmp_path, workers=1

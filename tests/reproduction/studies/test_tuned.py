@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.tuning import TuneSearch
 from reproduction.records import read
 from reproduction.studies import tuned
@@ -61,7 +60,6 @@ def test_the_study_trains_and_tests_every_variant(
 ) -> None:
     search = TuneSearch(radii=(0.0, 0.2), step_counts=(5, 10), ensembles=(1, 2))
     monkeypatch.setattr("counterbc.selection.tuner.TuneSearch", lambda: search)
-    monkeypatch.setattr("counterbc.selection.lag.LagSearch", lambda: LagSearch(lag_steps=(20,)))
     short = {
         name: variant | ({"steps": 5} if "steps" in variant else {})
         for name, variant in tuned.VARIANTS.items()
