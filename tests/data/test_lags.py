@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
-from counterbc.data.lags import answered_states, lag_of, lag_text, lagged_pairs, undo_lag
+from counterbc.data.lags import (
+    answered_states,
+    answers,
+    lag_of,
+    lag_text,
+    lagged_pairs,
+    undo_lag,
+)
 from counterbc.errors import DataError, OptionError
 
 
@@ -98,3 +105,9 @@ def test_one_lag_per_operator_needs_operators_in_every_episode() -> None:
 def test_a_lag_longer_than_every_episode_is_refused() -> None:
     with pytest.raises(DataError, match=r"leaves no pair .* longest episode has 4 steps"):
         lagged_pairs(numbered(3, 4), np.arange(7), (4.0,))
+
+
+def test_the_answers_of_states_are_two_actions_where_the_lag_is_fractional() -> None:
+    demos, states = numbered(6, 6, operators=("p", "q")), np.array([1, 7])
+    assert answers(demos, states, (2.0,)).tolist() == [3, 9]
+    assert answers(demos, states, (1.5, 2.0)).tolist() == [2, 3, 9]

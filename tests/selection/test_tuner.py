@@ -11,7 +11,7 @@ import torch
 
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import DataError, OptionError
+from counterbc.errors import DataError, Diverged, OptionError
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.tuner import tune, tune_datasets
@@ -193,3 +193,28 @@ def test_two_goals_are_noticed() -> None:
     demos = noisy_demos(0.1, 0.1, goals=0.5, episodes=30)
     choice = tune(demos, search=search, lag=0.0, **SMALL)
     assert any("action[1]" in doubt.text for doubt in choice.doubts)
+
+
+def test_the_posterior_compares_no_noise_with_the_scale_of_held_out_residuals() -> None:
+    demos = noisy_demos(0.4, 0.0, episodes=20)
+    choice = tuned(demos, "posterior", shape="gaussian", lag=0.0, ensemble=1)
+    none, scale = sorted({t.radius for t in choice.trials})
+    assert none == 0.0
+    # Uniform errors of ±0.4 have a standard deviation of 0.23; the policy's own error adds to it.
+    assert 0.2 < scale < 0.4
+    assert not [d for d in choice.doubts if d.kind == "largest is best"]
+
+
+def test_a_candidate_that_diverges_does_not_stop_the_search() -> None:
+    search = TuneSearch(radii=(0.0, 1e30), step_counts=(20, 40))
+    with pytest.warns(Diverged, match="radius 1e"):
+        choice = tune(late_demos(0), search=search, lag=0.0, ensemble=1, **SMALL)
+    assert choice.radius == 0.0
+    assert {t.radius for t in choice.trials} == {0.0}
+
+
+def test_a_policy_with_history_is_warned_of() -> None:
+    demos = late_demos(1)
+    kinds = [d.kind for d in tuned(demos, "bc-rnn", hidden=None, ensemble=1).doubts]
+    assert "history" in kinds
+    assert "history" not in [d.kind for d in tuned(demos).doubts]

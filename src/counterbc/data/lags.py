@@ -93,6 +93,12 @@ def lagged_pairs(demos: Demonstrations, actions: Array, lag: Sequence[float]) ->
     return pairs
 
 
+def answers(demos: Demonstrations, states: Array, lag: Sequence[float]) -> Array:
+    """Return the actions that answer these states, two for each state where a lag is fractional."""
+    low, high, _ = _targets(demos, lag)
+    return np.union1d(low[states], high[states])
+
+
 def answered_states(demos: Demonstrations, lag: Sequence[float]) -> tuple[Array, Array, Array]:
     """Return the two neighbouring steps of t − k, later one first, and the share of the earlier.
 

@@ -1,4 +1,4 @@
-"""Reasons to doubt a radius that was chosen from the data."""
+"""Reasons to doubt what was chosen from the data."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LEAST_STEPS = 500
 
 @dataclass(frozen=True)
 class Doubt:
-    """A reason to doubt the radius, and what to do about it."""
+    """A reason to doubt a choice, and what to do about it."""
 
-    kind: Literal["few steps", "several modes", "zero is best", "largest is best"]
+    kind: Literal["few steps", "several modes", "zero is best", "largest is best", "history"]
     text: str
 
 
@@ -54,4 +54,13 @@ def largest_is_best(radius: float) -> Doubt:
     return Doubt(
         "largest is best",
         f"Δ {radius:g} predicts best, the largest radius tried; try larger ones",
+    )
+
+
+def reads_history() -> Doubt:
+    """Return the doubt about a lag beside a policy that reads past observations."""
+    return Doubt(
+        "history",
+        "the policy reads past observations, so it predicts late actions without a lag too, and "
+        "would learn to be late; the lag was therefore chosen with one observation",
     )

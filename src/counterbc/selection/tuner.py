@@ -20,14 +20,21 @@ from counterbc.data.lags import lag_of
 from counterbc.data.radii import Radius
 from counterbc.methods import Method, find_method
 from counterbc.selection.clusters import cluster_mean
-from counterbc.selection.doubts import LEAST_STEPS, Doubt, largest_is_best, several_modes
+from counterbc.selection.doubts import (
+    LEAST_STEPS,
+    Doubt,
+    largest_is_best,
+    reads_history,
+    several_modes,
+)
 from counterbc.selection.held_out import Training, explained_share
 from counterbc.selection.lag import LagChoice, choose_lags
 from counterbc.selection.lag_errors import LagSearch
+from counterbc.selection.noise_scale import noise_scale
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning
 from counterbc.selection.tuning_errors import ErrorTable, TuningErrors
 from counterbc.settings import settings_for
-from counterbc.supports import Demonstrated
+from counterbc.supports import Demonstrated, Support
 from counterbc.training.checks import check_reads, warn_infeasible
 from counterbc.training.progress import Bar, Progress, Quiet
 
@@ -82,11 +89,15 @@ def tune_datasets(
     if len(counts) == 1 and (radii is not None or len(tried) == 1):
         return [[Tuning(lag, _plain(r), counts[0], size) for r in tried] for lag in lags]
     errors = TuningErrors(datasets, [c.lag for c in lags], search, training)
-    tables = errors.tables(tried, counts)
-    groups = [[i] for i in range(len(tried))] if radii is not None else [[*range(len(tried))]]
+    by_dataset = [tried] * len(datasets)
+    if radii is None and training.method.weighting.noise_model:
+        by_dataset = _noise_radii(errors, training.method.support, counts)
+    tables = errors.tables(by_dataset, counts)
+    count = len(by_dataset[0])
+    groups = [[i] for i in range(count)] if radii is not None else [[*range(count)]]
     choices = [
-        [_choose(table, [_plain(r) for r in tried], counts, group, lag) for group in groups]
-        for table, lag in zip(tables, lags, strict=True)
+        [_choose(table, [_plain(r) for r in row], counts, group, lag) for group in groups]
+        for table, row, lag in zip(tables, by_dataset, lags, strict=True)
     ]
     choices = [
         [replace(c, ensemble=size, protocol=errors.protocol(d)) for c in row]
@@ -99,6 +110,15 @@ def tune_datasets(
 
 def _plain(radius: Radius) -> float | tuple[float, ...]:
     return tuple(map(float, radius)) if isinstance(radius, Sequence) else float(radius)
+
+
+def _noise_radii(errors: TuningErrors, noise: Support, counts: Sequence[int]) -> list[list[Radius]]:
+    """Return the radii to compare on each dataset: none, and the scale of its noise.
+
+    The scale comes from the residuals of held-out policies that were trained without noise.
+    """
+    tables = errors.tables([[0.0]] * len(errors.datasets), counts)
+    return [[0.0, tuple(noise_scale(t.residual, noise).tolist())] for t in tables]
 
 
 def find_lags(
@@ -136,11 +156,13 @@ def _choose(
             cluster_mean(squares[i, j], table.cluster),
             cluster_mean(squares[i, j] - squares[s, g], table.cluster),
         )
-        for j in range(len(group)) for i in range(len(counts))
+        for j in range(len(group)) for i in range(len(counts)) if np.isfinite(means[i, j])
     )  # fmt: skip
     share = explained_share(squares[s, g], table.spread, table.cluster)
     radius = radii[group[g]]
     doubts = tuple(_doubts(table, radius, [radii[i] for i in group], counts[-1]))
+    if lag.history_error:
+        doubts += (reads_history(),)
     return Tuning(lag, radius, counts[s], trials=trials, explained=share, doubts=doubts)
 
 
@@ -152,5 +174,5 @@ def _doubts(
 ) -> Iterator[Doubt]:
     if table.several_modes and steps >= LEAST_STEPS:
         yield several_modes(table.several_modes)
-    if len(radii) > 1 and radius == radii[-1]:
+    if len(radii) > 1 and radius == radii[-1] and not isinstance(radius, tuple):
         yield largest_is_best(float(np.max(radius)))

@@ -22,7 +22,7 @@ class TuneSearch:
 
     radii: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
     """The radii tried, in units in which each action dimension spans [-1, 1]."""
-    step_counts: tuple[int, ...] = (200, 400, 800, 1600, 3200)
+    step_counts: tuple[int, ...] = (200, 400, 800, 1600, 3200, 6400)
     """The numbers of gradient steps tried. No policy is trained for more than the largest."""
     ensembles: tuple[int, ...] = (1, 4)
     """The sizes of ensembles tried."""

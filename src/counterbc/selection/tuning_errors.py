@@ -9,7 +9,7 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.lags import lagged_pairs
+from counterbc.data.lags import answers, lagged_pairs
 from counterbc.data.radii import Radius
 from counterbc.data.scaling import scaled_actions
 from counterbc.errors import CounterBCError, DataError
@@ -32,6 +32,8 @@ class ErrorTable:
     cluster: Array
     several_modes: tuple[str, ...]
     """Action dimensions whose errors at the first radius have several peaks."""
+    residual: Array
+    """(n, A): errors of the first radius after the number of steps that suits it best."""
 
 
 class TuningErrors:
@@ -55,13 +57,14 @@ class TuningErrors:
         kind = "whole episodes" if folds.kind == "episodes" else f"blocks, gap {folds.gap} steps"
         return f"{len(folds)} folds of {kind}, {data.pairs} pairs"
 
-    def tables(self, radii: Sequence[Radius], counts: Sequence[int]) -> list[ErrorTable]:
-        """Return the errors of radii × step counts on each dataset."""
-        candidates = [[Candidate(r, lag) for r in radii] for lag in self.lags]
+    def tables(self, radii: Sequence[Sequence[Radius]], counts: Sequence[int]) -> list[ErrorTable]:
+        """Return the errors of each dataset's radii × step counts."""
+        candidates = [
+            [Candidate(r, lag) for r in row] for row, lag in zip(radii, self.lags, strict=True)
+        ]
         by_count = self._run(candidates, [[f] for f in self.folds], counts)
         return [
-            self._table(d, np.stack([_squares(errors[d]) for errors in by_count]), by_count[-1][d])
-            for d in range(len(self.datasets))
+            self._table(d, [errors[d] for errors in by_count]) for d in range(len(self.datasets))
         ]
 
     def with_ensembles(self, choices: Sequence[Sequence[Tuning]]) -> list[list[Tuning]]:
@@ -99,17 +102,19 @@ class TuningErrors:
         training = replace(self.training, settings=settings)
         return held_out_errors(self.datasets, folds, candidates, training, counts)
 
-    def _table(self, d: int, squares: Array, errors: HeldOutErrors) -> ErrorTable:
-        data = self.datasets[d]
+    def _table(self, d: int, by_count: Sequence[HeldOutErrors]) -> ErrorTable:
+        data, squares = self.datasets[d], np.stack([_squares(errors) for errors in by_count])
         action = scaled_actions(data, data.action[data.learned])
         spread = ((action - action.mean(0)) ** 2).sum(-1)
-        known = ~np.isnan(squares).any((0, 1))
-        if not known.any():
+        known = np.isfinite(squares).any((0, 1))  # a lag may reach back before an episode
+        squares = np.where(np.isfinite(squares), squares, np.inf)  # a policy diverged
+        if not np.isfinite(squares[:, :, known]).all(-1).any():
             raise CounterBCError("every policy diverged in the search; lower the learning rate")
         cluster = np.unique(self.clusters[d][known], return_inverse=True)[1]
-        peaks = two_peaks(errors.residual[0, 0][known])
+        last, best = (by_count[s].residual[0, 0][known] for s in (-1, _best_steps(squares, known)))
+        peaks = two_peaks(last) if np.isfinite(last).all() else ()
         names = tuple(data.action_names[i] for i in peaks)
-        return ErrorTable(squares[:, :, known], spread[known], cluster, names)
+        return ErrorTable(squares[:, :, known], spread[known], cluster, names, best)
 
 
 def _sample(demos: Demonstrations, lag: tuple[float, ...], search: TuneSearch) -> Demonstrations:
@@ -125,9 +130,12 @@ def _sample(demos: Demonstrations, lag: tuple[float, ...], search: TuneSearch) -
         return demos.sample_pairs(search.pairs, search.seed)
     states = lagged_pairs(demos, demos.learned, lag)
     chosen = np.random.default_rng(search.seed).choice(states, search.pairs, replace=False)
-    whole = np.floor(max(lag)).astype(int)
-    actions = np.union1d(chosen + whole, chosen + whole + 1)
-    return replace(demos, selected=np.intersect1d(actions, demos.learned))
+    return replace(demos, selected=answers(demos, chosen, lag))
+
+
+def _best_steps(squares: Array, known: Array) -> int:
+    """Return the index of the step count that suits the first radius best."""
+    return int(squares[:, 0][:, known].mean(-1).argmin())
 
 
 def _squares(errors: HeldOutErrors) -> Array:

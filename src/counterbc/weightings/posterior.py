@@ -22,6 +22,7 @@ class Posterior(Weighting):
     """
 
     stacks: ClassVar[bool] = True
+    noise_model: ClassVar[bool] = True
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return restricted_policy(log_pi).detach()

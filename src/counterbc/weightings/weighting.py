@@ -34,6 +34,8 @@ class Weighting(ABC):
     stacks: ClassVar[bool] = False
     reads_images: ClassVar[bool] = True
     """Whether states may be images; if not, `for_images` is never called."""
+    noise_model: ClassVar[bool] = False
+    """Whether C(s, a) is a sample of the demonstrators' noise, whose scale is Δ."""
     needs: ClassVar[tuple[str, ...]] = ()
     """What the data must have: 'operators', 'rewards', 'expert'; see `Pairs`."""
 
