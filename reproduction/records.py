@@ -38,7 +38,7 @@ class Records:
 
 def kernels_of(*trainings: Policies) -> str:
     """Return the kernel of one or several trainings, as a row names it."""
-    return " and ".join(dict.fromkeys(policies.config["kernel"] for policies in trainings))
+    return " and ".join(dict.fromkeys(policies.run_config.kernel for policies in trainings))
 
 
 def computed_with(device: str | None = None, kernel: str | None = None) -> Record:

@@ -107,7 +107,7 @@ def run(options: CarRacingPedalsOptions) -> None:
             policies = train_policies(FEASIBLE[actions], options)
             measures = drive(policies, options.tracks, act, CHANGES[pedals])
             runs = {name: v.tolist() for name, v in measures.items()}
-            numbers[", ".join(variant)] = runs | computed_with("cpu", policies.config["kernel"])
+            numbers[", ".join(variant)] = runs | computed_with("cpu", policies.run_config.kernel)
             write(numbers, path)
     if DEMONSTRATIONS not in numbers:
         numbers[DEMONSTRATIONS] = demonstration_shares(options.seeds) | computed_with("cpu")

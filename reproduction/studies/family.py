@@ -91,8 +91,8 @@ def crowd(seed: int) -> cb.Demonstrations:
 def row_of(case: str, policies: cb.Policies, datasets: list[cb.Demonstrations]) -> Record:
     """Return the numbers of one case, with every run's return for paired comparisons."""
     row: Record = {"case": case, "seeds": len(policies)}
-    row |= {"steps": policies.config["settings"]["steps"], "seconds": policies.config["seconds"]}
-    row["kernel"] = policies.config["kernel"]
+    row |= {"steps": policies.run_config.settings["steps"], "seconds": policies.run_config.seconds}
+    row["kernel"] = policies.run_config.kernel
     for e in evaluate_acts(policies, WORLD, episodes=100, acts=ACTS):
         row[e.act] = mean_and_runs(e.returns.mean(1))
     if "operator" in policies.weighting_params:

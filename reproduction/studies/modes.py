@@ -190,7 +190,7 @@ def compare_line(rows: dict[str, Record], options: ModesOptions, path: Path) -> 
     for case in CASES:
         policies = learn(case, datasets, options.steps, options.device)
         actions[case] = sample_actions(policies)
-        origin = computed_with(options.device, policies.config["kernel"])
+        origin = computed_with(options.device, policies.run_config.kernel)
         rows[case]["line"] = measure_line(actions[case]) | origin
     draw_line(actions, INTENDED_ACTION, NOISE, options.figures / "modes.png")
     write(rows, path)
@@ -200,7 +200,7 @@ def compare_line(rows: dict[str, Record], options: ModesOptions, path: Path) -> 
         rows[AUTO]["line"] = numbers
     for seed in range(len(numbers.get("radius", [])), options.seeds):
         policies = learn_auto(datasets[seed], seed, options.steps, options.device)
-        numbers.update(computed_with(options.device, policies.config["kernel"]))
+        numbers.update(computed_with(options.device, policies.run_config.kernel))
         measures = measure_line(sample_actions(policies))
         for name, value in (measures | {"radius": [policies.members[0].radius[0]]}).items():
             numbers.setdefault(name, []).extend(value)
@@ -216,6 +216,6 @@ def compare_fork(rows: dict[str, Record], options: ModesOptions) -> None:
         policies = learn(case, datasets, options.steps, options.device)
         drawn_paths[case] = {act: paths(policies, act, 20) for act in ACTS}
         numbers = measure_fork(policies, options.episodes)
-        origin = computed_with(options.device, policies.config["kernel"])
+        origin = computed_with(options.device, policies.run_config.kernel)
         rows[case]["fork"] = numbers | origin
     draw_fork(drawn_paths, options.figures / "fork.png")

@@ -84,7 +84,7 @@ def measure(key: Record, device: str | None) -> Record:
     fixed_policies = cb.train(datasets, "counter-bc", seeds=numbers, radii=RADII, **changes)
     auto_policies = cb.train(datasets, "counter-bc", seeds=numbers, radius="auto", **changes)
     returns = cb.evaluate(fixed_policies, world).returns.mean(1).reshape(len(RADII), runs)
-    choices = [c for c in auto_policies.config["choices"] if "radius" in c]
+    choices = [c for c in auto_policies.run_config.choices if "radius" in c]
     return key | {
         "fixed": {f"{r:g}": x.round(4).tolist() for r, x in zip(RADII, returns, strict=True)},
         "auto": cb.evaluate(auto_policies, world).returns.mean(1).round(4).tolist(),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.acting.evaluation import evaluate as evaluate
     from counterbc.acting.onnx import export as export
     from counterbc.acting.policies import Policies as Policies
+    from counterbc.acting.run_config import RunConfig as RunConfig
     from counterbc.data.demonstrations import Demonstrations as Demonstrations
     from counterbc.data.episode import Episode as Episode
     from counterbc.data.inspection import Inspection as Inspection
@@ -95,6 +96,7 @@ _HOMES = {
     "acting.evaluation": ("Evaluation", "compare", "evaluate"),
     "acting.onnx": ("export",),
     "acting.policies": ("Policies",),
+    "acting.run_config": ("RunConfig",),
     "data.demonstrations": ("Demonstrations",),
     "data.episode": ("Episode",),
     "data.inspection": ("Inspection",),

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from counterbc.acting.run_config import RunConfig
 from counterbc.data.scaling import TENSORS, Scaling
 from counterbc.errors import unknown
 from counterbc.policies import POLICIES, Params, Policy
@@ -22,7 +23,6 @@ MAX_HISTORY = 1000
 """Observations that a policy from a file may read; each environment keeps that many in memory."""
 _FACTORIES = (torch.rand, torch.zeros, torch.full, torch.linspace, torch.randperm)
 _SLACK = 8  # numbers created for each one that is stored
-_NAME_LISTS = ("action_names", "obs_names", "two_valued")
 
 
 def read_policy(spec: dict[str, Any], params: Params) -> Policy:
@@ -117,20 +117,16 @@ def check_stacked(tensors: Mapping[str, Tensor], networks: int, members: int) ->
                 raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected {shape}")
 
 
-def check_config(config: Any, method: Any, radii: Sequence[Sequence[float]], actions: int) -> None:
+def check_config(
+    contents: Any, method: Any, radii: Sequence[Sequence[float]], actions: int
+) -> None:
     """Refuse a configuration whose fields have other types than those that are written."""
-    if not isinstance(config, dict) or not isinstance(method, str):
-        raise ValueError("config and method are not what they should be")
+    config = RunConfig.from_dict(contents)
+    if not isinstance(method, str):
+        raise ValueError(f"method is {method!r:.60}; expected a text")
     for radius in radii:
         if len(radius) != actions:
             raise ValueError(f"a radius of {len(radius)} numbers for {actions} action dimensions")
-    for key in _NAME_LISTS:
-        names = config.get(key, [])
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError(f"{key} is {names!r:.60}; expected a list of names")
-    for key in ("env", "backend", "radius_from"):
-        if not isinstance(config.get(key, ""), str | None):
-            raise ValueError(f"{key} is {config[key]!r:.60}; expected a text")
-    names = config.get("action_names", [])
-    if len(names) not in (0, actions) or not set(config.get("two_valued", [])) <= set(names):
+    names = config.action_names
+    if len(names) not in (0, actions) or not set(config.two_valued) <= set(names):
         raise ValueError(f"the names {names!r:.60} do not fit {actions} action dimensions")

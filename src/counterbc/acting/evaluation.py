@@ -94,7 +94,7 @@ def evaluate(
     same starts. At most `slots` environments run at once. Policies act on `device`: by default on
     the CPU, and on a GPU if there is one and they read images.
     """
-    env = env or recorded_env(policies.config.get("env"), "the run")
+    env = env or recorded_env(policies.run_config.env, "the run")
     if env is None:
         raise OptionError("the demonstrations name no environment; name one: env='…'")
     name = env if isinstance(env, str) else getattr(env, "__name__", "a custom environment")

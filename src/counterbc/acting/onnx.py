@@ -101,13 +101,18 @@ def to_onnx(policies: Policies, act: Act) -> ModelProto:
     return model
 
 
+def _numbered(name: str, shape: tuple[int, ...]) -> list[str]:
+    """Return names of the numbers of a vector; those of an image have none."""
+    return [f"{name}[{i}]" for i in range(shape[0])] if len(shape) == 1 else []
+
+
 def metadata(policies: Policies, act: Act) -> dict[str, str]:
     """Return facts about the policy for users of the file, as text or JSON."""
     p, (member,), scales = policies, policies.members, policies.scales
-    config = p.config
+    config = p.run_config
     facts: dict[str, Any] = {
-        "obs_names": config.get("obs_names", [f"obs[{i}]" for i in range(p.obs_size)]),
-        "action_names": config.get("action_names", [f"action[{i}]" for i in range(p.action_size)]),
+        "obs_names": list(config.obs_names) or _numbered("obs", p.obs_shape),
+        "action_names": list(config.action_names) or _numbered("action", (p.action_size,)),
         "action_low": scales.action_low[0].tolist(),
         "action_high": scales.action_high[0].tolist(),
         "action_set": scales.action_set,
@@ -118,8 +123,8 @@ def metadata(policies: Policies, act: Act) -> dict[str, str]:
         "method": p.method,
         "policy": f"{type(p.policy).__name__}{p.policy.hidden}",
         "seed": member.seed,
-        "radius": "not used" if config.get("radius_from") == "not used" else list(member.radius),
-        "env": config.get("env") or "",
+        "radius": "not used" if config.radius_from == "not used" else list(member.radius),
+        "env": config.env or "",
         "data": member.fingerprint,
         "counterbc": __version__,
     }

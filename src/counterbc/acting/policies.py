@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from torch import Tensor
 from counterbc.acting import checks, run_folder
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, Actor
+from counterbc.acting.run_config import RunConfig
 from counterbc.data.scaling import TENSORS, Scaling
 from counterbc.errors import CounterBCError, FormatError, OptionError, unknown
 from counterbc.files import reason
@@ -88,7 +90,7 @@ class Policies:
     shards: int = 1
     method: str = "custom"
     config: dict[str, Any] = field(default_factory=dict)
-    """The configuration of the training: preset, settings, data, versions."""
+    """The configuration of the training as JSON values: preset, settings, data, versions."""
     curve: Curve | None = None
     weighting_params: Params = field(default_factory=dict)
     """Parameters that the weighting learned, e.g. ρ; stacked like `params`."""
@@ -121,6 +123,11 @@ class Policies:
             members=tuple(self.members[i] for i in indices),
             curve=curve,
         )
+
+    @cached_property
+    def run_config(self) -> RunConfig:
+        """The configuration of the training."""
+        return RunConfig.from_dict(self.config)
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -160,7 +167,7 @@ class Policies:
     def __repr__(self) -> str:
         radii = sorted({m.radius for m in self.members})
         radius = ", ".join(radius_text(r) for r in radii)
-        origin = self.config.get("radius_from", "given")
+        origin = self.run_config.radius_from
         text = origin if origin == "not used" else f"{radius} ({origin}){self._kept_text()}"
         kind = f"{type(self.policy).__name__}{self.policy.hidden}"
         shards = f" of {self.shards} networks each" if self.shards > 1 else ""
@@ -178,9 +185,9 @@ class Policies:
 
     def _kept_text(self) -> str:
         """Name the dimensions whose radius is 0 because their actions take two values only."""
-        names = self.config.get("action_names", [])
+        names = self.run_config.action_names
         widest = np.max([m.radius for m in self.members], 0)  # (A,)
-        switches = [n for n in self.config.get("two_valued", []) if widest[names.index(n)] == 0]
+        switches = [n for n in self.run_config.two_valued if widest[names.index(n)] == 0]
         return f"; 0 for {', '.join(switches)}, which takes two values only" if switches else ""
 
     def _bounds_text(self) -> str:

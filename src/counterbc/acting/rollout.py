@@ -31,10 +31,10 @@ def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]
 
 def same_simulator(policies: Policies, env: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the environment's options with the simulator that the demonstrations come from."""
-    backend = policies.config.get("backend")
+    backend = policies.run_config.backend
     env_id = find_id(env)
     is_world = any(world.id == env_id for world in WORLDS.values())  # others have no `backend`
-    if backend is None or env_id != policies.config.get("env") or not is_world:
+    if backend is None or env_id != policies.run_config.env or not is_world:
         return options
     if options.get("backend", backend) != backend:
         raise OptionError(

@@ -94,7 +94,7 @@ class Train(MethodCommand):
 
 def _chosen(policies: Policies) -> list[str]:
     """Return what was chosen from the data, in sentences."""
-    choices = policies.config["choices"]
+    choices = policies.run_config.choices
     return [text for c in choices for text in c.get("sentences", [c.get("explanation")])]
 
 

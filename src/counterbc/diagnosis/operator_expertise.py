@@ -24,7 +24,7 @@ def expertise(
     `demos` is what the policies were trained on: one dataset for all, or one per seed.
     """
     datasets = list(demos) if isinstance(demos, Sequence) else [demos]
-    names = policies.config.get("operators")
+    names = policies.run_config.labels.get("operators")
     if names is None or "operator" not in policies.weighting_params:
         raise OptionError(
             f"policies trained with {policies.method} hold no expertise; train with ileed"

@@ -120,13 +120,13 @@ class Cell(ABC):
         self, policies: Policies, datasets: Sequence[Demonstrations], share: float = 1.0
     ) -> pa.Table:
         """Return the rows of trained policies; `share` is this cell's part of the training time."""
-        config, began = policies.config, time.perf_counter()
+        config, began = policies.run_config, time.perf_counter()
         measurements = list(self.measure(policies, datasets))
         constant = {
-            "device": config["device"],
-            "dtype": config["dtype"],
-            **{n: v for n, v in config["versions"].items() if v is not None},
-            "train_seconds": round(share * config["seconds"], 3),
+            "device": config.device,
+            "dtype": config.dtype,
+            **{n: v for n, v in config.versions.items() if v is not None},
+            "train_seconds": round(share * (config.seconds or 0.0), 3),
             "test_seconds": round(time.perf_counter() - began, 3),
             "finished": datetime.now(UTC).isoformat(),
         }
@@ -136,7 +136,7 @@ class Cell(ABC):
             for i, values in measurements
             for member in [policies.members[i]]
         ]
-        about = json.dumps({"cell": self.about, "config": config})
+        about = json.dumps({"cell": self.about, "config": policies.config})
         return pa.Table.from_pylist(rows).replace_schema_metadata({"counterbc": about})
 
 
@@ -199,9 +199,9 @@ def compute_rows(
 
 def _config(policies: Policies, members: slice, stack: Sequence[Cell]) -> dict[str, Any]:
     """Return the configuration of one cell of a stack, and the names of all cells in it."""
-    config = policies.config
-    config = config | {"members": config["members"][members], "data": config["data"][members]}
-    return config | {"stack": [cell.name for cell in stack]}
+    config, names = policies.run_config, [cell.name for cell in stack]
+    part = replace(config, members=config.members[members], data=config.data[members], stack=names)
+    return part.as_dict()
 
 
 def uses_search(settings: Settings, method: Method) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from counterbc.acting.run_config import RunConfig
 from counterbc.envs import make_vec
 from counterbc.errors import FormatError, OptionError
 from counterbc.experiments.cell import Cell
@@ -85,15 +86,16 @@ def simulator(world: str) -> str | None:
     return backend
 
 
-def made_with(config: dict[str, Any]) -> str:
+def made_with(contents: dict[str, Any]) -> str:
     """Return device and versions as text: cpu, counterbc 0.1.0, torch 2.11.0, …, without numba.
 
     The kernel of a cell follows from the cell and from the kernel library of the device.
     """
-    skipped = {"kernel", *(x.name for x in LIBRARIES if x.device != config["device"])}
-    versions = {n: v for n, v in config["versions"].items() if n not in skipped}
+    config = RunConfig.from_dict(contents)
+    skipped = {"kernel", *(x.name for x in LIBRARIES if x.device != config.device)}
+    versions = {n: v for n, v in config.versions.items() if n not in skipped}
     texts = [f"without {n}" if v is None else f"{n} {v}" for n, v in versions.items()]
-    return ", ".join([config["device"], *texts])
+    return ", ".join([config.device, *texts])
 
 
 def made_here(kind: str) -> str:

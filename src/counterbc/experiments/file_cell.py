@@ -120,7 +120,7 @@ class FileCell(WorldCell):
         self, policies: Policies, datasets: Sequence[Demonstrations]
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield means over the test starts and their counts, per seed and way of acting."""
-        world, data = str(self.world), policies.config["data"]
+        world, data = str(self.world), policies.run_config.data
         for e in evaluate_acts(policies, world, episodes=self.episodes, acts=self.acts):
             arrays = {"return": e.returns, "length": e.lengths} | dict(e.measures)
             for i, member in enumerate(policies.members):

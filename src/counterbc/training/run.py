@@ -6,6 +6,7 @@ import hashlib
 import platform
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 import torch
 
 from counterbc.acting.policies import Policies
+from counterbc.acting.run_config import RunConfig
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
 from counterbc.data.lags import lagged_pairs
 from counterbc.data.needs import need_labels
@@ -61,16 +63,16 @@ def run(
     config = run_config(plan, device, dtype, loop.kernel.name)
     resume = resume and out is not None and out.exists()
     if out is not None and resume:
-        state = checkpoints.load_state(out, config)
+        state = checkpoints.load_state(out, config.as_dict())
     view.fit()
     if held_out is not None:
         held_out.fitted = view.fitted
     if out is not None and not resume:
-        checkpoints.begin(out, config)
+        checkpoints.begin(out, config.as_dict())
     _, curve = loop.run(state)
     params = _stopped(loop.snapshots, stops, plan.method.shards)
-    config = {**config, "seconds": round(time.perf_counter() - began, 3)}
-    policies = _policies(plan, params, config=config, curve=curve)
+    config = replace(config, seconds=round(time.perf_counter() - began, 3))
+    policies = _policies(plan, params, config=config.as_dict(), curve=curve)
     warn_diverged(policies, loop.bad_since)
     if out is not None:
         checkpoints.finish(policies, out)
@@ -186,36 +188,36 @@ def initial_params(plan: TrainingPlan, view: View, round_: int) -> Params:
 
 def run_config(
     plan: TrainingPlan, device: torch.device, dtype: torch.dtype, kernel: str
-) -> dict[str, Any]:
-    """Return everything that decides the result, as JSON values."""
+) -> RunConfig:
+    """Return everything that decides the result."""
     first, needs = plan.datasets[0], plan.method.weighting.needs
-    return {
-        "method": plan.name,
-        "definition": repr(plan.method),
-        "preset": plan.preset,
-        "settings": plan.settings.as_dict(),
-        "learning_rate": plan.settings.rate(plan.method.policy),
-        "members": [m.name for m in plan.members],
-        "radius_from": _radius_from(plan),
-        "data": [
+    return RunConfig(
+        method=plan.name,
+        definition=repr(plan.method),
+        preset=plan.preset,
+        settings=plan.settings.as_dict(),
+        learning_rate=plan.settings.rate(plan.method.policy),
+        members=[m.name for m in plan.members],
+        radius_from=_radius_from(plan),
+        data=[
             {"source": d.source, "fingerprint": d.fingerprint(), "pairs": d.pairs}
             for d in plan.datasets
         ],
-        **need_labels(plan.datasets + plan.held_out, needs),
-        "env": first.env,
-        "backend": first.backend,
-        "obs_names": list(first.obs_names),
-        "action_names": list(first.action_names),
-        "two_valued": [
+        labels=need_labels(plan.datasets + plan.held_out, needs),
+        env=first.env,
+        backend=first.backend,
+        obs_names=list(first.obs_names),
+        action_names=list(first.action_names),
+        two_valued=[
             n for n, b in zip(first.action_names, two_valued(plan.datasets), strict=True) if b
         ],
-        "device": device.type,
-        "dtype": str(dtype).removeprefix("torch."),
-        "kernel": kernel,
-        "versions": versions(kernel),
-        "choices": [choice.as_dict() for choice in plan.choices],
-        "started_from": None if plan.start is None else _params_fingerprint(plan.start.params),
-    }
+        device=device.type,
+        dtype=str(dtype).removeprefix("torch."),
+        kernel=kernel,
+        versions=versions(kernel),
+        choices=[choice.as_dict() for choice in plan.choices],
+        started_from=None if plan.start is None else _params_fingerprint(plan.start.params),
+    )
 
 
 def _radius_from(plan: TrainingPlan) -> str:
