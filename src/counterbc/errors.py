@@ -36,6 +36,10 @@ class InfeasibleActions(UserWarning):
     """Recorded actions that lie outside the declared bounds; training continues."""
 
 
+class UncensoredActions(UserWarning):
+    """Actions that were cut at a bound and cannot be treated as censored."""
+
+
 class AbsentEpisodes(UserWarning):
     """Masks that name episodes which are not in the file; these are ignored."""
 

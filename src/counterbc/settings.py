@@ -58,6 +58,9 @@ class Settings:
     """Draw new counterfactuals in each epoch instead of once before training."""
     feasible: Literal["project", "keep"] = "keep"
     """Whether recorded actions outside A are kept or projected to A, for every method."""
+    censored: bool | Literal["auto"] = "auto"
+    """Whether an action on a bound stands for itself and all actions beyond it, for every method.
+    auto: exactly where the data declare that their actions are those taken, cut at the bounds."""
     scale_actions: bool = True
     """Map each action dimension to [-1, 1] by its bounds."""
     scale_obs: bool = True
@@ -195,7 +198,7 @@ def _reads_vectors(method: Method) -> OptionError:
     )
 
 
-_FIXED: dict[str, Any] = {"steps": PAPER_STEPS, "lag": 0.0, "ensemble": 1}
+_FIXED: dict[str, Any] = {"steps": PAPER_STEPS, "lag": 0.0, "ensemble": 1, "censored": False}
 PRESETS: dict[str, Settings] = {
     "default": Settings(),
     # The paper's text: actions normalized, Δ 0.4, C(s, a) ⊆ A; it does not speak of observations.

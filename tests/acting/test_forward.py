@@ -52,6 +52,8 @@ UNUSUAL: dict[str, tuple[Method, dict[str, Any], dict[str, Any]]] = {
         {"preset": "authors"},
     ),
     "a history of plain layers": (Method(policy=GaussianMLP(history=3)), {}, {}),
+    "a mean beyond the bounds": (Method(policy=GaussianMLP(reach=2)), {}, {}),
+    "a GRU with a mean beyond the bounds": (Method(policy=GaussianGRU(reach=2)), {}, {}),
     "a GRU of one observation": (Method(policy=GaussianGRU(history=1)), {}, {}),
     "a GRU of several networks": (Method(policy=GaussianGRU(), shards=2), {}, {}),
     "a GRU without layers": (Method(policy=GaussianGRU()), {}, {"hidden": (8,)}),

@@ -128,8 +128,9 @@ def test_every_setting_is_an_option_of_train() -> None:
 
 def test_values_are_repeated_as_they_are_typed() -> None:
     values = {"obs": ("a", "b"), "learning_rate": 0.5, "limited": False, "resample": True}
-    assert as_typed(values) == [
+    assert as_typed(values | {"censored": False}) == [
         "--obs", "a", "--obs", "b", "--learning-rate", "0.5", "--no-limited", "--resample",
+        "--censored", "False",
     ]  # fmt: skip
 
 

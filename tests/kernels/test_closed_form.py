@@ -37,6 +37,7 @@ def test_the_common_case_fits() -> None:
         (replace(CASE, device="cuda"), "runs on cpu and this training is on cuda"),
         (replace(CASE, dtype=torch.float64), "in float32 and this training is in float64"),
         (replace(CASE, weighting=Uniform()), "Uniform has no closed form with 51 action"),
+        (replace(CASE, censored=True), "does not compute the likelihood of censored actions"),
     ],
 )
 def test_a_loss_that_does_not_fit_has_a_reason(case: StepCase, reason: str) -> None:
@@ -46,6 +47,7 @@ def test_a_loss_that_does_not_fit_has_a_reason(case: StepCase, reason: str) -> N
 @pytest.mark.parametrize(
     ("case", "reason"),
     [
+        (replace(CASE, policy=GaussianMLP(reach=2)), "unlike the policy GaussianMLP"),
         (replace(CASE, policy=GaussianGRU()), "unlike the policy GaussianGRU with history 5"),
         (replace(CASE, weighting=StateExpertise()), "StateExpertise has parameters"),
         (replace(CASE, in_memory=False), "not kept in memory"),

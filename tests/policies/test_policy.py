@@ -60,3 +60,8 @@ def test_the_cross_entropy_of_a_policy_is_that_of_its_log_probabilities(policy: 
     head, actions = policy.head(params, normal(5, 3)), normal(5, 4, 2, seed=1)
     exact = cross_entropy(policy.log_prob(head, actions))
     torch.testing.assert_close(policy.cross_entropy(head, actions), exact, rtol=1e-10, atol=0)
+
+
+def test_a_reach_below_the_bounds_is_refused() -> None:
+    with pytest.raises(OptionError, match="reach is 0; it must be 1 or more"):
+        GaussianMLP(reach=0)

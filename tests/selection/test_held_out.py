@@ -113,3 +113,22 @@ def test_a_prediction_does_not_depend_on_the_demonstrated_action(make_demos: Mak
 def test_a_number_below_its_limit_is_refused(name: str) -> None:
     with pytest.raises(OptionError, match=f"{name} is 0; it must be"):
         HeldOut(**{name: 0})
+
+
+@pytest.mark.parametrize("policy", ["gaussian-mlp", "mixture"])
+def test_a_prediction_beyond_the_bound_of_a_censored_action_is_no_error(
+    policy: str, make_demos: Make
+) -> None:
+    demos = make_demos(actions_are="taken").map_actions(lambda a: np.where(a > 0, 1.0, a))
+    settings = settings_for("default", hidden=(8, 8), policy=policy)
+    method = settings.apply(find_method("bc")[1])
+    plan = plan_training([demos], method, settings, seed_members([demos], [0], [[0.0]]))
+    params = plan.method.policy.init(torch.Generator(), 3, 2)
+    heads = {"head.bias": 5.0, "head.weight": 0.0}  # every mean is 2 · tanh 5
+    far = {k: torch.full_like(v, heads.get(k, 0.0))[None] for k, v in params.items()}
+    policies = Policies(plan.method.policy, far, plan.scales, plan.members)
+    residual = _residuals(policies, demos, demos.learned)[0][0]
+    on_bound = demos.action == 1
+    assert on_bound.any()
+    np.testing.assert_allclose(residual[on_bound], 0, atol=1e-6)
+    np.testing.assert_allclose(residual[~on_bound], demos.action[~on_bound] - 1, atol=1e-6)

@@ -57,6 +57,19 @@ def test_the_mean_is_pulled_by_length_one_from_outside_and_not_at_all_inside() -
     assert far.item() > near.item() + 0.6
 
 
+def test_beyond_the_bound_of_a_censored_action_the_mean_pays_nothing() -> None:
+    head = (torch.tensor([[1.4, 0.0], [0.2, 0.0]], requires_grad=True), torch.zeros(2, 2))
+    obs, actions = torch.zeros(2, 1), torch.tensor([[[1.0, 0.6]], [[1.0, 0.6]]])
+    columns = {
+        "radius": torch.full((2, 2), 0.1), "side": torch.tensor([[1.0, 0.0]] * 2),
+        "low": -torch.ones(2, 2), "high": torch.ones(2, 2),
+    }  # fmt: skip
+    loss = EpsilonInsensitive().loss({}, Batch(obs, obs, actions, columns), GaussianMLP(), head)
+    (slope,) = torch.autograd.grad(2 * loss, head[0])
+    torch.testing.assert_close(slope[0], torch.tensor([0.0, -1.0]))
+    torch.testing.assert_close(slope[1], torch.tensor([-0.8, -0.6]))
+
+
 def test_radius_zero_is_the_absolute_error_and_learns_the_median(quick: Train) -> None:
     """One action in four is an outlier: the mean of the actions is 0.35, their median 0.1."""
     action = np.where(np.arange(80) % 4 == 0, 0.9, 0.1)[:, None]

@@ -174,7 +174,9 @@ class Forward:
         if self.policy.history > 1:
             window = ops.push(window, scaled_obs)
         x = self.body(ops, p, self.policy, scaled_obs, window)
-        action = ops.tanh(x @ p["mean.weight"] + p["mean.bias"])  # (B, A), or (N, B, A)
+        action = x @ p["mean.weight"] + p["mean.bias"]  # (B, A), or (N, B, A)
+        reach = self.policy.reach
+        action = ops.tanh(action) if reach == 1 else ops.tanh(action / reach) * reach
         if noise is not None:
             log_std = ops.clip(x @ p["log_std.weight"] + p["log_std.bias"], *LOG_STD_RANGE)
             noise = noise if self.shards == 1 else ops.shards_first(noise)

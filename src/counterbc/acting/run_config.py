@@ -41,6 +41,8 @@ class RunConfig:
     """The action dimensions that take two values only."""
     device: str = "cpu"
     dtype: str = "float32"
+    censored: bool = False
+    """Whether actions on a bound stood for all actions beyond it."""
     kernel: str = ""
     """Empty in files of version 0.1."""
     versions: Mapping[str, str | None] = field(default_factory=dict)

@@ -107,7 +107,7 @@ def as_typed(values: Mapping[str, Any]) -> list[str]:
     words: list[str] = []
     for name, value in values.items():
         option = name.replace("_", "-")
-        if isinstance(value, bool):
+        if isinstance(value, bool) and name != "censored":  # which also takes a word
             words.append(f"--{option}" if value else f"--no-{option}")
             continue
         for item in value if isinstance(value, tuple) else (value,):

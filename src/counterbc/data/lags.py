@@ -58,12 +58,14 @@ def lag_text(lag: Sequence[float], rate: float | None = None) -> str:
     return f"{'/'.join(f'{v / rate:.3g}' for v in values)} s ({steps} steps)"
 
 
-def undo_lag(demos: Demonstrations, lag: Sequence[float]) -> tuple[Array, Array]:
+def undo_lag(
+    demos: Demonstrations, lag: Sequence[float], values: Array | None = None
+) -> tuple[Array, Array]:
     """Return the action a_(t+k) of every pair, (N, A), and whether its episode has one, (N,).
 
-    Pairs without one keep their own action.
+    Pairs without one keep their own action. `values` (N, A) take the place of the actions.
     """
-    action = demos.action
+    action = demos.action if values is None else values
     low, high, share = _targets(demos, lag)
     inside = high <= _ends(demos)
     low, high = (np.where(inside, x, np.arange(len(action))) for x in (low, high))

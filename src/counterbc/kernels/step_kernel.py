@@ -30,6 +30,8 @@ class StepCase:
     batch: int
     device: str
     dtype: torch.dtype
+    censored: bool = False
+    """Whether some actions are censored, so that their likelihood is a probability."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

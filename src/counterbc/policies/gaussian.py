@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from counterbc.policies.censored import log_likelihood
 from counterbc.policies.fused import HALF_LOG_2PI, gaussian_cross_entropy
 from counterbc.policies.layers import linear, xavier
 from counterbc.policies.policy import Params, Policy
@@ -17,7 +18,10 @@ LOG_STD_RANGE = (-20.0, 2.0)
 
 @dataclass(frozen=True)
 class Gaussian(Policy):
-    """π(a|s) = N(a; μ(s), diag σ(s)²) with μ = tanh(…) and log σ clamped to [−20, 2]."""
+    """π(a|s) = N(a; μ(s), diag σ(s)²) with μ = tanh(…) and log σ clamped to [−20, 2].
+
+    With a larger `reach`, μ = reach · tanh(… / reach).
+    """
 
     stacks: ClassVar[bool] = True
 
@@ -30,13 +34,22 @@ class Gaussian(Policy):
     def _head(self, params: Params, x: Tensor) -> tuple[Tensor, Tensor]:
         mean, log_std = linear(x, params["head.weight"], params["head.bias"]).chunk(2, dim=-1)
         # Contiguous, because torch's tanh does not vectorize over parts of rows.
-        return mean.contiguous().tanh(), log_std.contiguous().clamp(*LOG_STD_RANGE)  # (B, A) each
+        mean = mean.contiguous()
+        mean = mean.tanh() if self.reach == 1 else self.reach * (mean / self.reach).tanh()
+        return mean, log_std.contiguous().clamp(*LOG_STD_RANGE)  # (B, A) each
 
     def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
         mean, log_std = head
         z = (actions - mean.unsqueeze(-2)) * (-log_std).exp().unsqueeze(-2)  # (B, M, A)
         constant = log_std.sum(-1, keepdim=True) + actions.shape[-1] * HALF_LOG_2PI  # (B, 1)
         return -0.5 * z.square().sum(-1) - constant
+
+    def censored_log_prob(self, head: tuple[Tensor, ...], actions: Tensor, side: Tensor) -> Tensor:
+        if type(self).log_prob is not Gaussian.log_prob:  # a subclass has another density
+            return super().censored_log_prob(head, actions, side)
+        mean, log_std = head
+        z = (actions - mean.unsqueeze(-2)) * (-log_std).exp().unsqueeze(-2)  # (B, M, A)
+        return log_likelihood(z, log_std.unsqueeze(-2), side.unsqueeze(-2)).sum(-1)
 
     def mean(self, head: tuple[Tensor, ...]) -> Tensor:
         return head[0]

@@ -78,7 +78,7 @@ class GaussianCNNGRU(Gaussian):
 
     @property
     def _rest(self) -> GaussianGRU:
-        return GaussianGRU(self.hidden[1:], self.history)
+        return GaussianGRU(self.hidden[1:], self.history, reach=self.reach)
 
     def obs_shape(self, size: int) -> tuple[int, ...]:
         return self.image

@@ -27,6 +27,7 @@ class GaussianMLP(Gaussian):
         return self._head(params, x)
 
     def chain(self) -> tuple[str, ...]:
-        if type(self) is not GaussianMLP or self.history > 1:  # a subclass may differ
+        is_plain = self.history == 1 and self.reach == 1
+        if type(self) is not GaussianMLP or not is_plain:  # a subclass may differ
             return ()
         return (*(f"layer{i}" for i in range(len(self.hidden))), "head")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from counterbc.errors import OptionError
+from counterbc.policies.censored import log_likelihood
 from counterbc.policies.fused import HALF_LOG_2PI
 from counterbc.policies.gaussian import LOG_STD_RANGE
 from counterbc.policies.layers import dense, linear, relu_chain, xavier
@@ -43,7 +44,7 @@ class Mixture(Policy):
         sizes, each = (obs_size * self.history, *self.hidden), (action_size,) * self.modes
         params = dense(generator, sizes, "layer")
         params["head.weight"] = xavier(generator, self.hidden[-1], self.modes, *each, *each)
-        apart = self._apart(generator, action_size).atanh().flatten()
+        apart = self.reach * (self._apart(generator, action_size) / self.reach).atanh().flatten()
         narrow = torch.full((self.modes * action_size,), -math.log(self.modes))
         params["head.bias"] = torch.cat([torch.zeros(self.modes), apart, narrow])
         return params
@@ -64,10 +65,12 @@ class Mixture(Policy):
         split = (x.shape[-1] - self.modes) // 2
         logits, mean, log_std = x.split([self.modes, split, split], dim=-1)
         mean, log_std = (y.unflatten(-1, (self.modes, -1)).contiguous() for y in (mean, log_std))
-        return logits.log_softmax(-1), mean.tanh(), log_std.clamp(*LOG_STD_RANGE)
+        mean = mean.tanh() if self.reach == 1 else self.reach * (mean / self.reach).tanh()
+        return logits.log_softmax(-1), mean, log_std.clamp(*LOG_STD_RANGE)
 
     def chain(self) -> tuple[str, ...]:
-        if type(self) is not Mixture or self.history > 1:  # a subclass may differ
+        is_plain = self.history == 1 and self.reach == 1
+        if type(self) is not Mixture or not is_plain:  # a subclass may differ
             return ()
         return (*(f"layer{i}" for i in range(len(self.hidden))), "head")
 
@@ -79,6 +82,14 @@ class Mixture(Policy):
         constant = log_w - log_std.sum(-1) - actions.shape[-1] * HALF_LOG_2PI  # (B, K)
         log_pi_k = constant.unsqueeze(-1) - 0.5 * z.square().sum(-1)  # (B, K, M)
         return log_pi_k.logsumexp(-2)
+
+    def censored_log_prob(self, head: tuple[Tensor, ...], actions: Tensor, side: Tensor) -> Tensor:
+        if type(self).log_prob is not Mixture.log_prob:  # a subclass has another density
+            return super().censored_log_prob(head, actions, side)
+        log_w, mean, log_std = head
+        z = (actions.unsqueeze(-3) - mean.unsqueeze(-2)) * (-log_std).exp().unsqueeze(-2)
+        by_dimension = log_likelihood(z, log_std.unsqueeze(-2), side.unsqueeze(-2).unsqueeze(-2))
+        return (log_w.unsqueeze(-1) + by_dimension.sum(-1)).logsumexp(-2)
 
     def mean(self, head: tuple[Tensor, ...]) -> Tensor:
         """Return the mean of the heaviest mode; the mean of all modes may be what nobody meant."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import torch
@@ -33,12 +33,18 @@ class Policy(ABC):
     """Units of each hidden layer."""
     history: int = 1
     """The number of observations that are read, the current one last."""
+    reach: int = field(default=1, kw_only=True)
+    """The largest mean action, in the policy's units. It is 1, the bound of the feasible actions,
+    and more where actions are censored: otherwise a policy could come nearer to an action beyond
+    the bound only by widening σ."""
 
     def __post_init__(self) -> None:
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(f"hidden is {self.hidden}; give one positive width per layer")
         if self.history < 1:
             raise OptionError(f"history is {self.history}; a policy reads 1 or more observations")
+        if self.reach < 1:
+            raise OptionError(f"reach is {self.reach}; it must be 1 or more")
 
     @property
     def modes(self) -> int:
@@ -70,6 +76,17 @@ class Policy(ABC):
     @abstractmethod
     def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
         """Return log π(a'|s) of actions (B, M, A): (B, M)."""
+
+    def censored_log_prob(self, head: tuple[Tensor, ...], actions: Tensor, side: Tensor) -> Tensor:
+        """Return log π(a'|s) where some dimensions are censored, `policies/censored.py`: (B, M).
+
+        There an action (B, M, A) stands for itself and all actions beyond it on the side (B, A) of
+        its bound: 1 above, −1 below, 0 for a dimension that is not censored.
+        """
+        raise OptionError(
+            f"the policy {type(self).__name__} has no likelihood of censored actions; define "
+            "censored_log_prob, or train with censored=False"
+        )
 
     @abstractmethod
     def mean(self, head: tuple[Tensor, ...]) -> Tensor:

@@ -260,6 +260,8 @@ def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[
     actions = scales.action(torch.tensor(data.action[pairs]).expand_as(action))
     if policy.modes and policies.shards == 1:
         mean, variance = _mode_moments(policies, policy, window, actions)
+        if policy.reach > 1:  # beyond the bound of a censored action there is no error
+            mean = scales.action(scales.restore(mean))
     else:
         mean = scales.action(action)
         variance = torch.zeros_like(mean)

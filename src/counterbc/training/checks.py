@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -63,7 +64,8 @@ def check_start(
         )
     if count != len(start):
         raise OptionError(f"start has {len(start)} members; {count} were asked for")
-    if start.policy != method.policy or start.shards != method.shards:
+    policy = replace(method.policy, reach=start.policy.reach)
+    if start.policy != policy or start.shards != method.shards:
         raise OptionError("start was trained with another policy; use the same method")
     start_sizes, data_sizes = (
         (start.obs_shape, start.action_size),

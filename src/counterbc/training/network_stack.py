@@ -14,7 +14,9 @@ from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.networks import Networks
 from counterbc.training.store import Store
 from counterbc.weightings import Batch, Pairs
+from counterbc.weightings.weighting import SIDE
 
+Columns = dict[str, Tensor]
 _POLICY, _WEIGHTING = "policy.", "weighting."
 _IMAGES = 2048  # states in memory at once, because their patches are large
 
@@ -93,6 +95,7 @@ class View:
             batch=batch,
             device=self.store.action.device.type,
             dtype=self.store.action.dtype,
+            censored=SIDE in self.store.facts,
         )
 
     def batch(self, position: Tensor, epoch: Tensor) -> Batch:
@@ -104,8 +107,13 @@ class View:
             obs=obs,
             state=obs if history == 1 else obs[:, :, -1],
             actions=self.counterfactuals.at(pairs, position, epoch),
-            columns={name: column[self.rows, position] for name, column in self.columns.items()},
+            columns={name: column[self.rows, position] for name, column in self.columns.items()}
+            | self._sides(pairs),
         )
+
+    def _sides(self, pairs: Tensor) -> dict[str, Tensor]:
+        """Return the column of sides of pairs (N, B), where actions are censored."""
+        return {SIDE: self.store.facts[SIDE][pairs]} if SIDE in self.store.facts else {}
 
     def fit(self) -> None:
         """Fit the weighting to the pairs of each network before training."""
@@ -145,19 +153,20 @@ class View:
         count, width = self.nets.pairs.shape
         out = self.store.action.new_empty(count, width, shards)
 
-        def log_prob(params: Params, obs: Tensor, action: Tensor) -> Tensor:
-            return policy.log_prob(policy.head(params, obs), action.unsqueeze(-2)).squeeze(-1)
+        def log_prob(params: Params, obs: Tensor, action: Tensor, side: Columns) -> Tensor:
+            batch = Batch(obs, obs, action.unsqueeze(-2), side)
+            return batch.log_prob(policy, policy.head(params, obs)).squeeze(-1)
 
         stacked_log_prob = log_prob if policy.stacks else torch.func.vmap(log_prob)
         chunk = chunk_size(self.store, count)
         for begin in range(0, width, chunk):
             pairs = self.nets.pairs[:, begin : begin + chunk]
             obs = self.store.windows(pairs, policy.history)
-            action = self.store.action[pairs]
+            action, side = self.store.action[pairs], self._sides(pairs)
             for k in range(shards):
                 network = self.nets.members * shards + k
                 params_k = {name: value[network] for name, value in theta.items()}
-                out[:, begin : begin + chunk, k] = stacked_log_prob(params_k, obs, action)
+                out[:, begin : begin + chunk, k] = stacked_log_prob(params_k, obs, action, side)
         return out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from counterbc.acting.policies import Member, Policies
@@ -13,6 +13,7 @@ from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import Scaling
 from counterbc.methods import Method
 from counterbc.settings import Settings
+from counterbc.training.censoring import censored_method, is_censored
 
 
 class Choice(Protocol):
@@ -43,6 +44,8 @@ class TrainingPlan:
     preset: str | None = None
     """The preset that the settings come from, or None. Nothing is computed from it: it is kept for
     the configuration of the run, where people look for the name."""
+    censored: bool = False
+    """Whether an action on a bound stands for all actions beyond it."""
     choices: tuple[Choice, ...] = ()
     """What was chosen from each dataset, in the order of the choices."""
 
@@ -68,6 +71,11 @@ def plan_training(
     `method` has the settings applied. Members that continue from `start` keep its scales. `facts`
     are further fields of `TrainingPlan`.
     """
+    censored = is_censored(datasets, settings)
+    if start is not None:
+        method = replace(method, policy=start.policy)  # its mean may reach beyond the bounds
+    elif censored:
+        method = censored_method(method)
     if lists is None:
         lists = [datasets[m.dataset].learned for m in members]
     if start is None:
@@ -84,6 +92,7 @@ def plan_training(
         lists=tuple(lists),
         scales=scales,
         start=start,
+        censored=censored,
         **facts,
     )
 

@@ -138,6 +138,7 @@ def plan_view(
         plan.settings.feasible == "project",
         plan.method.weighting.needs,
         plan.operators,
+        censored=plan.censored,
     )
     begin = dict(zip(stores, begins, strict=True))
     rows = [
@@ -213,6 +214,7 @@ def run_config(
         ],
         device=device.type,
         dtype=str(dtype).removeprefix("torch."),
+        censored=plan.censored,
         kernel=kernel,
         versions=versions(kernel),
         choices=[choice.as_dict() for choice in plan.choices],

@@ -13,6 +13,8 @@ from torch import Tensor
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.lags import undo_lag
 from counterbc.data.scaling import Scaling
+from counterbc.training.censoring import lagged_sides
+from counterbc.weightings.weighting import SIDE
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +25,7 @@ class Store:
     action: Tensor  # (T, A)
     starts: Tensor  # (T,): the first pair of each pair's episode
     facts: dict[str, Tensor] = field(default_factory=dict)
-    """(T,) each: what weightings use of a pair beside state and action."""
+    """(T, …) each: what weightings use of a pair beside state and action."""
 
     @staticmethod
     def of(
@@ -32,10 +34,13 @@ class Store:
         project: bool,
         needs: Sequence[str] = (),
         operators: Sequence[str] = (),
+        *,
+        censored: bool = False,
     ) -> tuple[Store, list[int]]:
         """Return the store, and where each dataset begins in it; `project` projects actions to A.
 
         Each dataset has its scaling and its lag: the action of s_t is the one shown late, a_(t+k).
+        Where actions are `censored`, the columns of their bounds and sides are added.
         `needs` are those of a weighting, `operators` the names of operators 0, 1, …
         """
         obs, action, starts, begins, total = [], [], [], [], 0
@@ -47,7 +52,10 @@ class Store:
             raw = torch.tensor(undo_lag(data, lag)[0], dtype=dtype)[None]
             action.append(scales.action(scales.project(raw) if project else raw)[0])
             starts.append(torch.tensor(data.starts) + total)
-            for name, fact in _facts(data, scales, needs, operators).items():
+            columns = _facts(data, scales, needs, operators)
+            if censored:
+                columns |= _bounds(data, scales, lag)
+            for name, fact in columns.items():
                 facts.setdefault(name, []).append(fact)
             total += len(starts[-1])
         table = {name: torch.cat(values) for name, values in facts.items()}
@@ -100,6 +108,14 @@ def _facts(
         time = np.concatenate([np.arange(n) for n in lengths]) / lengths.max()
         facts["time"] = torch.tensor(time).to(like)
     return facts
+
+
+def _bounds(data: Demonstrations, scales: Scaling, lag: tuple[float, ...]) -> dict[str, Tensor]:
+    """Return the bounds of each action and the side on which it is censored: (T, A) each."""
+    side = torch.tensor(lagged_sides(data, lag)).to(scales.action_low)
+    bounds = {"low": scales.action_low, "high": scales.action_high}
+    columns = {name: scales.action(bound)[0].expand_as(side) for name, bound in bounds.items()}
+    return {SIDE: side, **columns}
 
 
 def _log_volume(scales: Scaling) -> float:

@@ -20,7 +20,9 @@ class EpsilonInsensitive(Weighting):
     """L = max(‖a − μ(s)‖ − ε, 0), where the radius is ε: the loss of support vector regression.
 
     R = 1 for a' = the action of C(s, a) that π finds likeliest, the nearest to μ(s), and 0 for all
-    others. μ minimizes its distance to a', and σ maximizes the likelihood of a' with μ fixed.
+    others. μ minimizes its distance to a', and σ maximizes the likelihood of a' with μ fixed. Where
+    actions are censored, μ is cut at the bounds as they were, and pays for no more (the censored
+    least absolute deviations of Powell 1984).
     """
 
     stacks: ClassVar[bool] = True
@@ -28,7 +30,9 @@ class EpsilonInsensitive(Weighting):
     def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
         assert pairs.radius is not None
         shape = (*pairs.index.shape, pairs.radius.shape[-1])
-        return {"radius": pairs.radius.unsqueeze(-2).expand(shape).clone()}  # (n, A)
+        columns = {"radius": pairs.radius.unsqueeze(-2).expand(shape).clone()}  # (n, A)
+        bounds = {name: pairs[name] for name in ("low", "high") if name in pairs.table}
+        return columns | bounds
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return log_pi.new_full((), 1 / log_pi.shape[-1]).expand_as(log_pi)
@@ -37,11 +41,16 @@ class EpsilonInsensitive(Weighting):
         self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
     ) -> Tensor:
         mean = policy.mean(head)
-        outside = excess(batch.actions[..., 0, :] - mean, batch.columns["radius"])  # (B, A)
+        shown = mean if batch.side is None else _taken(mean, batch)
+        outside = excess(batch.actions[..., 0, :] - shown, batch.columns["radius"])  # (B, A)
         distance: Tensor = torch.linalg.vector_norm(outside, dim=-1)
         error = outside.detach().abs() + _NARROWEST
         log_pi = policy.log_prob(head, (mean + error).unsqueeze(-2))  # μ cancels, σ does not
         return (distance - log_pi.squeeze(-1)).mean(-1)
+
+
+def _taken(mean: Tensor, batch: Batch) -> Tensor:
+    return mean.clamp(batch.columns["low"], batch.columns["high"])
 
 
 def excess(offset: Tensor, radius: Tensor) -> Tensor:

@@ -27,6 +27,11 @@ class Pairs:
         rewards     to_go (n,): the reward from the pair to the end of its episode
                     time (n,): its step as a share of the longest episode
         expert      expert (n,): 1 in the mask of that name, else 0
+
+    And where actions are censored:
+
+        side (n, A): 1 on the upper bound, −1 on the lower one, else 0
+        low, high (n, A): the bounds
     """
 
     table: Mapping[str, Tensor]  # (T, …) each, for all pairs of the run

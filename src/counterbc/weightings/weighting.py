@@ -9,9 +9,12 @@ from typing import ClassVar, NamedTuple, final
 import torch
 from torch import Tensor
 
-from counterbc.losses import generalized_loss
+from counterbc.losses import cross_entropy, generalized_loss
 from counterbc.policies.policy import Params, Policy
 from counterbc.weightings.pairs import Pairs
+
+SIDE = "side"
+"""The column of the bound on which a censored action lies."""
 
 
 class Batch(NamedTuple):
@@ -21,6 +24,17 @@ class Batch(NamedTuple):
     state: Tensor  # (B, S)
     actions: Tensor  # (B, M, A), the demonstrated one first
     columns: dict[str, Tensor]  # per-pair constants, (B, …) each
+
+    @property
+    def side(self) -> Tensor | None:
+        """On which bound each action lies, where actions are censored: (B, A); see `Policy`."""
+        return self.columns.get(SIDE)
+
+    def log_prob(self, policy: Policy, head: tuple[Tensor, ...]) -> Tensor:
+        """Return log π of every action, censored ones included: (B, M)."""
+        if self.side is None:
+            return policy.log_prob(head, self.actions)
+        return policy.censored_log_prob(head, self.actions, self.side)
 
 
 @dataclass(frozen=True)
@@ -103,8 +117,10 @@ class Weighting(ABC):
     ) -> Tensor:
         """Return eq. M1 averaged over the batch, with the auxiliary loss: a scalar."""
         if self.uses_closed_form(batch.actions.shape[-2]):
-            return policy.cross_entropy(head, batch.actions).mean(-1)
-        log_pi = policy.log_prob(head, batch.actions)
+            if batch.side is None:
+                return policy.cross_entropy(head, batch.actions).mean(-1)
+            return cross_entropy(batch.log_prob(policy, head)).mean(-1)
+        log_pi = batch.log_prob(policy, head)
         weights = self.weights(params, batch, log_pi)
         loss = generalized_loss(log_pi, weights).mean(-1)
         auxiliary = self.auxiliary(params, batch, log_pi)
