@@ -17,6 +17,7 @@ STUDIES = (
     "car-racing-dimensions",
     "car-racing-expert",
     "car-racing-pedals",
+    "censored",
     "clean",
     "environments",
     "family",
