@@ -44,7 +44,7 @@ def fill_pages(names: Iterable[str], options: DocsOptions) -> int:
         if options.check:
             print(f"{path} is stale; run: python -m reproduction docs {page}", file=sys.stderr)
             continue
-        with aside(path) as temporary:
+        with aside(path, replace=True) as temporary:
             temporary.write_text(after, encoding="utf-8")
         print(f"{path} is filled")
     return int(options.check and stale > 0)

@@ -93,7 +93,7 @@ def save(
     if bar:  # after the layout, which places panels only
         _colour_bar(figure, *bar)
     path = folder / f"{name}.png"
-    with aside(path) as temporary:
+    with aside(path, replace=True) as temporary:
         figure.savefig(temporary, dpi=240)
     return path
 

@@ -72,7 +72,7 @@ def write_rows(rows: list[Record], folder: Path) -> None:
 
     flat = [{k: v for k, v in row.items() if k != "versions"} | row["versions"] for row in rows]
     folder.mkdir(parents=True, exist_ok=True)
-    with aside(folder / "rows.parquet") as temporary:
+    with aside(folder / "rows.parquet", replace=True) as temporary:
         pq.write_table(pa.Table.from_pylist(flat), temporary, compression="zstd")
 
 
@@ -89,7 +89,7 @@ def write(payload: Any, path: Path, indent: int | None = 1) -> Path:
     """Write JSON, with null in the place of numbers that are not finite."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(without_nan(payload), indent=indent, default=float)
-    with aside(path) as temporary:
+    with aside(path, replace=True) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
     return path
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from counterbc import files
 from counterbc.errors import DataError, FormatError, InfeasibleActions
 from counterbc.files import Guard, aside, check_free, check_regular, sha256
 
@@ -99,3 +100,55 @@ def test_pipes_devices_and_folders_are_no_files(tmp_path: Path) -> None:
             check_regular(path)
     (tmp_path / "file").touch()
     check_regular(tmp_path / "file")
+
+
+def test_what_another_program_creates_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    for name in ("file", "folder"):
+        target = tmp_path / name
+        late = pytest.raises(FormatError, match="was created by another program meanwhile")
+        with late, aside(target) as temporary:
+            if name == "folder":
+                temporary.mkdir()
+                target.mkdir()
+            else:
+                temporary.write_text("ours")
+                target.write_text("theirs")
+    assert (tmp_path / "file").read_text() == "theirs"
+    with aside(tmp_path / "file", replace=True) as temporary:
+        temporary.write_text("ours")
+    assert (tmp_path / "file").read_text() == "ours"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
+
+
+@pytest.mark.parametrize("kernel_can", [True, False])
+def test_a_file_system_without_an_atomic_rename_does_not_overwrite_either(
+    kernel_can: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_LINUX", kernel_can)
+    for name in ("file", "folder"):
+        (tmp_path / f"new {name}").mkdir() if name == "folder" else (tmp_path / "new file").touch()
+        (tmp_path / name).touch()
+        with pytest.raises(FileExistsError):
+            files._move(tmp_path / f"new {name}", tmp_path / name)
+        (tmp_path / name).unlink()
+        files._move(tmp_path / f"new {name}", tmp_path / name)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_a_finished_file_and_its_folder_are_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synchronized: list[str] = []
+    fsync = os.fsync
+
+    def record(descriptor: int) -> None:
+        synchronized.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", record)
+    with aside(tmp_path / "run") as temporary:
+        temporary.mkdir()
+        (temporary / "a").write_text("1")
+        (temporary / "b").write_text("2")
+    assert sorted(synchronized[:2]) == ["a", "b"]
+    assert synchronized[2:] == ["run", tmp_path.name]

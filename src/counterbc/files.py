@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +17,8 @@ from typing import Any
 
 from counterbc.errors import CounterBCError, FormatError
 
+_LINUX = sys.platform == "linux"
+_AT_FDCWD = -100  # the number that stands for the current folder
 _REASON = 200  # characters of an error message of a library
 
 
@@ -69,19 +73,65 @@ def check_free(path: Path) -> None:
 
 
 @contextmanager
-def aside(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that becomes `path` on success and is deleted on an error."""
+def aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
+    """Yield a temporary path that becomes `path` on success and is deleted on an error.
+
+    What is at `path` by then is not overwritten, unless `replace`. The file, or every file of a
+    folder, is on the disk when the block ends.
+    """
     try:
         folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     except OSError as error:
         raise _unwritable(path, error) from error
     try:
         yield folder / path.name
-        os.replace(folder / path.name, path)
+        _synchronize(folder / path.name)
+        (os.replace if replace else _move)(folder / path.name, path)
+        _synchronize(path.parent, whole=False)
+    except FileExistsError as error:
+        raise FormatError(
+            f"{path} was created by another program meanwhile; choose another name"
+        ) from error
     except OSError as error:
         raise _unwritable(path, error) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _synchronize(path: Path, *, whole: bool = True) -> None:
+    """Wait until a file, or a folder with all that is in it, is on the disk."""
+    if whole and path.is_dir():
+        for inner in path.iterdir():
+            _synchronize(inner)
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except PermissionError:  # Windows cannot open folders
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # not every file system can
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Rename a file or folder; raise a `FileExistsError` if the target exists."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if _LINUX else None
+    if rename is not None:
+        if rename(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), 1) == 0:
+            return
+        code = ctypes.get_errno()
+        if code not in (errno.ENOSYS, errno.EINVAL):  # a kernel or file system without it
+            raise OSError(code, os.strerror(code), str(target))
+    if source.is_dir():
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+        os.rename(source, target)
+        return
+    os.link(source, target)  # fails if the target exists
+    os.unlink(source)
 
 
 def sha256(path: Path) -> str:

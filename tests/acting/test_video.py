@@ -9,6 +9,7 @@ import pytest
 from counterbc.acting.video import check_video, film
 from counterbc.errors import FormatError
 from tests.fixture_types import Make, Train
+from tests.full_disk import largest_file
 
 
 def test_a_film_shows_one_frame_for_every_step(
@@ -28,3 +29,17 @@ def test_a_film_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "film.gif").write_bytes(b"")
     with pytest.raises(FormatError, match="already exists"):
         check_video(tmp_path / "film.gif")
+
+
+@pytest.mark.needs("imageio")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of its pipes
+@pytest.mark.parametrize("size", [0, 100, 2000])
+def test_a_film_that_the_disk_cannot_take_is_an_error_and_leaves_nothing(
+    size: int, make_demos: Make, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(make_demos(obs_size=4, action_set="ball"), "bc", steps=1)
+    film(policies, "intersection", tmp_path / "whole.mp4", episodes=1)
+    assert (tmp_path / "whole.mp4").stat().st_size > 2000
+    with largest_file(size), pytest.raises(FormatError, match="could not be written"):
+        film(policies, "intersection", tmp_path / "film.mp4", episodes=1)
+    assert [p.name for p in tmp_path.iterdir()] == ["whole.mp4"]

@@ -14,7 +14,7 @@ from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import same_simulator, start_seeds
 from counterbc.envs import make
 from counterbc.errors import CounterBCError, FormatError, MissingExtra
-from counterbc.files import aside, check_free
+from counterbc.files import aside, check_free, reason
 
 
 def check_video(path: Path) -> None:
@@ -71,4 +71,10 @@ def _write(frames: list[Any], path: Path, rate: int) -> None:
         return
     import imageio.v3 as imageio
 
-    imageio.imwrite(path, np.stack(frames), fps=rate, codec="libx264")
+    try:
+        imageio.imwrite(path, np.stack(frames), fps=rate, codec="libx264")
+        count = sum(1 for _ in imageio.imiter(path))
+    except Exception as error:  # of the video library, such as on a full disk
+        raise OSError(reason(error)) from error
+    if count != len(frames):
+        raise OSError(f"{count} of {len(frames)} frames were written")

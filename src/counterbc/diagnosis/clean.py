@@ -16,8 +16,9 @@ from counterbc.data.arrays import Array
 from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.meaning import Meaning
 from counterbc.errors import FormatError, OptionError
-from counterbc.files import aside, check_free, reason
+from counterbc.files import aside, check_free
 from counterbc.formats import hdf5
+from counterbc.formats.hdf5_output import Output, open_to_write
 
 SHOWN_KEY = "actions_shown"
 """The key of the demonstrated actions in a cleaned file."""
@@ -26,16 +27,13 @@ SELECTED_KEY = "selected"
 
 
 @contextmanager
-def _copy(source: Path, out: Path) -> Iterator[h5py.File]:
+def _copy(source: Path, out: Path) -> Iterator[Output]:
     """Yield a copy to change, which becomes `out` at the end; after a failure nothing remains."""
     check_free(out)
     with aside(out) as temporary:
         shutil.copyfile(source, temporary)
-        try:
-            with h5py.File(temporary, "r+") as file:
-                yield file
-        except RuntimeError as error:  # raised by h5py if the disk is full while it closes
-            raise OSError(reason(error)) from error
+        with open_to_write(temporary) as output:
+            yield output
 
 
 def _demos(file: h5py.File, path: Path) -> dict[str, h5py.Group]:
@@ -89,14 +87,15 @@ def write_cleaned(
     other_keys: dict[str, None] = {}
     cleaned = meaning.cleaned
     is_learned = np.isin(np.arange(len(meaning.meant)), cleaned.learned)  # (N,)
-    with _copy(source, out) as file:
-        groups = _demos(file, source)
+    with _copy(source, out) as output:
+        groups = _demos(output.file, source)
         parts = (by_episode(cleaned, values) for values in (meaning.meant, is_learned))
         for episode, actions, mark in zip(cleaned.episodes, *parts, strict=True):
             group = groups[episode.name]
             _replace(group, actions, provenance, source)
             if any(meaning.lag):
                 _mark(group, mark, source)
+            output.check()
             other_keys |= dict.fromkeys(
                 k for k in hdf5.names(group, source) if k.startswith("action")
             )
@@ -128,7 +127,7 @@ def _mark(group: h5py.Group, is_learned: Array, path: Path) -> None:
 def write_mask(source: Path, out: Path, name: str, episodes: Iterable[str]) -> None:
     """Write a copy with one more mask, which names these episodes."""
     check_mask(source, name)
-    with _copy(source, out) as file:
-        groups = _demos(file, source)
+    with _copy(source, out) as output:
+        groups = _demos(output.file, source)
         names = [hdf5.base(groups[k]).encode() for k in episodes]
-        file[f"mask/{name}"] = np.array(names)
+        output.file[f"mask/{name}"] = np.array(names)

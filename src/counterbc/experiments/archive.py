@@ -67,7 +67,7 @@ def unpack(path: Path, folder: Path) -> int:
         empty = [c for c in rows.column_names if rows[c].null_count == len(rows)]
         # An empty column can belong to another kind of cell, or to another world.
         rows = rows.drop_columns([c for c in empty if c not in contents["cell"]])
-        with aside(file) as temporary:
+        with aside(file, replace=True) as temporary:
             metadata = {"counterbc": json.dumps(contents)}
             pq.write_table(rows.replace_schema_metadata(metadata), temporary)
     return len(about)

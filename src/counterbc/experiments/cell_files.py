@@ -58,7 +58,7 @@ def write_rows(path: Path, cell: Cell, table: pa.Table, kind: str | None) -> Non
             f"{cell.name} was computed with {maker}, and this study uses {local}; install the same "
             "versions on every machine, or mix them with --mixed"
         )
-    with aside(path) as temporary:
+    with aside(path, replace=True) as temporary:
         pq.write_table(table, temporary)
 
 

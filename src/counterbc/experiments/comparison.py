@@ -96,7 +96,7 @@ class Outcome:
     def write(self, path: Path) -> None:
         """Write the rows of all methods to a Parquet file."""
         tables = [table.replace_schema_metadata(None) for table in self.tables.values()]
-        with aside(path) as temporary:
+        with aside(path, replace=True) as temporary:
             pq.write_table(pa.concat_tables(tables, promote_options="permissive"), temporary)
 
 

@@ -38,7 +38,10 @@ def save_files(figure: Any, folder: Path, name: str, dpi: int = 160) -> list[Pat
     for path in paths:
         vector = path.suffix == ".svg"  # few things in it are made of dots
         # The hash salt makes the same figure the same file.
-        with aside(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "counterbc"}):
+        with (
+            aside(path, replace=True) as temporary,
+            matplotlib.rc_context({"svg.hashsalt": "counterbc"}),
+        ):
             figure.savefig(
                 temporary, dpi=120 if vector else dpi, metadata={"Date": None} if vector else None
             )

@@ -79,9 +79,9 @@ def write_summary(
     """Write all rows to rows.parquet and the lines to summary.json."""
     table = study.table()
     datasets = [e.data for e in entries for _ in range(_row_count(study.path(e.cell)))]
-    with aside(folder / "rows.parquet") as temporary:
+    with aside(folder / "rows.parquet", replace=True) as temporary:
         pq.write_table(table.add_column(0, "demonstrations", pa.array(datasets)), temporary)
-    with aside(folder / "summary.json") as temporary:
+    with aside(folder / "summary.json", replace=True) as temporary:
         contents = without_nan([line.as_dict() for line in lines])
         temporary.write_text(json.dumps(contents, indent=1) + "\n")
 

@@ -1,4 +1,4 @@
-"""HDF5 files: safe reading with clear errors, and writing that completes or leaves no trace.
+"""HDF5 files, read safely and with clear errors.
 
 A file may come from anybody, so nothing outside it is ever read: links, external data and virtual
 datasets are refused. A dataset that claims far more bytes than the file stores is refused too.
@@ -18,8 +18,9 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
-from counterbc.files import Guard, aside, check_free, reason
+from counterbc.files import Guard
 from counterbc.formats import untrusted
+from counterbc.formats.hdf5_output import bound_cache
 from counterbc.formats.untrusted import check_size
 
 _NAMES = 64  # names per read: all of them may point to one long text
@@ -36,35 +37,12 @@ def open_file(path: Path) -> Iterator[h5py.File]:
         if not h5py.is_hdf5(path):
             raise FormatError(f"{path} is not an HDF5 file; give the path of an HDF5 file")
         file = h5py.File(path, "r")
-        _bound_cache(file)
+        bound_cache(file)
     try:
         yield file
     finally:
         with Guard(path):
             file.close()
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[h5py.File]:
-    """Create an HDF5 file under a temporary name; rename it when complete, else delete it."""
-    check_free(path)
-    with aside(path) as temporary:
-        try:
-            with h5py.File(temporary, "x") as file:
-                _bound_cache(file)
-                yield file
-        except (
-            RuntimeError
-        ) as error:  # what h5py raises if the disk fills up while it closes the file
-            raise OSError(reason(error)) from error
-
-
-def _bound_cache(file: h5py.File) -> None:
-    """Limit the metadata cache, which takes hundreds of megabytes for ten thousand demos."""
-    config = file.id.get_mdc_config()
-    config.set_initial_size, config.initial_size = True, 2**20
-    config.min_size, config.max_size = 2**20, 2**21
-    file.id.set_mdc_config(config)
 
 
 # Groups and datasets

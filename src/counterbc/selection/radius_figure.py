@@ -64,5 +64,5 @@ def radius_figure(choice: ErrorCurve, path: Path) -> None:
     axis.set_title(f"{choice.protocol};\nband: 1 standard error, grey: as good as the best",
                    fontsize=6.5, loc="left", color="0.3")  # fmt: skip
     figure.tight_layout()
-    with aside(path) as temporary:
+    with aside(path, replace=True) as temporary:
         figure.savefig(temporary, dpi=200)

@@ -50,7 +50,7 @@ def tuning_figure(tuning: _Tuning, path: Path) -> None:
         axis.tick_params(labelsize=8)
         axis.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
-    with aside(path) as temporary:
+    with aside(path, replace=True) as temporary:
         figure.savefig(temporary, dpi=200)
 
 

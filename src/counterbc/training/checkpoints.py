@@ -39,7 +39,7 @@ def begin(folder: Path, config: dict[str, Any]) -> None:
 
 def save_state(folder: Path, state: dict[str, Tensor]) -> None:
     """Replace the state that a stopped training resumes from."""
-    with aside(folder / TRAINING) as temporary:
+    with aside(folder / TRAINING, replace=True) as temporary:
         run_folder.save_tensors(state, temporary)
 
 
@@ -59,7 +59,7 @@ def load_state(folder: Path, config: dict[str, Any]) -> dict[str, Tensor] | None
 
 def finish(policies: Policies, folder: Path) -> None:
     """Turn an unfinished run into a finished one; interrupted in between, it stays unfinished."""
-    with aside(folder / run_folder.CONFIG) as config:
+    with aside(folder / run_folder.CONFIG, replace=True) as config:
         run_folder.write(config.parent, *policies.contents())
         os.replace(config.parent / run_folder.MODEL, folder / run_folder.MODEL)
     (folder / TRAINING).unlink(missing_ok=True)

@@ -61,7 +61,7 @@ def test_an_interrupted_write_leaves_nothing_behind(
     if stage == "data":
         monkeypatch.setattr(robomimic_writer, "_write_demo", fail)
     else:
-        monkeypatch.setattr(os, "replace", fail)
+        monkeypatch.setattr("counterbc.files._move", fail)
     with pytest.raises(seen):
         small().save(tmp_path / "demos.hdf5")
     assert os.listdir(tmp_path) == []

@@ -16,6 +16,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.files import aside, check_free
 from counterbc.formats import json_files
 from counterbc.formats.extras import describe, extras_json
+from counterbc.formats.hdf5_output import VERSION, Output, open_to_write
 from counterbc.formats.minari.spaces import box
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
@@ -55,15 +56,12 @@ def _write_data(path: Path, stream: Stream) -> tuple[list[dict[str, Any]], int, 
     episodes: list[dict[str, Any]] = []
     steps, names = 0, _names(stream.header)
     first = next(stream.raw_episodes)  # `checked` refuses a dataset without episodes
-    try:
-        with h5py.File(path, "x", track_order=True) as file:
-            for i, raw in enumerate(chain([first], stream.raw_episodes)):
-                group = file.create_group(f"episode_{i}")
-                _write_episode(group, raw, stream.header, names)
-                episodes.append(describe(raw, stores_reward=True))
-                steps += len(raw.action)
-    except RuntimeError as error:  # what h5py raises if the disk fills up while it closes the file
-        raise OSError(str(error)) from error
+    with open_to_write(path, "x+b", libver=VERSION, track_order=True) as output:
+        for i, raw in enumerate(chain([first], stream.raw_episodes)):
+            group = output.file.create_group(f"episode_{i}")
+            _write_episode(output, group, raw, stream.header, names)
+            episodes.append(describe(raw, stores_reward=True))
+            steps += len(raw.action)
     return episodes, steps, _spaces(stream.header, names, first)
 
 
@@ -92,31 +90,32 @@ def _spaces(header: Header, names: list[str], first: RawEpisode) -> dict[str, An
     }
 
 
-def _write_episode(group: h5py.Group, raw: RawEpisode, header: Header, names: list[str]) -> None:
+def _write_episode(
+    output: Output, group: h5py.Group, raw: RawEpisode, header: Header, names: list[str]
+) -> None:
     length = len(raw.action)
     last = np.arange(length) == length - 1
     group.attrs["id"] = int(group.name.rsplit("_", 1)[1])
     group.attrs["total_steps"] = length
     obs = np.concatenate([raw.obs, raw.obs[-1:]])  # T+1 rows, the last one invented
     if len(names) < 2:
-        group["observations"] = obs
+        output.put(group, "observations", obs)
     else:
         end = 0
         for name, (_, width) in zip(names, header.obs_keys, strict=True):
-            group[f"observations/{name}"] = obs[:, end : end + width]
+            output.put(group, f"observations/{name}", obs[:, end : end + width])
             end += width
     reward: Array | None = raw.reward
-    group["actions"] = raw.action
-    group["rewards"] = np.zeros(length, np.float32) if reward is None else reward
-    group["terminations"] = last & bool(raw.success)
-    group["truncations"] = last & (not raw.success)
+    output.put(group, "actions", raw.action)
+    output.put(group, "rewards", np.zeros(length, np.float32) if reward is None else reward)
+    output.put(group, "terminations", last & bool(raw.success))
+    output.put(group, "truncations", last & (not raw.success))
     infos = group.create_group("infos")
     if raw.success is not None:
-        infos["success"] = np.append(
-            np.zeros(length, bool), raw.success
-        )  # one entry for the reset, too
+        success = np.append(np.zeros(length, bool), raw.success)  # one entry for the reset, too
+        output.put(infos, "success", success)
     if raw.selected is not None:
-        group["selected"] = raw.selected.astype(bool)
+        output.put(group, "selected", raw.selected.astype(bool))
 
 
 def _notes(header: Header, episodes: list[dict[str, Any]]) -> list[str]:

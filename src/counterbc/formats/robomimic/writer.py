@@ -13,6 +13,7 @@ import numpy as np
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
 from counterbc.formats import hdf5
+from counterbc.formats.hdf5_output import Output, new_file
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
 DEMO = re.compile(r"demo_(0|[1-9][0-9]{0,17})")
@@ -27,28 +28,28 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
     for mask, members in header.masks.items():
         _check_texts([mask, *members])
     env_args = _json(header)
-    with hdf5.new_file(Path(path)) as file:
-        group = file.create_group("data")
+    with new_file(Path(path)) as output:
+        group = output.file.create_group("data")
         _write_header(group, header, env_args)
         names, total = _Names(header.masks), 0
         for raw in stream.raw_episodes:
             _check_texts([raw.name, raw.operator or ""])
-            _write_demo(group.create_group(names.add(raw.name)), raw, header.obs_keys)
+            _write_demo(output, group.create_group(names.add(raw.name)), raw, header.obs_keys)
             total += len(raw.action)
         group.attrs["total"] = total
         for mask, members in header.masks.items():
-            _write_mask(file, mask, [names.in_file.get(m, m).encode() for m in members])
+            _write_mask(output, mask, [names.in_file.get(m, m).encode() for m in members])
     return []
 
 
-def _write_mask(file: h5py.File, mask: str, members: Sequence[bytes]) -> None:
+def _write_mask(output: Output, mask: str, members: Sequence[bytes]) -> None:
     """Write a mask; one with a name that HDF5 cannot hold gets a similar one and an attribute."""
     is_valid = mask not in ("", ".", "..") and "/" not in mask
     key = "mask/" + (mask if is_valid else f"“{mask.replace('/', '|')}”")
     width = max(map(len, members), default=0)
-    file[key] = np.array(members, dtype=f"S{max(width, 1)}")
+    names = output.put(output.file, key, np.array(members, dtype=f"S{max(width, 1)}"))
     if not is_valid:
-        file[key].attrs["name"] = mask
+        names.attrs["name"] = mask
 
 
 def _write_header(data: h5py.Group, header: Header, env_args: str) -> None:
@@ -66,7 +67,9 @@ def _write_header(data: h5py.Group, header: Header, env_args: str) -> None:
         data.attrs["rate"] = float(header.rate)
 
 
-def _write_demo(group: h5py.Group, demo: RawEpisode, obs_keys: Sequence[tuple[str, int]]) -> None:
+def _write_demo(
+    output: Output, group: h5py.Group, demo: RawEpisode, obs_keys: Sequence[tuple[str, int]]
+) -> None:
     length = len(demo.action)
     group.attrs["num_samples"] = length
     if demo.name != hdf5.base(group):
@@ -75,17 +78,17 @@ def _write_demo(group: h5py.Group, demo: RawEpisode, obs_keys: Sequence[tuple[st
         group.attrs["operator"] = demo.operator
     if demo.success is not None:
         group.attrs["success"] = demo.success
-    group["actions"] = demo.action
+    output.put(group, "actions", demo.action)
     if demo.reward is not None:
-        group["rewards"] = demo.reward
+        output.put(group, "rewards", demo.reward)
     if demo.selected is not None:
-        group["selected"] = demo.selected
-    group["dones"] = np.eye(1, length, length - 1, dtype=np.int64)[0]  # 0 … 0 1
+        output.put(group, "selected", demo.selected)
+    output.put(group, "dones", np.eye(1, length, length - 1, dtype=np.int64)[0])  # 0 … 0 1
     if not obs_keys:
-        group["obs/image"] = demo.obs
+        output.put(group, "obs/image", demo.obs)
     end = 0
     for key, width in obs_keys:
-        group[f"obs/{key}"] = demo.obs[:, end : end + width]
+        output.put(group, f"obs/{key}", demo.obs[:, end : end + width])
         end += width
 
 
