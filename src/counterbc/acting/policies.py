@@ -111,8 +111,7 @@ class Policies:
         if not indices:
             raise IndexError(f"no member is in {index}; there are 0 … {len(self) - 1}")
         nets = [i * self.shards + k for i in indices for k in range(self.shards)]
-        curve = self.curve
-        if curve is not None:
+        if (curve := self.curve) is not None:
             held_out = None if curve.held_out is None else curve.held_out[:, indices]
             curve = Curve(curve.steps, curve.loss[:, indices], held_out)
         return replace(
@@ -193,9 +192,8 @@ class Policies:
     def _bounds_text(self) -> str:
         low, high = self.scales.action_low[0].tolist(), self.scales.action_high[0].tolist()
         bounds = [f"[{a:.4g}, {b:.4g}]" for a, b in zip(low, high, strict=True)]
-        text = (
-            bounds[0] + " each" if len(set(bounds)) == 1 and len(bounds) > 1 else " ".join(bounds)
-        )
+        is_same = len(bounds) > 1 and len(set(bounds)) == 1
+        text = f"{bounds[0]} each" if is_same else " ".join(bounds)
         if self.scales.action_set == "ball":
             text += ", within the ball"
         if self.scales.bounds_from == "data":
