@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ from safetensors.torch import load_file, save_file
 
 from counterbc.acting import run_folder
 from counterbc.acting.policies import Policies
+from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import CounterBCError, FormatError
+from counterbc.trainer import train
 from tests.acting.editing import Change, reconfigured, retensored
 from tests.full_disk import full, full_in_rust
 
@@ -28,6 +31,18 @@ def test_a_run_of_version_1_loads_and_acts() -> None:
     action = policies[1].actor().act(np.zeros(policies.obs_shape))
     assert action.shape == (policies.action_size,)
     assert bool(np.isfinite(action).all())
+
+
+@pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+def test_a_run_of_version_1_is_trained_again_to_the_same_parameters() -> None:
+    stored = Policies.load(VERSION_1)
+    demos = demonstrate("intersection", UniformNoise(0.5), 60, seed=0)
+    assert demos.fingerprint() == stored.members[0].fingerprint
+    settings = {k: v for k, v in stored.run_config.settings.items() if v is not None}
+    choices: dict[str, Any] = {"lag": 0.0, "ensemble": 1, "kernel": "torch"}  # the only ones then
+    policies = train(demos, "bcnd", seeds=2, progress=False, device="cpu", **settings, **choices)
+    for name, value in stored.params.items():
+        torch.testing.assert_close(policies.params[name], value, rtol=1e-5, atol=1e-6)
 
 
 def test_a_run_of_version_1_is_saved_as_version_2(tmp_path: Path) -> None:
