@@ -14,7 +14,7 @@ from tests.selection.datasets import late_demos
 QUICK = (
     "--hidden", 16, "--hidden", 16, "--radii", 0, "--radii", 0.3, "--step-counts", 100,
     "--step-counts", 300,
-    "--longest", 3, "--lag-steps", 300,
+    "--longest", 3,
 )  # fmt: skip
 
 
