@@ -1,7 +1,9 @@
 """Counter-BC against BC when both are tuned by the same search, from the same demonstrations.
 
-Lag, number of steps and size of the ensemble are chosen for both methods; only Δ is 0 for BC. Both
-learn from the same datasets, start from the same seeds and are tested from the same starts.
+Lag, offsets, number of steps and size of the ensemble are chosen for both methods; only Δ is 0 for
+BC. Both learn from the same datasets, start from the same seeds and are tested from the same
+starts. The kinds of data are the 36 of the study `radius`, scattered pairs of noisy teachers, and
+whole episodes of teachers without noise, of a crowd and of teachers who react late.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +32,16 @@ from reproduction.records import Record, Records, read_rows, write_rows
 from reproduction.studies.lag import late_teacher
 
 TUNED_WORLDS = ("intersection", "cartpole", "air-hockey")
-SIGMAS = (0.0, 0.25, 0.5)
+SCATTERED_WORLDS = ("intersection", "cartpole")
+SCATTERED_PAIRS = (100, 400)
+SIGMAS = (0.1, 0.2, 0.5)
+POOL = 4000
+"""Pairs of which the scattered ones are a random sample."""
+WHOLE_PAIRS = 400
+"""Pairs of the datasets of whole episodes."""
 LATE = 0.2
 """Reaction time of the late teachers in seconds."""
-FIRST_SEED = 2000
+FIRST_SEED = 2300
 VARIANTS: dict[str, dict[str, Any]] = {
     "bc, 10,000 steps": {"method": "bc", "steps": 10_000, "lag": 0.0},
     "counter-bc, 10,000 steps": {"method": "counter-bc", "steps": 10_000, "lag": 0.0},
@@ -49,7 +58,6 @@ class TunedOptions(StudyOptions):
     seeds: int = 50
     first_seed: int = option(FIRST_SEED, "seed of the first run")
     worlds: tuple[str, ...] = TUNED_WORLDS
-    pairs: tuple[int, ...] = (400,)
     episodes: int = 40
     device: str | None = None
     workers: int | None = None
@@ -63,31 +71,40 @@ def run(options: TunedOptions) -> None:
     for kind, teacher in kinds(options):
         for variant in options.variants or VARIANTS:
             about = kind | {"variant": variant}
-            if not records.has(**about):
+            is_in_radius = kind["teacher"].endswith("scattered") and "steps" in VARIANTS[variant]
+            if not is_in_radius and not records.has(**about):
                 name = ", ".join(map(str, about.values()))
                 jobs[name] = partial(measure, about, teacher, options)
     if jobs:
         run_all(jobs, lambda _, rows: records.add(*rows), options.workers, bars=False)
     write_rows(records.rows, options.out / "tuned")
-    print(markdown(records.rows))
+    print(f"{markdown(records.rows)}\n\n{summary(records.rows)}")
 
 
 def kinds(options: TunedOptions) -> Iterator[tuple[Record, Teacher]]:
-    """Yield every kind of demonstrations: white noises, a crowd, and late teachers."""
+    """Yield every kind of demonstrations: scattered pairs of noisy teachers, and whole episodes."""
     for world in options.worlds:
-        for pairs in options.pairs:
-            teachers: dict[str, Teacher] = {
-                f"{name} {sigma:g}": noise(sigma)
-                for name, noise in NOISES.items()
-                for sigma in SIGMAS
-                if sigma or name == "uniform"
-            }
-            teachers["quick-crowd"] = HUMAN_TEACHERS["quick-crowd"]
-            teachers["0.2 s late"] = late_teacher("none", LATE)
-            teachers["0.2 s late, white 0.3"] = late_teacher("white 0.3", LATE)
-            teachers["0.2 s late, typical"] = late_teacher("typical", LATE)
-            for name, teacher in teachers.items():
-                yield {"world": world, "pairs": pairs, "teacher": name}, teacher
+        if world in SCATTERED_WORLDS:
+            for (name, noise), sigma, pairs in product(NOISES.items(), SIGMAS, SCATTERED_PAIRS):
+                about = {"world": world, "pairs": pairs, "teacher": f"{name} {sigma:g}, scattered"}
+                yield about, noise(sigma)
+        teachers: dict[str, Teacher] = {
+            "no noise": NOISES["uniform"](0.0),
+            "quick-crowd": HUMAN_TEACHERS["quick-crowd"],
+            "0.2 s late": late_teacher("none", LATE),
+            "0.2 s late, white 0.3": late_teacher("white 0.3", LATE),
+            "0.2 s late, typical": late_teacher("typical", LATE),
+        }
+        for name, teacher in teachers.items():
+            yield {"world": world, "pairs": WHOLE_PAIRS, "teacher": name}, teacher
+
+
+def datasets_of(about: Record, teacher: Teacher, seeds: range) -> list[Demonstrations]:
+    """Return the demonstrations of one kind, one dataset for each seed."""
+    world, pairs = about["world"], about["pairs"]
+    if not about["teacher"].endswith("scattered"):
+        return [demonstrate(world, teacher, pairs, s) for s in seeds]
+    return [demonstrate(world, teacher, POOL, s).sample_pairs(pairs, s) for s in seeds]
 
 
 def measure(about: Record, teacher: Teacher, options: TunedOptions) -> list[Record]:
@@ -96,7 +113,7 @@ def measure(about: Record, teacher: Teacher, options: TunedOptions) -> list[Reco
     seeds = range(options.first_seed, options.first_seed + options.seeds)
     variant = VARIANTS[about["variant"]]
     with reproducible():
-        datasets = [demonstrate(about["world"], teacher, about["pairs"], s) for s in seeds]
+        datasets = datasets_of(about, teacher, seeds)
         policies = train(
             datasets, seeds=list(seeds), device=options.device, progress=False, **variant
         )
@@ -120,7 +137,8 @@ def _shown(demos: Demonstrations) -> float:
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of docs/tune.md."""
-    return {"tune": {"tuned": markdown(read_rows(results / "tuned"))}}
+    rows = read_rows(results / "tuned")
+    return {"tune": {"tuned": f"{markdown(rows)}\n\n{summary(rows)}".strip()}}
 
 
 def markdown(rows: list[Record]) -> str:
@@ -142,6 +160,27 @@ def markdown(rows: list[Record]) -> str:
         line.append("–" if np.isnan(p) else f"{p:.2f}")
     columns = ("world", "pairs", "teacher", "act", "shown", *VARIANTS, "tuned: difference", "p")
     return markdown_table(columns, lines)
+
+
+def summary(rows: list[Record]) -> str:
+    """Return the mean difference over all kinds of data, in percent of tuned BC, by way of acting.
+
+    Each run has one number, its mean over the kinds of data; the interval is over runs.
+    """
+    by_act: dict[str, list[np.ndarray[Any, Any]]] = {}
+    for key, group in _groups(rows):
+        counter_bc, bc = (_returns(group, v) for v in ("counter-bc, tuned", "bc, tuned"))
+        if len(counter_bc) and len(counter_bc) == len(bc):
+            by_act.setdefault(key[-1], []).append(100 * (counter_bc - bc) / abs(bc.mean()))
+    lines = []
+    for act, percent in by_act.items():
+        interval = mean_interval(np.mean(percent, axis=0))
+        lines.append(
+            f"act={act}: tuned Counter-BC minus tuned BC is {interval.mean:+.1f} % "
+            f"[{interval.low:+.1f}, {interval.high:+.1f}] on average over {len(percent)} kinds of "
+            f"data, {len(percent[0])} runs."
+        )
+    return "\n".join(lines)
 
 
 def _returns(rows: list[Record], variant: str) -> np.ndarray[Any, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterbc.demonstrators import UniformNoise
 from counterbc.selection.tuning import TuneSearch
 from reproduction.records import read
 from reproduction.studies import tuned
@@ -40,11 +41,28 @@ def test_holm_multiplies_the_smallest_most_and_leaves_out_what_was_not_run() -> 
     assert adjusted[3:] == pytest.approx([0.5, 0.045])
 
 
-def test_teachers_are_white_noises_a_crowd_and_three_late_ones() -> None:
-    options = tuned.TunedOptions(worlds=("cartpole",))
-    names = [kind["teacher"] for kind, _ in tuned.kinds(options)]
-    assert len(names) == len(set(names)) == 7 + 1 + 3
-    assert names[0] == "uniform 0"
+def test_the_kinds_are_the_36_of_the_study_radius_and_whole_episodes_of_five_teachers() -> None:
+    kinds = [kind for kind, _ in tuned.kinds(tuned.TunedOptions())]
+    names = [tuple(kind.values()) for kind in kinds]
+    assert len(names) == len(set(names)) == 36 + 3 * 5
+    assert sum(kind["teacher"].endswith("scattered") for kind in kinds) == 36
+
+
+def test_scattered_pairs_are_a_sample_of_a_pool() -> None:
+    about = {"world": "intersection", "pairs": 30, "teacher": "uniform 0.1, scattered"}
+    (demos,) = tuned.datasets_of(about, UniformNoise(0.1), range(1))
+    assert demos.pairs == 30
+    assert demos.selected is not None
+    (whole,) = tuned.datasets_of(about | {"teacher": "no noise"}, UniformNoise(0.0), range(1))
+    assert whole.selected is None
+
+
+def test_the_summary_averages_percentages_over_kinds_and_has_an_interval_over_runs() -> None:
+    pair = rows("counter-bc, tuned", 3.0, 5.0) + rows("bc, tuned", 2.0, 2.0)
+    other = [r | {"world": "v"} for r in pair]
+    text = tuned.summary(pair + other)
+    assert text.startswith("act=mean: tuned Counter-BC minus tuned BC is +100.0 % [")
+    assert text.endswith("on average over 2 kinds of data, 2 runs.")
 
 
 def run_here(
@@ -65,11 +83,12 @@ def test_the_study_trains_and_tests_every_variant(
         for name, variant in tuned.VARIANTS.items()
     }
     monkeypatch.setattr(tuned, "VARIANTS", short)
+    monkeypatch.setattr(tuned, "WHOLE_PAIRS", 120)
     kinds = tuned.kinds
     monkeypatch.setattr(tuned, "kinds", lambda options: list(kinds(options))[-1:])
     monkeypatch.setattr(tuned, "run_all", run_here)
     options = tuned.TunedOptions(
-        seeds=2, worlds=("intersection",), pairs=(120,), episodes=2, out=tmp_path, workers=1
+        seeds=2, worlds=("intersection",), episodes=2, out=tmp_path, workers=1
     )
     tuned.run(options)
     numbers = read(tmp_path / "tuned" / "rows.json")
