@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from counterbc.errors import FormatError
-from counterbc.json_safe import without_nan
+from counterbc.printing import without_nan
 
 T = TypeVar("T")
 

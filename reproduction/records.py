@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from counterbc.errors import FormatError
 from counterbc.files import aside
-from counterbc.json_safe import without_nan
+from counterbc.printing import without_nan
 
 if TYPE_CHECKING:
     from counterbc.acting.policies import Policies

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -187,3 +188,41 @@ def test_warnings_and_bars_stay_off_stdout(intersection_file: Path, tmp_path: Pa
     )  # fmt: skip
     assert json.loads(result.stdout)["diverged"] == []
     assert "actions lie outside the declared bounds" in result.stderr
+
+
+def run_command(*arguments: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run the console script in a process of its own."""
+    words = [sys.executable, "-m", "counterbc", *map(str, arguments)]
+    environment = {**os.environ, **options.pop("env", {})}
+    return subprocess.run(words, stderr=subprocess.PIPE, env=environment, check=False, **options)
+
+
+@pytest.fixture
+def odd_file(tmp_path: Path) -> Path:
+    """Return a CSV file whose names no terminal should obey, under a path that is not UTF-8."""
+    path = tmp_path / os.fsdecode(b"d\xe9mos \x1b[2J.csv")
+    path.write_text("[red]speed [m/s],\x1b[31mcol\x1b[0m,Δ[/s],action\n1,2,3,4\n2,3,4,5\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "cp1252"}, {"LC_ALL": "C"}],
+    ids=lambda env: next(iter(env.values())),
+)
+def test_any_encoding_shows_names_as_text(environment: dict[str, str], odd_file: Path) -> None:
+    result = run_command("inspect", odd_file, env=environment, stdout=subprocess.PIPE)
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert b"[red]speed [m/s]" in result.stdout
+    assert rb"\x1b[31mcol\x1b[0m" in result.stdout
+    assert b"\x1b" not in result.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_an_output_on_a_full_disk_is_one_sentence(options: tuple[str, ...], odd_file: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        result = run_command("inspect", odd_file, *options, stdout=full)
+    assert result.returncode == 1
+    assert result.stderr.startswith(b"error: the output could not be written ([Errno 28] No space")
+    assert result.stderr.count(b"\n") == 1

@@ -8,15 +8,16 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import make_dataclass
+from io import TextIOWrapper
 from typing import Any
 
 import tyro
-from rich.console import Console
 from rich.measure import Measurement
 
 from counterbc.commands import COMMANDS, Command
 from counterbc.errors import CounterBCError
-from counterbc.json_safe import without_nan
+from counterbc.files import reason
+from counterbc.printing import console, printable, sentence, without_nan
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,25 +66,37 @@ def _print(payload: dict[str, Any], output: list[Any], as_json: bool) -> None:
         return
     for item in output:
         if isinstance(item, str):
-            print(item)
+            print(printable(item))
         else:  # a table keeps its columns whole, also in a narrow terminal or a pipe
-            width = Measurement.get(Console(width=1000), Console(width=1000).options, item).maximum
-            Console(width=width, highlight=False).print(item)
+            wide = console(width=1000)
+            console(width=Measurement.get(wide, wide.options, item).maximum).print(item)
 
 
 def _fail(text: str, status: int) -> int:
-    print(text, file=sys.stderr)
+    print(sentence(text), file=sys.stderr)
     return status
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"warning: {message}", file=sys.stderr)
+    print(sentence(f"warning: {message}"), file=sys.stderr)
 
 
 def run() -> None:
-    """Run the console script."""
+    """Run the console script; an output that cannot be written is no traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal that cannot show a character
+            stream.reconfigure(errors="backslashreplace")
     try:
-        sys.exit(main())
+        status = main()
+        sys.stdout.flush()
     except BrokenPipeError:  # the reader of a pipe went away
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        status = _without_stdout("")
+    except OSError as error:  # such as a full disk
+        status = _without_stdout(f"error: the output could not be written ({reason(error)})")
+    sys.exit(status)
+
+
+def _without_stdout(text: str) -> int:
+    """Print nothing more to stdout, not even what is still in its buffer."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _fail(text, 1) if text else 1

@@ -38,6 +38,10 @@ BAD: dict[str, tuple[Change, str]] = {
         "reads 1000000000 observations; at most 1000 are allowed",
     ),
     "a list as policy": (reconfigured(lambda c: c["policy"].update(kind=["a"])), "unknown policy"),
+    "a seed without end": (
+        reconfigured(lambda c: c["members"][0].update(seed=2**63)),
+        "a seed has more than 64 bits",
+    ),
     "no networks": (reconfigured(lambda c: c.update(shards=0)), "2 members of 0 networks"),
     "radii of different lengths": (
         reconfigured(lambda c: c["members"][1].update(radius=[0.1] * 9)),

@@ -107,3 +107,17 @@ def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(
     assert "Traceback" not in err
     assert re.search(r"stopped at step \d+ of 1000000; .*--resume", err)
     assert sorted(os.listdir(run)) == ["config.json", "training.safetensors"]
+
+
+@pytest.mark.filterwarnings("ignore::counterbc.errors.Diverged")
+def test_a_training_in_which_every_member_diverged_fails(
+    intersection_file: Path, tmp_path: Path, call: Call
+) -> None:
+    out = tmp_path / "a run"
+    arguments = ("train", intersection_file, "--radius", 0.1, "--lag", 0, "--steps", 20)
+    status, text, _ = call(*arguments, "--learning-rate", 1e30, "--out", out)
+    assert status == 1
+    assert "every member diverged" in text
+    status, text, _ = call(*arguments, "--out", tmp_path / "another run")
+    assert status == 0
+    assert f"Next: counterbc evaluate '{tmp_path / 'another run'}'" in text

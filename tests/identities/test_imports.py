@@ -15,13 +15,13 @@ from tests.identities.source_tree import (
     source_files,
 )
 
-EVERYWHERE = frozenset({"errors", "files", "json_safe"})
+EVERYWHERE = frozenset({"errors", "files", "printing"})
 """Small modules without imports of their own that every room may use."""
 
 BELOW: dict[str, tuple[str, ...]] = {
     "errors": (),
     "files": (),
-    "json_safe": (),
+    "printing": (),
     "data": (),
     "envs": ("data",),
     "formats": ("data",),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from counterbc.errors import OptionError
-from counterbc.json_safe import without_nan
+from counterbc.printing import without_nan
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag import LagChoice
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning, as_tuple

@@ -25,6 +25,13 @@ _FACTORIES = (torch.rand, torch.zeros, torch.full, torch.linspace, torch.randper
 _SLACK = 8  # numbers created for each one that is stored
 
 
+def read_seed(value: Any) -> int:
+    """Return a seed, which must fit in 64 bits."""
+    if not -(2**63) <= (seed := int(value)) < 2**63:
+        raise ValueError("a seed has more than 64 bits")
+    return seed
+
+
 def read_policy(spec: dict[str, Any], params: Params) -> Policy:
     """Return the policy that a configuration describes."""
     fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec.items()}

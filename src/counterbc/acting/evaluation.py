@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium.vector import VectorEnv
-from rich.console import Console
-from rich.progress import Progress
+from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
 from counterbc.acting.act import Act
 from counterbc.acting.device import find_device
@@ -26,6 +25,7 @@ from counterbc.acting.rollout import OneByOne, Rollout, same_simulator
 from counterbc.data.arrays import Array
 from counterbc.envs import make_vec, recorded_env
 from counterbc.errors import OptionError
+from counterbc.printing import console, printable, text_column
 
 MakeEnv = Callable[[int], VectorEnv[Any, Any, Any]]
 SLOTS = 8192  # of a native vector environment
@@ -106,9 +106,11 @@ def evaluate(
     shape, acting_device = (len(policies), episodes), _device(policies, device)
     returns, lengths = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
     measures: dict[str, Array] = {}
-    bar = Progress(console=Console(stderr=True), disable=not progress, transient=True)
+    columns = (text_column("{task.description}"), BarColumn(), TimeRemainingColumn())
+    terminal = console(stderr=True)
+    bar = Progress(*columns, console=terminal, disable=not progress, transient=True)
     with bar:
-        task = bar.add_task(f"evaluating {policies.method}", total=shape[0] * shape[1])
+        task = bar.add_task(printable(f"evaluating {policies.method}"), total=shape[0] * shape[1])
         slot_count = _slots(make) if slots is None else slots
         for members, numbers in _chunks(shape, slot_count):
             part = policies[members].to(acting_device)

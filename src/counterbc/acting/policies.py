@@ -55,11 +55,9 @@ class Member:
     @staticmethod
     def of(fields: dict[str, Any]) -> Member:
         """Return the member that a run folder describes."""
-        if not -(2**63) <= int(fields["seed"]) < 2**63:
-            raise ValueError("a seed has more than 64 bits")
         steps = fields.get("steps")  # the first release had neither steps nor lag
         return Member(
-            int(fields["seed"]),
+            checks.read_seed(fields["seed"]),
             tuple(map(float, fields["radius"])),
             int(fields["dataset"]),
             str(fields["fingerprint"]),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.console import RenderableType
 from tyro.conf import Positional
 
-from counterbc.commands.command import Json
+from counterbc.commands.command import Json, suggestion
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Clean(DiagnosisCommand):
         except OptionError:
             raise OptionError(
                 f"{self.demos} is in the format {kind}, which cannot be written; convert it first: "
-                f"counterbc convert {self.demos} demos.hdf5"
+                + suggestion("convert", self.demos, "demos.hdf5")
             ) from None
 
     def _write(self, meaning: Meaning, kind: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -13,6 +14,7 @@ from rich.table import Table
 
 from counterbc.commands import options
 from counterbc.commands.options import Group
+from counterbc.printing import printable
 
 Json = dict[str, Any]
 
@@ -86,11 +88,16 @@ class DeviceCommand(Command):
     """cpu or cuda; by default cuda if there is a GPU."""
 
 
+def suggestion(*words: object) -> str:
+    """Return a command to paste into a shell."""
+    return shlex.join(["counterbc", *map(str, words)])
+
+
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return a table whose first column is text and whose other columns are numbers."""
     table = Table(box=None, pad_edge=False)
     for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
+        table.add_column(printable(column), justify="left" if i == 0 else "right", no_wrap=True)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     return table

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn
+from rich.progress import Progress, SpinnerColumn
 from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import Command
+from counterbc.printing import console, printable, text_column
 
 if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
@@ -75,10 +75,10 @@ class DataCommand(Command):
 
 def _count_on_stderr(raw_episodes: Iterator[RawEpisode], title: str) -> Iterator[RawEpisode]:
     """Yield the same episodes and count them on stderr, if it is a terminal."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed} episodes"))
-    console, terminal = Console(stderr=True), sys.stderr.isatty()
-    with Progress(*columns, console=console, transient=True, disable=not terminal) as bar:
-        task = bar.add_task(title, total=None)
+    columns = (SpinnerColumn(), text_column("{task.description}: {task.completed} episodes"))
+    bars, terminal = console(stderr=True), sys.stderr.isatty()
+    with Progress(*columns, console=bars, transient=True, disable=not terminal) as bar:
+        task = bar.add_task(printable(title), total=None)
         for raw_episode in raw_episodes:
             yield raw_episode
             bar.advance(task)

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from counterbc.commands.command import DeviceCommand, Json, plain_table
 from counterbc.commands.method_command import SETTINGS
 from counterbc.commands.options import Group
-from counterbc.json_safe import without_nan
+from counterbc.printing import without_nan
 
 if TYPE_CHECKING:
     from counterbc.acting.act import Act

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 from tyro.conf import Positional
 
-from counterbc.commands.command import Command, Json
+from counterbc.commands.command import Command, Json, suggestion
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,6 @@ class Demonstrate(Command):
             f"Mean return of whole episodes by {people}: {teacher_return.mean:.2f}. The expert "
             f"without errors earns {expert.mean:.2f}\nfrom the same starts: the difference is "
             f"{difference.mean:+.2f}{error}.\n"
-            f"Written to {self.out}. Next: counterbc train {self.out}"
+            f"Written to {self.out}. Next: {suggestion('train', self.out)}"
         )
         return payload, [text]

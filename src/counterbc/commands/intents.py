@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import Json, plain_table
+from counterbc.commands.command import Json, plain_table, suggestion
 from counterbc.commands.data_command import DataCommand, Demos
 from counterbc.commands.options import Group
 
@@ -63,8 +63,9 @@ class IntentsCommand(DataCommand):
         if self.out is not None:
             copy = intents.mark(demos)
             (intents.condition(copy) if self.condition else copy).save(self.out)
-            mask = "" if self.condition or intents.groups == 1 else " --mask intent_0"
-            output.append(f"\nWritten to {self.out}. Next: counterbc train {self.out}{mask}")
+            mask = [] if self.condition or intents.groups == 1 else ["--mask", "intent_0"]
+            step = suggestion("train", self.out, *mask)
+            output.append(f"\nWritten to {self.out}. Next: {step}")
             if not_read:
                 output += ["Not carried over:", *(f"  {text}" for text in not_read)]
         payload = _payload(intents) | {

@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from counterbc.commands.command import Json
 from counterbc.commands.data_command import Demos
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 from counterbc.commands.options import Group
+from counterbc.printing import console
 
 if TYPE_CHECKING:
     from counterbc.report import Findings
@@ -66,7 +67,7 @@ def _stage(title: str) -> Iterator[None]:
         print(title, file=sys.stderr, flush=True)
         yield
         return
-    with Console(stderr=True).status(title):
+    with console(stderr=True).status(title):
         yield
 
 

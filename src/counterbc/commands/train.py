@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import Json
+from counterbc.commands.command import Json, suggestion
 from counterbc.commands.method_command import MethodCommand
 
 if TYPE_CHECKING:
@@ -77,9 +77,16 @@ class Train(MethodCommand):
             assert policies.curve is not None
             files = loss_figure(policies.curve, title, self.out, "loss")
             output.append(f"  loss     {files[0]}")
-        env = " --env ENVIRONMENT" if demos.env is None else ""
-        output.append(f"\nWritten to {self.out}. Next: counterbc evaluate {self.out}{env}")
+        env = ["--env", "ENVIRONMENT"] if demos.env is None else []
+        step = suggestion("evaluate", self.out, *env)
+        if policies.diverged.all():
+            step = f"{suggestion('inspect', *self.demos)}; every member diverged"
+        output.append(f"\nWritten to {self.out}. Next: {step}")
         return payload, output
+
+    def status(self, payload: Json) -> int:
+        """Return 1 if every member diverged: the run is written, but no policy can act."""
+        return int(len(payload["diverged"]) == len(payload["members"]))
 
     def _demonstrations(self) -> Demonstrations:
         """Return the pairs to learn from."""

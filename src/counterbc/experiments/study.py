@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
 from counterbc.acting.device import find_device
 from counterbc.data.cores import cores
@@ -31,6 +30,7 @@ from counterbc.experiments.claims import claim
 from counterbc.experiments.ray_cluster import On, run_on_ray
 from counterbc.experiments.stacks import stacks
 from counterbc.experiments.workers import run_all
+from counterbc.printing import console, printable, text_column
 
 OnFinished = Callable[[Cell], None]
 Result = TypeVar("Result")
@@ -271,10 +271,10 @@ def _as_text(table: pa.Table, names: Sequence[str]) -> pa.Table:
 @contextmanager
 def _progress(total: int, cells: Sequence[Cell]) -> Iterator[OnFinished]:
     """Show a bar with the time left in a terminal, else a line per cell; both on stderr."""
-    console, began = Console(stderr=True), time.perf_counter()
+    terminal, began = console(stderr=True), time.perf_counter()
     work, work_done, count = sum(cell.work for cell in cells), 0.0, total - len(cells)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    columns = (text_column("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=terminal, disable=not terminal.is_terminal) as bar:
         task = bar.add_task(f"{count} of {total} cells", total=work)
 
         def advance(cell: Cell) -> None:
@@ -282,10 +282,12 @@ def _progress(total: int, cells: Sequence[Cell]) -> Iterator[OnFinished]:
             work_done, count = work_done + cell.work, count + 1
             text = f"{count} of {total} cells"
             bar.update(task, advance=cell.work, description=text)
-            if not console.is_terminal:
+            if not terminal.is_terminal:
                 seconds = (time.perf_counter() - began) * (work / work_done - 1)
                 print(
-                    f"{text}, {seconds / 60:.0f} min left: {cell.name}", file=sys.stderr, flush=True
+                    printable(f"{text}, {seconds / 60:.0f} min left: {cell.name}"),
+                    file=sys.stderr,
+                    flush=True,
                 )
 
         yield advance

@@ -18,7 +18,7 @@ from counterbc.experiments.cell_files import read_rows
 from counterbc.experiments.grid import Entry
 from counterbc.experiments.study import Study
 from counterbc.files import aside
-from counterbc.json_safe import without_nan
+from counterbc.printing import without_nan
 
 
 @dataclass(frozen=True, eq=False)

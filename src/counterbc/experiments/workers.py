@@ -20,6 +20,7 @@ from torch import Tensor
 
 from counterbc.data.cores import cores
 from counterbc.errors import CounterBCError, InfeasibleActions
+from counterbc.printing import printable
 from counterbc.training.progress import bars, loss_text
 
 Result = TypeVar("Result")
@@ -143,7 +144,7 @@ def _progress_bars(messages: Messages | None, names: list[str]) -> Iterator[None
 
 def _listen(messages: Messages, names: list[str]) -> None:
     with bars() as display:
-        tasks = {name: display.add_task(name, total=None, loss="…") for name in names}
+        tasks = {name: display.add_task(printable(name), total=None, loss="…") for name in names}
         while (message := messages.get()) is not None:
             name, title, step, total, loss = message
             display.update(tasks[name], description=title, completed=step, total=total, loss=loss)

@@ -18,6 +18,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -202,9 +203,11 @@ def _batches(path: Path, columns: _Columns) -> Iterator[dict[str, Any]]:
 
     text = [c for key, c in columns.labels.items() if key != "reward"]
     types = {c: pa.string() if c in text else pa.float64() for c in columns.used_names}
+    stack = ExitStack()
     try:
+        source = stack.enter_context(path.open("rb"))
         reader = arrow_csv.open_csv(
-            path,
+            source,
             read_options=arrow_csv.ReadOptions(
                 column_names=columns.names, skip_rows=1, use_threads=False
             ),
@@ -225,3 +228,5 @@ def _batches(path: Path, columns: _Columns) -> Iterator[dict[str, Any]]:
             f"{path} has a cell that is not a number ({reason(error)}); correct that cell, or "
             "choose the columns of the observation with --obs"
         ) from None
+    finally:
+        stack.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -235,7 +236,7 @@ class Rolling:
             chunk, file = divmod(self._number, _FILES)
             folder = self._folder / f"chunk-{chunk:03d}"
             folder.mkdir(parents=True, exist_ok=True)
-            self._sink = pa.OSFile(str(folder / f"file-{file:03d}.parquet"), "wb")
+            self._sink = pa.OSFile(os.fsencode(folder / f"file-{file:03d}.parquet"), "wb")
             self._writer = pq.ParquetWriter(self._sink, self._schema, compression="snappy")
         return divmod(self._number, _FILES)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 from torch import Tensor
+
+from counterbc.printing import console, printable, text_column
 
 
 class Progress(Protocol):
@@ -34,13 +35,13 @@ class Quiet:
 def bars() -> Bars:
     """Return bars on stderr, each with steps, loss and time left."""
     columns: tuple[Any, ...] = (
-        TextColumn("{task.description}"),
+        text_column("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("loss {task.fields[loss]}"),
+        text_column("loss {task.fields[loss]}"),
         TimeRemainingColumn(),
     )
-    return Bars(*columns, console=Console(stderr=True))
+    return Bars(*columns, console=console(stderr=True))
 
 
 def loss_text(loss: Tensor) -> str:
@@ -59,7 +60,7 @@ class Bar:
         self.bars = bars()
         self.bars.start()
         title = f"{self.title} ({kernel})"
-        self.task = self.bars.add_task(title, total=total, completed=step, loss="…")
+        self.task = self.bars.add_task(printable(title), total=total, completed=step, loss="…")
 
     def update(self, step: int, loss: Tensor) -> None:
         self.bars.update(self.task, completed=step, loss=loss_text(loss))

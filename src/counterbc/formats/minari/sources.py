@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from math import prod
 from pathlib import Path
@@ -83,8 +84,8 @@ def _schema(path: Path, kind: str) -> pa.Schema:
     with Guard(path):
         check_regular(path)
         if kind == "parquet":
-            return pq.read_schema(path)
-        with pa.OSFile(str(path)) as source:
+            return pq.read_schema(pa.OSFile(os.fsencode(path)))
+        with pa.OSFile(os.fsencode(path)) as source:
             return pa.ipc.open_file(source).schema
 
 
@@ -155,7 +156,7 @@ def _table(path: Path, kind: str, max_rows: int) -> pa.Table:
         return parquet.table(path)
     with Guard(path):
         check_regular(path)
-        with pa.OSFile(str(path)) as source:
+        with pa.OSFile(os.fsencode(path)) as source:
             table = pa.ipc.open_file(source).read_all()
         table.validate(full=True)  # Arrow trusts the file otherwise
     if len(set(table.column_names)) < len(table.column_names):
