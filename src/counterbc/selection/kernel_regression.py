@@ -17,9 +17,9 @@ from torch import Tensor
 from counterbc.data.arrays import Array
 from counterbc.selection.folds import Folds
 
-LENGTHS = (1.0, 2.0)
+LENGTHS = (0.5, 1.0)
 """Length scales that are tried, for inputs of variance 1 in each dimension."""
-NOISES = (0.001, 0.01, 0.1)
+NOISES = (0.01, 0.1, 0.4)
 """Variances λ of the noise that are tried, relative to the kernel's."""
 _LINEAR = 0.1  # weight of the linear part, which reaches beyond the inputs
 _COMPONENTS = 32  # principal components that are read of images
