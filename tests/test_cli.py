@@ -226,3 +226,55 @@ def test_an_output_on_a_full_disk_is_one_sentence(options: tuple[str, ...], odd_
     assert result.returncode == 1
     assert result.stderr.startswith(b"error: the output could not be written ([Errno 28] No space")
     assert result.stderr.count(b"\n") == 1
+
+
+HEED = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+RUN = "from counterbc.__main__ import run; run()"  # tests may run where Ctrl-C is ignored
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_start_up_is_no_traceback(number: int) -> None:
+    stop_at_import = f"""
+class Stop:
+    def find_spec(self, name, *_):
+        if name == "tyro":
+            signal.raise_signal({int(number)})
+sys.meta_path.insert(0, Stop())
+"""
+    words = [sys.executable, "-c", HEED + stop_at_import + RUN, "--help"]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (128 + number, "", "stopped\n")
+
+
+def test_an_interrupt_that_a_library_turns_into_an_error_is_still_one(odd_file: Path) -> None:
+    swallow = """
+import h5py
+def is_hdf5(path):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise RuntimeError("Link iteration failed")
+h5py.is_hdf5 = is_hdf5
+"""
+    words = [sys.executable, "-c", HEED + swallow + RUN, "inspect", os.fspath(odd_file)]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "stopped\n")
+
+
+def test_sigterm_saves_the_state_of_a_training_and_leaves_nothing_else(
+    intersection_file: Path, tmp_path: Path, call: Call
+) -> None:
+    arguments = ["train", str(intersection_file), "--radius", "0.1", "--lag", "0"]
+    arguments += ["--ensemble", "1", "--steps", "200000", "--out", str(tmp_path / "run")]
+    words = [sys.executable, "-c", HEED + RUN, *arguments]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    assert _wait((tmp_path / "run" / "config.json").exists, 60)
+    time.sleep(1)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert re.search(r"stopped at step \d+ of 200000; to resume, give the same options", err)
+    assert sorted(p.name for p in (tmp_path / "run").iterdir()) == [
+        "config.json",
+        "training.safetensors",
+    ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -152,3 +154,48 @@ def test_a_finished_file_and_its_folder_are_on_the_disk(
         (temporary / "b").write_text("2")
     assert sorted(synchronized[:2]) == ["a", "b"]
     assert synchronized[2:] == ["run", tmp_path.name]
+
+
+def test_an_error_after_an_interrupt_is_the_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "interrupts", [2])
+    with pytest.raises(KeyboardInterrupt), Guard("a"):
+        raise RuntimeError("Link iteration failed")
+    with pytest.raises(KeyboardInterrupt), aside(tmp_path / "a"):
+        raise OSError("cannot close")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_leftovers_of_killed_processes_are_removed_and_those_of_others_kept(tmp_path: Path) -> None:
+    write = (
+        "import os, sys, time; from pathlib import Path; from counterbc.files import aside\n"
+        "with aside(Path('run')) as t: t.write_text('half'); print('ready', flush=True); "
+        "time.sleep(60)"
+    )
+    words = [sys.executable, "-c", write]
+    processes = [
+        subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    processes[0].kill()
+    processes[0].wait()
+    (tmp_path / ".run.abcdefgh").mkdir()  # not locked yet
+    (tmp_path / ".run.oldolder").mkdir()
+    os.utime(tmp_path / ".run.oldolder", (0, 0))
+    (tmp_path / ".runs").mkdir()
+    files.remove_leftovers(tmp_path / "run")
+    hidden = sorted(p.name for p in tmp_path.iterdir())
+    assert ".runs" in hidden
+    assert ".run.abcdefgh" in hidden
+    assert len(hidden) == 3  # the third belongs to the process that is still writing
+    processes[1].kill()
+    processes[1].wait()
+    with aside(tmp_path / "run") as temporary:
+        temporary.write_text("whole")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".run.abcdefgh", ".runs", "run"]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.close()

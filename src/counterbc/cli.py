@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import make_dataclass
 from io import TextIOWrapper
+from types import FrameType
 from typing import Any
 
 import tyro
@@ -16,14 +18,14 @@ from rich.measure import Measurement
 
 from counterbc.commands import COMMANDS, Command
 from counterbc.errors import CounterBCError
-from counterbc.files import reason
+from counterbc.files import interrupts, reason
 from counterbc.printing import console, printable, sentence, without_nan
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status.
 
-    An error with an explanation gives 1, Ctrl-C 130; otherwise the command decides.
+    An error with an explanation gives 1, Ctrl-C 130, SIGTERM 143; otherwise the command decides.
     """
     command = parse(sys.argv[1:] if arguments is None else arguments)
     warnings.showwarning = _warn
@@ -32,7 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CounterBCError as error:
         return _fail(f"error: {error}", 1)
     except KeyboardInterrupt as interrupt:
-        return _fail(str(interrupt) or "stopped", 130)
+        return _stopped(str(interrupt))
+    except Exception:
+        if interrupts:  # a library turned the interrupt into an error
+            return _stopped("")
+        raise
     _print(payload, output, command.json)
     return command.status(payload)
 
@@ -83,16 +89,21 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def run() -> None:
     """Run the console script; an output that cannot be written is no traceback."""
+    _listen()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a terminal that cannot show a character
             stream.reconfigure(errors="backslashreplace")
     try:
         status = main()
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        status = _stopped("")
     except BrokenPipeError:  # the reader of a pipe went away
         status = _without_stdout("")
     except OSError as error:  # such as a full disk
         status = _without_stdout(f"error: the output could not be written ({reason(error)})")
+    for number in (signal.SIGINT, signal.SIGTERM):  # the end is near, and decided
+        signal.signal(number, signal.SIG_IGN)
     sys.exit(status)
 
 
@@ -100,3 +111,32 @@ def _without_stdout(text: str) -> int:
     """Print nothing more to stdout, not even what is still in its buffer."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return _fail(text, 1) if text else 1
+
+
+def _stopped(text: str) -> int:
+    """Explain that a signal stopped the command; return 128 and its number."""
+    return _fail(text or "stopped", 128 + (interrupts or [signal.SIGINT])[0])
+
+
+def _listen() -> None:
+    """Let SIGTERM stop a command as Ctrl-C does."""
+    for number, handler in ((signal.SIGINT, _interrupt), (signal.SIGTERM, _terminate)):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as for background jobs of a shell
+            signal.signal(number, handler)
+    report = sys.unraisablehook
+    sys.unraisablehook = lambda args: None if interrupts else report(args)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    interrupts.append(number)
+    raise KeyboardInterrupt
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Do what Ctrl-C does here, such as save the state of a training first."""
+    interrupts.append(number)
+    handler = signal.getsignal(signal.SIGINT)
+    if callable(handler) and handler is not _interrupt:
+        handler(signal.SIGINT, frame)
+    else:
+        raise KeyboardInterrupt

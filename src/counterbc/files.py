@@ -10,13 +10,21 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from counterbc.errors import CounterBCError, FormatError
 
+interrupts: list[int] = []
+"""Signals that asked this process to stop; the command line adds them.
+
+A library may swallow the KeyboardInterrupt and raise an error of its own.
+"""
+_LOCK = ".counterbc-lock"
+_OLD = 3600  # seconds, after which a temporary folder without a lock is a leftover
 _LINUX = sys.platform == "linux"
 _AT_FDCWD = -100  # the number that stands for the current folder
 _REASON = 200  # characters of an error message of a library
@@ -36,6 +44,8 @@ class Guard:
         return None
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, Exception) and interrupts:
+            raise KeyboardInterrupt from error
         if isinstance(error, PermissionError):
             raise FormatError(
                 f"{self.path} cannot be read: permission denied; ask its owner for access"
@@ -80,8 +90,15 @@ def aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
     folder, is on the disk when the block ends.
     """
     try:
+        remove_leftovers(path)
         folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        lock = (folder / _LOCK).open("w")
+        _try_lock(lock)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
         raise _unwritable(path, error) from error
     try:
         yield folder / path.name
@@ -93,9 +110,44 @@ def aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
             f"{path} was created by another program meanwhile; choose another name"
         ) from error
     except OSError as error:
+        if interrupts:
+            raise KeyboardInterrupt from error
         raise _unwritable(path, error) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what `aside` left beside a path in processes that were killed."""
+    prefix = f".{path.name}."
+    for entry in os.scandir(path.parent):
+        is_ours = entry.name.startswith(prefix) and len(entry.name) == len(prefix) + 8
+        if not is_ours or not entry.is_dir(follow_symlinks=False):
+            continue
+        try:
+            with (Path(entry) / _LOCK).open("r+") as lock:
+                if _try_lock(lock):
+                    shutil.rmtree(entry)
+        except FileNotFoundError:  # killed before the lock was made, or by an earlier version
+            with suppress(OSError):
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD:
+                    shutil.rmtree(entry)
+        except OSError:
+            continue
+
+
+def _try_lock(file: IO[str]) -> bool:
+    """Lock a file until it is closed; return False if another process holds the lock."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # Windows
+        return False
+    except OSError:  # held by another process, or a file system without locks
+        return False
+    return True
 
 
 def _synchronize(path: Path, *, whole: bool = True) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from counterbc.acting import run_folder
 from counterbc.acting.policies import Policies, policy_kind
 from counterbc.errors import FormatError
-from counterbc.files import Guard, aside, check_free
+from counterbc.files import Guard, aside, check_free, remove_leftovers
 from counterbc.kernels.registry import LIBRARIES
 from counterbc.policies import Policy
 
@@ -63,6 +63,7 @@ def finish(policies: Policies, folder: Path) -> None:
         run_folder.write(config.parent, *policies.contents())
         os.replace(config.parent / run_folder.MODEL, folder / run_folder.MODEL)
     (folder / TRAINING).unlink(missing_ok=True)
+    remove_leftovers(folder / TRAINING)
 
 
 def _differences(previous: dict[str, Any], current: dict[str, Any]) -> str:
