@@ -7,8 +7,8 @@ import torch
 
 from counterbc.selection.folds import Folds
 from counterbc.selection.kernel_regression import (
-    LENGTHS,
-    NOISES,
+    LENGTH_SCALES,
+    NOISE_VARIANCES,
     KernelRegression,
     one_thread,
     readings,
@@ -41,7 +41,7 @@ def regression_by_hand(
 def test_each_fold_is_predicted_as_if_only_the_others_had_been_seen() -> None:
     x, y, folds = problem()
     predicted = KernelRegression(x, CPU).predict(y, folds, np.ones(len(x), bool))
-    models = [(length, noise) for length in LENGTHS for noise in NOISES]
+    models = [(length, noise) for length in LENGTH_SCALES for noise in NOISE_VARIANCES]
     assert predicted.shape == (len(models), *y.shape)
     for values, model in zip(predicted, models, strict=True):
         for part, learned in zip(folds.held_out, folds.learned, strict=True):
@@ -59,7 +59,7 @@ def test_nothing_is_learned_from_targets_that_are_not_known() -> None:
     )
     seen = folds.learned[0][known[folds.learned[0]]]
     part = folds.held_out[0]
-    expected = regression_by_hand(x[seen], y[seen], x[part], LENGTHS[0], NOISES[0])
+    expected = regression_by_hand(x[seen], y[seen], x[part], LENGTH_SCALES[0], NOISE_VARIANCES[0])
     np.testing.assert_allclose(predicted[0][part], expected, rtol=1e-6)
 
 
@@ -68,7 +68,7 @@ def test_a_gap_beside_a_fold_is_not_learned_from() -> None:
     gapped = Folds("blocks", 2, folds.held_out, tuple(part[2:] for part in folds.learned))
     predicted = KernelRegression(x, CPU).predict(y, gapped, np.ones(len(x), bool))
     seen, part = gapped.learned[0], gapped.held_out[0]
-    expected = regression_by_hand(x[seen], y[seen], x[part], LENGTHS[0], NOISES[0])
+    expected = regression_by_hand(x[seen], y[seen], x[part], LENGTH_SCALES[0], NOISE_VARIANCES[0])
     np.testing.assert_allclose(predicted[0][part], expected, rtol=1e-6)
 
 

@@ -17,9 +17,9 @@ from torch import Tensor
 from counterbc.data.arrays import Array
 from counterbc.selection.folds import Folds
 
-LENGTHS = (0.5, 1.0)
+LENGTH_SCALES = (0.5, 1.0)
 """Length scales that are tried, for inputs of variance 1 in each dimension."""
-NOISES = (0.01, 0.1, 0.4)
+NOISE_VARIANCES = (0.01, 0.1, 0.4)
 """Variances λ of the noise that are tried, relative to the kernel's."""
 _LINEAR = 0.1  # weight of the linear part, which reaches beyond the inputs
 _COMPONENTS = 32  # principal components that are read of images
@@ -65,8 +65,10 @@ class KernelRegression:
         size = x.shape[1]
         linear = 1 + _LINEAR / size * (x @ x.T)
         square = torch.cdist(x, x) ** 2 / size
-        kernel = torch.stack([torch.exp(-square / (2 * h**2)) + linear for h in LENGTHS])
-        noise = torch.diag_embed(torch.tensor(NOISES, device=device)[:, None].expand(-1, len(x)))
+        kernel = torch.stack([torch.exp(-square / (2 * h**2)) + linear for h in LENGTH_SCALES])
+        noise = torch.diag_embed(
+            torch.tensor(NOISE_VARIANCES, device=device)[:, None].expand(-1, len(x))
+        )
         kernel = (kernel[:, None] + noise.to(kernel.dtype)).flatten(0, 1)  # (M, n, n)
         self.precision = torch.cholesky_inverse(torch.linalg.cholesky(kernel))
 
