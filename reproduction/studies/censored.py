@@ -123,15 +123,13 @@ def measure(about: Record, options: CensoredOptions) -> list[Record]:
         if problem != BRAKE:
             evaluations = evaluate_acts(policies, problem, episodes=options.episodes, acts=ACTS)
             returns = {e.act: e.returns.mean(1) for e in evaluations}
-    return [
-        about
-        | {
-            "seed": seed, "steps": options.steps, "kernel": kernels_of(policies),
-            "on_bound": _share_on_bound(data), "error": float(errors[i]),
-            **{act: float(values[i]) for act, values in returns.items()},
-        }
-        for i, (seed, data) in enumerate(zip(seeds, datasets, strict=True))
-    ]  # fmt: skip
+    rows = []
+    for i, (seed, data) in enumerate(zip(seeds, datasets, strict=True)):
+        row: Record = {"seed": seed, "steps": options.steps, "kernel": kernels_of(policies)}
+        row |= {"on_bound": _share_on_bound(data), "error": float(errors[i])}
+        row |= {act: float(returns[act][i]) if returns else None for act in ACTS}
+        rows.append(about | row)
+    return rows
 
 
 def action_errors(policies: Policies, states: Array, meant: Array) -> Array:

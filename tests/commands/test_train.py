@@ -121,3 +121,18 @@ def test_a_training_in_which_every_member_diverged_fails(
     status, text, _ = call(*arguments, "--out", tmp_path / "another run")
     assert status == 0
     assert f"Next: counterbc evaluate '{tmp_path / 'another run'}'" in text
+
+
+def test_a_file_whose_actions_were_cut_is_trained_as_censored_once_that_is_declared(
+    demo_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    train = ("train", demo_file, "--method", "bc", "--steps", 2, "--lag", 0, "--out")
+    assert call_json(*train, tmp_path / "silent")["censored"] is False
+    status, _, err = call(*train, tmp_path / "refused", "--censored", "True")
+    assert status == 1
+    assert "declare it: --actions-are taken" in " ".join(err.split())
+    assert not (tmp_path / "refused").exists()
+    payload = call_json(*train, tmp_path / "cut", "--actions-are", "taken")
+    assert (payload["censored"], payload["kernel"]) == (True, "torch")
+    off = call_json(*train, tmp_path / "off", "--actions-are", "taken", "--censored", "False")
+    assert off["censored"] is False

@@ -43,6 +43,12 @@ def test_a_fraction_interpolates_between_two_actions() -> None:
     assert action[inside].ravel().tolist() == [12.5, 22.5]
 
 
+def test_other_values_of_the_pairs_are_moved_like_the_actions() -> None:
+    flags = np.array([[1.0], [0.0], [0.0], [1.0]])
+    moved, inside = undo_lag(numbered(4), (1.25,), flags)
+    assert moved[inside].ravel().tolist() == [0.0, 0.25]
+
+
 def test_no_lag_returns_the_actions_as_recorded() -> None:
     demos = numbered(3, 2)
     action, inside = undo_lag(demos, (0.0,))

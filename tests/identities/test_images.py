@@ -65,6 +65,17 @@ def test_methods_that_read_images_learn_from_them(method: str) -> None:
     assert (policies.policy.history, policies.obs_shape) == (4, SHAPE)
 
 
+@pytest.mark.parametrize("method", ["bc", "counter-bc", "bc-rnn", "bcnd"])
+def test_censored_actions_are_learned_from_images(method: str) -> None:
+    cut = pictures().map_actions(lambda a: a.clip(-0.5, 0.3))
+    low, high = np.full(2, -0.5), np.full(2, 0.3)
+    taken = replace(cut, actions_are="taken", action_low=low, action_high=high)
+    censored, plain = (quick(taken, method, censored=c, lag=0.0) for c in (True, False))
+    assert not censored.diverged.any()
+    assert censored.policy.reach == 2
+    assert not torch.equal(censored.params["head.bias"], plain.params["head.bias"])
+
+
 def test_a_policy_learns_where_the_bar_stands() -> None:
     demos = pictures(episodes=8, length=20)
     policies = quick(demos, steps=150, batch=32, seeds=1, learning_rate=1e-3)

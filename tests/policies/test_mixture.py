@@ -244,3 +244,16 @@ def test_the_command_line_trains_a_mixture_of_as_many_modes_as_asked_for(
     options = ["--policy", "mixture", "--modes", "2", "--steps", "3", "--out", str(tmp_path / "r")]
     assert main(["train", str(tmp_path / "demos.hdf5"), "--json", *options]) == 0
     assert Policies.load(tmp_path / "r").policy == Mixture(modes=2)
+
+
+def test_a_larger_reach_moves_no_initial_mean_and_lets_means_lie_beyond_the_bounds() -> None:
+    obs = torch.zeros(1, 3)
+    heads = []
+    for reach in (1, 2):
+        policy = Mixture(hidden=(4,), modes=3, reach=reach)
+        params = policy.init(generator(), 3, 2)
+        params["head.weight"].zero_()
+        heads.append(policy.head(params, obs)[1])
+        params["head.bias"].fill_(100.0)
+        assert policy.head(params, obs)[1].max().item() == pytest.approx(reach)
+    torch.testing.assert_close(heads[1], heads[0], rtol=1e-5, atol=1e-6)
