@@ -7,8 +7,8 @@ and stored beside this file where that is writable.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numba
@@ -24,6 +24,31 @@ LOWEST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
 # Functions are inlined; otherwise a process that compiles them would run other machine code than
 # one that loads them. No "nnan" or "ninf": a member that diverged must show it.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
+
+
+def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator as numba's that stores machine code for the next process if it can.
+
+    In a container the package may be read-only and the user without a home, and a disk may be full.
+    The function is then compiled in every process.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        try:
+            dispatcher = njit(cache=True, **options)(function)
+        except RuntimeError:  # there is no folder to store the code in
+            return njit(**options)(function)
+        cache = dispatcher._cache
+        save = cache.save_overload
+
+        def save_if_possible(*arguments: Any) -> None:
+            with suppress(OSError):
+                save(*arguments)
+
+        cache.save_overload = save_if_possible
+        return dispatcher
+
+    return decorate
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")

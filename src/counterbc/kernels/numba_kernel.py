@@ -18,7 +18,16 @@ from torch import Tensor
 
 from counterbc.kernels import adam
 from counterbc.kernels.closed_form import layer_shapes, layers, loss_misfit, step_misfit
-from counterbc.kernels.numba_gaussian import FAST, ONE, ZERO, Gaussians, f, states, threads
+from counterbc.kernels.numba_gaussian import (
+    FAST,
+    ONE,
+    ZERO,
+    Gaussians,
+    cached_njit,
+    f,
+    states,
+    threads,
+)
 from counterbc.kernels.numba_loss import NumbaLossKernel
 from counterbc.kernels.numba_mixture import mixture_losses
 from counterbc.kernels.step_kernel import StepCase, StepTensors
@@ -206,7 +215,7 @@ def train_one(
     return total / f(batch)
 
 
-@njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
+@cached_njit(parallel=True, fastmath=FAST, error_model="numpy")
 def train_all(
     position: Any, pairs: Any, obs: Any, actions: Any, stored: bool,
     params: Any, firsts: Any, seconds: Any,

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 from torch import Tensor
 
 from counterbc.kernels.closed_form import loss_misfit
-from counterbc.kernels.numba_gaussian import FAST, Gaussians, states, threads
+from counterbc.kernels.numba_gaussian import FAST, Gaussians, cached_njit, states, threads
 from counterbc.kernels.step_kernel import StepCase
 from counterbc.kernels.torch_kernel import TorchKernel
 from counterbc.policies.fused import evaluated_by
@@ -21,7 +21,7 @@ from counterbc.policies.gaussian import Gaussian
 from counterbc.weightings.weighting import Batch
 
 
-@njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
+@cached_njit(parallel=True, fastmath=FAST, error_model="numpy")
 def all_states(
     mean: Any, log_std: Any, d_mean: Any, d_log_std: Any, actions: Any, loss: Any, chunks: int
 ) -> None:
