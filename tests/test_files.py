@@ -199,3 +199,11 @@ def test_leftovers_of_killed_processes_are_removed_and_those_of_others_kept(tmp_
     for process in processes:
         assert process.stdout is not None
         process.stdout.close()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    files.make_folder(tmp_path / "a" / "b")
+    files.make_folder(tmp_path / "a" / "b")
+    (tmp_path / "file").touch()
+    with pytest.raises(FormatError, match=r"could not be written .* choose another folder"):
+        files.make_folder(tmp_path / "file" / "study")

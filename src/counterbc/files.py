@@ -82,6 +82,21 @@ def check_free(path: Path) -> None:
         raise FormatError(f"the folder {path.parent} does not exist; create it first")
 
 
+def make_folder(path: Path) -> None:
+    """Create a folder, and those above it, unless it exists; explain why that is not possible."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Explain an error of the system while something is written to a path."""
+    try:
+        yield
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
 @contextmanager
 def aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """Yield a temporary path that becomes `path` on success and is deleted on an error.

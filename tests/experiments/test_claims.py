@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from counterbc.experiments.claims import claim
+from counterbc.errors import FormatError
+from counterbc.experiments.claims import LOCK_FILE, claim
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
 HOLD = """
@@ -41,3 +42,9 @@ def test_a_claim_ends_with_its_block(tmp_path: Path) -> None:
     for _ in range(2):
         with claim(tmp_path, "cell") as free:
             assert free
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / LOCK_FILE).mkdir()  # as good as a read-only folder, also for root
+    with pytest.raises(FormatError, match=r"could not be written .* choose another folder"):
+        claim(tmp_path, "cell").__enter__()

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from counterbc.errors import CounterBCError, FormatError
 from counterbc.experiments.cell_files import description, renamed_keys
-from counterbc.files import aside, check_free
+from counterbc.files import aside, check_free, make_folder
 
 NAME_COLUMN = "cell"
 """The column with the name of a row's file; `population` in archives of version 0.1."""
@@ -58,7 +58,7 @@ def unpack(path: Path, folder: Path) -> int:
         (column,) = {NAME_COLUMN, "population"} & set(archive.column_names)
     except (OSError, ValueError, TypeError, KeyError) as error:  # pyarrow's too
         raise FormatError(f"{path} is not an archive of rows ({type(error).__name__})") from None
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for name, contents in ((name, renamed_keys(c)) for name, c in about.items()):
         file = folder / f"{Path(name).name}.parquet"
         if file.exists():

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from counterbc.files import writing
+
 LOCK_FILE = ".claims"
 
 
@@ -25,7 +27,9 @@ def claim(folder: Path, name: str, *, wait: bool = False) -> Iterator[bool]:
     import fcntl
 
     offset = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) >> 1
-    with (folder / LOCK_FILE).open("a") as file:
+    with writing(folder):
+        file = (folder / LOCK_FILE).open("a")
+    with file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, offset)
         except (BlockingIOError, PermissionError):

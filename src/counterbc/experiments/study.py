@@ -30,6 +30,7 @@ from counterbc.experiments.claims import claim
 from counterbc.experiments.ray_cluster import On, run_on_ray
 from counterbc.experiments.stacks import stacks
 from counterbc.experiments.workers import run_all
+from counterbc.files import make_folder
 from counterbc.printing import console, printable, text_column
 
 OnFinished = Callable[[Cell], None]
@@ -103,7 +104,7 @@ class Study:
         kind = find_device(device).type
         if workers is not None and workers < 1:
             raise OptionError(f"workers is {workers}; it must be 1 or more")
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         missing_cells = {cell.name: cell for cell in self.missing()}
         if not missing_cells:
             return 0

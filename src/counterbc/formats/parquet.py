@@ -31,7 +31,7 @@ def open_file(path: Path) -> Iterator[pq.ParquetFile]:
     with (
         dataset_file(path, pa.ArrowException),
         path.open("rb") as source,
-        pq.ParquetFile(source, pre_buffer=False) as file,
+        pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True) as file,
     ):
         yield file
 
@@ -237,7 +237,9 @@ class Rolling:
             folder = self._folder / f"chunk-{chunk:03d}"
             folder.mkdir(parents=True, exist_ok=True)
             self._sink = pa.OSFile(os.fsencode(folder / f"file-{file:03d}.parquet"), "wb")
-            self._writer = pq.ParquetWriter(self._sink, self._schema, compression="snappy")
+            self._writer = pq.ParquetWriter(
+                self._sink, self._schema, compression="snappy", write_page_checksum=True
+            )
         return divmod(self._number, _FILES)
 
     def write(self, table: pa.Table) -> None:
