@@ -26,6 +26,7 @@ STUDIES = (
     "lag",
     "methods",
     "modes",
+    "offsets",
     "presets",
     "push-t",
     "push-t-evidence",

@@ -72,7 +72,7 @@ def cleaned_sets(
 ) -> dict[str, cb.Demonstrations]:
     """Return the demonstrations that each learner of `CLEANED` learns from."""
     folds = cb.HeldOut(seed=seed)
-    changes = changes | {"lag": 0.0}
+    changes = changes | {"lag": 0.0, "offsets": "none"}
     many = cb.meaning(demos, radius=RADIUS, held_out=folds, **changes)
     single = cb.meaning(
         demos, radius=RADIUS, held_out=replace(folds, repeats=1, rounds=1), **changes

@@ -40,7 +40,7 @@ def run(options: PushTEvidenceOptions) -> None:
         raise OptionError("the study needs a file of people; name it with --data")
     demos = cb.load(options.data, OBS_KEYS)
     settings: dict[str, Any] = {"device": options.device, "progress": False}
-    settings["steps"] = options.steps
+    settings |= {"steps": options.steps, "offsets": "none"}
     fine = cb.RadiusSearch(radii=(0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4), pairs=5000)
     choices = {
         "default": cb.choose_radius(demos, **settings),

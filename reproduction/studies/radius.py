@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 
 import counterbc as cb
-from counterbc.acting.intervals import mean_interval, paired_difference
+from counterbc.acting.intervals import holm, mean_interval, paired_difference
 from counterbc.demonstrators import UniformNoise
 from counterbc.experiments.cell import reproducible
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.paper import PAPER_RADIUS
 from reproduction.records import Record, Records, kernels_of, read
-from reproduction.studies.tuned import holm
 
 Array = np.ndarray[Any, Any]
 POOL = 4000

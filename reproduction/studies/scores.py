@@ -200,6 +200,7 @@ def measure(world: str, study: str, seed: int, device: str | None) -> Record:
     )
     demos, truth = make_data(world, teacher, count, seed)
     changes: dict[str, Any] = {"progress": False, "device": device, "lag": 0.0}
+    changes["offsets"] = "none"
     meaning = cb.meaning(demos, radius=RADIUS, held_out=cb.HeldOut(seed=seed), **changes)
     model_errors = ((meaning.predicted - truth.mean) ** 2).sum(1)
     return {

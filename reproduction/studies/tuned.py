@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from counterbc.acting.act import ACTS
-from counterbc.acting.intervals import mean_interval
+from counterbc.acting.intervals import holm, mean_interval
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import HUMAN_TEACHERS, NOISES, Teacher, demonstrate
 from counterbc.envs import WORLDS
@@ -42,9 +42,10 @@ WHOLE_PAIRS = 400
 LATE = 0.2
 """Reaction time of the late teachers in seconds."""
 FIRST_SEED = 2300
+_AS_SHOWN: dict[str, Any] = {"steps": 10_000, "lag": 0.0, "offsets": "none"}
 VARIANTS: dict[str, dict[str, Any]] = {
-    "bc, 10,000 steps": {"method": "bc", "steps": 10_000, "lag": 0.0},
-    "counter-bc, 10,000 steps": {"method": "counter-bc", "steps": 10_000, "lag": 0.0},
+    "bc, 10,000 steps": {"method": "bc"} | _AS_SHOWN,
+    "counter-bc, 10,000 steps": {"method": "counter-bc"} | _AS_SHOWN,
     "bc, tuned": {"method": "bc"},
     "counter-bc, tuned": {"method": "counter-bc"},
 }
@@ -193,17 +194,6 @@ def _sign_test(difference: np.ndarray[Any, Any]) -> float:
     from scipy.stats import wilcoxon
 
     return 1.0 if not difference.any() else float(wilcoxon(difference).pvalue)
-
-
-def holm(p_values: list[float]) -> list[float]:
-    """Return p-values adjusted for all of them, by Holm's method; NaN stays."""
-    order = np.argsort(p_values, kind="stable")
-    count, largest = int(np.isfinite(p_values).sum()), 0.0
-    adjusted = list(p_values)
-    for rank, i in enumerate(order[:count]):
-        largest = max(largest, min(1.0, (count - rank) * p_values[i]))
-        adjusted[i] = largest
-    return adjusted
 
 
 def _groups(rows: list[Record]) -> Iterator[tuple[tuple[str, int, str, str], list[Record]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from counterbc.data.field_checks import check_fields, limited_field
 from counterbc.data.lags import lag_number
+from counterbc.data.offsets import ALLOWED_OFFSETS, is_offsets, offsets_json
 from counterbc.errors import OptionError, unknown
 from counterbc.kernels.registry import KERNEL_NAMES
 from counterbc.methods import METHODS, Method, find_method
@@ -84,6 +86,10 @@ class Settings:
     """How late the demonstrators react: in steps, or in seconds as in 0.2s, one for all or one per
     operator (repeat the option). Each state is learned with the action shown that much later. auto
     chooses it by cross-validation on each dataset."""
+    offsets: str = limited_field("auto", ALLOWED_OFFSETS, is_offsets)
+    """What is removed from the actions of operators who always err to one side. auto finds it on
+    each dataset, relative to the other operators; none removes nothing. Or the offset of each
+    operator as JSON, such as {"operator_3": [0.12, 0]}, in units of the action."""
     ensemble: int | Literal["auto"] = limited_field("auto", *_COUNT_OR_AUTO)
     """Networks that learn from the same pairs and act by their average. auto chooses 1 or 4 with
     the number of steps, and 1 where that is given."""
@@ -104,6 +110,9 @@ class Settings:
     fits, and the run's configuration names it."""
 
     def __post_init__(self) -> None:
+        offsets: Any = self.offsets
+        if isinstance(offsets, Mapping):
+            object.__setattr__(self, "offsets", offsets_json(offsets))
         check_fields(self)
 
     def apply(self, method: Method, obs_shape: tuple[int, ...] = ()) -> Method:
@@ -198,7 +207,9 @@ def _reads_vectors(method: Method) -> OptionError:
     )
 
 
-_FIXED: dict[str, Any] = {"steps": PAPER_STEPS, "lag": 0.0, "ensemble": 1, "censored": False}
+_FIXED: dict[str, Any] = {
+    "steps": PAPER_STEPS, "lag": 0.0, "offsets": "none", "ensemble": 1, "censored": False
+}  # fmt: skip
 PRESETS: dict[str, Settings] = {
     "default": Settings(),
     # The paper's text: actions normalized, Δ 0.4, C(s, a) ⊆ A; it does not speak of observations.

@@ -1,4 +1,4 @@
-"""train(): choose lag, radius, steps and ensemble; plan the members; train them."""
+"""train(): choose lag, offsets, radius, steps and ensemble; plan the members; train them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from typing import Any, SupportsIndex
 import torch
 
 from counterbc.acting.device import find_device
-from counterbc.acting.policies import Member, Policies
+from counterbc.acting.member import Member
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import lag_of
 from counterbc.data.needs import check_needs
+from counterbc.data.offsets import Offsets, offsets_of, remove_offsets
 from counterbc.data.radii import Radius
 from counterbc.errors import DataError, OptionError
 from counterbc.methods import Method, find_method
 from counterbc.selection.folds import LEAST_PAIRS
 from counterbc.selection.held_out import Training
+from counterbc.selection.offsets import find_offsets
 from counterbc.selection.radius import DoubtfulRadius, choose_radii
 from counterbc.selection.tuner import find_lags, tune_datasets
 from counterbc.selection.tuning import TuneSearch, Tuning
@@ -51,7 +54,7 @@ def train(
 
     `demos` is one dataset for all seeds (by default one seed), or one dataset per seed. `changes`
     are fields of `Settings`, e.g. radius=0.4 or steps=2000. With `start` training continues from
-    trained policies on new pairs; they keep their scales, and their radius and lag unless given.
+    trained policies on new pairs; they keep their scales, and radius, lag and offsets unless given.
     With `out` the run is written to that folder, with checkpoints on the way; `resume=True`
     finishes a run that was stopped.
     """
@@ -96,10 +99,12 @@ def train(
 
 @dataclass(frozen=True)
 class _Chosen:
-    """What the members are trained with: lags by dataset, radii and steps by row and dataset."""
+    """What the members are trained with: lags and offsets by dataset, radii and steps by row and
+    dataset."""
 
     settings: Settings
     lags: list[tuple[float, ...]]
+    offsets: list[Offsets]
     radii: list[list[Radius]]
     steps: list[list[int | None]]
     evidence: tuple[Choice, ...] = ()
@@ -114,21 +119,27 @@ def _members(
     *,
     keep_radius: bool,
 ) -> list[Member]:
-    """Return radii × seeds members with the lag and the steps of their dataset.
+    """Return radii × seeds members with the lag, the offsets and the steps of their dataset.
 
-    Those that continue from `start` keep its radius and lag, unless given.
+    Those that continue from `start` keep its radius, lag and offsets, unless given.
     """
     members = [
-        replace(m, lag=chosen.lags[m.dataset], steps=counts[m.dataset])
+        replace(
+            m, lag=chosen.lags[m.dataset], offsets=chosen.offsets[m.dataset],
+            steps=counts[m.dataset],
+        )
         for row, counts in zip(chosen.radii, chosen.steps, strict=True)
         for m in seed_members(datasets, seeds, [row])
-    ]
+    ]  # fmt: skip
     if start is not None and keep_radius:
         pairs = zip(members, start.members, strict=True)
         members = [replace(m, radius=s.radius) for m, s in pairs]
     if start is not None and chosen.settings.lag == "auto":
         pairs = zip(members, start.members, strict=True)
         members = [replace(m, lag=lag_of(s.lag, datasets[m.dataset])) for m, s in pairs]
+    if start is not None and chosen.settings.offsets == "auto":
+        pairs = zip(members, start.members, strict=True)
+        members = [replace(m, offsets=s.offsets) for m, s in pairs]
     return members
 
 
@@ -140,24 +151,31 @@ def _choose(
 ) -> _Chosen:
     """Choose whatever the settings leave to the data.
 
-    Policies that training continues from keep their lag, and are trained for the paper's steps.
+    Policies that training continues from keep their lag and offsets, and are trained for the
+    paper's steps.
     """
     settings, count = training.settings, len(datasets)
     if start is not None:
         lags = [lag_of(0.0 if settings.lag == "auto" else settings.lag, d) for d in datasets]
         rows = [[r] * count for r in requested]
-        return _Chosen(settings, lags, rows, [[None] * count] * len(rows))
+        given = "none" if settings.offsets == "auto" else settings.offsets
+        offsets = [offsets_of(given, d) for d in datasets]
+        return _Chosen(settings, lags, offsets, rows, [[None] * count] * len(rows))
     if settings.steps == "auto" and min(d.pairs for d in datasets) >= LEAST_PAIRS:
         radii = None if requested == ["auto"] else requested
         return _chosen(tune_datasets(datasets, training, radii=radii), training)
     lag_choices = find_lags(datasets, training)
     lags = [c.lag for c in lag_choices]
+    offset_choices = find_offsets(datasets, lags, settings.offsets)
+    offsets = [c.offsets for c in offset_choices]
     evidence: list[Choice] = [c for c in lag_choices if c.verdict != "given"]
+    evidence += [c for c in offset_choices if c.verdict != "given" and c.sentences]
     rows = [[r] * count for r in requested]
     if requested == ["auto"]:
-        choices = choose_radii(datasets, training, lags=lags)
+        plain = [remove_offsets(d, b) for d, b in zip(datasets, offsets, strict=True)]
+        choices = choose_radii(plain, training, lags=lags)
         rows, evidence = [[c.radius for c in choices]], [*evidence, *choices]
-    return _Chosen(settings, lags, rows, [[None] * count] * len(rows), tuple(evidence))
+    return _Chosen(settings, lags, offsets, rows, [[None] * count] * len(rows), tuple(evidence))
 
 
 def _chosen(tunings: list[list[Tuning]], training: Training) -> _Chosen:
@@ -170,6 +188,7 @@ def _chosen(tunings: list[list[Tuning]], training: Training) -> _Chosen:
     return _Chosen(
         settings=replace(training.settings, steps=longest),
         lags=[row[0].lag.lag for row in tunings],
+        offsets=[row[0].offsets.offsets for row in tunings],
         radii=[[t.radius for t in row] for row in rows],
         steps=[[t.steps for t in row] for row in rows],
         evidence=tuple(t for row in rows for t in row),

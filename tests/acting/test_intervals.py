@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from counterbc.acting.intervals import (
+    holm,
     mean_interval,
     measure_interval,
     paired_difference,
@@ -85,3 +86,11 @@ def test_only_measures_that_are_yes_or_no_are_shares() -> None:
     success, hits = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[1.0, 2.0], [0.0, 1.0]])
     assert measure_interval(success) == share_interval(success)
     assert measure_interval(hits) == mean_interval(np.array([1.5, 0.5]))
+
+
+def test_holm_multiplies_the_smallest_most_and_leaves_out_what_was_not_run() -> None:
+    adjusted = holm([0.02, 0.01, float("nan"), 0.5, 0.015])
+    assert adjusted[:2] == pytest.approx([0.045, 0.04])
+    assert np.isnan(adjusted[2])
+    assert adjusted[3:] == pytest.approx([0.5, 0.045])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]

@@ -42,7 +42,7 @@ def test_the_text_explains_how_far_actions_moved(
 ) -> None:
     payload = {
         "pairs": 9, "out": "c.npz", "moved_rms": distance, "limited": 3, "radius": radius,
-        "lag": (0.0,), "rate": 50.0, "not_carried_over": [],
+        "lag": (0.0,), "rate": 50.0, "offsets": {}, "not_carried_over": [],
     }  # fmt: skip
     assert sentence in _text(payload)
 
@@ -62,7 +62,8 @@ def test_the_text_says_which_lag_was_undone(
 ) -> None:
     payload = {
         "pairs": 9, "out": "c.npz", "moved_rms": 0.2, "limited": 3, "radius": [0.3],
-        "lag": lag, "rate": rate, "not_carried_over": [],
+        "lag": lag, "rate": rate, "offsets": {}, "not_carried_over": [],
     }  # fmt: skip
     assert sentence in _text(payload)
     assert "lag" not in _text(payload | {"lag": (0.0,)})
+    assert "Removed constant offsets of ada." in _text(payload | {"offsets": {"ada": [0.1]}})

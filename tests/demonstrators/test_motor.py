@@ -10,6 +10,7 @@ import pytest
 from counterbc.demonstrators import (
     Bias,
     MotorNoise,
+    Offset,
     Overshoot,
     Teacher,
 )
@@ -69,3 +70,16 @@ def test_a_bias_belongs_to_the_person_and_not_to_the_episode() -> None:
 def test_impossible_parameters_are_refused(make: Any, words: str) -> None:
     with pytest.raises(OptionError, match=words):
         make()
+
+
+def test_an_offset_is_added_to_every_action_also_beyond_the_bounds() -> None:
+    shown_actions = play_one(Offset((0.3,)), 0.0, 0.5, 0.9)
+    assert shown_actions == pytest.approx([0.3, 0.8, 1.2])
+    assert str(Offset((0.3, -0.1))) == "offset 0.3/-0.1"
+
+
+def test_an_offset_needs_a_finite_number_for_each_dimension() -> None:
+    with pytest.raises(OptionError, match=r"offset of Offset is .*; allowed: finite numbers"):
+        Offset((float("nan"),))
+    with pytest.raises(OptionError, match="allowed: 1 numbers"):
+        play_one(Offset((0.3, 0.1)), 0.0)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from counterbc.acting.policies import Member, Policies
+from counterbc.acting.member import Member
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.methods import METHODS
 from counterbc.settings import settings_for

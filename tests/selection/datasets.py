@@ -58,3 +58,22 @@ def training(method: str = "counter-bc", **changes: Any) -> Training:
         name=name, method=settings.apply(definition), settings=settings,
         device=torch.device("cpu"), progress=Quiet(),
     )  # fmt: skip
+
+
+def crowd_demos(
+    *offsets: float, sigma: float = 0.2, late: int = 0, episodes: int = 5, seed: int = 0
+) -> Demonstrations:
+    """Return episodes of 12 pairs of operators p0, p1, … who take turns, each with an offset.
+
+    Each action is half the state of `late` steps ago plus the offset, ± uniform errors.
+    """
+    rng, episode_list = np.random.default_rng(seed), []
+    for i in range(episodes * len(offsets)):
+        obs, o = rng.uniform(-1, 1, (12, 2)), i % len(offsets)
+        error = sigma * rng.uniform(-1, 1, (12, 1))
+        action = 0.5 * np.roll(obs, late, axis=0)[:, :1] + offsets[o] + error
+        episode_list.append(Episode(obs, action, operator=f"p{o}"))
+    names = ("steer",)
+    return Demonstrations(
+        tuple(episode_list), np.full(1, -2.0), np.full(1, 2.0), action_names=names
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.offsets import remove_offsets
 from counterbc.errors import DataError, Diverged, OptionError
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag_errors import LagSearch
@@ -18,7 +20,7 @@ from counterbc.selection.tuner import tune, tune_datasets
 from counterbc.selection.tuning import TuneSearch, Tuning
 from counterbc.trainer import train
 from tests.fixture_types import Make
-from tests.selection.datasets import joined, late_demos, noisy_demos, training
+from tests.selection.datasets import crowd_demos, joined, late_demos, noisy_demos, training
 
 SEARCH = TuneSearch(radii=(0.0, 0.2, 0.4), step_counts=(100, 400))
 LAGS = LagSearch(longest=3)
@@ -218,3 +220,55 @@ def test_a_policy_with_history_is_warned_of() -> None:
     kinds = [d.kind for d in tuned(demos, "bc-rnn", hidden=None, ensemble=1).doubts]
     assert "history" in kinds
     assert "history" not in [d.kind for d in tuned(demos).doubts]
+
+
+# Offsets of operators
+
+
+def test_offsets_are_found_after_the_lag_and_removed_before_the_rest() -> None:
+    demos = crowd_demos(0.5, -0.5, 0.0, 0.0, late=1)
+    choice = tuned(demos, "bc")
+    assert choice.lag.lag == (1.0,)
+    assert {"p0", "p1"} <= set(dict(choice.offsets.offsets))
+    assert choice.sentences[1].startswith("p0 acts 0.")
+    without = remove_offsets(demos, choice.offsets.offsets)
+    by_hand = tuned(without, "bc", lag=1.0, offsets="none")
+    assert [t.error for t in by_hand.trials] == [t.error for t in choice.trials]
+    kept = tuned(demos, "bc", lag=1.0, offsets="none")
+    assert min(t.error.value for t in kept.trials) > min(t.error.value for t in choice.trials)
+
+
+def test_training_removes_the_offsets_that_it_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    demos = crowd_demos(0.5, -0.5, 0.0, 0.0)
+    policies = quick_train(demos, monkeypatch, method="bc", lag=0.0)
+    (choice,) = policies.config["choices"]
+    offsets = policies.members[0].offsets
+    assert [name for name, _ in offsets] == [name for name, _ in choice["offsets"]["offsets"]]
+    assert {"p0", "p1"} <= set(dict(offsets))
+    assert choice["offsets"]["operators"][0]["explained"]["value"] > 0.5
+
+
+def test_offsets_are_also_found_where_the_number_of_steps_is_given() -> None:
+    demos = crowd_demos(0.5, -0.5, 0.0, 0.0)
+    policies = train(demos, "bc", steps=20, lag=0.0, **SMALL)
+    assert {"p0", "p1"} <= set(dict(policies.members[0].offsets))
+    (choice,) = policies.config["choices"]
+    assert choice["verdict"] == "to one side"
+
+
+def test_policies_that_are_continued_keep_their_offsets() -> None:
+    demos = crowd_demos(0.5, -0.5, 0.0, 0.0)
+    options: dict[str, Any] = {"steps": 20, "lag": 0.0, **SMALL}
+    start = train(demos, "bc", offsets={"p2": [0.25]}, **options)
+    assert train(demos, "bc", start=start, **options).members[0].offsets == (("p2", (0.25,)),)
+    others = demos.subset(operator=["p0", "p1"])  # p2 is not there, which does not matter
+    assert train(others, "bc", start=start, **options).members[0].offsets == (("p2", (0.25,)),)
+    assert train(demos, "bc", start=start, offsets="none", **options).members[0].offsets == ()
+
+
+def test_a_run_with_offsets_is_saved_and_resumed_only_with_the_same(tmp_path: Path) -> None:
+    demos = crowd_demos(0.5, -0.5, 0.0, 0.0)
+    options: dict[str, Any] = {"steps": 20, "lag": 0.0, **SMALL}
+    policies = train(demos, "bc", offsets={"p2": [0.25]}, out=tmp_path / "run", **options)
+    assert Policies.load(tmp_path / "run").members == policies.members
+    assert policies.config["settings"]["offsets"] == '{"p2": [0.25]}'

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterbc.acting.policies import Member
+from counterbc.acting.member import Member
 from counterbc.data.feasible import Everywhere, Feasible, UnitBall, UnitBox
 from counterbc.supports import Ball, Box, Demonstrated, Metric, Support
 from counterbc.training import counterfactuals as module

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from counterbc.acting import run_folder
-from counterbc.acting.policies import Member
+from counterbc.acting.member import Member
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
 from counterbc.methods import METHODS

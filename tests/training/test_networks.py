@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterbc.acting.policies import Member
+from counterbc.acting.member import Member
 from counterbc.errors import DataError
 from counterbc.training.networks import networks
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,3 +104,14 @@ def paired_difference(a: NDArray[Any], b: NDArray[Any]) -> Difference:
     if len(d) < 2 or not np.ptp(d) > rounding:
         return Difference(mean_interval(d), np.nan)
     return Difference(mean_interval(d), float(stats.ttest_1samp(d, 0.0).pvalue))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted for all of them, by Holm's method; NaN stays."""
+    order = np.argsort(p_values, kind="stable")
+    count, largest = int(np.isfinite(p_values).sum()), 0.0
+    adjusted = list(p_values)
+    for rank, i in enumerate(order[:count]):
+        largest = max(largest, min(1.0, (count - rank) * p_values[i]))
+        adjusted[i] = largest
+    return adjusted

@@ -18,52 +18,12 @@ from torch import Tensor
 from counterbc.acting import checks, run_folder
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, Actor
+from counterbc.acting.member import Member, radius_text
 from counterbc.acting.run_config import RunConfig
 from counterbc.data.scaling import TENSORS, Scaling
 from counterbc.errors import CounterBCError, FormatError, OptionError, unknown
 from counterbc.files import reason
 from counterbc.policies import POLICIES, Params, Policy
-
-
-def radius_text(radius: tuple[float, ...]) -> str:
-    """Return the radius as text: one number if all dimensions agree, otherwise one each."""
-    return "/".join(f"{r:g}" for r in (radius[:1] if len(set(radius)) == 1 else radius))
-
-
-@dataclass(frozen=True)
-class Member:
-    """One independently trained member of a population."""
-
-    seed: int
-    radius: tuple[float, ...]
-    """Δ of each action dimension."""
-    dataset: int = 0
-    """The number of the dataset it learns from."""
-    fingerprint: str = ""
-    """The hash of that dataset."""
-    lag: tuple[float, ...] = (0.0,)
-    """Steps by which actions are shown late: one number, or one per operator of the dataset."""
-    steps: int | None = None
-    """Gradient steps after which this member stops; None stands for all of the training."""
-
-    @property
-    def name(self) -> str:
-        lag = f", lag {'/'.join(f'{k:g}' for k in self.lag)}" if any(self.lag) else ""
-        steps = "" if self.steps is None else f", {self.steps} steps"
-        return f"seed {self.seed}, radius {radius_text(self.radius)}{lag}{steps}"
-
-    @staticmethod
-    def of(fields: dict[str, Any]) -> Member:
-        """Return the member that a run folder describes."""
-        steps = fields.get("steps")  # the first release had neither steps nor lag
-        return Member(
-            checks.read_seed(fields["seed"]),
-            tuple(map(float, fields["radius"])),
-            int(fields["dataset"]),
-            str(fields["fingerprint"]),
-            lag=tuple(map(float, fields.get("lag", (0.0,)))),
-            steps=None if steps is None else int(steps),
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ class Clean(DiagnosisCommand):
 
     default_lag: ClassVar[str] = "auto"
     """A delay is undone in the cleaned copy."""
+    removes_offsets: ClassVar[bool] = True
     demos: Positional[Path]
     """A file or folder of demonstrations."""
     out: Path
@@ -50,6 +51,7 @@ class Clean(DiagnosisCommand):
             "format": kind,
             "radius": meaning.radius,
             "lag": meaning.lag,
+            "offsets": dict(meaning.offsets),
             "rate": meaning.demos.rate,
             "weight_0": int((~meaning.has_answer).sum()),
             "kernel": self.kernel,
@@ -81,7 +83,8 @@ class Clean(DiagnosisCommand):
         from counterbc.formats import open_stream, save
 
         if kind == "robomimic":
-            options = {"radius": meaning.radius, "shape": meaning.shape, "lag": meaning.lag}
+            options: Json = {"radius": meaning.radius, "shape": meaning.shape, "lag": meaning.lag}
+            options["offsets"] = dict(meaning.offsets)
             unchanged = write_cleaned(meaning, self.demos, self.out, options)
             return [f"{key}: still as it was demonstrated" for key in unchanged]
         stream = open_stream(self.demos, self.obs or None, format=kind, trusted=self.trusted)
@@ -132,6 +135,8 @@ def _text(payload: Json) -> str:
     ]
     if any(payload["lag"]):
         lines.append(_lag(payload["lag"], payload["rate"]))
+    if payload["offsets"]:
+        lines.append(f"Removed constant offsets of {', '.join(payload['offsets'])}.")
     if not any(payload["radius"]):
         lines.append("The radius is 0, so only actions out of bounds were moved.")
     elif payload["moved_rms"] < _NEGLIGIBLE:

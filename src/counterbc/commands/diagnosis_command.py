@@ -25,6 +25,8 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
     """What `checked_options` returns."""
     default_lag: ClassVar[float | str | None] = 0.0
     """The lag where none is typed; None for commands that always compare at the same step."""
+    removes_offsets: ClassVar[bool] = False
+    """Whether constant offsets of operators are found and removed."""
 
     @classmethod
     def option_groups(cls) -> Mapping[str, Group]:
@@ -33,18 +35,26 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
 
         settings = Group(
             kind=Settings,
-            only=("radius", "kernel") if cls.default_lag is None else ("radius", "lag", "kernel"),
+            only=cls._setting_names(),
             presets={"default": Settings(lag=cls.default_lag or 0.0)},
             text="How far an intended action may be from the demonstrated one, how late that was "
             "shown, and what trains the policies.",
         )
         return {"held_out": Group(kind=HeldOut), "settings": settings}
 
+    @classmethod
+    def _setting_names(cls) -> tuple[str, ...]:
+        """Return the settings that are options of the command."""
+        names = ("radius", "kernel") if cls.default_lag is None else ("radius", "lag", "kernel")
+        return (*names, "offsets") if cls.removes_offsets else names
+
     def diagnose(self, paths: tuple[Path, ...]) -> Meaning:
         """Return what the demonstrators meant, by policies that did not see their episodes."""
         from counterbc.diagnosis.meaning import meaning
 
-        options = self.checked_options() | {"lag": self.lag}
+        default = "auto" if self.removes_offsets else "none"
+        offsets = self.given_options("settings").get("offsets", default)
+        options = self.checked_options() | {"lag": self.lag, "offsets": offsets}
         return meaning(self.read(paths), **options)
 
     def checked_options(self) -> dict[str, Any]:

@@ -167,7 +167,7 @@ def _known(score: scores.Score) -> float:
 
 
 def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableType]:
-    from counterbc.acting.policies import radius_text
+    from counterbc.acting.member import radius_text
     from counterbc.data.lags import lag_text
 
     lag = f", lag {lag_text(meaning.lag, meaning.demos.rate)}" if any(meaning.lag) else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -71,6 +72,24 @@ def undo_lag(
     low, high = (np.where(inside, x, np.arange(len(action))) for x in (low, high))
     late = (1 - share[:, None]) * action[low] + share[:, None] * action[high]
     return np.where(share[:, None] > 0, late, action[low]).astype(action.dtype), inside
+
+
+def answer_states(demos: Demonstrations, lag: Sequence[float]) -> Demonstrations:
+    """Return the demonstrations with the action a_(t+k) at s_t, for a lag of k.
+
+    The last k pairs of an episode keep their own action and are not learned from.
+    """
+    if not any(lag):
+        return demos
+    selected = lagged_pairs(demos, demos.learned, lag)
+    return replace(with_actions(demos, undo_lag(demos, lag)[0]), selected=selected)
+
+
+def with_actions(demos: Demonstrations, action: Array) -> Demonstrations:
+    """Return the demonstrations with other actions (N, A)."""
+    actions = np.split(action, np.cumsum([len(e) for e in demos.episodes])[:-1])
+    pairs = zip(demos.episodes, actions, strict=True)
+    return replace(demos, episodes=tuple(replace(e, action=a) for e, a in pairs))
 
 
 def lagged_pairs(demos: Demonstrations, actions: Array, lag: Sequence[float]) -> Array:

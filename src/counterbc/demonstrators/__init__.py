@@ -6,7 +6,7 @@ from counterbc.demonstrators.demonstrator import Control, Demonstrator, EpisodeB
 from counterbc.demonstrators.devices import Joystick, Keyboard, WrongButtons
 from counterbc.demonstrators.fatigue import Fatigue
 from counterbc.demonstrators.human import Human
-from counterbc.demonstrators.motor import Bias, MotorNoise, Overshoot
+from counterbc.demonstrators.motor import Bias, MotorNoise, Offset, Overshoot
 from counterbc.demonstrators.noise import NOISES, EpsilonGreedy, GaussianNoise, UniformNoise
 from counterbc.demonstrators.presets import (
     DEFAULT_TEACHER,
@@ -49,6 +49,7 @@ __all__ = [
     "Keyboard",
     "Lapses",
     "MotorNoise",
+    "Offset",
     "Overshoot",
     "Take",
     "Teacher",

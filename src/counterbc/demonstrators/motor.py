@@ -82,3 +82,21 @@ class Bias(Teacher):
         u = draws.uniform(torch.tensor(self.seed), "bias", torch.tensor(0), batch.size)  # (A,)
         bias = self.most * (2 * u.double().numpy() - 1)
         return lambda action, t: within(action + bias)
+
+
+@dataclass(frozen=True)
+class Offset(Teacher):
+    """A known constant error: a = a* + b, also beyond ±1."""
+
+    offset: tuple[float, ...]
+    """b, one number per action dimension."""
+
+    def __post_init__(self) -> None:
+        check(self, "offset", "finite numbers", bool(np.isfinite(self.offset).all()))
+
+    def begin(self, batch: EpisodeBatch) -> Distortion:
+        check(self, "offset", f"{batch.size} numbers", len(self.offset) == batch.size)
+        return lambda action, t: action + np.array(self.offset)
+
+    def __str__(self) -> str:
+        return f"offset {'/'.join(f'{b:g}' for b in self.offset)}"

@@ -10,20 +10,22 @@ import numpy as np
 import torch
 
 from counterbc.acting.device import find_device
-from counterbc.acting.policies import radius_text
+from counterbc.acting.member import radius_text
 from counterbc.data.arrays import Array, read_only
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.lags import NONE, lag_text, undo_lag
+from counterbc.data.lags import NONE, answer_states, lag_text, undo_lag, with_actions
 from counterbc.data.names import shorten
+from counterbc.data.offsets import NO_OFFSETS, Offsets, remove_offsets
 from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import scaled_actions, scaled_feasible_set, user_actions
 from counterbc.diagnosis.clamp_to_support import prediction_trust, relative, within
 from counterbc.diagnosis.components import by_episode
-from counterbc.diagnosis.predictions import answer_states, robust_predictions, with_actions
+from counterbc.diagnosis.predictions import robust_predictions
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
 from counterbc.methods import find_method
 from counterbc.selection.held_out import HeldOut, Training
 from counterbc.selection.lag_errors import LagSearch
+from counterbc.selection.offsets import find_offsets
 from counterbc.selection.radius import RadiusSearch, choose_radii
 from counterbc.selection.tuner import find_lags
 from counterbc.settings import settings_for
@@ -37,8 +39,8 @@ _AROUND = 2  # neighbours on either side
 class Meaning:
     """Demonstrated and meant actions of N pairs in episode order, in the user's units.
 
-    With a lag of k the demonstrated action of s_t is the one shown k steps later. The last k pairs
-    of an episode have none.
+    With a lag of k the demonstrated action of s_t is the one shown k steps later, less the offset
+    of its operator. The last k pairs of an episode have none.
     """
 
     demos: Demonstrations
@@ -60,6 +62,8 @@ class Meaning:
     """The shape of C(s, a): ball or box."""
     lag: tuple[float, ...] = NONE
     """How late the actions were shown, in steps: one for everybody, or one per operator."""
+    offsets: Offsets = NO_OFFSETS
+    """The offset that was removed from the actions of each operator who has one."""
 
     @property
     def has_answer(self) -> Array:
@@ -74,8 +78,9 @@ class Meaning:
     @property
     def moved(self) -> Array:
         """‖demonstrated − meant‖ in the same units, at most Δ for feasible actions: (N,)."""
-        answer = undo_lag(self.demos, self.lag)[0].astype(np.float64)
-        answer, meant = (scaled_actions(self.demos, actions) for actions in (answer, self.meant))
+        demos = remove_offsets(self.demos, self.offsets)
+        answer = undo_lag(demos, self.lag)[0].astype(np.float64)
+        answer, meant = (scaled_actions(demos, actions) for actions in (answer, self.meant))
         return np.asarray(np.linalg.norm(answer - meant, axis=1))
 
     @property
@@ -139,7 +144,7 @@ def meaning(
     either. If there are fewer episodes than folds, blocks of neighbouring pairs are held out.
     `radius` is by default the preset's; auto chooses it from the data as `search` says. `changes`
     are fields of `Settings`. The lag is one of them: auto chooses it as `lag_search` says, and 0
-    compares every state with the action recorded at it.
+    compares every state with the action recorded at it. The offsets of operators are another.
     """
     (demos,) = as_datasets(demos)
     torch_device, settings = find_device(device), settings_for(preset, **changes)
@@ -154,14 +159,16 @@ def meaning(
         name=name, method=method, settings=settings, device=torch_device, progress=bar
     )
     lag = find_lags([demos], training, lag_search)[0].lag
+    offsets = find_offsets([demos], [lag], settings.offsets)[0].offsets
+    plain = remove_offsets(demos, offsets)
     if isinstance(radius, str):
         settings_for(preset, radius=radius)  # refuses any word but auto
         training = replace(training, progress=Bar("choosing Δ") if progress else Quiet())
-        radius = choose_radii([demos], training, search, [lag])[0].radius
-    delta = radius_of(radius, [demos])
+        radius = choose_radii([plain], training, search, [lag])[0].radius
+    delta = radius_of(radius, [plain])
     training = replace(training, progress=Bar("predicting") if progress else Quiet())
-    means = robust_predictions(demos, held_out or HeldOut(), delta, training, lag)
-    return _meaning(demos, means, delta, settings.shape or "ball", lag)
+    means = robust_predictions(plain, held_out or HeldOut(), delta, training, lag)
+    return _meaning(demos, means, delta, settings.shape or "ball", lag, offsets)
 
 
 def _meaning(
@@ -170,18 +177,20 @@ def _meaning(
     delta: tuple[float, ...],
     shape: str,
     lag: tuple[float, ...],
+    offsets: Offsets,
 ) -> Meaning:
     """Return what held-out predictions (R, N, A) say about each pair."""
     shown, prediction = demos.action.astype(np.float64), np.nanmean(means, axis=0)  # (N, A) each
-    answer, has_answer = undo_lag(demos, lag)
+    plain = remove_offsets(demos, offsets)
+    answer, has_answer = undo_lag(plain, lag)
     rows = np.flatnonzero(has_answer)  # (n,)
-    action, aim = (scaled_actions(demos, a) for a in (answer.astype(np.float64), prediction))
+    action, aim = (scaled_actions(plain, a) for a in (answer.astype(np.float64), prediction))
     off, action, aim = np.where(has_answer[:, None], action - aim, np.nan), action[rows], aim[rows]
-    trust = prediction_trust(off[rows], _disagreement(demos, means)[rows])[:, None]  # (n, 1)
+    trust = prediction_trust(off[rows], _disagreement(plain, means)[rows])[:, None]  # (n, 1)
     target = action + trust * (aim - action)
-    clamped = within(action, target, np.array(delta), shape, scaled_feasible_set(demos))
+    clamped = within(action, target, np.array(delta), shape, scaled_feasible_set(plain))
     meant, limited = shown.copy(), np.zeros(len(shown), np.bool_)
-    meant[rows] = user_actions(demos, clamped)
+    meant[rows] = user_actions(plain, clamped)
     limited[rows] = ~np.isclose(clamped, target, atol=1e-6).all(1)
     return Meaning(
         demos,
@@ -193,6 +202,7 @@ def _meaning(
         radius=delta,
         shape=shape,
         lag=lag,
+        offsets=offsets,
     )
 
 

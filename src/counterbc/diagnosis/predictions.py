@@ -8,9 +8,9 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.lags import NONE, lagged_pairs, undo_lag
+from counterbc.data.lags import NONE, answer_states, undo_lag
 from counterbc.data.scaling import scaled_actions
-from counterbc.diagnosis.components import Components, by_episode, known_by_episode
+from counterbc.diagnosis.components import Components, known_by_episode
 from counterbc.selection.held_out import HeldOut, Training, held_out_predictions
 
 
@@ -38,23 +38,6 @@ def robust_predictions(
         if np.array_equal(before.learned, pairs):
             break
     return held_out_predictions(subset, held_out, radius, training)
-
-
-def answer_states(demos: Demonstrations, lag: tuple[float, ...]) -> Demonstrations:
-    """Return the demonstrations with the action a_(t+k) at s_t, for a lag of k.
-
-    The last k pairs of an episode keep their own action and are not learned from.
-    """
-    if not any(lag):
-        return demos
-    selected = lagged_pairs(demos, demos.learned, lag)
-    return replace(with_actions(demos, undo_lag(demos, lag)[0]), selected=selected)
-
-
-def with_actions(demos: Demonstrations, action: Array) -> Demonstrations:
-    """Return the demonstrations with other actions (N, A)."""
-    pairs = zip(demos.episodes, by_episode(demos, action), strict=True)
-    return replace(demos, episodes=tuple(replace(e, action=a) for e, a in pairs))
 
 
 def _usual_pairs(demos: Demonstrations, has_answer: Array, prediction: Array) -> Array:

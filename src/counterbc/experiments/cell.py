@@ -101,7 +101,7 @@ class Cell(ABC):
         Studies fix what `train` would choose by itself, except Δ, unless they say otherwise.
         """
         numbers = {"method": self.method, "seeds": self.seeds, "preset": self.preset}
-        fixed = {"lag": 0.0, "steps": self.settings.step_count, "ensemble": 1}
+        fixed = {"lag": 0.0, "offsets": "none", "steps": self.settings.step_count, "ensemble": 1}
         return numbers | fixed | self.overrides
 
     def check(self) -> None:  # noqa: B027  # most cells make their own data and need no check

@@ -112,8 +112,9 @@ class FileCell(WorldCell):
             return datasets
         from counterbc.diagnosis.meaning import meaning
 
-        # The radius and the lag belong to the training, not to the cleaning.
-        changes = {k: v for k, v in self.overrides.items() if k != "radius"} | {"lag": 0.0}
+        # Radius, lag and offsets belong to the training, not to the cleaning.
+        changes = {k: v for k, v in self.overrides.items() if k != "radius"}
+        changes |= {"lag": 0.0, "offsets": "none"}
         return [meaning(d, device=device, progress=False, **changes).cleaned for d in datasets]
 
     def measure(

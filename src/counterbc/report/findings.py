@@ -212,6 +212,7 @@ def _score(
             radius=radius,
             held_out=options.held_out,
             lag=0.0,  # a late operator is far from the prediction, and the page says so
+            offsets="none",  # so is one who errs to one side
             device=options.device,
             progress=progress,
             kernel=options.kernel,

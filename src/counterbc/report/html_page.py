@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import datetime
 from importlib.resources import files
 
-from counterbc.acting.policies import radius_text
+from counterbc.acting.member import radius_text
 from counterbc.data.version import __version__
 from counterbc.report import html_goals, html_scores, words
 from counterbc.report import html_sections as sections

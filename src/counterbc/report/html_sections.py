@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from counterbc.acting.policies import radius_text
+from counterbc.acting.member import radius_text
 from counterbc.data.inspection_report import Dimension, Place, Problem
 from counterbc.data.names import shorten
 from counterbc.report import figures, words

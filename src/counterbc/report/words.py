@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterbc.acting.policies import radius_text
+from counterbc.acting.member import radius_text
 from counterbc.report.findings import Findings
 
 SCALE = "on a scale where each action dimension runs from −1 to 1"

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from counterbc.acting.actor import Acting
-from counterbc.acting.policies import Member, Policies
+from counterbc.acting.member import Member
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.lags import NONE, answered_states
 from counterbc.data.radii import Radius, radius_of

@@ -1,8 +1,8 @@
-"""tune(): choose the lag, Δ, the number of steps and the size of an ensemble from the data.
+"""tune(): choose lag, offsets, Δ, number of steps and size of an ensemble from the data.
 
-Everything is chosen by the error of held-out actions, coarse to fine: the lag by plain BC; then
-Δ × steps, whose snapshots come from one training; then the size of an ensemble. Every method is
-tuned by the same search; for BC only Δ is 0.
+Everything is chosen by the error of held-out actions, coarse to fine: the lag by plain BC; the
+offsets of operators; then Δ × steps, whose snapshots come from one training; then the size of an
+ensemble. Every method is tuned by the same search; for BC only Δ is 0.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import torch
 from counterbc.acting.device import find_device
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import lag_of
+from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import Radius
 from counterbc.methods import Method, find_method
 from counterbc.selection.clusters import cluster_mean
@@ -31,6 +32,7 @@ from counterbc.selection.held_out import Training, explained_share
 from counterbc.selection.lag import LagChoice, choose_lags
 from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.noise_scale import noise_scale
+from counterbc.selection.offsets import find_offsets
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning
 from counterbc.selection.tuning_errors import ErrorTable, TuningErrors
 from counterbc.settings import settings_for
@@ -52,8 +54,8 @@ def tune(
 ) -> Tuning:
     """Choose what `train` would choose, and return it with its evidence.
 
-    `changes` are fields of `Settings`; a lag, radius, number of steps or ensemble given there is
-    not searched.
+    `changes` are fields of `Settings`; a lag, offsets, a radius, a number of steps or an ensemble
+    given there is not searched.
     """
     (name, definition), settings = find_method(method), settings_for(preset, **changes)
     definition = settings.apply(definition, demos.obs_shape)
@@ -83,11 +85,16 @@ def tune_datasets(
     """
     search, settings, size = search or TuneSearch(), training.settings, training.method.shards
     lags = find_lags(datasets, training, lag_search)
+    offsets = find_offsets(datasets, [c.lag for c in lags], settings.offsets)
+    datasets = [remove_offsets(d, c.offsets) for d, c in zip(datasets, offsets, strict=True)]
     fixed = isinstance(training.method.support, Demonstrated)
     tried: list[Radius] = list(radii if radii is not None else (0.0,) if fixed else search.radii)
     counts = search.step_counts if settings.steps == "auto" else (settings.step_count,)
     if len(counts) == 1 and (radii is not None or len(tried) == 1):
-        return [[Tuning(lag, _plain(r), counts[0], size) for r in tried] for lag in lags]
+        return [
+            [Tuning(lag, _plain(r), counts[0], size, offsets=c) for r in tried]
+            for lag, c in zip(lags, offsets, strict=True)
+        ]
     errors = TuningErrors(datasets, [c.lag for c in lags], search, training)
     by_dataset = [tried] * len(datasets)
     if radii is None and training.method.weighting.noise_model:
@@ -100,7 +107,7 @@ def tune_datasets(
         for table, row, lag in zip(tables, by_dataset, lags, strict=True)
     ]
     choices = [
-        [replace(c, ensemble=size, protocol=errors.protocol(d)) for c in row]
+        [replace(c, ensemble=size, protocol=errors.protocol(d), offsets=offsets[d]) for c in row]
         for d, row in enumerate(choices)
     ]
     if settings.ensemble == "auto" and settings.steps == "auto" and training.method.shards == 1:

@@ -1,4 +1,4 @@
-"""What a joint choice of lag, Δ, steps and ensemble found, with the evidence."""
+"""What a joint choice of lag, offsets, Δ, steps and ensemble found, with the evidence."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from counterbc.acting.policies import radius_text
+from counterbc.acting.member import radius_text
 from counterbc.errors import OptionError
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.doubts import Doubt
 from counterbc.selection.folds import LEAST_PAIRS
 from counterbc.selection.held_out import LEAST_SHARE, cannot_tell
 from counterbc.selection.lag import LagChoice
+from counterbc.selection.offsets import OffsetChoice
 from counterbc.selection.tuning_figure import tuning_figure
 
 
@@ -76,6 +77,8 @@ class Tuning:
     doubts: tuple[Doubt, ...] = ()
     protocol: str = ""
     """How the errors were measured."""
+    offsets: OffsetChoice = OffsetChoice()
+    """Constant offsets of operators; removed before anything but the lag was chosen."""
 
     @property
     def tells(self) -> bool:
@@ -95,7 +98,7 @@ class Tuning:
             )
         ensemble = f"average {self.ensemble} networks" if self.ensemble > 1 else "one network"
         steps = f"Stop after {self.steps:,} steps; {ensemble} {self._ensemble_text()}".rstrip()
-        return (self.lag.explanation, self._radius_text(), steps)
+        return (self.lag.explanation, *self.offsets.sentences, self._radius_text(), steps)
 
     def _radius_text(self) -> str:
         """Return what is known about the size of the errors."""
@@ -128,8 +131,9 @@ class Tuning:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the choice as JSON has it."""
-        facts = {"lag": self.lag.as_dict(), "sentences": self.sentences}
-        return asdict(self) | facts | {"doubts": [doubt.text for doubt in self.doubts]}
+        choices = {"lag": self.lag.as_dict(), "offsets": self.offsets.as_dict()}
+        facts = {"sentences": self.sentences, "doubts": [doubt.text for doubt in self.doubts]}
+        return asdict(self) | choices | facts
 
 
 def as_tuple(radius: float | tuple[float, ...]) -> tuple[float, ...]:

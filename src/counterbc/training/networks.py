@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from counterbc.acting.policies import Member
+from counterbc.acting.member import Member
 from counterbc.data import draws
 from counterbc.errors import DataError
 

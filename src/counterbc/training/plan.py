@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from counterbc.acting.policies import Member, Policies
+from counterbc.acting.member import Member
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.needs import operator_names
+from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import Scaling
+from counterbc.errors import OptionError
 from counterbc.methods import Method
 from counterbc.settings import Settings
 from counterbc.training.censoring import censored_method, is_censored
@@ -72,6 +75,11 @@ def plan_training(
     are further fields of `TrainingPlan`.
     """
     censored = is_censored(datasets, settings)
+    if censored and any(m.offsets for m in members):
+        raise OptionError(
+            "offsets cannot be removed from censored actions, whose bounds do not move with them; "
+            "give censored=False, or offsets none"
+        )
     if start is not None:
         method = replace(method, policy=start.policy)  # its mean may reach beyond the bounds
     elif censored:
@@ -79,8 +87,14 @@ def plan_training(
     if lists is None:
         lists = [datasets[m.dataset].learned for m in members]
     if start is None:
-        scalings = [Scaling.fit(d, settings.scale_obs, settings.scale_actions) for d in datasets]
-        scales = Scaling.stack([scalings[m.dataset] for m in members])
+        keys = [(m.dataset, m.offsets) for m in members]
+        scalings = {
+            key: Scaling.fit(
+                remove_offsets(datasets[key[0]], key[1]), settings.scale_obs, settings.scale_actions
+            )
+            for key in dict.fromkeys(keys)
+        }
+        scales = Scaling.stack([scalings[key] for key in keys])
     else:
         scales = start.scales
     return TrainingPlan(

@@ -20,6 +20,7 @@ from counterbc.acting.run_config import RunConfig
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
 from counterbc.data.lags import lagged_pairs
 from counterbc.data.needs import need_labels
+from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import two_valued
 from counterbc.data.version import __version__
 from counterbc.errors import OptionError
@@ -128,10 +129,14 @@ def plan_view(
     """Return the pairs of each network: those it learns from, or those held out."""
     datasets = plan.held_out if held_out else plan.datasets
     lists = [datasets[m.dataset].learned for m in plan.members] if held_out else plan.lists
-    # A pair lies in the store once for each way in which members scale it, and for each lag.
+    # A pair lies in the store once for each way in which members scale it, each lag and offset.
     scalings = [plan.scales[i] for i in range(len(plan.members))]
-    keys = [(m.dataset, x.key(), m.lag) for m, x in zip(plan.members, scalings, strict=True)]
-    stores = {k: (datasets[k[0]], x, k[2]) for k, x in zip(keys, scalings, strict=True)}
+    pairs = list(zip(plan.members, scalings, strict=True))
+    keys = [(m.dataset, x.key(), m.lag, m.offsets) for m, x in pairs]
+    stores = {
+        k: (remove_offsets(datasets[m.dataset], m.offsets), x, m.lag)
+        for k, (m, x) in dict(zip(keys, pairs, strict=True)).items()
+    }
     store, begins = Store.of(
         list(stores.values()),
         dtype,

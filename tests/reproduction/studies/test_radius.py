@@ -17,7 +17,6 @@ from counterbc.settings import PRESETS
 from reproduction.options import DOCS
 from reproduction.records import read
 from reproduction.studies import radius
-from reproduction.studies.tuned import holm
 
 PAGE = (DOCS / "radius.md").read_text(encoding="utf-8")
 
@@ -39,11 +38,6 @@ def test_the_commands_and_the_python_of_the_page_run(
         exec(block, names)
     assert names["policies"].config["radius_from"] == "cross-validation"
     assert names["choice"].radius == names["policies"].members[0].radius[0]
-
-
-def test_holm_multiplies_the_smallest_most_and_keeps_the_order() -> None:
-    assert holm([0.02, 0.01, 0.5, 0.015]) == pytest.approx([0.045, 0.04, 0.5, 0.045])
-    assert holm([0.9, 0.8]) == [1.0, 1.0]
 
 
 def test_the_best_fixed_radius_of_a_run_is_picked_on_other_runs() -> None:

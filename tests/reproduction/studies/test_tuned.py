@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from counterbc.demonstrators import UniformNoise
@@ -32,13 +31,6 @@ def test_the_difference_is_paired_by_seed() -> None:
 
 def test_a_variant_that_was_not_run_leaves_no_difference() -> None:
     assert tuned.markdown(rows("bc, tuned", 1.0)).splitlines()[2].endswith("| 1.00 | – | – | – |")
-
-
-def test_holm_multiplies_the_smallest_most_and_leaves_out_what_was_not_run() -> None:
-    adjusted = tuned.holm([0.02, 0.01, float("nan"), 0.5, 0.015])
-    assert adjusted[:2] == pytest.approx([0.045, 0.04])
-    assert np.isnan(adjusted[2])
-    assert adjusted[3:] == pytest.approx([0.5, 0.045])
 
 
 def test_the_kinds_are_the_36_of_the_study_radius_and_whole_episodes_of_five_teachers() -> None:
