@@ -38,6 +38,9 @@ SIGMA = 0.3
 FIRST_SEED = 2200
 SETTINGS: dict[str, Any] = {"lag": 0.0, "steps": 800, "radius": 0.3, "ensemble": 1}
 REMOVALS = {"kept": "none", "removed": "auto"}
+FOUND = ("estimate", "se", "truth", "corrected")
+EMPTY: Record = dict.fromkeys(("method", *REMOVALS, "shown", "verdict", *FOUND))
+"""All columns that rows of one part only have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,7 @@ def run(options: OffsetOptions) -> None:
                         jobs[name] = partial(measure, kind, options)
     if jobs:
         run_all(jobs, lambda _, rows: records.add(*rows), options.workers, bars=False)
-    write_rows(records.rows, options.out / "offsets")
+    write_rows([EMPTY | r for r in records.rows], options.out / "offsets")
     print(found_table(records.rows), trained_table(records.rows), sep="\n\n")
 
 
@@ -123,7 +126,7 @@ def _compare(choice: OffsetChoice, demos: Demonstrations, crowd: str, seed: int)
     names = list(demos.operators)
     told = [o for o in choice.operators if o.offset and choice.verdict != "cannot tell"]
     if not told:
-        return {"estimate": [], "se": [], "truth": [], "corrected": []}
+        return {name: [] for name in FOUND}
     truth = true_offsets(crowd, demos.action_size, seed)[[names.index(o.operator) for o in told]]
     zero = (0.0,) * demos.action_size
     removed = [dict(choice.offsets).get(o.operator, zero) for o in told]
@@ -173,10 +176,7 @@ def found_table(rows: list[Record]) -> str:
     lines = []
     for key, group in _groups([r for r in rows if r["part"] == "found"], "world", "crowd", "pairs"):
         verdicts = [r["verdict"] for r in group]
-        numbers = {
-            name: np.concatenate([np.array(r[name]) for r in group])
-            for name in ("estimate", "se", "truth", "corrected")
-        }
+        numbers = {name: np.concatenate([np.array(r[name]) for r in group]) for name in FOUND}
         error = numbers["estimate"] - numbers["truth"]
         with np.errstate(invalid="ignore", divide="ignore"):
             within = np.abs(error) <= 2 * numbers["se"]
