@@ -27,7 +27,7 @@ def test_offsets_of_each_crowd() -> None:
 def test_errors_are_of_the_estimate_and_of_what_is_left() -> None:
     about = {"world": "w", "crowd": "all", "pairs": 9, "part": "found"}
     told = {"estimate": [0.3, -0.3], "se": [0.1, 0.1], "truth": [0.4, -0.4], "corrected": [0.3, 0]}
-    empty = {name: [] for name in offsets.FOUND}
+    empty: dict[str, list[float]] = {name: [] for name in offsets.FOUND}
     rows = [about | {"verdict": "to one side"} | told, about | {"verdict": "cannot tell"} | empty]
     left = np.sqrt((0.1**2 + 0.4**2) / 2)
     assert cells(found_table(rows)) == [
