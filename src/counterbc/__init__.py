@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.selection.held_out import HeldOut as HeldOut
     from counterbc.selection.lag import LagChoice as LagChoice
     from counterbc.selection.lag_errors import LagSearch as LagSearch
+    from counterbc.selection.offsets import OffsetChoice as OffsetChoice
     from counterbc.selection.radius import RadiusChoice as RadiusChoice
     from counterbc.selection.radius import RadiusSearch as RadiusSearch
     from counterbc.selection.radius import choose_radius as choose_radius
@@ -120,6 +121,7 @@ _HOMES = {
     ),
     "selection.held_out": ("HeldOut",),
     "selection.lag": ("LagChoice",),
+    "selection.offsets": ("OffsetChoice",),
     "selection.lag_errors": ("LagSearch",),
     "selection.radius": ("RadiusChoice", "RadiusSearch", "choose_radius"),
     "selection.tuner": ("tune",),
