@@ -40,6 +40,10 @@ class UncensoredActions(UserWarning):
     """Actions that were cut at a bound and cannot be treated as censored."""
 
 
+class DominatedValues(UserWarning):
+    """Dimensions in which one value or an offset hides all others; training continues."""
+
+
 class AbsentEpisodes(UserWarning):
     """Masks that name episodes which are not in the file; these are ignored."""
 

@@ -29,7 +29,7 @@ from counterbc.selection.tuning import TuneSearch, Tuning
 from counterbc.settings import Settings, settings_for
 from counterbc.supports import Demonstrated
 from counterbc.training.checkpoints import check_out
-from counterbc.training.checks import as_datasets, check_reads, check_start, warn_infeasible
+from counterbc.training.checks import as_datasets, check_reads, check_start, warn_values
 from counterbc.training.plan import Choice, plan_training, seed_members
 from counterbc.training.progress import Bar, Progress, Quiet
 from counterbc.training.run import run
@@ -69,7 +69,7 @@ def train(
         datasets, held_out = [h[0] for h in halves], [h[1] for h in halves]
     check_needs(datasets, definition.weighting.needs)
     check_reads(datasets[0], definition)
-    warn_infeasible(datasets, settings)
+    warn_values(datasets, settings)
     folder = None if out is None else Path(out)
     keep = start is not None and radii is None and "radius" not in changes
     requested = _asked_radii(definition, settings, radii, keep)

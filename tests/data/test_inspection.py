@@ -92,3 +92,12 @@ def test_files_that_declare_different_actions_declare_none_together() -> None:
     header = Header.of(inspection.model)
     inspection.add(replace(header, actions_are="asked"), raw_episodes())
     assert inspection.report().actions_are is None
+
+
+def test_a_dimension_that_one_value_dominates_is_named() -> None:
+    episodes = [r for _ in range(5) for r in raw_episodes()]
+    episodes[0].obs[0, 1] = 1e30
+    report = inspect(episodes).report()
+    (problem,) = [p for p in report.problems if p.kind == "dominated obs"]
+    assert problem.count == 1
+    assert getattr(problem.places[0], "dimension", "") == report.dimensions[1].name

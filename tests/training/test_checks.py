@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from counterbc.errors import (
     CounterBCError,
     DataError,
     Diverged,
+    DominatedValues,
     InfeasibleActions,
     OptionError,
 )
@@ -79,3 +81,11 @@ def test_a_member_that_diverges_is_named_and_leaves_the_others_alone(
     healthy = quick(tiny, method, start=well)
     for i in (0, 2):
         assert same(sick[i], healthy[i])
+
+
+def test_values_that_hide_all_others_are_named_in_a_warning(make_demos: Make, quick: Train) -> None:
+    demos = make_demos()
+    offset = np.array([0, 1e8, 0])
+    clock = tuple(replace(e, obs=e.obs + offset) for e in demos.episodes)
+    with pytest.warns(DominatedValues, match=rf"in {re.escape(demos.obs_names[1])} one value or"):
+        quick(replace(demos, episodes=clock), "bc", steps=1)

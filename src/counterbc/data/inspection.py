@@ -116,6 +116,8 @@ class Inspection:
             *self._idle.problems(),
             *self._outside.problems(),
             *self._saturated.problems(),
+            *problems.dominated("obs", self.model.obs_names, self.obs),
+            *problems.dominated("action", self.model.action_names, self.action),
             *problems.constant("obs", self.model.obs_names, self.obs),
             *problems.constant("action", self.model.action_names, self.action),
         ]

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 PROBLEM_KINDS = (
     "not finite", "shape", "empty", "duplicate", "short", "idle", "outside", "saturated",
-    "constant obs", "constant action",
+    "dominated obs", "dominated action", "constant obs", "constant action",
 )  # fmt: skip
 """The kinds of problems, the most serious first."""
 
@@ -85,6 +85,16 @@ class ConstantPlace(Place):
 
     dimension: str
     value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class DominatedPlace(Place):
+    """A dimension, its extremes and its standard deviation."""
+
+    dimension: str
+    low: float
+    high: float
+    std: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,10 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 
+_FEW = 10  # values, of which one is expected to have much of the variance
+_FAR = 1e4  # distance from the mean, below which an event is no outlier
+_HIDDEN = 1e-5  # of the mean: a hundred steps of float32
+
 
 class Moments:
     """The moments of `width` columns over their finite values."""
@@ -43,6 +47,20 @@ class Moments:
         self.low, self.high = np.fmin(self.low, low), np.fmax(self.high, high)
         self.at_low = self.at_low + (x == self.low).sum(axis=0)
         self.at_high = self.at_high + (x == self.high).sum(axis=0)
+
+    @property
+    def dominated(self) -> Array:
+        """Whether one value, or an offset, hides how the others of a column differ: (D,) bool.
+
+        A value does if it has most of the variance and is large; an offset does if 32 bits leave
+        less than a hundred steps to the standard deviation. From 2²⁴ on, not even whole numbers
+        differ, so that a constant may have been none.
+        """
+        extreme = np.maximum(self.high - self.mean, self.mean - self.low)
+        by_one = (self._count >= _FEW) & (extreme > _FAR) & (extreme**2 > self._squares / 2)
+        offset = np.abs(self.mean)
+        by_offset = (self.std < _HIDDEN * offset) & ((self.std > 0) | (offset >= 2**24))
+        return np.asarray(by_one | by_offset)
 
     @property
     def std(self) -> Array:

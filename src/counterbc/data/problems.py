@@ -17,6 +17,7 @@ from counterbc.data.censoring import bound_sides
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.inspection_report import (
     ConstantPlace,
+    DominatedPlace,
     DuplicatePlace,
     EpisodePlace,
     IdlePlace,
@@ -213,6 +214,16 @@ def constant(kind: str, names: Sequence[str], moments: Moments) -> Iterator[Prob
     for i in np.flatnonzero(still).tolist():
         places.add(ConstantPlace(dimension=names[i], value=float(moments.low[i])))
     yield from places.problem(f"constant {kind}", "dimension", "in which nothing changes")
+
+
+def dominated(kind: str, names: Sequence[str], moments: Moments) -> Iterator[Problem]:
+    """Yield the problem of dimensions in which one value or an offset hides all others."""
+    places = Places()
+    for i in np.flatnonzero(moments.dominated).tolist():
+        low, high, std = (float(x[i]) for x in (moments.low, moments.high, moments.std))
+        places.add(DominatedPlace(dimension=names[i], low=low, high=high, std=std))
+    text = "in which one value or an offset is so large that the others hardly differ"
+    yield from places.problem(f"dominated {kind}", "dimension", text)
 
 
 class Saturated:

@@ -10,7 +10,9 @@ import numpy as np
 
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import DataError, Diverged, InfeasibleActions, OptionError
+from counterbc.data.moments import Moments
+from counterbc.data.names import shorten
+from counterbc.errors import DataError, Diverged, DominatedValues, InfeasibleActions, OptionError
 from counterbc.methods import Method
 from counterbc.settings import Settings
 
@@ -78,6 +80,12 @@ def check_start(
         )
 
 
+def warn_values(datasets: Sequence[Demonstrations], settings: Settings) -> None:
+    """Warn of values that do not stop a training, but that a person should know about."""
+    _warn_dominated(datasets)
+    warn_infeasible(datasets, settings)
+
+
 def warn_infeasible(datasets: Sequence[Demonstrations], settings: Settings) -> None:
     """Warn of actions outside their bounds, or outside what an unscaled policy can reach."""
     reach = max(float(np.abs(d.action[d.learned]).max()) for d in datasets)
@@ -96,6 +104,25 @@ def warn_infeasible(datasets: Sequence[Demonstrations], settings: Settings) -> N
             f"{outside} of {total} actions lie outside the declared bounds; they are {action} "
             "(feasible=project or keep decides)",
             InfeasibleActions,
+            stacklevel=3,
+        )
+
+
+def _warn_dominated(datasets: Sequence[Demonstrations]) -> None:
+    """Warn of dimensions in which one value or an offset hides all others."""
+    names: dict[str, None] = {}
+    for data in datasets:
+        columns = [(data.action_names, data.action)]
+        columns += [(data.obs_names, data.obs)] if len(data.obs_shape) == 1 else []
+        for labels, values in columns:
+            moments = Moments(values.shape[1])
+            moments.add(values[data.learned])
+            names |= {labels[i]: None for i in np.flatnonzero(moments.dominated).tolist()}
+    if names:
+        warnings.warn(
+            f"in {shorten(list(names))} one value or an offset is so large that the others hardly "
+            "differ; remove outliers, or subtract the offset (counterbc inspect shows both)",
+            DominatedValues,
             stacklevel=3,
         )
 
