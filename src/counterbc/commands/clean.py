@@ -23,6 +23,7 @@ class Clean(DiagnosisCommand):
     default_lag: ClassVar[str] = "auto"
     """A delay is undone in the cleaned copy."""
     removes_offsets: ClassVar[bool] = True
+    """So are constant offsets of operators."""
     demos: Positional[Path]
     """A file or folder of demonstrations."""
     out: Path
