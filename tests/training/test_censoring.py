@@ -16,9 +16,11 @@ from counterbc.settings import Settings, settings_for
 from counterbc.training.censoring import REACH, is_censored, lagged_sides
 from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import plan_view
+from tests.equality import same
 from tests.fixture_types import Train
 
 AUTO, ON, OFF = Settings(), Settings(censored=True), Settings(censored=False)
+BC, ILEED = METHODS["bc"], METHODS["ileed"]
 
 
 def cut(*action: float) -> Demonstrations:
@@ -32,13 +34,13 @@ def cut(*action: float) -> Demonstrations:
 
 def test_auto_censors_exactly_what_was_declared_as_taken() -> None:
     data = cut(1, 0.5, -1)
-    assert is_censored([data], AUTO)
-    assert is_censored([data], ON)
-    assert not is_censored([data], OFF)
+    assert is_censored([data], BC, AUTO)
+    assert is_censored([data], BC, ON)
+    assert not is_censored([data], BC, OFF)
     for declaration in (None, "asked"):
-        assert not is_censored([replace(data, actions_are=declaration)], AUTO)
+        assert not is_censored([replace(data, actions_are=declaration)], BC, AUTO)
     for preset in ("paper", "authors"):
-        assert not is_censored([data], settings_for(preset))
+        assert not is_censored([data], BC, settings_for(preset))
 
 
 def test_what_cannot_be_censored_is_refused_in_one_sentence_with_the_next_step() -> None:
@@ -51,14 +53,38 @@ def test_what_cannot_be_censored_is_refused_in_one_sentence_with_the_next_step()
     ]
     for demos, sentence in cases:
         with pytest.raises(OptionError, match=f"censored is True, but the .*{sentence}"):
-            is_censored([demos], ON)
+            is_censored([demos], BC, ON)
     for demos, sentence in cases[2:]:
         with pytest.warns(UncensoredActions, match=f"actions are not censored: the .*{sentence}"):
-            assert not is_censored([demos], AUTO)
+            assert not is_censored([demos], BC, AUTO)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not is_censored([cases[0][0]], AUTO)
-        assert not is_censored([cases[2][0]], OFF)
+        assert not is_censored([cases[0][0]], BC, AUTO)
+        assert not is_censored([cases[2][0]], BC, OFF)
+
+
+def test_ileed_which_compares_densities_does_not_censor() -> None:
+    data = cut(1, 0.5, -1)
+    sentence = r"OperatorExpertise compares densities, .* probability; train with censored=False"
+    with pytest.raises(OptionError, match=f"censored is True, but the .*{sentence}"):
+        is_censored([data], ILEED, ON)
+    with pytest.warns(UncensoredActions, match=f"actions are not censored: the .*{sentence}"):
+        assert not is_censored([data], ILEED, AUTO)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not is_censored([data], ILEED, OFF)
+        assert not is_censored([replace(data, actions_are="asked")], ILEED, AUTO)
+
+
+def test_ileed_trains_on_actions_taken_as_recorded_with_a_warning(quick: Train) -> None:
+    data = cut(*np.linspace(-1, 1, 30))
+    data = replace(data, episodes=tuple(replace(e, operator="a") for e in data.episodes))
+    with pytest.warns(UncensoredActions, match="compares densities"):
+        policies = quick(data, "ileed", lag=0.0)
+    assert policies.config["censored"] is False
+    assert policies.policy.reach == 1
+    plain = quick(data, "ileed", lag=0.0, censored=False)
+    assert same(policies, plain)
 
 
 def test_one_population_does_not_mix_censored_data_with_others(quick: Train) -> None:

@@ -1,8 +1,8 @@
 """tune(): choose lag, offsets, Δ, number of steps and size of an ensemble from the data.
 
-Everything is chosen by the error of held-out actions, coarse to fine: the lag by plain BC; the
-offsets of operators; then Δ × steps, whose snapshots come from one training; then the size of an
-ensemble. Every method is tuned by the same search; for BC only Δ is 0.
+Everything is chosen by the error of held-out actions, coarse to fine: the lag by kernel regression;
+the offsets of operators; then Δ × steps, whose snapshots come from one training; then the size of
+an ensemble. Every method is tuned by the same search; for BC only Δ is 0.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ REACH = 2
 """The largest mean of a policy whose actions are censored; the bounds are ±1."""
 
 
-def is_censored(datasets: Sequence[Demonstrations], settings: Settings) -> bool:
+def is_censored(datasets: Sequence[Demonstrations], method: Method, settings: Settings) -> bool:
     """Return whether actions on a bound are censored, which the data must declare."""
     if settings.censored is False:
         return False
-    reasons = [_reason(data) for data in datasets]
+    reasons = [_reason(data, method) for data in datasets]
     if settings.censored is True and any(reasons):
         raise OptionError(f"censored is True, but {next(filter(None, reasons))}")
     for data, reason in zip(datasets, reasons, strict=True):
@@ -38,8 +38,8 @@ def is_censored(datasets: Sequence[Demonstrations], settings: Settings) -> bool:
     return None in reasons
 
 
-def _reason(data: Demonstrations) -> str | None:
-    """Return why actions on a bound of these data cannot be censored; None where they are."""
+def _reason(data: Demonstrations, method: Method) -> str | None:
+    """Return why a method cannot censor actions on a bound of these data; None where it does."""
     if data.actions_are is None:
         return (
             "the data do not declare whether their actions are those asked or taken; if they were "
@@ -58,6 +58,12 @@ def _reason(data: Demonstrations) -> str | None:
         return (
             "the feasible actions are a ball, which cuts the length of an action and not its "
             "dimensions; only bounds of each dimension are supported"
+        )
+    if method.weighting.compares_densities:
+        return (
+            f"the weighting {type(method.weighting).__name__} compares densities, and the "
+            "likelihood of a censored action is a probability; train with censored=False, or "
+            "choose another method, such as bc"
         )
     return None
 

@@ -74,7 +74,7 @@ def plan_training(
     `method` has the settings applied. Members that continue from `start` keep its scales. `facts`
     are further fields of `TrainingPlan`.
     """
-    censored = is_censored(datasets, settings)
+    censored = is_censored(datasets, method, settings)
     if censored and any(m.offsets for m in members):
         raise OptionError(
             "offsets cannot be removed from censored actions, whose bounds do not move with them; "

@@ -27,6 +27,7 @@ class OperatorExpertise(Weighting):
     stacks: ClassVar[bool] = True
     reads_images: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("operators",)
+    compares_densities: ClassVar[bool] = True  # π with u
     hidden: tuple[int, ...] = (64, 64)
     size: int = 8
     """The size of the embeddings e(s) and ω_i."""

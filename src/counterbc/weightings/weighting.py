@@ -52,6 +52,9 @@ class Weighting(ABC):
     """Whether C(s, a) is a sample of the demonstrators' noise, whose scale is Δ."""
     needs: ClassVar[tuple[str, ...]] = ()
     """What the data must have: 'operators', 'rewards', 'expert'; see `Pairs`."""
+    compares_densities: ClassVar[bool] = False
+    """Whether log π is compared with another density; if so, actions cannot be censored, because
+    the likelihood of a censored action is a probability."""
 
     def for_images(
         self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
