@@ -50,6 +50,13 @@ def test_the_next_command_repeats_the_options_and_adds_the_choice(call: Call) ->
     assert out == f"It is 7.\n\nNext: {words}\n"
 
 
+def test_the_next_command_reads_the_data_in_the_same_way(call: Call) -> None:
+    _, out, _ = call("seven", "demos.hdf5", "--actions-are", "taken", "--trusted")
+    words = out.splitlines()[-1].split()
+    assert "--trusted" in words
+    assert words[words.index("--actions-are") + 1] == "taken"
+
+
 def test_the_picture_is_drawn_and_named(tmp_path: Path, call_json: CallJson) -> None:
     picture = tmp_path / "seven.png"
     payload = call_json("seven", "demos.hdf5", "--plot", picture)

@@ -4,6 +4,8 @@ import numpy as np
 
 from counterbc.selection.folds import split_folds
 from counterbc.selection.held_out import Candidate, held_out_errors
+from counterbc.selection.tuning import TuneSearch
+from counterbc.selection.tuning_errors import TuningErrors
 from tests.selection.datasets import late_demos, training
 
 
@@ -17,3 +19,10 @@ def test_a_snapshot_of_the_search_is_a_training_of_that_many_steps() -> None:
         # The first action answers no state of the episode; the second answers the first state.
         assert np.isnan(errors.residual[0, 0, 0]).all()
         assert np.isfinite(errors.residual[0, 0, 1]).all()
+
+
+def test_a_fractional_lag_may_leave_fewer_states_than_the_search_uses() -> None:
+    demos = late_demos(1, episodes=3)  # 90 pairs, of which 84 have an action 1.5 steps later
+    search = TuneSearch(pairs=88)
+    (sample,) = TuningErrors([demos], [(1.5,)], search, training()).datasets
+    assert sample.pairs == 87  # every action but the first of each episode answers a state

@@ -13,7 +13,9 @@ from rich.console import RenderableType
 from counterbc.commands.command import Json
 from counterbc.commands.method_command import MethodCommand
 
-_REPEATED = ("obs", "format", "method", "preset", "settings", "device")
+_REPEATED = (
+    "obs", "format", "trusted", "actions_are", "method", "preset", "settings", "device",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

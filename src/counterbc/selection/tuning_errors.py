@@ -129,7 +129,8 @@ def _sample(demos: Demonstrations, lag: tuple[float, ...], search: TuneSearch) -
     if all(k == int(k) for k in lag):
         return demos.sample_pairs(search.pairs, search.seed)
     states = lagged_pairs(demos, demos.learned, lag)
-    chosen = np.random.default_rng(search.seed).choice(states, search.pairs, replace=False)
+    count = min(search.pairs, len(states))
+    chosen = np.random.default_rng(search.seed).choice(states, count, replace=False)
     return replace(demos, selected=answers(demos, chosen, lag))
 
 
