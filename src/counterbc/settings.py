@@ -83,9 +83,9 @@ class Settings:
         "a number of steps of 0 or more, one per operator, seconds such as 0.2s, or auto",
         _is_lag,
     )
-    """How late the demonstrators react: in steps, or in seconds as in 0.2s, one for all or one per
-    operator (repeat the option). Each state is learned with the action shown that much later. auto
-    chooses it by cross-validation on each dataset."""
+    """How late the demonstrators react: in steps, one for all or one per operator (repeat the
+    option), or in seconds for all, as in 0.2s. Each state is learned with the action shown that
+    much later. auto chooses it by cross-validation on each dataset."""
     offsets: str = limited_field("auto", ALLOWED_OFFSETS, is_offsets)
     """What is removed from the actions of operators who always err to one side. auto finds it on
     each dataset, relative to the other operators; none removes nothing. Or the offset of each

@@ -132,6 +132,8 @@ def test_values_are_repeated_as_they_are_typed() -> None:
         "--obs", "a", "--obs", "b", "--learning-rate", "0.5", "--no-limited", "--resample",
         "--censored", "False",
     ]  # fmt: skip
+    exact = {"radius": (0.123456789, 2.0), "obs": "v1.0"}
+    assert as_typed(exact) == ["--radius", "0.123456789", "--radius", "2", "--obs", "v1.0"]
 
 
 def test_a_command_repeats_its_fields_and_groups_without_defaults() -> None:

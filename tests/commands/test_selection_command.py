@@ -34,8 +34,8 @@ class ChooseSeven(SelectionCommand):
     def describe(self, choice: Seven) -> list[RenderableType]:
         return ["It is 7."]
 
-    def chosen_options(self, choice: Seven) -> list[str]:
-        return ["--seeds", "7"]
+    def chosen_options(self, choice: Seven) -> dict[str, Any]:
+        return {"seeds": 7}
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_types import Call, CallJson
-from tests.selection.datasets import late_demos
+from tests.selection.datasets import crowd_demos, late_demos
 
 QUICK = (
     "--hidden", 16, "--hidden", 16, "--radii", 0, "--radii", 0.3, "--step-counts", 100,
@@ -39,7 +40,10 @@ def test_the_command_says_what_it_found_and_draws_it(
     assert all(f"{sentence}." in out.replace("\n", " ") for sentence in answer["sentences"])
     assert "Δ 0.3" in out
     assert "5 folds of whole episodes, 300 pairs" in out
-    assert out.rstrip().endswith(f"Next: counterbc train {file} --hidden 16 --hidden 16")
+    found = f"--lag 2 --offsets none --radius {answer['radius']:g} --steps {answer['steps']}"
+    ensemble = f"--ensemble {answer['ensemble']}"
+    line = f"Next: counterbc train {file} --hidden 16 --hidden 16 {found} {ensemble}"
+    assert out.rstrip().endswith(line)
 
 
 def test_the_line_to_paste_trains_with_what_was_found(
@@ -50,6 +54,43 @@ def test_the_line_to_paste_trains_with_what_was_found(
     line = out.splitlines()[-1].removeprefix("Next: counterbc ")
     config = call_json(*shlex.split(line), "--out", tmp_path / "run")
     assert config["members"] == ["seed 0, radius 0.3, lag 2"]
+
+
+def test_the_line_to_paste_searches_nothing_again(
+    tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    path = tmp_path / "my demos.hdf5"
+    crowd_demos(0.5, -0.5, 0.0, 0.0).save(path)
+    search = ("--step-counts", 10, "--step-counts", 30, "--ensembles", 2, "--hidden", 8)
+    _, out, _ = call("tune", path, "--lag", 0, "--ensemble", "auto", "--radii", 0, *search)
+    line = out.splitlines()[-1].removeprefix("Next: counterbc ")
+    config = call_json(*shlex.split(line), "--out", tmp_path / "run")
+    assert not config["choices"]
+    settings = config["settings"]
+    assert (settings["lag"], settings["radius"], settings["ensemble"]) == (0.0, 0.0, 2)
+    guess = f"a guess: lag 0 steps, Δ 0, {settings['steps']} steps, 2 networks"
+    assert guess in out.replace("\n", " ")
+    offsets = json.loads(settings["offsets"])
+    assert (offsets["p0"], offsets["p1"]) == (pytest.approx([0.5], 0.1), pytest.approx([-0.5], 0.1))
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (("--method", "bc"), ["--lag", "--offsets", "--steps", "--ensemble"]),
+        (("--method", "bc", "--lag", 0), ["--offsets", "--steps", "--ensemble"]),
+        (("--method", "bcnd"), ["--lag", "--offsets"]),
+        (("--preset", "paper"), []),
+    ],
+)
+def test_the_line_to_paste_names_only_what_was_chosen(
+    options: tuple[object, ...], names: list[str], file: Path, call: Call
+) -> None:
+    steps = () if "paper" in options else ("--step-counts", 5)
+    _, out, _ = call("tune", file, *options, *steps, "--ensembles", 1, "--longest", 1)
+    words = shlex.split(out.splitlines()[-1])
+    typed = len(["Next:", "counterbc", "train", file, *options])
+    assert [word for word in words[typed:] if word.startswith("--")] == names
 
 
 def test_a_lag_in_seconds_needs_a_rate(file: Path, tmp_path: Path, call: Call) -> None:

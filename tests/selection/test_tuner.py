@@ -70,6 +70,7 @@ def test_other_methods_are_given_the_same_search_without_a_radius(method: str) -
     choice = tuned(late_demos(1, episodes=6), method, **hidden)
     assert (choice.radius, choice.lag.lag) == (0.0, (1.0,))
     assert [t.steps for t in choice.trials] == list(SEARCH.step_counts)
+    assert f"The method {method} has no radius" in choice.sentences
 
 
 def test_a_given_value_is_not_searched() -> None:
@@ -84,6 +85,26 @@ def test_a_given_value_is_not_searched() -> None:
     fixed_steps = tuned(demos, lag=1, steps=150)
     assert {t.steps for t in fixed_steps.trials} == {150}
     assert fixed_steps.ensemble == 1
+
+
+def test_most_steps_are_doubted_and_one_size_of_ensemble_is_not_compared() -> None:
+    for counts in ((1, 100), (100,)):
+        search = TuneSearch(radii=(0.0,), step_counts=counts, ensembles=(1,))
+        choice = tune(late_demos(0, episodes=6), radius="auto", search=search, lag=0.0, **SMALL)
+        assert choice.sentences[-1] == "Stop after 100 steps; one network"
+        assert choice.ensemble_gain is None
+        kinds = [doubt.kind for doubt in choice.doubts]
+        assert kinds == (["most steps"] if len(counts) > 1 else [])
+
+
+def test_the_posterior_says_where_it_found_no_noise() -> None:
+    rng = np.random.default_rng(0)  # Gaussian errors, which are not uniform in a ball
+    demos = late_demos(0, sigma=0.0, episodes=6).map_actions(
+        lambda action: action + 0.2 * rng.standard_normal(action.shape)
+    )
+    choice = tuned(demos, "posterior", shape="ball", lag=0.0, ensemble=1)
+    assert choice.radius == 0.0
+    assert choice.sentences[1] == "No noise of this shape was found: Δ 0"
 
 
 def test_given_radii_each_have_their_own_number_of_steps() -> None:

@@ -24,11 +24,11 @@ SURE = Estimate(0.6, 0.1)
 
 
 def test_the_sentences_name_lag_errors_steps_and_ensemble() -> None:
-    tuning = Tuning(LATE, 0.2, 1200, 4, TRIALS, ensemble_gain=Estimate(0.02, 0.004), explained=SURE)
+    tuning = Tuning(LATE, 0.2, 200, 4, TRIALS, ensemble_gain=Estimate(0.02, 0.004), explained=SURE)
     assert tuning.sentences == (
         "The demonstrators react 0.18 s (9 steps) late (their own past actions confirm it)",
-        "Errors are about ±0.2: held-out error 25.0 ± 5.0 % below plain BC's",
-        "Stop after 1,200 steps; average 4 networks (averaging several lowers the held-out error "
+        "Errors are about ±0.2: held-out error 20.0 ± 4.0 % below plain BC's",
+        "Stop after 200 steps; average 4 networks (averaging several lowers the held-out error "
         "by 5.0 ± 1.0 %)",
     )
 
@@ -39,6 +39,18 @@ def test_a_radius_of_zero_is_plain_bc() -> None:
         "No radius predicts held-out actions better than plain BC: Δ 0",
         "Stop after 200 steps; one network",
     )
+
+
+def test_gains_are_shares_of_the_errors_they_improve_on() -> None:
+    trials = (*TRIALS, Trial(0.4, 200, Estimate(0.30, 0.05), Estimate(-0.10, 0.10)))
+    tuning = Tuning(LATE, 0.2, 200, 4, trials, ensemble_gain=Estimate(0.02, 0.004), explained=SURE)
+    assert "20.0 ± 4.0 % below plain BC's" in tuning.sentences[1]  # 0.1 of 0.5
+    assert "by 5.0 ± 1.0 %" in tuning.sentences[2]  # 0.02 of 0.4, though 0.3 is the least error
+
+
+def test_nothing_is_named_as_given_that_was_not() -> None:
+    tuning = Tuning(LATE, 0.0, 200, trials=TRIALS[:2], no_radius="The method bc has no radius")
+    assert tuning.sentences[1] == "The method bc has no radius"
 
 
 def test_what_was_given_is_named_as_given() -> None:
@@ -59,6 +71,8 @@ def test_nothing_is_told_where_policies_explain_less_than_a_tenth(
     if not tells:
         assert f"policies explain {max(share[0], 0):.0%} ± {share[1]:.0%}" in tuning.sentences[0]
         assert "10% is needed" in tuning.sentences[0]
+        used = "lag 0.18 s (9 steps), Δ 0.2, 200 steps, one network"
+        assert tuning.sentences[0].endswith(f"these numbers are a guess: {used}")
 
 
 def test_the_choice_is_json_with_its_evidence(tmp_path: Path) -> None:
@@ -77,7 +91,10 @@ def test_one_radius_is_a_tuple_of_one() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"radii": ()}, "radii is .*; it must be one or more, 0 or above"),
+        ({"radii": ()}, "radii is .*; it must be one or more, 0 or above, rising"),
+        ({"radii": (0.2, 0.1)}, "radii is"),
+        ({"radii": (0.0, float("inf"))}, "radii is"),
+        ({"radii": (0.0, float("nan"))}, "radii is"),
         ({"radii": (-0.1, 0.2)}, "radii is"),
         ({"step_counts": ()}, "step_counts is .*; it must be one or more, 1 or above, rising"),
         ({"step_counts": (400, 200)}, "step_counts is"),

@@ -68,8 +68,11 @@ class Command(ABC):
         """Return the options of a group that were typed."""
         return options.given_values(getattr(self, group))
 
-    def as_typed(self, *names: str) -> list[str]:
-        """Return these fields and groups as they were typed; defaults are left out."""
+    def as_typed(self, *names: str, changes: Mapping[str, Any] | None = None) -> list[str]:
+        """Return these fields and groups as they were typed; defaults are left out.
+
+        `changes` are options that replace those typed, or are added to them.
+        """
         values: dict[str, Any] = {}
         for f in (f for f in fields(self) if f.name in names):
             if f.name in self.option_groups():
@@ -77,7 +80,7 @@ class Command(ABC):
                 values |= {labels[n]: v for n, v in self.given_options(f.name).items()}
             elif (value := getattr(self, f.name)) != f.default:
                 values[f.name] = value
-        return options.as_typed(values)
+        return options.as_typed(values | dict(changes or {}))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,7 +111,8 @@ def as_typed(values: Mapping[str, Any]) -> list[str]:
             words.append(f"--{option}" if value else f"--no-{option}")
             continue
         for item in value if isinstance(value, tuple) else (value,):
-            words += [f"--{option}", f"{item:g}" if isinstance(item, float) else str(item)]
+            text = str(item)
+            words += [f"--{option}", text.removesuffix(".0") if isinstance(item, float) else text]
     return words
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
 
@@ -41,9 +41,8 @@ class Radius(SelectionCommand):
             device=self.device, **settings,
         )  # fmt: skip
 
-    def chosen_options(self, choice: RadiusChoice) -> list[str]:
-        radii = choice.per_dimension if self.per_dimension else (choice.radius,)
-        return [word for radius in radii for word in ("--radius", f"{radius:g}")]
+    def chosen_options(self, choice: RadiusChoice) -> dict[str, Any]:
+        return {"radius": choice.per_dimension if self.per_dimension else choice.radius}
 
     def describe(self, choice: RadiusChoice) -> list[RenderableType]:
         rows = []

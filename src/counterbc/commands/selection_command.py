@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import Json
+from counterbc.commands.command import Json, suggestion
 from counterbc.commands.method_command import MethodCommand
 
 _REPEATED = (
@@ -33,9 +32,9 @@ class SelectionCommand(MethodCommand):
     def describe(self, choice: Any) -> list[RenderableType]:
         """Return the choice and its evidence, to be printed."""
 
-    def chosen_options(self, choice: Any) -> list[str]:
+    def chosen_options(self, choice: Any) -> dict[str, Any]:
         """Return the options of `counterbc train` that the choice adds to those typed here."""
-        return []
+        return {}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.files import check_free
@@ -50,6 +49,6 @@ class SelectionCommand(MethodCommand):
             choice.plot(self.plot)
             payload["plot"] = str(self.plot)
             output.append(f"Picture: {self.plot}")
-        words = ["counterbc", "train", *map(str, self.demos), *self.as_typed(*_REPEATED)]
-        output.append(f"\nNext: {shlex.join([*words, *self.chosen_options(choice)])}")
+        typed = self.as_typed(*_REPEATED, changes=self.chosen_options(choice))
+        output.append(f"\nNext: {suggestion('train', *self.demos, *typed)}")
         return payload, output

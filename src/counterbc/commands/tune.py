@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
 
@@ -46,14 +46,36 @@ class Tune(SelectionCommand):
             preset=self.preset, device=self.device, **settings,
         )  # fmt: skip
 
+    def chosen_options(self, choice: Tuning) -> dict[str, Any]:
+        """Return what the settings leave to the data, as it was chosen."""
+        from counterbc.data.offsets import offsets_json
+        from counterbc.methods import find_method
+        from counterbc.settings import settings_for
+        from counterbc.supports import Demonstrated
+
+        settings = settings_for(self.preset, **self.given_options("settings"))
+        _, method = find_method(self.method)
+        offsets = dict(choice.offsets.offsets)
+        options: dict[str, Any] = {
+            "lag": choice.lag.lag,
+            "offsets": offsets_json(offsets) if offsets else "none",
+        }
+        if not isinstance(method.support, Demonstrated):
+            options["radius"] = choice.radius
+        if method.rounds == 1:  # --steps would shorten the earlier of several rounds too
+            options["steps"] = choice.steps
+        if method.shards == 1:  # the others average networks already
+            options["ensemble"] = choice.ensemble
+        return {name: v for name, v in options.items() if getattr(settings, name) == "auto"}
+
     def describe(self, choice: Tuning) -> list[RenderableType]:
         output: list[RenderableType] = [f"{sentence}." for sentence in choice.sentences]
         if choice.trials:
             counts = sorted({t.steps for t in choice.trials})
-            errors = {(t.radius, t.steps): t for t in choice.trials}
+            errors = {(t.radius, t.steps): f"{t.error.value:.4f}" for t in choice.trials}
             rows = []
             for radius in sorted({t.radius for t in choice.trials}):
-                texts = [f"{errors[radius, n].error.value:.4f}" for n in counts]
+                texts = [errors.get((radius, n), "diverged") for n in counts]
                 rows.append((f"Δ {radius:g}", *texts))
             columns = ("held-out squared error", *(f"{n} steps" for n in counts))
             output += ["", plain_table(columns, rows), choice.protocol]

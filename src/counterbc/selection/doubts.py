@@ -16,7 +16,9 @@ LEAST_STEPS = 500
 class Doubt:
     """A reason to doubt a choice, and what to do about it."""
 
-    kind: Literal["few steps", "several modes", "zero is best", "largest is best", "history"]
+    kind: Literal[
+        "few steps", "several modes", "zero is best", "largest is best", "most steps", "history"
+    ]
     text: str
 
 
@@ -54,6 +56,14 @@ def largest_is_best(radius: float) -> Doubt:
     return Doubt(
         "largest is best",
         f"Δ {radius:g} predicts best, the largest radius tried; try larger ones",
+    )
+
+
+def most_steps_are_best(steps: int) -> Doubt:
+    """Return the doubt about a search that ended at its largest number of steps."""
+    return Doubt(
+        "most steps",
+        f"{steps:,} steps predict best, the largest number tried; try more",
     )
 
 

@@ -1,8 +1,8 @@
-"""Whether an ensemble of several networks pays."""
+"""How many networks of an ensemble pay."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -17,6 +17,16 @@ def by_size(residual: Array, sizes: Sequence[int]) -> Array:
         groups = residual[: len(residual) // size * size].reshape(-1, size, *residual.shape[1:])
         rows.append((groups.mean(1) ** 2).sum(-1).mean(0))
     return np.stack(rows)
+
+
+def smallest_as_good(sizes: Sequence[int], gains: Callable[[int, int], Iterable[Estimate]]) -> int:
+    """Return the smallest size whose error is within one standard error of the best size's.
+
+    `gains(i, j)` are how far the errors of size j are below those of size i, one per choice.
+    """
+    indices = range(len(sizes))
+    best = max(indices, key=lambda j: float(np.mean([g.value for g in gains(0, j)])))
+    return next(sizes[i] for i in indices if not pays([*gains(i, best)]))
 
 
 def pays(gains: Sequence[Estimate]) -> bool:

@@ -25,6 +25,7 @@ from counterbc.selection.doubts import (
     LEAST_STEPS,
     Doubt,
     largest_is_best,
+    most_steps_are_best,
     reads_history,
     several_modes,
 )
@@ -55,7 +56,8 @@ def tune(
     """Choose what `train` would choose, and return it with its evidence.
 
     `changes` are fields of `Settings`; a lag, offsets, a radius, a number of steps or an ensemble
-    given there is not searched.
+    given there is not searched. With a number of steps given, the radius is one of `search`, while
+    `train` takes that of `choose_radius`; give it the radius found here to train with the same.
     """
     (name, definition), settings = find_method(method), settings_for(preset, **changes)
     definition = settings.apply(definition, demos.obs_shape)
@@ -92,7 +94,12 @@ def tune_datasets(
     counts = search.step_counts if settings.steps == "auto" else (settings.step_count,)
     if len(counts) == 1 and (radii is not None or len(tried) == 1):
         return [
-            [Tuning(lag, _plain(r), counts[0], size, offsets=c) for r in tried]
+            [
+                Tuning(
+                    lag, _plain(r), counts[0], size, offsets=c, no_radius=_no_radius(training, [r])
+                )
+                for r in tried
+            ]
             for lag, c in zip(lags, offsets, strict=True)
         ]
     errors = TuningErrors(datasets, [c.lag for c in lags], search, training)
@@ -107,12 +114,27 @@ def tune_datasets(
         for table, row, lag in zip(tables, by_dataset, lags, strict=True)
     ]
     choices = [
-        [replace(c, ensemble=size, protocol=errors.protocol(d), offsets=offsets[d]) for c in row]
+        [
+            replace(
+                c, ensemble=size, protocol=errors.protocol(d), offsets=offsets[d],
+                no_radius=_no_radius(training, by_dataset[d]),
+            )
+            for c in row
+        ]
         for d, row in enumerate(choices)
-    ]
+    ]  # fmt: skip
     if settings.ensemble == "auto" and settings.steps == "auto" and training.method.shards == 1:
         return errors.with_ensembles(choices)
     return choices
+
+
+def _no_radius(training: Training, radii: Sequence[Radius]) -> str:
+    """Return why a radius is 0 that was neither given nor searched; empty otherwise."""
+    if isinstance(training.method.support, Demonstrated):
+        return f"The method {training.name} has no radius"
+    is_scale = training.method.weighting.noise_model and len(radii) > 1
+    is_zero = all(np.max(radius) == 0 for radius in radii)
+    return "No noise of this shape was found: Δ 0" if is_scale and is_zero else ""
 
 
 def _plain(radius: Radius) -> float | tuple[float, ...]:
@@ -168,6 +190,8 @@ def _choose(
     share = explained_share(squares[s, g], table.spread, table.cluster)
     radius = radii[group[g]]
     doubts = tuple(_doubts(table, radius, [radii[i] for i in group], counts[-1]))
+    if len(counts) > 1 and s == len(counts) - 1:
+        doubts += (most_steps_are_best(counts[s]),)
     if lag.history_error:
         doubts += (reads_history(),)
     return Tuning(lag, radius, counts[s], trials=trials, explained=share, doubts=doubts)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from counterbc.acting.member import radius_text
+from counterbc.data.lags import lag_text
 from counterbc.errors import OptionError
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.doubts import Doubt
@@ -36,9 +40,9 @@ class TuneSearch:
 
     def __post_init__(self) -> None:
         for name, ok, rule in (
-            ("radii", len(self.radii) > 0 and min(self.radii) >= 0, "one or more, 0 or above"),
-            ("step_counts", _rising(self.step_counts), "one or more, 1 or above, rising"),
-            ("ensembles", _rising(self.ensembles), "one or more, 1 or above, rising"),
+            ("radii", _rising(self.radii, 0), "one or more, 0 or above, rising"),
+            ("step_counts", _rising(self.step_counts, 1), "one or more, 1 or above, rising"),
+            ("ensembles", _rising(self.ensembles, 1), "one or more, 1 or above, rising"),
             ("folds", self.folds >= 2, "2 or more"),
             ("pairs", self.pairs >= LEAST_PAIRS, f"{LEAST_PAIRS} or more"),
         ):
@@ -46,8 +50,9 @@ class TuneSearch:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be {rule}")
 
 
-def _rising(values: tuple[int, ...]) -> bool:
-    return len(values) > 0 and values[0] >= 1 and list(values) == sorted(set(values))
+def _rising(values: Sequence[float], least: int) -> bool:
+    is_rising = all(a < b for a, b in pairwise(values))
+    return len(values) > 0 and least <= values[0] and values[-1] < math.inf and is_rising
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,8 @@ class Tuning:
     ensemble: int = 1
     trials: tuple[Trial, ...] = ()
     ensemble_gain: Estimate | None = None
-    """How far the error of the largest ensemble is below that of one network."""
+    """How far the error of the largest ensemble is below that of one network; None where only one
+    size was tried."""
     explained: Estimate | None = None
     """Share of the actions' variance that the chosen combination explains."""
     doubts: tuple[Doubt, ...] = ()
@@ -79,6 +85,8 @@ class Tuning:
     """How the errors were measured."""
     offsets: OffsetChoice = OffsetChoice()
     """Constant offsets of operators; removed before anything but the lag was chosen."""
+    no_radius: str = ""
+    """Why the radius is 0 without a search; empty where it was searched or given."""
 
     @property
     def tells(self) -> bool:
@@ -89,41 +97,41 @@ class Tuning:
     def sentences(self) -> tuple[str, ...]:
         """What was found, in the user's words."""
         share = self.explained
+        networks = f"{self.ensemble} networks" if self.ensemble > 1 else "one network"
         if share is not None and not self.tells:
             return (
                 f"Cannot tell: policies explain {max(share.value, 0):.0%} ± {share.se:.0%} of the "
                 f"held-out actions, and {LEAST_SHARE:.0%} is needed. Other observation keys, "
                 "velocities, a history or more demonstrations may help; until then these numbers "
-                "are a guess",
+                f"are a guess: lag {lag_text(self.lag.lag, self.lag.rate)}, Δ "
+                f"{radius_text(as_tuple(self.radius))}, {self.steps:,} steps, {networks}",
             )
-        ensemble = f"average {self.ensemble} networks" if self.ensemble > 1 else "one network"
-        steps = f"Stop after {self.steps:,} steps; {ensemble} {self._ensemble_text()}".rstrip()
+        average = f"average {networks}" if self.ensemble > 1 else networks
+        steps = f"Stop after {self.steps:,} steps; {average} {self._ensemble_text()}".rstrip()
         return (self.lag.explanation, *self.offsets.sentences, self._radius_text(), steps)
 
     def _radius_text(self) -> str:
         """Return what is known about the size of the errors."""
-        plain = [t for t in self.trials if t.radius == 0]
-        if not self.trials or len({t.radius for t in self.trials}) == 1:
+        if self.no_radius:
+            return self.no_radius
+        if len({t.radius for t in self.trials}) <= 1:
             return f"Δ {radius_text(as_tuple(self.radius))}, as given"
         if self.radius == 0:
             return "No radius predicts held-out actions better than plain BC: Δ 0"
-        gain = min(plain, key=lambda t: t.error.value).above if plain else None
-        by = (
-            ""
-            if gain is None
-            else f": held-out error {_percent(gain, self._least)} below plain BC's"
-        )
-        return f"Errors are about ±{radius_text(as_tuple(self.radius))}{by}"
-
-    @property
-    def _least(self) -> float:
-        return min(t.error.value for t in self.trials)
+        text = f"Errors are about ±{radius_text(as_tuple(self.radius))}"
+        plain = [t for t in self.trials if t.radius == 0]
+        if not plain:
+            return text
+        bc = min(plain, key=lambda t: t.error.value)
+        return f"{text}: held-out error {_percent(bc.above, bc.error.value)} below plain BC's"
 
     def _ensemble_text(self) -> str:
-        gain = self.ensemble_gain
-        if gain is None:
+        """Return what averaging saves of the error of one network."""
+        gain, radius = self.ensemble_gain, max(as_tuple(self.radius))
+        one = [t.error.value for t in self.trials if (t.radius, t.steps) == (radius, self.steps)]
+        if gain is None or not one:
             return ""
-        return f"(averaging several lowers the held-out error by {_percent(gain, self._least)})"
+        return f"(averaging several lowers the held-out error by {_percent(gain, one[0])})"
 
     def plot(self, path: str | Path) -> None:
         """Draw the errors by lag, and by Δ and steps, as .png or .svg."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from counterbc.data.lags import answers, lagged_pairs
 from counterbc.data.radii import Radius
 from counterbc.data.scaling import scaled_actions
 from counterbc.errors import CounterBCError, DataError
-from counterbc.selection.clusters import cluster_mean, episode_clusters
-from counterbc.selection.ensembles import by_size, pays
+from counterbc.selection.clusters import Estimate, cluster_mean, episode_clusters
+from counterbc.selection.ensembles import by_size, smallest_as_good
 from counterbc.selection.folds import Folds, split_folds
 from counterbc.selection.held_out import Candidate, HeldOutErrors, Training, held_out_errors
 from counterbc.selection.tuning import TuneSearch, Tuning
@@ -70,24 +71,29 @@ class TuningErrors:
     def with_ensembles(self, choices: Sequence[Sequence[Tuning]]) -> list[list[Tuning]]:
         """Return the choices with one size of ensemble for all of them, the smallest as good."""
         sizes = self.search.ensembles
+        if len(sizes) == 1:
+            return [[replace(c, ensemble=sizes[0]) for c in row] for row in choices]
         candidates = [
             [Candidate(c.radius, lag) for c in row]
             for row, lag in zip(choices, self.lags, strict=True)
         ]
         counts = sorted({c.steps for row in choices for c in row})
         by_count = self._run(candidates, [[f] * sizes[-1] for f in self.folds], counts)
-        errors: list[list[Array]] = []  # of each dataset and choice: (sizes, n)
+        errors: list[list[Array]] = []  # of each dataset and choice: (1 + sizes, n)
         for d, row in enumerate(choices):
             residuals = [by_count[counts.index(c.steps)][d].residual for c in row]
-            errors.append([by_size(r[:, g], sizes) for g, r in enumerate(residuals)])
-        gains = [
-            [cluster_mean(*_finite(e[0] - e[-1], self.clusters[d])) for e in row]
-            for d, row in enumerate(errors)
-        ]
-        size = sizes[-1 if pays([g for row in gains for g in row]) else 0]
+            errors.append([by_size(r[:, g], (1, *sizes)) for g, r in enumerate(residuals)])
+
+        def gains(small: int, large: int) -> list[list[Estimate]]:
+            return [
+                [cluster_mean(*_finite(e[small] - e[large], self.clusters[d])) for e in row]
+                for d, row in enumerate(errors)
+            ]
+
+        size = smallest_as_good(sizes, lambda i, j: chain(*gains(i + 1, j + 1)))
         return [
             [replace(c, ensemble=size, ensemble_gain=g) for c, g in zip(row, gain, strict=True)]
-            for row, gain in zip(choices, gains, strict=True)
+            for row, gain in zip(choices, gains(0, -1), strict=True)
         ]
 
     def _run(
