@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from counterbc.training.progress import Quiet
 from counterbc.weightings import Uniform
 from tests.equality import assert_near
 from tests.fixture_types import Make, Train
-from tests.selection.datasets import noisy_demos
+from tests.selection.datasets import late_demos, noisy_demos
 
 every_method = pytest.mark.parametrize("method", list(METHODS))
 
@@ -181,7 +182,7 @@ def test_start_keeps_the_lag_and_the_size_of_the_ensemble(
     assert (second.members[0].lag, second.shards) == ((1.0, 2.5), 3)
     assert quick(tiny, "counter-bc", start=first, lag=1).members[0].lag == (1.0,)
     nameless = replace(tiny, episodes=tuple(replace(e, operator=None) for e in tiny.episodes))
-    with pytest.raises(OptionError, match="2 lags for 0 operators"):
+    with pytest.raises(OptionError, match="one lag per operator of other data"):
         quick(nameless, "counter-bc", start=first)
     bcnd = quick(tiny, "bcnd")
     assert quick(tiny, "bcnd", start=bcnd).shards == 4
@@ -238,3 +239,17 @@ def test_what_goes_on_keeps_its_radius(tiny: Demonstrations, quick: Train) -> No
 def test_train_warns_of_a_doubtful_radius() -> None:
     with pytest.warns(DoubtfulRadius, match="Δ = 0 predicts best"):
         train(noisy_demos(0.0), radius="auto", steps=500, hidden=(32, 32), progress=False)
+
+
+def test_lags_per_operator_follow_names_into_the_held_out_episodes() -> None:
+    demos = late_demos(1, 1, 3, episodes=12)
+    options: dict[str, Any] = {
+        "steps": 5,
+        "hidden": (8,),
+        "radius": 0.0,
+        "progress": False,
+        "offsets": "none",
+    }
+    policies = train(demos, "bc", lag=(1.0, 1.0, 3.0), held_out=0.3, **options)
+    assert policies.curve is not None
+    assert policies.curve.held_out is not None

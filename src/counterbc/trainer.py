@@ -136,11 +136,21 @@ def _members(
         members = [replace(m, radius=s.radius) for m, s in pairs]
     if start is not None and chosen.settings.lag == "auto":
         pairs = zip(members, start.members, strict=True)
-        members = [replace(m, lag=lag_of(s.lag, datasets[m.dataset])) for m, s in pairs]
+        members = [replace(m, lag=_kept_lag(s, datasets[m.dataset])) for m, s in pairs]
     if start is not None and chosen.settings.offsets == "auto":
         pairs = zip(members, start.members, strict=True)
         members = [replace(m, offsets=s.offsets) for m, s in pairs]
     return members
+
+
+def _kept_lag(member: Member, demos: Demonstrations) -> tuple[float, ...]:
+    """Return the lag of a member for the data that its training continues with."""
+    if len(member.lag) > 1 and member.fingerprint != demos.fingerprint():
+        raise OptionError(
+            "the policies to continue from have one lag per operator of other data; give the lags "
+            "for the operators of these data"
+        )
+    return lag_of(member.lag, demos)
 
 
 def _choose(

@@ -14,6 +14,7 @@ from counterbc.data.lags import (
     lag_of,
     lag_text,
     lagged_pairs,
+    lags_among,
     undo_lag,
 )
 from counterbc.errors import DataError, OptionError
@@ -117,3 +118,11 @@ def test_the_answers_of_states_are_two_actions_where_the_lag_is_fractional() -> 
     demos, states = numbered(6, 6, operators=("p", "q")), np.array([1, 7])
     assert answers(demos, states, (2.0,)).tolist() == [3, 9]
     assert answers(demos, states, (1.5, 2.0)).tolist() == [2, 3, 9]
+
+
+def test_lags_of_operators_follow_their_names_into_another_dataset() -> None:
+    known = numbered(3, 3, operators=("p", "q"))
+    other = numbered(3, 3, 3, operators=("q", "r", "p"))
+    assert lags_among((1.0, 4.0), known, other) == (4.0, 2.5, 1.0)
+    assert lags_among((1.0, 4.0), known, numbered(3, operators=("q",))) == (4.0,)
+    assert lags_among((2.0,), known, other) == (2.0,)

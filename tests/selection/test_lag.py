@@ -11,7 +11,7 @@ import pytest
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import Chain, Delay, UniformNoise, demonstrate
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.lag import LagChoice, choose_lags, middle
+from counterbc.selection.lag import LagChoice, _valley, choose_lags, middle
 from counterbc.selection.lag_errors import LagSearch
 from tests.fixture_types import Make
 from tests.selection.datasets import joined, late_demos, training
@@ -61,6 +61,14 @@ def test_operators_who_differ_have_lags_of_their_own() -> None:
     choice = lag_of_one(late_demos(1, 1, 3, episodes=24))
     assert (choice.lag, choice.operators) == ((1.0, 1.0, 3.0), ("p0", "p1", "p2"))
     assert "p1 reacts 1 steps late; p2 reacts 3 steps late" in choice.explanation
+
+
+def test_operators_whom_the_sample_lacks_have_a_lag_too() -> None:
+    demos = late_demos(1, 1, 3, episodes=24)
+    rare = replace(demos.episodes[0], operator="q", name="rare")
+    choice = lag_of_one(replace(demos, episodes=(*demos.episodes, rare)), replace(SHORT, pairs=600))
+    assert choice.operators == ("p0", "p1", "p2", "q")
+    assert choice.lag[:3] == (1.0, 1.0, 3.0)
 
 
 def test_operators_who_do_not_differ_share_one_lag() -> None:
@@ -155,6 +163,24 @@ def test_actions_that_nothing_explains_cannot_tell() -> None:
 
 def test_a_given_lag_is_named_as_given() -> None:
     assert LagChoice((3.0,), "given", rate=10.0).explanation == "Lag 0.3 s (3 steps), as given"
+
+
+def test_the_longest_lag_tried_is_not_sure() -> None:
+    choice = lag_of_one(late_demos(3), replace(SHORT, longest=3))
+    assert (choice.lag, choice.confident) == ((3.0,), False)
+    assert choice.explanation.endswith("this is the longest lag tried, so try longer ones")
+
+
+def test_a_second_valley_is_named_where_no_lag_is_found() -> None:
+    cluster = np.arange(40)
+    rng = np.random.default_rng(0)
+    curve = np.array([1.0, 1.5, 2.0, 1.8, 1.2, 1.6, 2.0])
+    squares = curve[:, None] + 0.1 * rng.normal(size=(7, 40))
+    assert _valley(squares, cluster) == 4
+    assert _valley(np.sort(squares, axis=0), cluster) == 0
+    hint = LagChoice(verdict="not late", valley=4, rate=50.0).explanation
+    assert hint.endswith("try --lag 0.08s")
+    assert LagChoice(verdict="not late").explanation.endswith("better than 0")
 
 
 def test_a_second_minimum_as_deep_as_the_one_at_zero_cannot_tell() -> None:

@@ -50,6 +50,16 @@ def lag_number(text: str) -> tuple[float, bool]:
         ) from None
 
 
+def lags_among(
+    lag: tuple[float, ...], known: Demonstrations, demos: Demonstrations
+) -> tuple[float, ...]:
+    """Return the lags of a dataset's operators as another dataset has them; the mean for others."""
+    if len(lag) == 1:
+        return lag
+    by_name, mean = dict(zip(known.operators, lag, strict=True)), float(np.mean(lag))
+    return tuple(by_name.get(name, mean) for name in demos.operators)
+
+
 def lag_text(lag: Sequence[float], rate: float | None = None) -> str:
     """Return lags in words: in seconds and steps where the data have a rate, else in steps."""
     values = lag[:1] if len(set(lag)) == 1 else lag

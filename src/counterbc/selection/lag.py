@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.lags import NONE, lag_text
+from counterbc.data.lags import NONE, lag_text, lags_among
 from counterbc.errors import DataError
 from counterbc.selection.clusters import Estimate, cluster_mean
 from counterbc.selection.held_out import LEAST_SHARE, Training, cannot_tell, explained_share
@@ -27,6 +28,7 @@ from counterbc.selection.lag_errors import (
     some_episodes,
 )
 
+_VALLEY = 0.1  # share of the error on the ridge by which a second valley is lower
 LEAST_PAIRS = 100
 """With fewer pairs no lag is searched."""
 LEAST_EPISODES = 5
@@ -59,6 +61,9 @@ class LagChoice:
     history_error: tuple[float, ...] = ()
     """Error of each lag for a model that reads as many observations as the policy to be trained,
     if that is more than one. It sees what the demonstrator answered, so that its curve is flat."""
+    valley: int = 0
+    """Where no lag was found: a lag of two steps or more that explains clearly more than shorter
+    and longer ones, though not more than 0."""
     explained: Estimate | None = None
     """Share of the actions' variance that the best lag explains."""
     operators: tuple[str, ...] = ()
@@ -74,12 +79,29 @@ class LagChoice:
         if self.verdict == "given":
             return f"Lag {lag_text(self.lag, self.rate)}, as given"
         if self.verdict == "not late":
-            return "The demonstrators do not react late: no lag explains the actions better than 0"
-        who = zip(self.operators, self.lag, strict=True) if self.operators else ()
-        parts = [f"{name} reacts {lag_text((k,), self.rate)} late" for name, k in who]
-        text = "; ".join(parts) or f"The demonstrators react {lag_text(self.lag, self.rate)} late"
-        sure = "their own past actions confirm it" if self.confident else "not confirmed by a check"
-        return f"{text} ({sure})"
+            return f"No lag was found: none explains the actions better than 0{self._hint}"
+        if self.operators:
+            who = zip(self.operators, self.lag, strict=True)
+            return "; ".join(
+                f"{name} reacts {lag_text((k,), self.rate)} late" if k else f"{name} is not late"
+                for name, k in who
+            )
+        check = "their own past actions" + (" confirm it" if self.confident else " do not show it")
+        text = f"The demonstrators react {lag_text(self.lag, self.rate)} late ({check})"
+        is_longest = bool(self.error) and int(np.argmin(self.error)) == len(self.error) - 1
+        return text + ("; this is the longest lag tried, so try longer ones" if is_longest else "")
+
+    @property
+    def _hint(self) -> str:
+        """Where the error has a second valley, if it has one."""
+        if not self.valley:
+            return ""
+        given = f"{self.valley}" if self.rate is None else f"{self.valley / self.rate:.3g}s"
+        words = lag_text((self.valley,), self.rate)
+        return (
+            f", but a lag of {words} explains more than those around it; if the task forces people "
+            f"to react, try --lag {given}"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the choice as JSON has it."""
@@ -120,11 +142,14 @@ def _can_be_split(demos: Demonstrations, search: LagSearch) -> bool:
 
 
 def _search(demos: Demonstrations, training: Training, search: LagSearch) -> LagChoice:
-    demos = some_episodes(demos, search.pairs, search.seed)
-    choice = _choice(demos, lag_errors(demos, search, training.device))
+    sample = some_episodes(demos, search.pairs, search.seed, search.folds)
+    choice = _choice(sample, lag_errors(sample, search, training.device))
+    if choice.operators:  # of whom the sample may lack some
+        lag = lags_among(choice.lag, sample, demos)
+        choice = replace(choice, lag=lag, operators=demos.operators)
     history = training.method.policy.history
     if history > 1 and len(demos.obs_shape) == 1:
-        errors = lag_errors(demos, search, training.device, history)
+        errors = lag_errors(sample, search, training.device, history)
         choice = replace(choice, history_error=tuple(errors.squares.mean(1).tolist()))
     return choice
 
@@ -161,8 +186,23 @@ def _choice(demos: Demonstrations, errors: LagErrors) -> LagChoice:
         lag=lag,
         operators=operators,
         verdict="late" if any(lag) else "not late",
-        confident=bool(own_past) and _is_sure(common, int(np.argmin(own_past)), above[0]),
+        confident=best < len(squares) - 1
+        and bool(own_past)
+        and _is_sure(common, int(np.argmin(own_past)), above[0]),
+        valley=0 if any(lag) else _valley(squares, errors.cluster),
     )
+
+
+def _valley(squares: Array, cluster: Array) -> int:
+    """Return the lag of a second valley of the error, below the ridge before it; 0 for none."""
+    error = squares.mean(1)
+    for k in range(2, len(error) - 1):
+        ridge = int(error[:k].argmax())
+        fall = cluster_mean(squares[ridge] - squares[k], cluster)
+        is_least = error[k] == error[max(k - 2, 0) : k + 3].min()
+        if ridge > 0 and is_least and fall.value > max(fall.se, _VALLEY * error[ridge]):
+            return k
+    return 0
 
 
 def _is_late(zero_above: Estimate, zero_error: float) -> bool:

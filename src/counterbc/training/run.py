@@ -18,7 +18,7 @@ import torch
 from counterbc.acting.policies import Policies
 from counterbc.acting.run_config import RunConfig
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
-from counterbc.data.lags import lagged_pairs
+from counterbc.data.lags import lagged_pairs, lags_among
 from counterbc.data.needs import need_labels
 from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import two_valued
@@ -129,13 +129,14 @@ def plan_view(
     """Return the pairs of each network: those it learns from, or those held out."""
     datasets = plan.held_out if held_out else plan.datasets
     lists = [datasets[m.dataset].learned for m in plan.members] if held_out else plan.lists
+    lags = [lags_among(m.lag, plan.datasets[m.dataset], datasets[m.dataset]) for m in plan.members]
     # A pair lies in the store once for each way in which members scale it, each lag and offset.
     scalings = [plan.scales[i] for i in range(len(plan.members))]
-    pairs = list(zip(plan.members, scalings, strict=True))
-    keys = [(m.dataset, x.key(), m.lag, m.offsets) for m, x in pairs]
+    pairs = list(zip(plan.members, scalings, lags, strict=True))
+    keys = [(m.dataset, x.key(), lag, m.offsets) for m, x, lag in pairs]
     stores = {
-        k: (remove_offsets(datasets[m.dataset], m.offsets), x, m.lag)
-        for k, (m, x) in dict(zip(keys, pairs, strict=True)).items()
+        k: (remove_offsets(datasets[m.dataset], m.offsets), x, lag)
+        for k, (m, x, lag) in dict(zip(keys, pairs, strict=True)).items()
     }
     store, begins = Store.of(
         list(stores.values()),
