@@ -8,7 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.table import Table
 
+from counterbc.commands.tune import Tune
+from counterbc.selection.clusters import Estimate
+from counterbc.selection.lag import LagChoice
+from counterbc.selection.tuning import Trial, Tuning
 from tests.fixture_types import Call, CallJson
 from tests.selection.datasets import crowd_demos, late_demos
 
@@ -103,6 +108,20 @@ def test_a_lag_in_seconds_needs_a_rate(file: Path, tmp_path: Path, call: Call) -
     status, out, _ = call("tune", timed, *options)
     assert status == 0
     assert "Lag 0.2 s (2 steps), as given." in out
+
+
+def test_a_combination_that_diverged_is_named_in_the_table() -> None:
+    error = Estimate(0.25, 0.01)
+    trials = (
+        Trial(0.0, 20, error, error),
+        Trial(0.0, 40, error, error),
+        Trial(9, 20, error, error),
+    )
+    tuning = Tuning(LagChoice((0.0,), "given"), 0.0, 20, trials=trials)
+    (table,) = [t for t in Tune(demos=()).describe(tuning) if isinstance(t, Table)]
+    assert [[*column.cells] for column in table.columns] == [
+        ["Δ 0", "Δ 9"], ["0.2500", "0.2500"], ["0.2500", "diverged"],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("preset", ["paper", "authors"])
