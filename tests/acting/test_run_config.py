@@ -24,7 +24,7 @@ def test_a_stored_configuration_of_version_1_is_read_and_written_unchanged() -> 
     assert config.labels == {"radius_choices": []}  # a key of that version only
     assert (config.kernel, config.choices, config.stack) == ("", (), None)
     written = json.loads(json.dumps(config.as_dict()))
-    assert written == contents | {"kernel": "", "choices": []}
+    assert written == contents | {"kernel": "", "choices": [], "censored": False}
     assert cb.Policies.load(VERSION_1).config == contents
 
 
