@@ -117,6 +117,7 @@ def test_json_has_null_where_there_is_no_number(
     assert call("evaluate", *runs, "--episodes", 1)[1].rstrip().endswith("–")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
 @pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["alone", "as a terminal does"])
 def test_ctrl_c_stops_the_demo_and_its_workers(
@@ -261,6 +262,7 @@ h5py.is_hdf5 = is_hdf5
     assert (result.returncode, result.stdout, result.stderr) == (130, "", "stopped\n")
 
 
+@pytest.mark.slow
 def test_sigterm_saves_the_state_of_a_training_and_leaves_nothing_else(
     intersection_file: Path, tmp_path: Path, call: Call
 ) -> None:

@@ -17,6 +17,7 @@ from counterbc.settings import PRESETS, Settings
 from tests.fixture_types import Call, CallJson
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 def test_the_demo_writes_its_results_and_prints_the_same_ones_in_words(
     tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch

@@ -144,6 +144,7 @@ def test_auto_and_a_number_are_refused(demos: Path, tmp_path: Path, call: Call) 
     assert "give auto alone, or numbers" in err
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_no_half_page(demos: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "counterbc", "report", str(demos), "--steps", "1000000"]
     process = subprocess.Popen(

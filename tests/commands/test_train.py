@@ -90,6 +90,7 @@ def test_the_help_says_what_a_registered_method_needs(
     assert "weighted-bc needs" not in text
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(
     intersection_file: Path, tmp_path: Path
 ) -> None:

@@ -132,6 +132,7 @@ def test_other_formats_mark_the_last_steps_too(
     assert np.array_equal(load(tmp_path / "c.npz").learned, np.flatnonzero(steps < 8))
 
 
+@pytest.mark.slow
 def test_real_human_demonstrations_are_cleaned_whole(
     data: Path, tmp_path: Path, call_json: CallJson
 ) -> None:

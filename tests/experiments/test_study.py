@@ -72,6 +72,7 @@ def test_a_cell_that_another_process_finishes_is_not_computed_here(tmp_path: Pat
     assert names_done == list(study.cells)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
 def test_a_cell_that_another_process_computes_is_waited_for(tmp_path: Path) -> None:
     second_cell = replace(TINY, pairs=40)
@@ -86,6 +87,7 @@ def test_a_cell_that_another_process_computes_is_waited_for(tmp_path: Path) -> N
     assert order == [second_cell.name, TINY.name]  # the free one first
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
 def test_a_stack_waits_for_each_of_its_cells(tmp_path: Path) -> None:
     cells = [TINY, replace(TINY, teacher="gaussian")]
@@ -136,6 +138,7 @@ def test_columns_that_are_text_in_some_cells_are_text_in_all(tmp_path: Path) -> 
     assert radii == ["0.25"] * 4 + ["0.5,0"] * 4
 
 
+@pytest.mark.slow
 def test_worker_processes_give_the_rows_of_this_process(tmp_path: Path) -> None:
     cells = [TINY, replace(TINY, method="counter-bc", radius=0.4)]
     single_process, two_processes = (compute(cells, tmp_path / str(n), workers=n) for n in (1, 2))

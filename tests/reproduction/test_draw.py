@@ -65,6 +65,7 @@ def assert_close(a: Any, b: Any) -> None:
         assert a == b
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_rows_and_drawing_again_changes_nothing(tmp_path: Path) -> None:
     result, numbers = reproduce(["figure5"], tmp_path, worlds=("intersection",))
     assert result == 15
@@ -87,6 +88,7 @@ def test_numbers_are_those_of_the_rows_and_drawing_again_changes_nothing(tmp_pat
     assert_close(to_json(second["figure5"]), to_json(figure5))
 
 
+@pytest.mark.slow
 def test_the_baselines_of_figure6_are_computed_once_and_table1_uses_figure4(tmp_path: Path) -> None:
     choice: dict[str, Any] = {"worlds": ("intersection",), "teachers": ("uniform",)}
     result, numbers = reproduce(["figure4"], tmp_path, **choice)
@@ -132,6 +134,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_people_are_a_teacher_beside_the_others(people: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {"worlds": ("cartpole", "intersection"), "teachers": ("uniform",)}
     result, numbers = reproduce(["figure4"], tmp_path, **options, data=people, pairs=(100,))

@@ -17,6 +17,7 @@ from reproduction.run import run, study_folders
 ASKED = "--quick --env intersection --seeds 2 --steps 2 --episodes 1 --workers 1 --device cpu"
 
 
+@pytest.mark.slow
 def test_rows_are_computed_without_the_libraries_of_statistics_and_of_the_command_line(
     tmp_path: Path,
 ) -> None:

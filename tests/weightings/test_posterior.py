@@ -77,6 +77,7 @@ def test_it_trains_with_every_noise_and_never_by_a_native_kernel(
     assert policies.config["kernel"] == "torch"
 
 
+@pytest.mark.slow
 def test_a_sampled_action_repeats_less_noise_than_bc(make_demos: Any, quick: Train) -> None:
     """π is what is left after p: demonstrators err by ±0.3, and the policy should not."""
     demos = make_demos(episodes=10, length=20, noise=0.3)

@@ -41,6 +41,7 @@ def test_the_difference_is_removed_minus_kept() -> None:
     assert cells(trained_table(rows))[4:] == ["5.0", "2.00", "4.00", "+2.00 [+2.00, +2.00]"]
 
 
+@pytest.mark.slow
 def test_a_run_is_written_once_and_resumed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

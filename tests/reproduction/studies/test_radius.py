@@ -26,15 +26,16 @@ def test_the_commands_and_the_python_of_the_page_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(PRESETS, "default", replace(PRESETS["default"], steps=5))
+    page = PAGE.replace("10000", "5").replace("10_000", "5")
     demos = demonstrate("cartpole", GaussianNoise(0.05), 60, seed=0)
     demos.save("demos.hdf5")
-    commands = re.findall(r"^    counterbc (.*)$", PAGE, re.M)
+    commands = re.findall(r"^    counterbc (.*)$", page, re.M)
     assert len(commands) == 3
     for command in commands:
         assert main(command.split()) == 0, command
     assert {p.name for p in tmp_path.iterdir()} == {"demos.hdf5", "radius.png", "run"}
     names: dict[str, Any] = {"cb": counterbc, "demos": demos}
-    for block in re.findall(r"```python\n(.*?)```", PAGE, re.S):
+    for block in re.findall(r"```python\n(.*?)```", page, re.S):
         exec(block, names)
     assert names["policies"].config["radius_from"] == "cross-validation"
     assert names["choice"].radius == names["policies"].members[0].radius[0]

@@ -35,6 +35,7 @@ def test_numbers_are_kept_with_five_digits() -> None:
     assert scores._round_numbers({"a": [1.23456789, (2, "x")]}) == {"a": [1.2346, [2, "x"]]}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_steps")
 def test_the_study_writes_all_measures_of_every_dataset(
     tmp_path: Path, check_origin: Any, capsys: pytest.CaptureFixture[str]
