@@ -9,7 +9,7 @@ from torch import Tensor
 
 from counterbc.kernels.step_kernel import StepCase, StepTensors
 from counterbc.policies.policy import Params, Policy
-from counterbc.weightings.weighting import Batch, Weighting
+from counterbc.weightings.weighting import NUMBERS, Batch, Weighting
 
 
 def stacked_losses(
@@ -21,6 +21,10 @@ def stacked_losses(
     """
 
     def loss(theta: Params, phi: Params, batch: Batch) -> Tensor:
+        if not policy.has_density:
+            numbers = batch.columns[NUMBERS]
+            errors, log_pi = policy.errors(theta, batch.obs, batch.actions, numbers)
+            return weighting.error_loss(phi, batch, errors, log_pi)
         return weighting.loss(phi, batch, policy, policy.head(theta, batch.obs))
 
     mapped = loss if policy.stacks and weighting.stacks else torch.func.vmap(loss)

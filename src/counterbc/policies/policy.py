@@ -29,6 +29,17 @@ class Policy(ABC):
     """The default learning rate of Adam."""
     cost: ClassVar[float] = 1.0
     """Training time of a step relative to a plain network of the same size."""
+    steps: ClassVar[int | None] = None
+    """The default number of gradient steps; None: it is chosen by cross-validation."""
+    average: ClassVar[float] = 0.0
+    """The share of each step's parameters in an exponential moving average, which acts in place of
+    the last parameters; 0: there is none."""
+    standardizes: ClassVar[bool] = False
+    """Whether predicted actions are standardized in addition to the scale of their bounds."""
+    repeats_first: ClassVar[bool] = False
+    """Whether a history is filled with the first observation of its episode; else with zeros."""
+    has_density: ClassVar[bool] = True
+    """Whether log π(a|s) is known; otherwise the policy has `errors` instead of `log_prob`."""
     hidden: tuple[int, ...] = (64, 64)
     """Units of each hidden layer."""
     history: int = 1
@@ -37,6 +48,11 @@ class Policy(ABC):
     """The largest mean action, in the policy's units. It is 1, the bound of the feasible actions,
     and more where actions are censored: otherwise a policy could come nearer to an action beyond
     the bound only by widening σ."""
+    horizon: int = field(default=1, kw_only=True)
+    """H, the number of actions that are predicted: the next one and those that follow. To the
+    methods below they are one action of H · A numbers, step after step."""
+    execute: int = field(default=1, kw_only=True)
+    """How many of them are executed before the policy predicts again."""
 
     def __post_init__(self) -> None:
         if not self.hidden or min(self.hidden) < 1:
@@ -45,6 +61,11 @@ class Policy(ABC):
             raise OptionError(f"history is {self.history}; a policy reads 1 or more observations")
         if self.reach < 1:
             raise OptionError(f"reach is {self.reach}; it must be 1 or more")
+        if not 1 <= self.execute <= self.horizon:
+            raise OptionError(
+                f"horizon is {self.horizon} and execute {self.execute}; a policy predicts 1 or "
+                "more actions and executes at least 1 and at most all of them"
+            )
 
     @property
     def modes(self) -> int:
@@ -95,6 +116,34 @@ class Policy(ABC):
     @abstractmethod
     def sample(self, head: tuple[Tensor, ...], u: Tensor) -> Tensor:
         """Sample an action, as a differentiable function of θ and uniform numbers u: (B, A)."""
+
+    def act(self, params: Params, obs: Tensor, u: Tensor | None, sampled: bool) -> Tensor:
+        """Return the action to take at obs, sampled from π or as the policy is deployed: (B, A).
+
+        u are `act_numbers` uniform numbers per state, or None where there are 0.
+        """
+        head = self.head(params, obs)
+        if not sampled:
+            return self.mean(head)
+        assert u is not None
+        return self.sample(head, u)
+
+    def act_numbers(self, action_size: int, sampled: bool) -> int:
+        """Return how many uniform numbers `act` needs at a state."""
+        return action_size if sampled else 0
+
+    def error_numbers(self, action_size: int) -> int:
+        """Return how many uniform numbers `errors` needs at a state."""
+        return 0
+
+    def errors(
+        self, params: Params, obs: Tensor, actions: Tensor, u: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return the training error and a proxy of log π of actions (B, M, A): (B, H, M) each.
+
+        Only policies without a density have them. u (B, error_numbers) are the same for all M.
+        """
+        raise NotImplementedError(f"a {type(self).__name__} has a density; use log_prob")
 
     def chain(self) -> tuple[str, ...]:
         """Return the names of the layers if the policy is ReLU layers with a known head.

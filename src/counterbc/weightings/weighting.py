@@ -15,6 +15,8 @@ from counterbc.weightings.pairs import Pairs
 
 SIDE = "side"
 """The column of the bound on which a censored action lies."""
+NUMBERS = "numbers"
+"""The column of uniform numbers that policies without a density use, new in every epoch."""
 
 
 class Batch(NamedTuple):
@@ -128,3 +130,11 @@ class Weighting(ABC):
         loss = generalized_loss(log_pi, weights).mean(-1)
         auxiliary = self.auxiliary(params, batch, log_pi)
         return loss if auxiliary is None else loss + auxiliary
+
+    def error_loss(self, params: Params, batch: Batch, errors: Tensor, log_pi: Tensor) -> Tensor:
+        """Return the weighted training errors of a policy without a density: a scalar.
+
+        Both tensors are (B, H, M), and the actions of each step are weighted by R for themselves.
+        """
+        weights = self.weights(params, batch, log_pi).detach()
+        return (weights * errors).sum(-1).mean((-2, -1))
