@@ -10,7 +10,6 @@ from counterbc.selection.kernel_regression import (
     LENGTH_SCALES,
     NOISE_VARIANCES,
     KernelRegression,
-    one_thread,
     readings,
 )
 
@@ -97,10 +96,3 @@ def test_images_are_read_by_their_principal_components() -> None:
 def test_constant_observations_tell_nothing() -> None:
     (reading,) = readings(np.ones((10, 3)))
     assert not reading.any()
-
-
-def test_the_number_of_threads_is_restored() -> None:
-    before = torch.get_num_threads()
-    with one_thread():
-        assert torch.get_num_threads() == 1
-    assert torch.get_num_threads() == before

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import pyarrow as pa
-import torch
 
 from counterbc.acting.act import ACTS, Act
 from counterbc.acting.evaluation import Evaluation, evaluate
@@ -23,6 +22,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.needs import check_needs
 from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import Diverged, InfeasibleActions, OptionError
+from counterbc.kernels.threads import one_thread
 from counterbc.methods import Method, find_method
 from counterbc.selection.radius import DoubtfulRadius
 from counterbc.settings import Settings, settings_for
@@ -253,12 +253,7 @@ def reproducible() -> Iterator[None]:
 
     The rows contain what these warnings report: the radius, the data's hash and NaN returns.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with warnings.catch_warnings():
-            for warning in (InfeasibleActions, Diverged, DoubtfulRadius):
-                warnings.simplefilter("ignore", warning)
-            yield
-    finally:
-        torch.set_num_threads(threads)
+    with one_thread(), warnings.catch_warnings():
+        for warning in (InfeasibleActions, Diverged, DoubtfulRadius):
+            warnings.simplefilter("ignore", warning)
+        yield

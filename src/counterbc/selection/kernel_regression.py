@@ -7,9 +7,6 @@ training blurs small differences between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -66,10 +63,8 @@ class KernelRegression:
         linear = 1 + _LINEAR / size * (x @ x.T)
         square = torch.cdist(x, x) ** 2 / size
         kernel = torch.stack([torch.exp(-square / (2 * h**2)) + linear for h in LENGTH_SCALES])
-        noise = torch.diag_embed(
-            torch.tensor(NOISE_VARIANCES, device=device)[:, None].expand(-1, len(x))
-        )
-        kernel = (kernel[:, None] + noise.to(kernel.dtype)).flatten(0, 1)  # (M, n, n)
+        noise = x.new_tensor(NOISE_VARIANCES)[:, None, None] * torch.eye(len(x)).to(x)
+        kernel = (kernel[:, None] + noise).flatten(0, 1)  # (M, n, n)
         self.precision = torch.cholesky_inverse(torch.linalg.cholesky(kernel))
 
     def predict(self, target: Array, folds: Folds, is_known: Array) -> Array:
@@ -96,14 +91,3 @@ class KernelRegression:
 
 def _solve(matrix: Tensor, right: Tensor) -> Tensor:
     return torch.cholesky_solve(right, torch.linalg.cholesky(matrix))
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch use one thread: several wait for each other at every small matrix."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -13,9 +13,10 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode
 from counterbc.data.scaling import scaled_actions
 from counterbc.errors import DataError, OptionError
+from counterbc.kernels.threads import one_thread
 from counterbc.selection.clusters import episode_clusters
 from counterbc.selection.folds import Folds, split_folds
-from counterbc.selection.kernel_regression import KernelRegression, one_thread, readings
+from counterbc.selection.kernel_regression import KernelRegression, readings
 
 OWN_PAST = 2
 """Past actions of the demonstrator that the second criterion reads."""
