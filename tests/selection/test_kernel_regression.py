@@ -11,6 +11,7 @@ from counterbc.selection.kernel_regression import (
     NOISE_VARIANCES,
     KernelRegression,
     readings,
+    standardize,
 )
 
 CPU = torch.device("cpu")
@@ -96,3 +97,8 @@ def test_images_are_read_by_their_principal_components() -> None:
 def test_constant_observations_tell_nothing() -> None:
     (reading,) = readings(np.ones((10, 3)))
     assert not reading.any()
+
+
+def test_states_are_standardized_and_constant_dimensions_are_0() -> None:
+    obs = np.array([[1.0, 5.0, 1e9], [3.0, 5.0, 1e9 + 1]])  # the last changes by rounding alone
+    assert standardize(obs).tolist() == [[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]

@@ -32,15 +32,21 @@ def readings(obs: Array) -> list[Array]:
     flat = obs.reshape(len(obs), -1)
     if obs.ndim > 2:
         return _image_readings(flat)
-    centered = flat.astype(float) - flat.mean(0, dtype=float)
-    std = centered.std(0)
-    is_used = std > _LEAST_VARIANCE * np.maximum(1, np.abs(flat).max(0))
-    if not is_used.any():
+    scaled = standardize(flat)
+    scaled = scaled[:, scaled.any(0)]
+    if not scaled.size:
         return [np.zeros((len(obs), 1))]
-    standardized = centered[:, is_used] / std[is_used]
-    variance, direction = np.linalg.eigh(standardized.T @ standardized / len(obs))
+    variance, direction = np.linalg.eigh(scaled.T @ scaled / len(obs))
     is_used = variance > _LEAST_VARIANCE * variance[-1]
-    return [standardized, standardized @ direction[:, is_used] / np.sqrt(variance[is_used])]
+    return [scaled, scaled @ direction[:, is_used] / np.sqrt(variance[is_used])]
+
+
+def standardize(obs: Array) -> Array:
+    """Return states (n, S) with mean 0 and standard deviation 1; constant dimensions are 0."""
+    centered = obs.astype(float) - obs.mean(0, dtype=float)
+    std = centered.std(0)
+    is_used = std > _LEAST_VARIANCE * np.maximum(1, np.abs(obs).max(0))
+    return np.where(is_used, centered / np.where(is_used, std, 1.0), 0.0)
 
 
 def _image_readings(flat: Array) -> list[Array]:

@@ -13,14 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh, solve
-from scipy.spatial.distance import cdist
+import torch
+from torch import Tensor
 
 from counterbc.data.arrays import Array
+from counterbc.kernels.threads import one_thread
+from counterbc.selection.kernel_regression import standardize
 
-LENGTHS = (0.3, 1.0, 3.0)
+STATE_LENGTHS = (0.3, 1.0, 3.0)
 """Lengths over which f changes, in standard deviations of the states."""
-NOISES = tuple(float(x) for x in np.geomspace(1e-3, 10, 9))
+NOISE_SHARES = tuple(float(x) for x in np.geomspace(1e-3, 10, 9))
 """Variances of the noise relative to that of f."""
 
 
@@ -41,81 +43,80 @@ def operator_effects(obs: Array, action: Array, operator: Array, cluster: Array)
 
     `operator` and `cluster` are numbers (n,). Errors may be dependent within a cluster.
     """
-    unit = standardized(obs)
-    kernels = [_eigen(_kernel(unit, length)) for length in LENGTHS]
-    design = np.eye(int(operator.max()) + 1)[operator]  # (n, O)
-    fits = [_fit(k, design, action, noise) for k in kernels for noise in NOISES]
-    best = max(fits, key=lambda fit: fit.log_likelihood)
-    return Effects(
-        offset=best.effect - best.effect.mean(0),
-        se=np.maximum(best.model_se(), best.cluster_se(cluster)),
-        predicted=_predict_others(best, action, operator),
-    )
+    states, actions = (torch.tensor(x, dtype=torch.float64) for x in (standardize(obs), action))
+    owner, group = torch.tensor(operator), torch.tensor(cluster)
+    design = torch.eye(int(owner.max()) + 1, dtype=states.dtype)[owner]  # (n, O)
+    with one_thread():
+        kernels = [_eigen(_kernel(states, length)) for length in STATE_LENGTHS]
+        fits = [_fit(k, design, actions, noise) for k in kernels for noise in NOISE_SHARES]
+        best = max(fits, key=lambda fit: fit.log_likelihood)
+        offset = best.effect - best.effect.mean(0)
+        se = torch.maximum(best.model_se(), best.cluster_se(group))
+        predicted = _predict_others(best, actions, owner)
+    return Effects(offset.numpy(), se.numpy(), predicted.numpy())
 
 
-def standardized(obs: Array) -> Array:
-    """Return states (n, S) with mean 0 and standard deviation 1; constant dimensions are 0."""
-    mean, scale = obs.mean(0), obs.std(0)
-    return np.asarray((obs - mean) / np.where(scale > 1e-6 * np.maximum(1, np.abs(mean)), scale, 1))
-
-
-def _kernel(unit: Array, length: float) -> Array:
+def _kernel(states: Tensor, length: float) -> Tensor:
     """Return the covariance of f: Matérn with smoothness 3/2, plus linear. (n, n)"""
-    size = unit.shape[1]
-    r = np.sqrt(3 / size) / length * cdist(unit, unit)
-    return np.asarray((1 + r) * np.exp(-r) + unit @ unit.T / size)
+    size = states.shape[1]
+    exact = "donot_use_mm_for_euclid_dist"  # the quicker way loses small distances
+    r = (3 / size) ** 0.5 / length * torch.cdist(states, states, compute_mode=exact)
+    covariance: Tensor = (1 + r) * torch.exp(-r) + states @ states.T / size
+    return covariance
 
 
-def _eigen(kernel: Array) -> tuple[Array, Array, Array]:
-    values, vectors = eigh(kernel)
-    return kernel, np.maximum(values, 0.0), vectors
+def _eigen(kernel: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    values, vectors = torch.linalg.eigh(kernel)
+    return kernel, values.clamp(min=0.0), vectors
 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
     """Generalized least squares with one kernel and one noise."""
 
-    kernel: Array
+    kernel: Tensor
     noise: float
-    effect: Array  # (O, A)
-    weight: Array  # (O, n): effect = weight @ action
-    covariance: Array  # (O, O), for a variance of 1
-    variance: Array  # (A,)
-    left_out: Array  # (n, A): residuals of each action, predicted from all others
+    effect: Tensor  # (O, A)
+    weight: Tensor  # (O, n): effect = weight @ action
+    covariance: Tensor  # (O, O), for a variance of 1
+    variance: Tensor  # (A,)
+    left_out: Tensor  # (n, A): residuals of each action, predicted from all others
     log_likelihood: float
 
     @property
-    def _centre(self) -> Array:
+    def _centre(self) -> Tensor:
         count = len(self.effect)
-        return np.eye(count) - 1 / count
+        return torch.eye(count, dtype=self.effect.dtype) - 1 / count
 
-    def model_se(self) -> Array:
+    def model_se(self) -> Tensor:
         """Return standard errors for independent noise: (O, A)."""
-        spread = np.diag(self._centre @ self.covariance @ self._centre)
-        return np.asarray(np.sqrt(np.maximum(spread, 0)[:, None] * self.variance))
+        spread = (self._centre @ self.covariance @ self._centre).diagonal().clamp(min=0)
+        return torch.sqrt(spread[:, None] * self.variance)
 
-    def cluster_se(self, cluster: Array) -> Array:
+    def cluster_se(self, cluster: Tensor) -> Tensor:
         """Return standard errors for noise that is dependent within clusters: (O, A)."""
         weight, count = self._centre @ self.weight, int(cluster.max()) + 1
-        sums = np.zeros((count, *self.effect.shape))
-        np.add.at(sums, cluster, weight.T[:, :, None] * self.left_out[:, None])
-        return np.asarray(np.sqrt((sums**2).sum(0) * count / max(count - 1, 1)))
+        terms = weight.T[:, :, None] * self.left_out[:, None]  # (n, O, A)
+        sums = terms.new_zeros(count, *self.effect.shape).index_add_(0, cluster, terms)
+        return torch.sqrt((sums**2).sum(0) * count / max(count - 1, 1))
 
 
-def _fit(eigen: tuple[Array, Array, Array], design: Array, action: Array, noise: float) -> _Fit:
+def _fit(
+    eigen: tuple[Tensor, Tensor, Tensor], design: Tensor, action: Tensor, noise: float
+) -> _Fit:
     kernel, values, vectors = eigen
     inverse = 1 / (values + noise)  # (n,)
     x, y = vectors.T @ design, vectors.T @ action
     gram = x.T @ (inverse[:, None] * x)  # (O, O)
-    covariance = np.linalg.inv(gram)
+    covariance = torch.linalg.inv(gram)
     weight = covariance @ (x * inverse[:, None]).T @ vectors.T
     effect = weight @ action
     residual = y - x @ effect
     freedom = len(action) - design.shape[1]
     variance = (inverse[:, None] * residual**2).sum(0) / freedom
     # The restricted likelihood, in which f's variance and the constants are integrated out.
-    spread = np.log(values + noise).sum() + np.linalg.slogdet(gram)[1]
-    log_likelihood = -0.5 * (freedom * np.log(variance) + spread).sum()
+    spread = torch.log(values + noise).sum() + torch.linalg.slogdet(gram)[1]
+    log_likelihood = -0.5 * (freedom * torch.log(variance) + spread).sum()
     left_out = vectors @ (inverse[:, None] * residual) / (vectors**2 @ inverse)[:, None]
     return _Fit(
         kernel=kernel, noise=noise, effect=effect, weight=weight, covariance=covariance,
@@ -123,12 +124,13 @@ def _fit(eigen: tuple[Array, Array, Array], design: Array, action: Array, noise:
     )  # fmt: skip
 
 
-def _predict_others(fit: _Fit, action: Array, operator: Array) -> Array:
+def _predict_others(fit: _Fit, action: Tensor, operator: Tensor) -> Tensor:
     """Return f at each state from the actions of the other operators: (n, A)."""
-    predicted, free = np.empty_like(action), action - fit.effect[operator]
+    predicted, free = torch.empty_like(action), action - fit.effect[operator]
     for o in range(len(fit.effect)):
-        own, rest = np.flatnonzero(operator == o), np.flatnonzero(operator != o)
-        within = fit.kernel[np.ix_(rest, rest)] + fit.noise * np.eye(len(rest))
-        solution = solve(within, free[rest], assume_a="pos")
-        predicted[own] = fit.kernel[np.ix_(own, rest)] @ solution
+        own, rest = operator == o, operator != o
+        within = fit.kernel[rest][:, rest]
+        within.diagonal().add_(fit.noise)
+        solution = torch.cholesky_solve(free[rest], torch.linalg.cholesky(within))
+        predicted[own] = fit.kernel[own][:, rest] @ solution
     return predicted

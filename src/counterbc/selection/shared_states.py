@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from counterbc.data.arrays import Array
-from counterbc.selection.operator_effects import standardized
+from counterbc.selection.kernel_regression import standardize
 
 NEAR = 0.95
 """A state is shared if its nearest neighbour is no farther than this share of the others' are."""
@@ -21,8 +21,8 @@ def shared_states(obs: Array, operator: Array, episode: Array) -> Array:
 
     `operator` and `episode` are numbers (n,).
     """
-    unit = standardized(obs)
-    distance = cdist(unit, unit)  # (n, n)
+    scaled = standardize(obs)
+    distance = cdist(scaled, scaled)  # (n, n)
     distance[episode[:, None] == episode] = np.inf
     shared = np.zeros(len(obs), bool)
     for o in np.unique(operator):
