@@ -28,7 +28,6 @@ from counterbc.selection.lag_errors import (
     some_episodes,
 )
 
-_VALLEY = 0.1  # share of the error on the ridge by which a second valley is lower
 LEAST_PAIRS = 100
 """With fewer pairs no lag is searched."""
 LEAST_EPISODES = 5
@@ -36,6 +35,7 @@ LEAST_EPISODES = 5
 _SIGNIFICANT = 2.5  # standard errors, for lags of single operators and for confidence
 _GAINS = ((1.5, 0.2), (2.5, 0.1))
 """What a lag must save of the error without one: standard errors, and the share of that error."""
+_VALLEY = 0.1  # share of the error on the ridge by which a second valley is lower
 
 
 @dataclass(frozen=True)

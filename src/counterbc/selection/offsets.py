@@ -138,20 +138,20 @@ def choose_offsets(demos: Demonstrations, lag: Sequence[float] = (0.0,)) -> Offs
     effects = operator_effects(pairs.obs[rows], pairs.action[rows], number, cluster)
     for i, o in enumerate(compared):
         evidence[o] = _explain(evidence[o], pairs.action[rows], effects, number == i, cluster)
-    told = [i for i, o in enumerate(compared) if not evidence[o].reason]
-    if len(told) < LEAST_OPERATORS:
+    conclusive = [i for i, o in enumerate(compared) if not evidence[o].reason]
+    if len(conclusive) < LEAST_OPERATORS:
         return _too_few(choice, evidence)
-    offset, se = effects.offset[told], effects.se[told]  # (T, A) each
+    offset, se = effects.offset[conclusive], effects.se[conclusive]  # (C, A) each
     p = 2 * student_t.sf(np.abs(offset) / np.maximum(se, 1e-9), cluster.max() + 1 - len(compared))
     p[:, two_valued([demos]) | (se < 1e-6).any(0)] = np.nan  # nobody means a value between two
     p = np.reshape(holm(p.ravel().tolist()), p.shape)
-    unit = _unit(demos)
-    for i, o in enumerate(compared[j] for j in told):
-        numbers = (offset[i] * unit, se[i] * unit, np.nan_to_num(p[i], nan=1.0))
+    half_range = _half_range(demos)
+    for i, o in enumerate(compared[j] for j in conclusive):
+        numbers = (offset[i] * half_range, se[i] * half_range, np.nan_to_num(p[i], nan=1.0))
         values = [tuple(map(float, x)) for x in numbers]
         evidence[o] = replace(evidence[o], offset=values[0], se=values[1], p=values[2])
-    names = [demos.operators[compared[i]] for i in told]
-    removed = zip(names, np.where(p <= LEVEL, offset * unit, 0.0), strict=True)
+    names = [demos.operators[compared[i]] for i in conclusive]
+    removed = zip(names, np.where(p <= LEVEL, offset * half_range, 0.0), strict=True)
     offsets = tuple((name, tuple(map(float, row))) for name, row in removed if row.any())
     verdict: Literal["to one side", "none"] = "to one side" if offsets else "none"
     return replace(choice, offsets=offsets, verdict=verdict, operators=tuple(evidence))
@@ -235,7 +235,7 @@ def _explain(
     return replace(evidence, reason=reason, explained=share)
 
 
-def _unit(demos: Demonstrations) -> Array:
+def _half_range(demos: Demonstrations) -> Array:
     """Return half the range of each action dimension, in its units: (A,)."""
     ends = user_actions(demos, np.array([[0.0], [1.0]]) * np.ones(demos.action_size))
     return np.asarray(ends[1] - ends[0])
