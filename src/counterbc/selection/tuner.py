@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ from counterbc.settings import settings_for
 from counterbc.supports import Demonstrated, Support
 from counterbc.training.checks import check_reads, warn_infeasible
 from counterbc.training.progress import Bar, Progress, Quiet
+
+_Radii = Sequence[float | tuple[float, ...]]
 
 
 def tune(
@@ -85,69 +88,72 @@ def tune_datasets(
     `radii` are given radii that are all trained; None chooses one. The settings of the training say
     what else is given.
     """
-    search, settings, size = search or TuneSearch(), training.settings, training.method.shards
+    search, settings = search or TuneSearch(), training.settings
     lags = find_lags(datasets, training, lag_search)
     offsets = find_offsets(datasets, [c.lag for c in lags], settings.offsets)
-    datasets = [remove_offsets(d, c.offsets) for d, c in zip(datasets, offsets, strict=True)]
-    fixed = isinstance(training.method.support, Demonstrated)
-    tried: list[Radius] = list(radii if radii is not None else (0.0,) if fixed else search.radii)
     counts = search.step_counts if settings.steps == "auto" else (settings.step_count,)
-    if len(counts) == 1 and (radii is not None or len(tried) == 1):
-        return [
-            [
-                Tuning(
-                    lag, _plain(r), counts[0], size, offsets=c, no_radius=_no_radius(training, [r])
-                )
-                for r in tried
-            ]
-            for lag, c in zip(lags, offsets, strict=True)
-        ]
-    errors = TuningErrors(datasets, [c.lag for c in lags], search, training)
-    by_dataset = [tried] * len(datasets)
-    if radii is None and training.method.weighting.noise_model:
-        by_dataset = _noise_radii(errors, training.method.support, counts)
-    tables = errors.tables(by_dataset, counts)
-    count = len(by_dataset[0])
-    groups = [[i] for i in range(count)] if radii is not None else [[*range(count)]]
-    choices = [
-        [_choose(table, [_plain(r) for r in row], counts, group, lag) for group in groups]
-        for table, row, lag in zip(tables, by_dataset, lags, strict=True)
+    groups = _radius_groups(training, search, radii)
+    starts = [
+        Tuning(
+            lag, 0.0, counts[0], training.method.shards, offsets=c, no_radius=_no_radius(training)
+        )
+        for lag, c in zip(lags, offsets, strict=True)
     ]
+    if len(counts) == 1 and max(map(len, groups)) == 1:
+        return [[replace(start, radius=radius) for (radius,) in groups] for start in starts]
+    plain = [remove_offsets(d, c.offsets) for d, c in zip(datasets, offsets, strict=True)]
+    errors = TuningErrors(plain, [c.lag for c in lags], search, training)
+    starts = [replace(start, protocol=errors.protocol(d)) for d, start in enumerate(starts)]
+    rows = [groups] * len(datasets)
+    if radii is None and training.method.weighting.noise_model:
+        rows = _noise_groups(errors, training.method.support, counts)
+    tables = errors.tables([[*chain(*row)] for row in rows], counts)
     choices = [
-        [
-            replace(
-                c, ensemble=size, protocol=errors.protocol(d), offsets=offsets[d],
-                no_radius=_no_radius(training, by_dataset[d]),
-            )
-            for c in row
-        ]
-        for d, row in enumerate(choices)
-    ]  # fmt: skip
+        [_choose(start, part, group, counts) for part, group in _parts(table, row)]
+        for start, table, row in zip(starts, tables, rows, strict=True)
+    ]
     if settings.ensemble == "auto" and settings.steps == "auto" and training.method.shards == 1:
         return errors.with_ensembles(choices)
     return choices
 
 
-def _no_radius(training: Training, radii: Sequence[Radius]) -> str:
-    """Return why a radius is 0 that was neither given nor searched; empty otherwise."""
-    if isinstance(training.method.support, Demonstrated):
-        return f"The method {training.name} has no radius"
-    is_scale = training.method.weighting.noise_model and len(radii) > 1
-    is_zero = all(np.max(radius) == 0 for radius in radii)
-    return "No noise of this shape was found: Δ 0" if is_scale and is_zero else ""
+def _radius_groups(
+    training: Training, search: TuneSearch, radii: Sequence[Radius] | None
+) -> list[_Radii]:
+    """Return the radii to choose among, once for each choice: given radii are not compared."""
+    if radii is not None:
+        return [[_plain(radius)] for radius in radii]
+    return [[0.0] if isinstance(training.method.support, Demonstrated) else search.radii]
 
 
 def _plain(radius: Radius) -> float | tuple[float, ...]:
     return tuple(map(float, radius)) if isinstance(radius, Sequence) else float(radius)
 
 
-def _noise_radii(errors: TuningErrors, noise: Support, counts: Sequence[int]) -> list[list[Radius]]:
+def _no_radius(training: Training) -> str:
+    """Return why a method has no radius; empty where it has one."""
+    has_none = isinstance(training.method.support, Demonstrated)
+    return f"The method {training.name} has no radius" if has_none else ""
+
+
+def _noise_groups(
+    errors: TuningErrors, noise: Support, counts: Sequence[int]
+) -> list[list[_Radii]]:
     """Return the radii to compare on each dataset: none, and the scale of its noise.
 
     The scale comes from the residuals of held-out policies that were trained without noise.
     """
     tables = errors.tables([[0.0]] * len(errors.datasets), counts)
-    return [[0.0, tuple(noise_scale(t.residual, noise).tolist())] for t in tables]
+    return [[[0.0, tuple(noise_scale(t.residual, noise).tolist())]] for t in tables]
+
+
+def _parts(table: ErrorTable, groups: Sequence[_Radii]) -> Iterator[tuple[ErrorTable, _Radii]]:
+    """Yield each group of radii with its columns of the table."""
+    begin = 0
+    for group in groups:
+        end = begin + len(group)
+        yield replace(table, squares=table.squares[:, begin:end]), group
+        begin = end
 
 
 def find_lags(
@@ -160,15 +166,9 @@ def find_lags(
     return [LagChoice(lag_of(lag, d), "given", rate=d.rate) for d in datasets]
 
 
-def _choose(
-    table: ErrorTable,
-    radii: Sequence[float | tuple[float, ...]],
-    counts: Sequence[int],
-    group: Sequence[int],
-    lag: LagChoice,
-) -> Tuning:
+def _choose(start: Tuning, table: ErrorTable, radii: _Radii, counts: Sequence[int]) -> Tuning:
     """Return the smallest radius within one standard error of the best, with its best steps."""
-    squares = table.squares[:, group]  # (S, G, n)
+    squares = table.squares  # (S, G, n)
     means = squares.mean(-1)
     best = np.unravel_index(np.argmin(means), means.shape)
 
@@ -176,34 +176,39 @@ def _choose(
         above = cluster_mean(squares[s, g] - squares[best], table.cluster)
         return above.value <= above.se
 
-    rank = np.argsort([np.max(radii[i]) for i in group], kind="stable").tolist()
+    rank = np.argsort([np.max(radius) for radius in radii], kind="stable").tolist()
     g = next(g for g in rank if any(as_good(s, g) for s in range(len(counts))))
     s = int(np.argmin(means[:, g]))
     trials = tuple(
         Trial(
-            float(np.max(radii[group[j]])), counts[i],
+            float(np.max(radii[j])), counts[i],
             cluster_mean(squares[i, j], table.cluster),
             cluster_mean(squares[i, j] - squares[s, g], table.cluster),
         )
-        for j in range(len(group)) for i in range(len(counts)) if np.isfinite(means[i, j])
+        for j in range(len(radii)) for i in range(len(counts)) if np.isfinite(means[i, j])
     )  # fmt: skip
-    share = explained_share(squares[s, g], table.spread, table.cluster)
-    radius = radii[group[g]]
-    doubts = tuple(_doubts(table, radius, [radii[i] for i in group], counts[-1]))
-    if len(counts) > 1 and s == len(counts) - 1:
-        doubts += (most_steps_are_best(counts[s]),)
-    if lag.history_error:
-        doubts += (reads_history(),)
-    return Tuning(lag, radius, counts[s], trials=trials, explained=share, doubts=doubts)
+    is_noiseless = len(radii) > 1 and not any(np.any(radius) for radius in radii)
+    return replace(
+        start,
+        radius=radii[g],
+        steps=counts[s],
+        trials=trials,
+        explained=explained_share(squares[s, g], table.spread, table.cluster),
+        doubts=tuple(_doubts(start.lag, table, radii, g, counts, s)),
+        no_radius="No noise of this shape was found: Δ 0" if is_noiseless else start.no_radius,
+    )
 
 
 def _doubts(
-    table: ErrorTable,
-    radius: float | tuple[float, ...],
-    radii: Sequence[float | tuple[float, ...]],
-    steps: int,
+    lag: LagChoice, table: ErrorTable, radii: _Radii, g: int, counts: Sequence[int], s: int
 ) -> Iterator[Doubt]:
-    if table.several_modes and steps >= LEAST_STEPS:
+    """Yield the doubts about the radius g and the number of steps s."""
+    radius = radii[g]
+    if table.several_modes and counts[-1] >= LEAST_STEPS:
         yield several_modes(table.several_modes)
     if len(radii) > 1 and radius == radii[-1] and not isinstance(radius, tuple):
-        yield largest_is_best(float(np.max(radius)))
+        yield largest_is_best(radius)
+    if len(counts) > 1 and s == len(counts) - 1:
+        yield most_steps_are_best(counts[s])
+    if lag.history_error:
+        yield reads_history()
