@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterbc.data.field_checks import check_fields, limited_field
+from counterbc.data.field_checks import check_fields, field_from, limited_field
 from counterbc.errors import OptionError
 
 
@@ -23,6 +23,7 @@ class Wall:
     colour: str | None = field(default=None, metadata={"choices": ("red", "green", "blue")})
     finish: Literal["matt", "gloss"] = "matt"
     thick: bool | int = False
+    doors: int | None = field_from(1, None)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -39,6 +40,8 @@ class Wall:
         ("bricks", (1, 2.5), "a list"),
         ("colour", "pink", "red, green or blue"),
         ("finish", "silk", "matt or gloss"),
+        ("doors", 0, "1 or more"),
+        ("doors", 1.5, "1 or more"),
         ("thick", "very", "True or False or an integer"),
     ],
 )
@@ -61,3 +64,7 @@ def test_a_limited_field_keeps_its_default_and_further_metadata() -> None:
     assert Wall() == Wall(height=2.0, windows=None)
     assert Wall.height == 2.0
     assert Wall.__dataclass_fields__["windows"].metadata["unit"] == "each"
+
+
+def test_a_number_from_its_least_on_is_taken() -> None:
+    assert [Wall(doors=n).doors for n in (None, 1, 2)] == [None, 1, 2]

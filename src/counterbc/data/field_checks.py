@@ -27,6 +27,11 @@ def limited_field(
     return field(default=default, metadata={"limit": (rule, is_within), **metadata})
 
 
+def field_from(least: int, default: int | None) -> Any:
+    """Return a dataclass field of a number that must be `least` or more."""
+    return limited_field(default, f"{least} or more", lambda value: value >= least)
+
+
 def check_fields(instance: Any) -> None:
     """Refuse values that do not fit their field; turn lists, arrays and tensors into tuples."""
     hints = get_type_hints(type(instance))

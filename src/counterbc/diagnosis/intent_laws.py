@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterbc.data.arrays import Array
-from counterbc.errors import OptionError
+from counterbc.data.field_checks import check_fields, field_from
 
 
 @dataclass(frozen=True)
 class IntentSearch:
     """How intents are searched."""
 
-    max_groups: int = 4
+    max_groups: int = field_from(1, 4)
     """The largest number of groups to try, from 1 on."""
-    pairs: int = 16
+    pairs: int = field_from(1, 16)
     """Pairs read per episode, evenly spread."""
     features: int = 60
     """Random waves of the state among the features, in addition to the state itself."""
@@ -26,27 +26,23 @@ class IntentSearch:
     """Ridge penalty on the weights of the features, in units of one pair."""
     added_variance: float = 0.01
     """Added to the variances of the targets, which are the standardized action and last state."""
-    restarts: int = 8
+    restarts: int = field_from(1, 8)
     """Number of initial groupings of EM."""
-    first_rounds: int = 8
+    first_rounds: int = field_from(1, 8)
     """Rounds of EM from each of them, before only the likeliest continues."""
     first_weight: float = 3.0
     """How many times an episode counts in these first rounds; counted once, groups that are not yet
     far apart would merge."""
-    rounds: int = 50
+    rounds: int = field_from(1, 50)
     """The largest number of rounds of EM."""
-    dimensions: int = 40
+    dimensions: int = field_from(1, 40)
     """Observations with more dimensions are reduced to this many principal components, since the
     time grows with their cube."""
-    folds: int = 4
+    folds: int = field_from(2, 4)
     """Folds of episodes that decide the number of groups."""
 
     def __post_init__(self) -> None:
-        for name in ("max_groups", "pairs", "restarts", "first_rounds", "rounds", "dimensions"):
-            if getattr(self, name) < 1:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be 1 or more")
-        if self.folds < 2:
-            raise OptionError(f"folds is {self.folds}; it must be 2 or more")
+        check_fields(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import OptionError
+from counterbc.data.field_checks import check_fields, limited_field
 from counterbc.files import sha256
 from counterbc.formats import load
 from counterbc.formats.guard import check_there
@@ -23,18 +23,13 @@ class Subset:
     """A named subset of the file's episodes."""
     operators: tuple[str, ...] = ()
     """Only the episodes of these operators; by default all."""
-    share: float = 1.0
+    share: float = limited_field(1.0, "above 0 and at most 1", lambda share: 0 < share <= 1)
     """A random share of those episodes."""
-    pairs: int | None = None
+    pairs: int | None = limited_field(None, "1 or more, or None for all", lambda n: n >= 1)
     """A random sample of this many of their pairs, as in the paper; None for all."""
 
     def __post_init__(self) -> None:
-        for name, ok, rule in (
-            ("share", 0 < self.share <= 1, "above 0 and at most 1"),
-            ("pairs", self.pairs is None or self.pairs >= 1, "1 or more, or None for all"),
-        ):
-            if not ok:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be {rule}")
+        check_fields(self)
 
     def __str__(self) -> str:
         words = [self.mask or "", "+".join(self.operators)]

@@ -13,9 +13,10 @@ from counterbc.acting.actor import Acting
 from counterbc.acting.member import Member
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.field_checks import check_fields, field_from
 from counterbc.data.lags import NONE, answered_states
 from counterbc.data.radii import Radius, radius_of
-from counterbc.errors import CounterBCError, OptionError
+from counterbc.errors import CounterBCError
 from counterbc.methods import Method
 from counterbc.policies import Policy
 from counterbc.selection.clusters import Estimate, cluster_ratio, cluster_sums
@@ -35,27 +36,20 @@ _CHUNK = 1 << 16  # pairs predicted at once
 class HeldOut:
     """How many held-out policies predict each pair, and how they are trained."""
 
-    folds: int = 5
+    folds: int = field_from(2, 5)
     """Folds of operators or episodes; policies trained on the other folds predict each."""
-    repeats: int = 4
+    repeats: int = field_from(1, 4)
     """Number of repetitions to average over, each with other folds."""
-    rounds: int = 3
+    rounds: int = field_from(1, 3)
     """Rounds of training. Policies of the second and later rounds do not learn from episodes that
     were outliers in the round before; all rounds but the last take one repeat."""
-    steps: int = 3000
+    steps: int = field_from(1, 3000)
     """Gradient steps of each policy; fewer where the training itself has fewer."""
     seed: int = 0
     """Seed of the random split into folds."""
 
     def __post_init__(self) -> None:
-        for name, ok, rule in (
-            ("folds", self.folds >= 2, "2 or more"),
-            ("repeats", self.repeats >= 1, "1 or more"),
-            ("rounds", self.rounds >= 1, "1 or more"),
-            ("steps", self.steps >= 1, "1 or more"),
-        ):
-            if not ok:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be {rule}")
+        check_fields(self)
 
     def split(self, demos: Demonstrations) -> list[Folds]:
         """Return the folds of each repeat: all pairs are held out, selected ones are learned."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +10,9 @@ import torch
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode
+from counterbc.data.field_checks import check_fields, field_from, limited_field
 from counterbc.data.scaling import scaled_actions
-from counterbc.errors import DataError, OptionError
+from counterbc.errors import DataError
 from counterbc.kernels.threads import one_thread
 from counterbc.selection.clusters import episode_clusters
 from counterbc.selection.folds import Folds, split_folds
@@ -28,27 +28,20 @@ OWN_PAST_PAIRS = 600
 class LagSearch:
     """How the lag is searched."""
 
-    seconds: float = 0.4
+    seconds: float = limited_field(0.4, "above 0", lambda seconds: seconds > 0)
     """The longest lag tried where the data have a rate."""
-    longest: int = 12
+    longest: int = field_from(1, 12)
     """The longest lag tried where they have none, in steps. Half of the median episode bounds both
     of them."""
-    folds: int = 5
+    folds: int = field_from(2, 5)
     """Number of folds; the others predict each."""
-    pairs: int = 1600
+    pairs: int = field_from(20, 1600)
     """Of larger datasets, random whole episodes with about this many pairs are used."""
     seed: int = 0
     """Seed of the random split into folds, and of the choice of episodes."""
 
     def __post_init__(self) -> None:
-        for name, ok, rule in (
-            ("seconds", 0 < self.seconds < math.inf, "above 0"),
-            ("longest", self.longest >= 1, "1 or more"),
-            ("folds", self.folds >= 2, "2 or more"),
-            ("pairs", self.pairs >= 20, "20 or more"),
-        ):
-            if not ok:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be {rule}")
+        check_fields(self)
 
     def lags(self, demos: Demonstrations) -> range:
         """Return the lags to try on a dataset, in steps: 0 … K."""

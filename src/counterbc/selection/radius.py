@@ -8,7 +8,6 @@ error against the meant actions, which are unknown.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -21,6 +20,7 @@ import torch
 
 from counterbc.acting.device import find_device
 from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.field_checks import check_fields, field_from, limited_field
 from counterbc.data.lags import NONE
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import Method, find_method
@@ -55,33 +55,27 @@ class DoubtfulRadius(UserWarning):
 class RadiusSearch:
     """How Δ is searched."""
 
-    radii: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+    radii: tuple[float, ...] = limited_field(
+        (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
+        "0 and two or more above it, rising",
+        lambda radii: len(radii) > 2 and radii[0] == 0 and all(a < b for a, b in pairwise(radii)),
+    )
     """The radii tried, in units in which each action dimension spans [-1, 1]; from 0 on."""
-    folds: int = 5
+    folds: int = field_from(2, 5)
     """Number of folds; policies trained on the other folds predict each."""
-    repeats: int = 1
+    repeats: int = field_from(1, 1)
     """Number of repetitions, each with other folds and initial weights."""
-    steps: int | None = None
+    steps: int | None = field_from(1, None)
     """Gradient steps of each policy, at most those of the training itself. By default 3600 · 400 /
     pairs, and never fewer than 3600: as batches grow with the pairs, few pairs cost no more; and
     as many as the training for a mixture, whose Gaussians come together late."""
-    pairs: int = 2000
+    pairs: int = field_from(20, 2000)
     """Larger datasets are subsampled at random to this many pairs."""
     seed: int = 0
     """Seed of the random split into folds, and of the subsample."""
 
     def __post_init__(self) -> None:
-        rising = all(a < b < math.inf for a, b in pairwise(self.radii))
-        enough = len(self.radii) > 2 and self.radii[0] == 0
-        for name, ok, rule in (
-            ("radii", enough and rising, "0 and two or more above it, rising"),
-            ("folds", self.folds >= 2, "2 or more"),
-            ("repeats", self.repeats >= 1, "1 or more"),
-            ("steps", self.steps is None or self.steps >= 1, "1 or more"),
-            ("pairs", self.pairs >= 20, "20 or more"),
-        ):
-            if not ok:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be {rule}")
+        check_fields(self)
 
     def steps_for(self, pairs: int) -> int:
         """Return the gradient steps of each policy for this number of pairs."""

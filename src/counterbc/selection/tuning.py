@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -10,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from counterbc.acting.member import radius_text
+from counterbc.data.field_checks import check_fields, field_from, limited_field
 from counterbc.data.lags import lag_text
-from counterbc.errors import OptionError
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.doubts import Doubt
 from counterbc.selection.folds import LEAST_PAIRS
@@ -21,38 +20,34 @@ from counterbc.selection.offsets import OffsetChoice
 from counterbc.selection.tuning_figure import tuning_figure
 
 
+def _rising_field(least: int, default: tuple[float, ...]) -> Any:
+    """Return a dataclass field of numbers that rise, from `least` on."""
+
+    def is_rising(values: Sequence[float]) -> bool:
+        return len(values) > 0 and values[0] >= least and all(a < b for a, b in pairwise(values))
+
+    return limited_field(default, f"one or more, {least} or above, rising", is_rising)
+
+
 @dataclass(frozen=True)
 class TuneSearch:
     """How Δ, steps and ensemble are searched."""
 
-    radii: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+    radii: tuple[float, ...] = _rising_field(0, (0.0, 0.1, 0.2, 0.3, 0.4, 0.5))
     """The radii tried, in units in which each action dimension spans [-1, 1]."""
-    step_counts: tuple[int, ...] = (200, 400, 800, 1600, 3200, 6400)
+    step_counts: tuple[int, ...] = _rising_field(1, (200, 400, 800, 1600, 3200, 6400))
     """The numbers of gradient steps tried. No policy is trained for more than the largest."""
-    ensembles: tuple[int, ...] = (1, 4)
+    ensembles: tuple[int, ...] = _rising_field(1, (1, 4))
     """The sizes of ensembles tried."""
-    folds: int = 5
+    folds: int = field_from(2, 5)
     """Number of folds; policies trained on the other folds predict each."""
-    pairs: int = 2000
+    pairs: int = field_from(LEAST_PAIRS, 2000)
     """Larger datasets are subsampled at random to this many pairs."""
     seed: int = 0
     """Seed of the random split into folds, and of the subsample."""
 
     def __post_init__(self) -> None:
-        for name, ok, rule in (
-            ("radii", _rising(self.radii, 0), "one or more, 0 or above, rising"),
-            ("step_counts", _rising(self.step_counts, 1), "one or more, 1 or above, rising"),
-            ("ensembles", _rising(self.ensembles, 1), "one or more, 1 or above, rising"),
-            ("folds", self.folds >= 2, "2 or more"),
-            ("pairs", self.pairs >= LEAST_PAIRS, f"{LEAST_PAIRS} or more"),
-        ):
-            if not ok:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be {rule}")
-
-
-def _rising(values: Sequence[float], least: int) -> bool:
-    is_rising = all(a < b for a, b in pairwise(values))
-    return len(values) > 0 and least <= values[0] and values[-1] < math.inf and is_rising
+        check_fields(self)
 
 
 @dataclass(frozen=True)
