@@ -30,6 +30,7 @@ def test_the_layout_in_memory_does_not_count() -> None:
         {"selected": np.arange(2)},
         {"action_set": "ball"},
         {"actions_are": "taken"},
+        {"relative": "agent"},
     ],
 )
 def test_bounds_and_selection_count(change: dict[str, Any]) -> None:
@@ -42,6 +43,10 @@ def test_bounds_and_selection_count(change: dict[str, Any]) -> None:
 def test_actions_asked_count_as_those_not_declared_since_nothing_is_censored() -> None:
     asked = dataset_fingerprint([], **FACTS, actions_are="asked")
     assert asked == dataset_fingerprint([], **FACTS)
+
+
+def test_absolute_actions_count_as_those_not_declared() -> None:
+    assert dataset_fingerprint([], **FACTS, relative="none") == dataset_fingerprint([], **FACTS)
 
 
 def test_operator_and_success_count() -> None:

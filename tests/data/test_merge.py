@@ -78,3 +78,7 @@ def test_a_merge_declares_only_what_all_its_parts_declare() -> None:
     assert merge([taken, taken]).actions_are == "taken"
     assert merge([taken, asked]).actions_are is None
     assert merge([asked, plain("c.hdf5")]).actions_are is None
+    first, last = (plain(f"{name}.hdf5", relative=name) for name in ("state[0]", "state[1]"))
+    assert merge([first, first]).relative == "state[0]"
+    assert merge([first, last]).relative is None
+    assert merge([first, plain("c.hdf5")]).relative is None

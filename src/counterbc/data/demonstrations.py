@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.data.arrays import Array, read_only
+from counterbc.data.arrays import Array
 from counterbc.data.bounds import ActionSet, bounds_text, checked_bounds, outside_bounds
 from counterbc.data.censoring import ActionsAre, check_actions_are
-from counterbc.data.episode import Episode, check_agree
+from counterbc.data.episode import Episode, check_agree, checked_selection
 from counterbc.data.fingerprint import dataset_fingerprint
 from counterbc.data.names import shorten
+from counterbc.data.relative import check_relative
 from counterbc.data.writer import write
 from counterbc.errors import DataError, OptionError, unknown
 
@@ -37,6 +38,8 @@ class Demonstrations:
     """A within its bounds: the whole box, or the ball that touches its sides."""
     actions_are: ActionsAre | None = None
     """Whether actions are those asked for, or those taken, cut at the bounds; None: unknown."""
+    relative: str | None = None
+    """What actions are relative to, as `relative_dims` reads it; None: nothing is declared."""
     action_names: tuple[str, ...] = ()
     obs_names: tuple[str, ...] = ()
     """One per dimension of a vector observation; empty for images."""
@@ -61,20 +64,11 @@ class Demonstrations:
         self._fill_names()
         self._check_bounds()
         check_actions_are(self.actions_are)
+        check_relative(self.relative)
         if self.rate is not None and not (np.isfinite(self.rate) and self.rate > 0):
             raise DataError(f"rate is {self.rate}; expected pairs per second above 0, or None")
         if self.selected is not None:
-            object.__setattr__(self, "selected", self._checked_selection(self.selected))
-
-    def _checked_selection(self, selected: Array) -> Array:
-        pairs, total = np.asarray(selected), self._total
-        if pairs.ndim != 1 or not len(pairs):
-            raise DataError("selected must be a non-empty list of pair indices, or None for all")
-        if pairs.dtype.kind not in "iu":
-            raise DataError(f"selected holds {pairs.dtype} values; give the indices of pairs")
-        if pairs.min() < 0 or pairs.max() >= total or len(np.unique(pairs)) != len(pairs):
-            raise DataError(f"selected must hold distinct indices in 0 … {total - 1}; drop others")
-        return read_only(np.sort(pairs), np.int64, "selected")
+            object.__setattr__(self, "selected", checked_selection(self.selected, self._total))
 
     def _fill_names(self) -> None:
         shape, width = self.obs_shape, self.action_size
@@ -185,6 +179,7 @@ class Demonstrations:
             selected=self.selected,
             action_set=self.action_set,
             actions_are=self.actions_are,
+            relative=self.relative,
         )
 
     def __len__(self) -> int:
@@ -206,6 +201,7 @@ class Demonstrations:
             "action": f"{self.action_size}  {shorten(self.action_names)}",
             "bounds": self.bounds + (f"; {outside} actions outside" if outside else ""),
             "recorded": "" if self.actions_are is None else f"actions {self.actions_are}",
+            "relative": self.relative or "",
             "operators": shorten(self.operators) or "not recorded",
             "success": f"{sum(successes)} of {len(successes)}" if successes else "",
             "return": "" if (r := self.mean_return) is None else f"{r:.2f} on average",

@@ -98,3 +98,15 @@ def check_agree(episodes: Sequence[Episode]) -> None:
         if e.name in names:
             raise DataError(f"two episodes are named {e.name!r}; names must differ")
         names.add(e.name)
+
+
+def checked_selection(selected: Array, total: int) -> Array:
+    """Return the indices of the pairs to learn from in order; refuse what are none of `total`."""
+    pairs = np.asarray(selected)
+    if pairs.ndim != 1 or not len(pairs):
+        raise DataError("selected must be a non-empty list of pair indices, or None for all")
+    if pairs.dtype.kind not in "iu":
+        raise DataError(f"selected holds {pairs.dtype} values; give the indices of pairs")
+    if pairs.min() < 0 or pairs.max() >= total or len(np.unique(pairs)) != len(pairs):
+        raise DataError(f"selected must hold distinct indices in 0 … {total - 1}; drop others")
+    return read_only(np.sort(pairs), np.int64, "selected")

@@ -26,11 +26,12 @@ def dataset_fingerprint(
     selected: Array | None,
     action_set: str,
     actions_are: str | None = None,
+    relative: str | None = None,
 ) -> str:
     """Return the hash of a dataset from the digest, operator and success of each episode.
 
     Names of episodes and dimensions do not count, nor does a declaration that changes nothing: only
-    actions that were taken may be censored.
+    actions that were taken may be censored, and "none" is relative to nothing.
     """
     digest = hashlib.sha256()
     for episode, operator, success in episodes:
@@ -39,4 +40,5 @@ def dataset_fingerprint(
         digest.update(b"-" if values is None else values.tobytes())
     digest.update(action_set.encode())
     digest.update(b"taken" if actions_are == "taken" else b"")
+    digest.update(b"" if relative in (None, "none") else f"relative {relative!r}".encode())
     return digest.hexdigest()[:16]

@@ -151,12 +151,18 @@ class Inspection:
             selected=selection(self.lengths, self._flags),
             action_set=self.model.action_set,
             actions_are=self._actions_are,
+            relative=self._relative,
         )
 
     @property
     def _actions_are(self) -> ActionsAre | None:
         """What the datasets declare about their actions, if they agree."""
         return self.model.actions_are if len({h.actions_are for h in self.headers}) == 1 else None
+
+    @property
+    def _relative(self) -> str | None:
+        """What the datasets declare their actions to be relative to, if they agree."""
+        return self.model.relative if len({h.relative for h in self.headers}) == 1 else None
 
     def report(self) -> InspectionReport:
         """Return everything that was found."""

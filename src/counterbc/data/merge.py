@@ -54,6 +54,7 @@ def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
         masks={m: tuple(dict.fromkeys(v)) for m, v in masks.items()},
         rate=first.rate if len({d.rate for d in datasets}) == 1 else None,
         actions_are=first.actions_are if len({d.actions_are for d in datasets}) == 1 else None,
+        relative=first.relative if len({d.relative for d in datasets}) == 1 else None,
         source=" + ".join(d.source or "memory" for d in datasets),
         selected=None if all(d.selected is None for d in datasets) else np.concatenate(pairs),
     )

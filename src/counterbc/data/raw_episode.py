@@ -55,6 +55,7 @@ class Header:
     action_high: Array | None = None
     action_set: ActionSet = "box"
     actions_are: ActionsAre | None = None
+    relative: str | None = None
     action_names: tuple[str, ...] = ()
     obs_names: tuple[str, ...] = ()
     obs_keys: tuple[tuple[str, int], ...] = ()

@@ -1,0 +1,125 @@
+"""Relative actions: those that are learned as the difference to a part of the observation.
+
+An action that is the place to move to says little alone; what was decided is how far it lies from
+the place that is observed. For a relative dimension j and its observation dimension i, a policy
+learns a_j − s_i, and s_i is added again when it acts.
+
+A text names the observation dimension of each action dimension, in order, separated by commas:
+
+    agent_x,agent_y       names of observation dimensions
+    state[0:2]            a slice of an observation key; state[0] is one of its dimensions
+    position              all dimensions of an observation key
+    agent                 all dimensions whose name starts with this
+    robot0_eef_pos,-      a dash for an absolute dimension, such as a gripper
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from counterbc.data.names import shorten
+from counterbc.errors import DataError, OptionError
+
+ABSOLUTE = -1
+"""The place of an action dimension that is relative to nothing."""
+_KEY_INSTEAD = "name it by its key, such as state[0]"
+_PART = re.compile(r"(.+)\[(\d+)(?:(:)(\d+))?\]")  # key[3] or key[0:3]
+
+
+class Named(Protocol):
+    """A dataset or its header, with a name for each dimension."""
+
+    @property
+    def action_names(self) -> tuple[str, ...]: ...
+    @property
+    def obs_names(self) -> tuple[str, ...]: ...
+    @property
+    def obs_keys(self) -> tuple[tuple[str, int], ...]: ...
+    @property
+    def relative(self) -> str | None: ...
+
+
+def check_relative(value: object) -> None:
+    """Refuse a declaration that is not a text; what it names is looked up when it is used."""
+    if value is not None and (not isinstance(value, str) or value.strip() in ("", "auto")):
+        raise DataError(
+            f"relative is {value!r:.40}; allowed: names of observation dimensions such as "
+            "agent_x,agent_y, none for absolute actions, or None where it is not known"
+        )
+
+
+def relative_dims(demos: Named, relative: str) -> tuple[int, ...]:
+    """Return for each action dimension the observation dimension that it is relative to.
+
+    An absolute dimension has −1, and if all are absolute the result is empty. `relative` is a text
+    as above, or "none", or "auto" for what the data declare.
+    """
+    text = (demos.relative or "none") if relative == "auto" else relative
+    if text == "none":
+        return ()
+    if not demos.obs_keys:
+        raise _refusal(text, "images have no dimension that an action can be relative to", "")
+    size = len(demos.action_names)
+    dims = [dim for entry in _entries(demos, text) for dim in _dims(demos, text, entry.strip())]
+    if len(dims) != size:
+        raise _refusal(
+            text,
+            f"that is {len(dims)} dimensions for {size} actions",
+            f"name one for each action and - for an absolute one; {_existing(demos)}",
+        )
+    return tuple(dims) if max(dims) > ABSOLUTE else ()
+
+
+def _entries(demos: Named, text: str) -> list[str]:
+    """Return the entries of a text, which may be a single name with a comma in it."""
+    names = (*dict(demos.obs_keys), *demos.obs_names)
+    return [text] if text in names else text.split(",")
+
+
+def _dims(demos: Named, text: str, entry: str) -> list[int]:
+    """Return the observation dimensions that one entry stands for."""
+    if entry == "-":
+        return [ABSOLUTE]
+    if (in_key := _dims_of_key(demos, entry)) is not None:
+        return in_key
+    names = demos.obs_names
+    if names.count(entry) > 1:
+        raise _refusal(text, f"{names.count(entry)} dimensions are named {entry!r}", _KEY_INSTEAD)
+    if entry in names:
+        return [names.index(entry)]
+    begins = [i for i, name in enumerate(names) if entry and name.startswith(entry)]
+    if not begins:
+        raise _refusal(text, f"there is no {entry!r}", _existing(demos))
+    return begins
+
+
+def _dims_of_key(demos: Named, entry: str) -> list[int] | None:
+    """Return the dimensions of a whole key or of a part of one; None for anything else."""
+    end, spans = 0, {}
+    for key, width in demos.obs_keys:
+        spans[key] = range(end, end + width)
+        end += width
+    if entry in spans:
+        return list(spans[entry])
+    part = _PART.fullmatch(entry)
+    if part is None or part[1] not in spans or entry in demos.obs_names:
+        return None
+    key, first, colon, last = part.groups()
+    begin, stop = int(first), int(last) if colon else int(first) + 1
+    if not begin < stop <= len(spans[key]):
+        return None
+    return list(spans[key][begin:stop])
+
+
+def _existing(demos: Named) -> str:
+    keys = [f"{key} ({width})" for key, width in demos.obs_keys]
+    return f"keys: {shorten(keys)}; dimensions: {shorten(demos.obs_names, 12)}"
+
+
+def _refusal(text: str, reason: str, allowed: str) -> OptionError:
+    return OptionError(
+        f"cannot make actions relative to {text!r:.80}: {reason}; "
+        + (f"{allowed}; or " if allowed else "")
+        + "give none for absolute actions"
+    )
