@@ -13,6 +13,7 @@ import pytest
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError
+from counterbc.experiments.cell import compute_rows
 from counterbc.experiments.file_cell import FileCell
 from counterbc.experiments.file_data import Subset
 from counterbc.experiments.study import Study
@@ -53,6 +54,30 @@ def test_rows_say_what_was_learned_from_and_what_came_of_it(tiny: FileCell) -> N
     about = json.loads(table.schema.metadata[b"counterbc"])["cell"]
     assert about == json.loads(json.dumps(tiny.about))
     assert str(tiny.file.parent) not in str(table.schema.metadata)
+
+
+@pytest.mark.parametrize(
+    "subsets",
+    [
+        (Subset(pairs=20), Subset(pairs=30)),
+        (Subset(operators=("a",)), Subset(mask="first")),  # one dataset for all seeds
+    ],
+)
+def test_cells_of_a_stack_name_the_data_of_their_own(
+    tiny: FileCell, subsets: tuple[Subset, ...]
+) -> None:
+    cells = [replace(tiny, subset=subset) for subset in subsets]
+    columns = ["seed", "act", "pairs", "fingerprint"]
+    for name, table in compute_rows(cells, "cpu").items():
+        (cell,) = (c for c in cells if c.name == name)
+        assert table.select(columns) == cell.rows("cpu").select(columns)
+
+
+def test_cells_of_a_stack_with_as_many_pairs_have_the_rows_of_each_alone(tiny: FileCell) -> None:
+    cells = [replace(tiny, subset=Subset(operators=(name,), pairs=30)) for name in "ab"]
+    tables = compute_rows(cells, "cpu")
+    for cell in cells:
+        assert repeatable(tables[cell.name]) == repeatable(cell.rows("cpu"))
 
 
 def test_a_subset_is_drawn_for_each_seed_and_alike_for_all_methods(tiny: FileCell) -> None:

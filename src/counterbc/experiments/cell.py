@@ -179,29 +179,37 @@ def compute_rows(
     They train as one stack, which takes a GPU little longer than one of them. Only the cells named
     in `names` are evaluated; by default all.
     """
-    training = cells[0].training
+    training, seeds = cells[0].training, cells[0].seeds
     if len(cells) > 1:
-        training = training | {"seeds": [*range(cells[0].seeds)] * len(cells)}
+        training = training | {"seeds": [*range(seeds)] * len(cells)}
     tables = {}
     with reproducible():
         datasets = [cell.datasets(device) for cell in cells]
+        if len(cells) > 1:  # seeds that share a dataset have one each in a stack
+            datasets = [[*group] * (seeds // len(group)) for group in datasets]
         policies = train(
             [d for group in datasets for d in group], device=device, progress=progress, **training
         )
         size = len(policies) // len(cells)
         for i, cell in enumerate(cells):
             if names is None or cell.name in names:
-                members = slice(i * size, (i + 1) * size)
-                part = replace(policies[members], config=_config(policies, members, cells))
+                part = _part(policies, slice(i * size, (i + 1) * size), cells)
                 tables[cell.name] = cell.table(part, datasets[i], 1 / len(cells))
     return tables
 
 
-def _config(policies: Policies, members: slice, stack: Sequence[Cell]) -> dict[str, Any]:
-    """Return the configuration of one cell of a stack, and the names of all cells in it."""
-    config, names = policies.run_config, [cell.name for cell in stack]
-    part = replace(config, members=config.members[members], data=config.data[members], stack=names)
-    return part.as_dict()
+def _part(policies: Policies, members: slice, stack: Sequence[Cell]) -> Policies:
+    """Return the policies of one cell of a stack, with the numbers of its own datasets."""
+    part, config = policies[members], policies.run_config
+    numbers = sorted({member.dataset for member in part.members})
+    config = replace(
+        config,
+        members=config.members[members],
+        data=[config.data[n] for n in numbers],
+        stack=[cell.name for cell in stack],
+    )
+    renumbered = [replace(m, dataset=numbers.index(m.dataset)) for m in part.members]
+    return replace(part, members=tuple(renumbered), config=config.as_dict())
 
 
 def uses_search(settings: Settings, method: Method) -> bool:
