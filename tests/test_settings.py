@@ -88,7 +88,11 @@ def test_a_bad_option_is_refused_in_one_sentence(
         ("scale_obs", None, "True or False"),
         ("feasible", 1, "project or keep"),
         ("kernel", ("torch",), "auto, torch, numba or triton"),
-        ("policy", 3, "gaussian-mlp, gaussian-gru, mixture, gaussian-cnn or gaussian-cnn-gru"),
+        (
+            "policy",
+            3,
+            "gaussian-mlp, gaussian-gru, mixture, gaussian-cnn, gaussian-cnn-gru or flow",
+        ),
     ],
 )
 def test_a_value_of_another_type_is_refused(name: str, value: Any, allowed_words: str) -> None:

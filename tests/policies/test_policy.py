@@ -8,11 +8,11 @@ from torch import Tensor
 
 from counterbc.errors import OptionError
 from counterbc.losses import cross_entropy
-from counterbc.policies import GaussianGRU, GaussianMLP, Mixture, Params, Policy
+from counterbc.policies import Flow, GaussianGRU, GaussianMLP, Mixture, Params, Policy
 from tests.policies.numbers import assert_near, double, generator, normal
 
 
-@pytest.mark.parametrize("policy", [GaussianMLP(), GaussianGRU()])
+@pytest.mark.parametrize("policy", [GaussianMLP(), GaussianGRU(), Flow()])
 def test_weights_are_a_function_of_the_generator(policy: Policy) -> None:
     first, same_seed, other_seed = (policy.init(generator(s), 3, 2) for s in (0, 0, 1))
     assert all(torch.equal(first[k], same_seed[k]) for k in first)

@@ -1,5 +1,6 @@
 """The policies π_θ(a|s), one file each."""
 
+from counterbc.policies.flow import Flow
 from counterbc.policies.gaussian_cnn import GaussianCNN, GaussianCNNGRU
 from counterbc.policies.gaussian_gru import GaussianGRU
 from counterbc.policies.gaussian_mlp import GaussianMLP
@@ -12,6 +13,7 @@ POLICIES: dict[str, type[Policy]] = {
     "mixture": Mixture,
     "gaussian-cnn": GaussianCNN,
     "gaussian-cnn-gru": GaussianCNNGRU,
+    "flow": Flow,
 }
 
 FOR_IMAGES: dict[type[Policy], type[GaussianCNN] | type[GaussianCNNGRU]] = {
@@ -25,6 +27,7 @@ FOR_IMAGES: dict[type[Policy], type[GaussianCNN] | type[GaussianCNNGRU]] = {
 __all__ = [
     "FOR_IMAGES",
     "POLICIES",
+    "Flow",
     "GaussianCNN",
     "GaussianCNNGRU",
     "GaussianGRU",

@@ -82,6 +82,10 @@ class Policy(ABC):
             "or leave modes out"
         )
 
+    def sized(self, pairs: int) -> Policy:
+        """Return the same policy with layers that suit this many pairs, unless they were chosen."""
+        return self
+
     def obs_shape(self, size: int) -> tuple[int, ...]:
         """Return the shape of an observation as users give it; a vector has `size` numbers."""
         return (size,)
