@@ -40,6 +40,20 @@ def test_every_format_gives_back_what_it_was_given(
     assert sorted(os.listdir(tmp_path)) == ["back.hdf5", "demos.hdf5", "there"]
 
 
+def test_what_actions_are_relative_to_is_declared_by_a_conversion_and_kept(
+    demo_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    first, again = tmp_path / "first.npz", tmp_path / "again.hdf5"
+    call_json("convert", demo_file, first, "--relative", "state[1],-")
+    call_json("convert", first, again)
+    assert (load(demo_file).relative, load(again).relative) == (None, "state[1],-")
+    assert call_json("inspect", again)["relative"] == "state[1],-"
+    assert re.search(r"^  relative +state\[1\],-$", call("inspect", again)[1], re.MULTILINE)
+    status, _, err = call("convert", first, tmp_path / "no.npz", "--relative", "wheel")
+    assert (status, (tmp_path / "no.npz").exists()) == (1, False)
+    assert "there is no 'wheel'; keys: state" in " ".join(err.split())
+
+
 def test_a_mask_and_keys_choose_what_is_converted(
     demo_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:

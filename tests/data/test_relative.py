@@ -76,9 +76,12 @@ def test_a_key_comes_before_a_name_and_a_name_may_contain_a_comma() -> None:
 @pytest.mark.parametrize(
     ("relative", "words"),
     [
-        ("block", r"'block': that is 3 dimensions for 2 actions; name one for each action and -"),
-        ("agent_x", "that is 1 dimensions for 2 actions"),
-        ("agent_x,agent_y,-", "that is 3 dimensions for 2 actions"),
+        (
+            "block",
+            "'block': that is 3 observation dimensions for 2 action dimensions; name one for each",
+        ),
+        ("agent_x", "that is 1 observation dimension for 2 action"),
+        ("agent_x,agent_y,-", "that is 3 observation dimensions for 2 action dimensions"),
         (
             "wheel",
             r"there is no 'wheel'; keys: disc \(2\), block \(3\); dimensions: agent_x, .*ang",

@@ -56,6 +56,7 @@ def _dataset(
         "action_high": [5, 6],
         "action_set": "ball",
         "actions_are": "taken",
+        "relative": "position",
         "action_names": ("left", "right"),
         "env_args": {"env_name": "Lift", "type": 1, "env_kwargs": {"control_freq": 50}},
         "masks": {"train": ("demo_1", "demo_0"), "empty": (), "absent": ("demo_7",)},
@@ -69,6 +70,7 @@ def assert_same(a: Demonstrations, b: Demonstrations) -> None:
     assert a.fingerprint() == b.fingerprint()
     for field in (
         "actions_are",
+        "relative",
         "action_names",
         "obs_names",
         "obs_keys",

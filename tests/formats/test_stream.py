@@ -18,7 +18,7 @@ from counterbc.formats import (
     open_stream,
 )
 from counterbc.formats.stream import Header, RawEpisode, Stream
-from tests.formats.datasets import small
+from tests.formats.datasets import assert_same, small
 
 
 def stream(*lengths: int, **fields: Any) -> Stream:
@@ -150,6 +150,16 @@ def test_a_declaration_fills_a_gap_but_contradicts_no_file() -> None:
         Stream.of(small()).declare("asked")
     with pytest.raises(DataError, match="actions_are is 'cut'; allowed"):
         silent.declare("cut")
+
+
+def test_what_actions_are_relative_to_is_looked_up_when_it_is_declared() -> None:
+    declared = Stream.of(small()).declare_relative("x,-").demonstrations()
+    assert declared.relative == "x,-"
+    assert_same(replace(declared, relative=small().relative), small())
+    with pytest.raises(OptionError, match="'wheel': there is no 'wheel'; keys: position"):
+        Stream.of(small()).declare_relative("wheel")
+    with pytest.raises(DataError, match="relative is 'auto'; allowed"):
+        Stream.of(small()).declare_relative("auto")
 
 
 def broken(header: Header) -> Stream:

@@ -154,6 +154,7 @@ def datasets(
         action_high=None if bound is None else np.full(size, bound),
         action_set="box" if bound is None else draw(st.sampled_from(["box", "ball"])),
         actions_are=draw(st.sampled_from([None, "asked", "taken"])),
+        relative=draw(st.none() | text.filter(lambda name: name.strip() not in ("", "auto"))),
         action_names=tuple(draw(st.lists(words, min_size=size, max_size=size))),
         obs_keys=tuple(zip(draw(unique_keys), widths, strict=True)),
         obs_names=tuple(draw(st.lists(words, min_size=width, max_size=width))),

@@ -29,6 +29,9 @@ class Convert(DataCommand):
     """The format to write; by default the one that the suffix of OUT stands for."""
     mask: str | None = None
     """Convert only the episodes in this mask of the file."""
+    relative: str | None = None
+    """Declare what actions are relative to: an observation key, or one observation dimension per
+    action and - for an absolute one, such as agent_x,agent_y (docs/relative.md)."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
@@ -43,6 +46,8 @@ class Convert(DataCommand):
         check_free(self.out)
         to = format_to_write(self.out, self.to)
         (stream,) = self.streams([self.source], self.mask)
+        if self.relative is not None:
+            stream = stream.declare_relative(self.relative)
         counter = _Counter()
         raw_episodes = counter.count(stream.raw_episodes)
         not_stored = save(replace(stream, raw_episodes=raw_episodes), self.out, format=to)

@@ -78,6 +78,7 @@ def _summary(report: InspectionReport, model: Demonstrations, total: int) -> lis
         ("action", f"{model.action_size}  {shorten(model.action_names)}"),
         ("bounds", model.bounds),
         ("recorded", _recorded(report)),
+        ("relative", report.relative),
         ("operators", _counts(report.operators) or "not recorded"),
         ("success", None if report.successes is None else f"{report.successes} episodes"),
         ("return", None if (mean := report.mean_return) is None else f"{mean:.2f} on average"),

@@ -183,6 +183,7 @@ class Inspection:
             action_set=m.action_set,
             actions_outside_bounds=self._outside.pairs,
             actions_are=self._actions_are,
+            relative=self._relative,
             operators=self._operator_counts(),
             successes=sum(successes) if successes else None,
             mean_return=float(np.mean(self._returns)) if has_rewards else None,

@@ -166,6 +166,9 @@ class InspectionReport:
     actions_outside_bounds: int
     actions_are: str | None
     """Whether actions are those asked or taken; None where unknown, or where datasets differ."""
+    relative: str | None
+    """What the data declare their actions to be relative to; None where they declare nothing, or
+    where datasets differ."""
     operators: Mapping[str, int]
     """Episodes of each operator, and 0 for one that a file only names."""
     successes: int | None

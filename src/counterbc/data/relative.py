@@ -16,6 +16,7 @@ A text names the observation dimension of each action dimension, in order, separ
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Protocol
 
 from counterbc.data.names import shorten
@@ -60,12 +61,11 @@ def relative_dims(demos: Named, relative: str) -> tuple[int, ...]:
         return ()
     if not demos.obs_keys:
         raise _refusal(text, "images have no dimension that an action can be relative to", "")
-    size = len(demos.action_names)
     dims = [dim for entry in _entries(demos, text) for dim in _dims(demos, text, entry.strip())]
-    if len(dims) != size:
+    if len(dims) != len(demos.action_names):
         raise _refusal(
             text,
-            f"that is {len(dims)} dimensions for {size} actions",
+            f"that is {_count(dims, 'observation')} for {_count(demos.action_names, 'action')}",
             f"name one for each action and - for an absolute one; {_existing(demos)}",
         )
     return tuple(dims) if max(dims) > ABSOLUTE else ()
@@ -110,6 +110,10 @@ def _dims_of_key(demos: Named, entry: str) -> list[int] | None:
     if not begin < stop <= len(spans[key]):
         return None
     return list(spans[key][begin:stop])
+
+
+def _count(dims: Sequence[object], noun: str) -> str:
+    return f"{len(dims)} {noun} dimension{'' if len(dims) == 1 else 's'}"
 
 
 def _existing(demos: Named) -> str:

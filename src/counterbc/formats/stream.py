@@ -24,6 +24,7 @@ from counterbc.data.censoring import check_actions_are
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode, check_agree
 from counterbc.data.raw_episode import Header, RawEpisode, raw_episodes, selection
+from counterbc.data.relative import check_relative, relative_dims
 from counterbc.errors import DataError, FormatError, OptionError, unknown
 from counterbc.files import boundary
 from counterbc.formats.untrusted import Tally, trusting
@@ -129,6 +130,13 @@ class Stream:
             )
         check_actions_are(declared)
         return replace(self, header=replace(self.header, actions_are=declared))
+
+    def declare_relative(self, relative: str) -> Stream:
+        """Return this stream with what its actions are relative to, whatever its file declares."""
+        check_relative(relative)
+        full = self.checked()
+        relative_dims(full.header, relative)
+        return replace(full, header=replace(full.header, relative=relative))
 
     def _members(self, mask: str) -> Iterator[RawEpisode]:
         members, is_empty = set(self.header.masks[mask]), True

@@ -144,6 +144,18 @@ def test_any_file_may_declare_what_its_actions_are(tmp_path: Path) -> None:
         load(path)
 
 
+def test_any_file_may_declare_what_its_actions_are_relative_to(tmp_path: Path) -> None:
+    path = foreign(tmp_path / "demos.hdf5", {"demo_0": demo()})
+    with h5py.File(path, "a") as file:
+        file["data"].attrs["relative"] = "state[0]"
+    demos = load(path)
+    assert demos.relative == "state[0]"
+    with h5py.File(path, "a") as file:
+        file["data"].attrs["relative"] = 3
+    with pytest.raises(FormatError, match="attribute relative of 'data' is not text"):
+        load(path)
+
+
 def test_scalar_actions_are_refused(tmp_path: Path) -> None:
     small().save(tmp_path / "a.hdf5")
     with h5py.File(tmp_path / "a.hdf5", "r+") as file:

@@ -26,6 +26,7 @@ _USUAL = ("object", "robot0_eef_pos", "robot0_eef_quat", "robot0_gripper_qpos")
 _OPERATOR_MASK = re.compile(r"(worse|okay|better)_operator_[12]")
 _READ = {
     "actions", "actions_are", "rewards", "obs", "selected", "total", "env_args", "num_samples",
+    "relative",
 }  # fmt: skip
 _WRITTEN_BY_US = {
     "written_by", "action_low", "action_high", "action_set", "action_names", "obs_names",
@@ -71,6 +72,7 @@ def read_layout(file: h5py.File, path: Path, obs: Sequence[str] | None) -> Layou
     header = Header(
         **_read_bounds(data, env_args, foreign, width_of(dataset(first, "actions", path)), path),
         actions_are=_read_actions_are(data, path),
+        relative=text_of(data, "relative", path),
         action_names=_read_list(data, "action_names", path),
         obs_names=() if image else _read_obs_names(data, key_widths, keys, path),
         obs_keys=() if image else tuple(zip(keys, widths, strict=True)),

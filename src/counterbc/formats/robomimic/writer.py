@@ -25,6 +25,7 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
     stream = Stream.of(data).checked()
     header = stream.header
     _check_names([key for key, _ in header.obs_keys])
+    _check_texts([header.relative or ""])
     for mask, members in header.masks.items():
         _check_texts([mask, *members])
     env_args = _json(header)
@@ -63,6 +64,8 @@ def _write_header(data: h5py.Group, header: Header, env_args: str) -> None:
         data.attrs[key] = json.dumps(getattr(header, key))
     if header.actions_are is not None:
         data.attrs["actions_are"] = header.actions_are
+    if header.relative is not None:
+        data.attrs["relative"] = header.relative
     if header.rate is not None:
         data.attrs["rate"] = float(header.rate)
 
