@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from counterbc.data.field_checks import check_fields, limited_field
-from counterbc.data.lags import lag_number
+from counterbc.data.lags import lag_items, lag_number
 from counterbc.data.offsets import ALLOWED_OFFSETS, is_offsets, offsets_json
 from counterbc.errors import OptionError, unknown
 from counterbc.kernels.registry import KERNEL_NAMES
@@ -30,8 +30,9 @@ def _not_negative(values: Any) -> bool:
 
 
 def _is_lag(lag: Any) -> bool:
-    number = lag_number(lag)[0] if isinstance(lag, str) and lag != "auto" else lag
-    return number == "auto" or _not_negative(number)
+    if isinstance(lag, str) and lag == "auto":
+        return True
+    return _not_negative([lag_number(x)[0] if isinstance(x, str) else x for x in lag_items(lag)])
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,13 @@ class Settings:
     steps: int | Literal["auto"] = limited_field("auto", *_COUNT_OR_AUTO)
     """Number of gradient steps, or auto, which chooses it by cross-validation on each dataset. The
     paper's is 10,000: 1000 epochs of 10."""
-    lag: float | tuple[float, ...] | str = limited_field(
+    lag: float | tuple[float | str, ...] | str = limited_field(
         "auto",
         "a number of steps of 0 or more, one per operator, seconds such as 0.2s, or auto",
         _is_lag,
     )
-    """How late the demonstrators react: in steps, one for all or one per operator (repeat the
-    option), or in seconds for all, as in 0.2s. Each state is learned with the action shown that
+    """How late the demonstrators react, in steps, or in seconds as in 0.2s: one for all, or one per
+    operator, as in ann=0.2s (repeat the option). Each state is learned with the action shown that
     much later. auto chooses it by cross-validation on each dataset."""
     offsets: str = limited_field("auto", ALLOWED_OFFSETS, is_offsets)
     """What is removed from the actions of operators who always err to one side. auto finds it on
@@ -110,6 +111,9 @@ class Settings:
     fits, and the run's configuration names it."""
 
     def __post_init__(self) -> None:
+        lag: Any = self.lag
+        if isinstance(lag, Mapping):
+            object.__setattr__(self, "lag", tuple(f"{name}={value}" for name, value in lag.items()))
         offsets: Any = self.offsets
         if isinstance(offsets, Mapping):
             object.__setattr__(self, "offsets", offsets_json(offsets))

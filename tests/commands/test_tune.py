@@ -79,6 +79,19 @@ def test_the_line_to_paste_searches_nothing_again(
     assert (offsets["p0"], offsets["p1"]) == (pytest.approx([0.5], 0.1), pytest.approx([-0.5], 0.1))
 
 
+def test_the_line_to_paste_names_the_lag_of_each_operator(
+    tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    path = tmp_path / "crowd.hdf5"
+    late_demos(1, 1, 3, episodes=24).save(path)
+    _, out, _ = call("tune", path, "--longest", 3, "--radius", 0.3, "--steps", 20)
+    line = out.splitlines()[-1].removeprefix("Next: counterbc ")
+    assert "--lag p0=1 --lag p1=1 --lag p2=3" in line
+    config = call_json(*shlex.split(line), "--out", tmp_path / "run")
+    assert config["members"] == ["seed 0, radius 0.3, lag 1/1/3"]
+    assert not config["choices"]
+
+
 @pytest.mark.parametrize(
     ("options", "names"),
     [
@@ -143,6 +156,8 @@ def test_the_presets_of_the_paper_search_nothing(
         (("--lag", "soon"), "lag is 'soon'; give steps such as 3, or seconds such as 0.2s"),
         (("--lag", "40"), "leaves no pair to learn from: the longest episode has 30 steps"),
         (("--lag", "1", "--lag", "2"), "2 lags for 0 operators"),
+        (("--lag", "ann=1"), "unknown operator 'ann'; allowed: none, as no operators are recorded"),
+        (("--lag", "auto", "--lag", "2"), "lag is 'auto'; give steps such as 3, or seconds such"),
     ],
 )
 def test_the_command_refuses_in_one_sentence(

@@ -15,6 +15,7 @@ from counterbc.data.lags import (
     lag_text,
     lagged_pairs,
     lags_among,
+    typed_lag,
     undo_lag,
 )
 from counterbc.errors import DataError, OptionError
@@ -85,6 +86,8 @@ def test_a_lag_is_given_in_steps_or_in_seconds() -> None:
     assert lag_of("0.2s", demos) == (4.0,)
     assert lag_of((1, 2.5), demos) == (1.0, 2.5)
     assert lag_of((0, 0), demos) == (0.0,)
+    assert lag_of(("0.1s", "0.2s"), demos) == (2.0, 4.0)
+    assert lag_of(("bob=0.1s", "ann=0.5"), demos) == (0.5, 2.0)
     assert lag_text((4.0,), 20.0) == "0.2 s (4 steps)"
     assert lag_text((1.0, 2.5)) == "1/2.5 steps"
 
@@ -97,6 +100,11 @@ def test_a_lag_is_given_in_steps_or_in_seconds() -> None:
         ("soon", "give steps such as 3, or seconds such as 0.2s"),
         ("0.2s", "the data have no rate"),
         ((1, 2, 3), "3 lags for 2 operators"),
+        (("ann=1", "bbo=2"), "unknown operator 'bbo'; allowed: ann, bob; did you mean bob?"),
+        ("ann=1", "lag is ann=1; give NAME=LAG once for each operator: ann, bob"),
+        (("ann=1", 2.0), "lag is ann=1 2.0; give NAME=LAG once for each operator"),
+        (("ann=1", "ann=2"), "lag is ann=1 ann=2; give NAME=LAG once for each operator"),
+        (("ann=soon", "bob=1"), "lag is 'ann=soon'; give steps such as 3, or seconds"),
     ],
 )
 def test_a_wrong_lag_is_refused_in_one_sentence(lag: object, message: str) -> None:
@@ -107,6 +115,18 @@ def test_a_wrong_lag_is_refused_in_one_sentence(lag: object, message: str) -> No
 def test_one_lag_per_operator_needs_operators_in_every_episode() -> None:
     with pytest.raises(OptionError, match="every episode names its operator"):
         lag_of((1, 2), numbered(3, 3, 3, operators=("ann", "bob", None)))
+
+
+def test_a_name_needs_operators() -> None:
+    with pytest.raises(OptionError, match="unknown operator 'ann'; allowed: none, as no operators"):
+        lag_of("ann=1", numbered(3, 3))
+
+
+def test_a_lag_is_typed_as_it_is_read() -> None:
+    demos = numbered(3, 3, operators=("ann = a", "bob"))
+    for lag in ((0.1 + 0.2,), (3.0, 1 / 3)):
+        assert lag_of(typed_lag(lag, demos.operators), demos) == lag
+    assert typed_lag((3.0, 0.5), demos.operators) == ("ann = a=3", "bob=0.5")
 
 
 def test_a_lag_longer_than_every_episode_is_refused() -> None:

@@ -87,17 +87,17 @@ def given_values(options: Any) -> dict[str, Any]:
         if f.metadata["literals"] and value not in f.metadata["literals"]:
             raise unknown(f.name, value, f.metadata["literals"])
     return {
-        f.name: _one_or_several(f.name, value) if f.metadata["scalar"] else value
+        f.name: _one_or_several(f, value) if f.metadata["scalar"] else value
         for f, value in values.items()
     }
 
 
-def _one_or_several(name: str, values: tuple[Any, ...]) -> Any:
-    """Return one value as itself and several as a tuple of numbers."""
+def _one_or_several(f: Field[Any], values: tuple[Any, ...]) -> Any:
+    """Return one value as itself and several as a tuple of what the field takes several of."""
     names = [value for value in values if isinstance(value, str)]
-    if names and len(values) > 1:
+    if names and len(values) > 1 and not f.metadata["several_texts"]:
         raise OptionError(
-            f"{name} is {' and '.join(map(str, values))}; give {names[0]} alone, or numbers"
+            f"{f.name} is {' and '.join(map(str, values))}; give {names[0]} alone, or numbers"
         )
     return values[0] if len(values) == 1 else values
 
@@ -154,6 +154,7 @@ def _options(name: str, group: Group) -> type:
         )
         kind, absent, scalar = _option_type(str if literals else hints[f.name])
         facts = {"scalar": scalar, "literals": literals, "option": _option_name(f)}
+        facts["several_texts"] = _takes_several_texts(hints[f.name])
         option_field = field(default=absent, metadata=facts)
         attributes.append((f.name, hint.Annotated[kind, setting], option_field))
     text = group.text or inspect.cleandoc(group.kind.__doc__ or "").split("\n")[0]
@@ -181,6 +182,12 @@ def _literals(kind: Any) -> tuple[str, ...]:
     words = tuple(word for m in members if get_origin(m) is Literal for word in get_args(m))
     only_words = all(get_origin(m) is Literal for m in members)
     return words if only_words and all(isinstance(w, str) for w in words) else ()
+
+
+def _takes_several_texts(kind: Any) -> bool:
+    """Return whether a field takes a tuple of texts."""
+    tuples = [m for m in _members(kind) if get_origin(m) is tuple]
+    return any(str in _members(get_args(m)[0]) for m in tuples)
 
 
 def _option_type(kind: Any) -> tuple[Any, Any, bool]:

@@ -48,6 +48,7 @@ class Tune(SelectionCommand):
 
     def chosen_options(self, choice: Tuning) -> dict[str, Any]:
         """Return what the settings leave to the data, as it was chosen."""
+        from counterbc.data.lags import typed_lag
         from counterbc.data.offsets import offsets_json
         from counterbc.methods import find_method
         from counterbc.settings import settings_for
@@ -57,7 +58,7 @@ class Tune(SelectionCommand):
         _, method = find_method(self.method)
         offsets = dict(choice.offsets.offsets)
         options: dict[str, Any] = {
-            "lag": choice.lag.lag,
+            "lag": typed_lag(choice.lag.lag, choice.lag.operators),
             "offsets": offsets_json(offsets) if offsets else "none",
         }
         if not isinstance(method.support, Demonstrated):

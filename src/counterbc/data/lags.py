@@ -15,9 +15,9 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import DataError, OptionError
+from counterbc.errors import DataError, OptionError, unknown
 
-Lag = float | str | Sequence[float]
+Lag = float | str | Sequence[float | str]
 NONE = (0.0,)
 """The lag of demonstrators who are not late."""
 _SECONDS = re.compile(r"\s*([0-9.eE+-]+)\s*s\s*")
@@ -26,9 +26,11 @@ _SECONDS = re.compile(r"\s*([0-9.eE+-]+)\s*s\s*")
 def lag_of(lag: Lag, demos: Demonstrations) -> tuple[float, ...]:
     """Return a lag in steps: one for everybody, or one per operator of the dataset.
 
-    A text such as "0.2s" is a lag in seconds, for data that have a rate.
+    A text such as "0.2s" is a lag in seconds, for data that have a rate, and "ann=0.2s" that of one
+    operator, in any order.
     """
-    values = (_steps(lag, demos),) if isinstance(lag, str) else tuple(np.atleast_1d(lag).tolist())
+    items = _in_order(lag_items(lag), demos)
+    values = [_steps(item, demos) if isinstance(item, str) else item for item in items]
     if not all(np.isfinite(v) and v >= 0 for v in values):
         raise OptionError(f"lag is {lag}; it must be 0 or more: nobody acts before they see")
     if len(values) > 1 and (len(values) != len(demos.operators) or not _all_labelled(demos)):
@@ -39,15 +41,29 @@ def lag_of(lag: Lag, demos: Demonstrations) -> tuple[float, ...]:
     return NONE if not any(values) else tuple(map(float, values))
 
 
+def lag_items(lag: Lag) -> tuple[float | str, ...]:
+    """Return one lag, or several, as a tuple."""
+    return tuple(lag) if isinstance(lag, Sequence) and not isinstance(lag, str) else (lag,)
+
+
 def lag_number(text: str) -> tuple[float, bool]:
-    """Return the number in a text such as "3" or "0.2s", and whether it is in seconds."""
-    match = _SECONDS.fullmatch(text)
+    """Return the number in a text such as "3", "0.2s" or "ann=0.2s", and whether it is seconds."""
+    number = text.rpartition("=")[2]
+    match = _SECONDS.fullmatch(number)
     try:
-        return float(match[1] if match else text), match is not None
+        return float(match[1] if match else number), match is not None
     except ValueError:
         raise OptionError(
             f"lag is {text!r}; give steps such as 3, or seconds such as 0.2s"
         ) from None
+
+
+def typed_lag(lag: tuple[float, ...], operators: Sequence[str]) -> tuple[float | str, ...]:
+    """Return a lag in steps as `lag_of` reads it, with the name of each of several operators."""
+    if len(lag) == 1:
+        return lag
+    names = zip(operators, lag, strict=True)
+    return tuple(f"{name}={str(steps).removesuffix('.0')}" for name, steps in names)
 
 
 def lags_among(
@@ -139,6 +155,24 @@ def answered_states(demos: Demonstrations, lag: Sequence[float]) -> tuple[Array,
     share, whole = np.modf(_by_pair(demos, lag))
     later = np.arange(len(whole)) - whole.astype(int)
     return later, later - (share > 0), share
+
+
+def _in_order(items: tuple[float | str, ...], demos: Demonstrations) -> tuple[float | str, ...]:
+    """Return lags in the order of the operators that they name; all of them or none are named."""
+    by_name = {str(item).rpartition("=")[0]: item for item in items if "=" in str(item)}
+    if not by_name:
+        return items
+    for name in by_name:
+        if name not in demos.operators:
+            raise unknown(
+                "operator", name, demos.operators or ["none, as no operators are recorded"]
+            )
+    if len(items) != len(demos.operators) or len(by_name) != len(items):
+        text = " ".join(map(str, items))
+        raise OptionError(
+            f"lag is {text}; give NAME=LAG once for each operator: {', '.join(demos.operators)}"
+        )
+    return tuple(by_name[name] for name in demos.operators)
 
 
 def _steps(text: str, demos: Demonstrations) -> float:
