@@ -82,6 +82,20 @@ def test_the_command_to_paste_repeats_the_lag(
     assert [e["pairs"] for e in payload["episodes"]] == [7] * 4
 
 
+def test_the_command_to_paste_repeats_every_digit(
+    annotated_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    lags = ("--lag", "bob=3", "--lag", "ada=1.23456789")
+    command = ("score", annotated_file, *lags, "--radius", 0.123456789, *QUICK[:6], "--exclude", 1)
+    _, out, _ = call(*command)
+    (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
+    pasted = shlex.split(line.removeprefix("robomimic").strip())
+    repeat = call_json(*pasted[1:-1], tmp_path / "m.hdf5")
+    assert repeat["lag"] == [1.23456789, 3.0]
+    assert repeat["radius"] == [0.123456789] * len(repeat["radius"])
+    assert repeat["episodes"] == call_json(*command)["episodes"]
+
+
 def test_a_build_fails_where_someone_is_too_far_off(annotated_file: Path, call: Call) -> None:
     assert call("score", annotated_file, *QUICK, "--fail-on", 100)[0] == 0
     status, out, _ = call("score", annotated_file, *QUICK, "--fail-on", 0.01)

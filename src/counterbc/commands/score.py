@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import Json, plain_table
+from counterbc.commands.command import Json, plain_table, suggestion
 from counterbc.commands.data_command import Demos
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from counterbc.diagnosis.meaning import Meaning
 
 UNITS = "each action dimension spans [-1, 1]"
-_DATA_OPTIONS = ("held_out", "obs", "format", "device")
+_DATA_OPTIONS = ("held_out", "obs", "format", "trusted", "actions_are", "device")
 _DISTANCES = ("distance", "90 %", "noise", "persistent")
 _MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
 
@@ -149,16 +148,20 @@ class ScoreCommand(DiagnosisCommand):
 
     def _mask_command(self, meaning: Meaning, exclude: int) -> str:
         """Return the same command with the radius that was chosen, which writes the mask."""
-        words = ["counterbc", "score", str(self.demos[0])]
-        for radius in meaning.radius if len(set(meaning.radius)) > 1 else meaning.radius[:1]:
-            words += ["--radius", f"{radius:g}"]
-        for lag in meaning.lag if any(meaning.lag) else ():
-            words += ["--lag", f"{lag:g}"]
+        from counterbc.data.lags import typed_lag
+        from counterbc.data.radii import radius_of
+
+        radius, demos = meaning.radius, meaning.demos
+        if radius_of(radius[0], [demos]) == radius:  # one number says it
+            radius = radius[:1]
+        changes: Json = {"radius": radius}
+        if any(meaning.lag):
+            changes["lag"] = typed_lag(meaning.lag, demos.operators)
         if "kernel" in self.given_options("settings"):
-            words += ["--kernel", self.kernel]
-        words += self.as_typed(*_DATA_OPTIONS)
-        words += ["--exclude", f"{exclude}", "--write-mask", "good", "--out", "marked.hdf5"]
-        return shlex.join(words)
+            changes["kernel"] = self.kernel
+        changes |= {"exclude": exclude, "write_mask": "good", "out": "marked.hdf5"}
+        typed = self.as_typed(*_DATA_OPTIONS, changes=changes)
+        return suggestion("score", self.demos[0], *typed)
 
 
 def _known(score: scores.Score) -> float:
