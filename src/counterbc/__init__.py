@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.methods import Method as Method
     from counterbc.policies import POLICIES as POLICIES
     from counterbc.policies import Flow as Flow
+    from counterbc.policies import FlowCNN as FlowCNN
     from counterbc.policies import GaussianCNN as GaussianCNN
     from counterbc.policies import GaussianCNNGRU as GaussianCNNGRU
     from counterbc.policies import GaussianGRU as GaussianGRU
@@ -117,8 +118,8 @@ _HOMES = {
     "losses": ("counter_bc_loss", "generalized_loss"),
     "methods": ("METHODS", "Method"),
     "policies": (
-        "POLICIES", "Flow", "GaussianCNN", "GaussianCNNGRU", "GaussianGRU", "GaussianMLP",
-        "Mixture", "Params", "Policy",
+        "POLICIES", "Flow", "FlowCNN", "GaussianCNN", "GaussianCNNGRU", "GaussianGRU",
+        "GaussianMLP", "Mixture", "Params", "Policy",
     ),
     "selection.held_out": ("HeldOut",),
     "selection.lag": ("LagChoice",),

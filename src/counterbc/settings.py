@@ -14,7 +14,14 @@ from counterbc.data.offsets import ALLOWED_OFFSETS, is_offsets, offsets_json
 from counterbc.errors import OptionError, unknown
 from counterbc.kernels.registry import KERNEL_NAMES
 from counterbc.methods import METHODS, Method, find_method
-from counterbc.policies import FOR_IMAGES, POLICIES, Policy
+from counterbc.policies import (
+    FOR_IMAGES,
+    POLICIES,
+    Flow,
+    GaussianCNN,
+    GaussianCNNGRU,
+    Policy,
+)
 from counterbc.supports import SUPPORTS, Demonstrated
 
 PAPER_STEPS = 10_000
@@ -147,14 +154,14 @@ class Settings:
     def _family(self, policy: Policy) -> Policy:
         """Return the policy of these settings, with the history of the method's.
 
-        It has its own layers, unless the method's policy has other layers than its class. The CNNs
-        always take those of the method, as in earlier versions.
+        It has its own layers, unless the method's policy has other layers than its class. The
+        Gaussian CNNs always take those of the method, as in earlier versions.
         """
         if self.policy is not None and type(policy) is not POLICIES[self.policy]:
             kind = POLICIES[self.policy]
-            usual, is_cnn = kind(), kind in FOR_IMAGES.values()
+            usual, is_gaussian_cnn = kind(), kind in (GaussianCNN, GaussianCNNGRU)
             is_custom = policy.hidden != type(policy).hidden
-            hidden = policy.hidden if is_custom or is_cnn else usual.hidden
+            hidden = policy.hidden if is_custom or is_gaussian_cnn else usual.hidden
             policy = kind(hidden=hidden, history=max(policy.history, usual.history))
         return policy if self.modes is None else policy.with_modes(self.modes)
 
@@ -188,13 +195,17 @@ def _ensemble(method: Method, count: int) -> Method:
 def _for_images(policy: Policy, image: tuple[int, int, int], policy_name: str | None) -> Policy:
     """Return the policy that replaces another if observations are images."""
     kind = FOR_IMAGES.get(type(policy))
-    if kind is None or (policy_name is not None and kind is not type(policy)):
+    if kind is None or (policy_name is not None and not issubclass(kind, type(policy))):
         choices = [name for name, candidate in POLICIES.items() if candidate in FOR_IMAGES.values()]
         raise OptionError(
             f"a {type(policy).__name__} reads vectors, but the observations are images of "
             f"{'×'.join(map(str, image))}; choose the policy {' or '.join(choices)}"
         )
-    return policy if isinstance(policy, kind) and policy.image == image else kind(image=image)
+    if isinstance(policy, kind) and policy.image == image:
+        return policy
+    is_flow = isinstance(policy, Flow)  # which stays the same but for its encoder
+    fields_to_keep = {f.name: getattr(policy, f.name) for f in fields(policy) if is_flow}
+    return kind(**fields_to_keep | {"image": image})
 
 
 def _reads_vectors(method: Method) -> OptionError:

@@ -1,6 +1,7 @@
 """The policies π_θ(a|s), one file each."""
 
 from counterbc.policies.flow import Flow
+from counterbc.policies.flow_cnn import FlowCNN
 from counterbc.policies.gaussian_cnn import GaussianCNN, GaussianCNNGRU
 from counterbc.policies.gaussian_gru import GaussianGRU
 from counterbc.policies.gaussian_mlp import GaussianMLP
@@ -14,13 +15,16 @@ POLICIES: dict[str, type[Policy]] = {
     "gaussian-cnn": GaussianCNN,
     "gaussian-cnn-gru": GaussianCNNGRU,
     "flow": Flow,
+    "flow-cnn": FlowCNN,
 }
 
-FOR_IMAGES: dict[type[Policy], type[GaussianCNN] | type[GaussianCNNGRU]] = {
+FOR_IMAGES: dict[type[Policy], type[GaussianCNN] | type[GaussianCNNGRU] | type[FlowCNN]] = {
     GaussianMLP: GaussianCNN,
     GaussianGRU: GaussianCNNGRU,
     GaussianCNN: GaussianCNN,
     GaussianCNNGRU: GaussianCNNGRU,
+    Flow: FlowCNN,
+    FlowCNN: FlowCNN,
 }
 """The policy that replaces another, by its exact class, where observations are images."""
 
@@ -28,6 +32,7 @@ __all__ = [
     "FOR_IMAGES",
     "POLICIES",
     "Flow",
+    "FlowCNN",
     "GaussianCNN",
     "GaussianCNNGRU",
     "GaussianGRU",

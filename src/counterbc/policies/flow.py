@@ -69,10 +69,13 @@ class Flow(Policy):
         )
 
     def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
-        inputs = obs_size * self.history + 2 * _OCTAVES + action_size
+        return self._init_layers(generator, obs_size * self.history, action_size)
+
+    def _init_layers(self, generator: torch.Generator, state_size: int, action_size: int) -> Params:
+        inputs = state_size + 2 * _OCTAVES + action_size
         return init_residual(generator, inputs, self.hidden, action_size)
 
-    def features(self, params: Params, obs: Tensor) -> Tensor:
+    def state(self, params: Params, obs: Tensor) -> Tensor:
         """Return what the first layer reads of the observations: (B, F)."""
         return obs if self.history == 1 else obs.flatten(-2)
 
@@ -88,7 +91,7 @@ class Flow(Policy):
         self, params: Params, obs: Tensor, actions: Tensor, u: Tensor
     ) -> tuple[Tensor, Tensor]:
         t, z = u[..., :1], torch.special.ndtri(u[..., 1:])  # (B, 1), (B, D)
-        count, x = actions.shape[-2], self.features(params, obs)
+        count, x = actions.shape[-2], self.state(params, obs)
         if count == 1:
             target = actions.squeeze(-2) - z
             x = torch.cat([x, _waves(t), torch.addcmul(z, t, target)], -1)
@@ -125,7 +128,7 @@ class Flow(Policy):
         """Return the first layer's parts of states (B, W) and times (K, W), and weights (D, W)."""
         by_state, by_action = _split(params["layer0.weight"], params["head.bias"].shape[-1])
         by_state, by_time = _split(by_state, 2 * _OCTAVES)
-        state = linear(self.features(params, obs), by_state, params["layer0.bias"])
+        state = linear(self.state(params, obs), by_state, params["layer0.bias"])
         return state, _waves(t.to(state).unsqueeze(-1)) @ by_time, by_action
 
     def log_likelihood(self, params: Params, obs: Tensor, action: Tensor, steps: int) -> Tensor:
@@ -156,7 +159,7 @@ class Flow(Policy):
         return log_pi - 0.5 * x.square().sum(-1) - x.shape[-1] * HALF_LOG_2PI
 
     def head(self, params: Params, obs: Tensor) -> tuple[Tensor, ...]:
-        return (self.features(params, obs),)
+        return (self.state(params, obs),)
 
     def log_prob(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
         self._refuse("its errors")
