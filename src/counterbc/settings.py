@@ -82,7 +82,22 @@ class Settings:
     """The policy to train, instead of the method's. A policy with a CNN is chosen automatically if
     observations are images."""
     modes: int | None = limited_field(None, *_COUNT)
-    """Number of Gaussians of the policy mixture; by default the policy's."""
+    """Number of Gaussians of the policies mixture and chunk; by default the policy's."""
+    history: int | None = limited_field(None, *_COUNT)
+    """Number of observations that the policy reads; by default the policy's."""
+    horizon: int | None = limited_field(None, *_COUNT)
+    """Number of actions that the policy predicts at once: a chunk. By default the policy's."""
+    execute: int | None = limited_field(None, *_COUNT)
+    """Number of actions of a chunk that are executed before the policy predicts again; by default
+    the policy's, or half of a given horizon."""
+    averages: bool = False
+    """Predict a chunk at every step, and average what the last chunks say about that step."""
+    temperature: float | None = limited_field(None, "a number of 0 or more", _not_negative)
+    """Scale of the initial noise when a flow acts; 0 is deterministic. By default the policy's."""
+    relative: str = "auto"
+    """The part of the observation that actions are relative to: the name of an observation key, or
+    names separated by commas, one for each action dimension, - for an absolute one. auto: what the
+    data declare; none: nothing."""
     steps: int | Literal["auto"] = limited_field("auto", *_COUNT_OR_AUTO)
     """Number of gradient steps, or auto, which chooses it by cross-validation on each dataset. The
     paper's is 10,000: 1000 epochs of 10."""
@@ -126,10 +141,13 @@ class Settings:
             object.__setattr__(self, "offsets", offsets_json(offsets))
         check_fields(self)
 
-    def apply(self, method: Method, obs_shape: tuple[int, ...] = ()) -> Method:
+    def apply(
+        self, method: Method, obs_shape: tuple[int, ...] = (), pairs: int | None = None
+    ) -> Method:
         """Return the method with the shape, counterfactuals and layers of these settings.
 
-        Networks read images if observations are images of `obs_shape`.
+        Networks read images if observations are images of `obs_shape`. The layers of some policies
+        depend on the number of pairs, where it is given.
         """
         support = method.support
         if not isinstance(support, Demonstrated):
@@ -142,14 +160,34 @@ class Settings:
         policy, weighting = self._family(method.policy), method.weighting
         if len(obs_shape) == 3:
             policy = _for_images(policy, obs_shape, self.policy)
+        policy = self._chunks(policy)
         if self.hidden is not None:
             policy = replace(policy, hidden=self.hidden)
             weighting = weighting.with_hidden(self.hidden)
+        elif pairs is not None:
+            policy = policy.sized(pairs)
         if len(obs_shape) == 3:
             if not weighting.reads_images:
                 raise _reads_vectors(method)
             weighting = weighting.for_images(obs_shape, policy.history, policy.hidden)
         return replace(method, support=support, policy=policy, weighting=weighting)
+
+    def _chunks(self, policy: Policy) -> Policy:
+        """Return the policy with the history, chunks and temperature of these settings."""
+        changes: dict[str, Any] = {}
+        if self.horizon is not None:
+            changes |= {"horizon": self.horizon, "execute": (self.horizon + 1) // 2}
+        for name in ("history", "execute", "temperature"):
+            if getattr(self, name) is not None:
+                changes[name] = getattr(self, name)
+        if "temperature" in changes and not hasattr(policy, "temperature"):
+            raise OptionError(
+                f"temperature is {self.temperature}, but only a flow has one; choose the policy "
+                "flow, or leave temperature out"
+            )
+        if self.averages:
+            changes["averages"] = True
+        return replace(policy, **changes)
 
     def _family(self, policy: Policy) -> Policy:
         """Return the policy of these settings, with the history of the method's.

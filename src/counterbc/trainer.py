@@ -20,6 +20,7 @@ from counterbc.data.offsets import Offsets, offsets_of, remove_offsets
 from counterbc.data.radii import Radius
 from counterbc.errors import DataError, OptionError
 from counterbc.methods import Method, find_method
+from counterbc.policies import Policy
 from counterbc.selection.folds import LEAST_PAIRS
 from counterbc.selection.held_out import Training
 from counterbc.selection.offsets import find_offsets
@@ -62,8 +63,9 @@ def train(
     settings, datasets = settings_for(preset, **changes), as_datasets(demos)
     if start is not None and settings.ensemble == "auto" and definition.shards == 1:
         settings = replace(settings, ensemble=start.shards)
-    definition = settings.apply(definition, datasets[0].obs_shape)
-    held_out: list[Demonstrations] = []
+    pairs = min(d.pairs for d in datasets)
+    definition = settings.apply(definition, datasets[0].obs_shape, pairs)
+    settings, held_out = _policy_defaults(settings, definition.policy), []
     if settings.held_out:
         halves = [d.split(settings.held_out, seed=0) for d in datasets]
         datasets, held_out = [h[0] for h in halves], [h[1] for h in halves]
@@ -95,6 +97,23 @@ def train(
     if isinstance(progress, bool):
         progress = Bar(f"training {name}") if progress else Quiet()
     return run(plan, device=torch_device, dtype=dtype, out=folder, resume=resume, progress=progress)
+
+
+def _policy_defaults(settings: Settings, policy: Policy) -> Settings:
+    """Return the settings with what a large policy fixes instead of choosing it from the data."""
+    if policy.steps is None:
+        return settings
+    if not policy.has_density and settings.ensemble not in ("auto", 1):
+        raise OptionError(
+            f"ensemble is {settings.ensemble}, but actions that a {type(policy).__name__} samples "
+            "cannot be averaged; leave ensemble out"
+        )
+    return replace(
+        settings,
+        steps=policy.steps if settings.steps == "auto" else settings.steps,
+        radius=0.0 if settings.radius == "auto" else settings.radius,
+        ensemble=1 if settings.ensemble == "auto" else settings.ensemble,
+    )
 
 
 @dataclass(frozen=True)

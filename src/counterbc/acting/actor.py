@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from counterbc.acting.act import ACTS, Act
-from counterbc.acting.forward import BODIES, Forward, Numpy, TrainedNetworks
+from counterbc.acting.forward import Forward, Numpy, TrainedNetworks, fits
 from counterbc.data import draws
 from counterbc.errors import DataError, unknown
 from counterbc.policies import Params
+
+_AVERAGING = 0.01
+"""Overlapping predictions of an action are averaged with weights exp(−0.01 i), the oldest being
+i = 0, as by ACT."""
 
 
 class Acting:
@@ -40,34 +44,65 @@ class Acting:
         p, shape = self.policies, (len(self.episodes), self.policies.policy.history)
         kind = torch.uint8 if len(p.obs_shape) > 1 else torch.float32
         self.window = p.scales.obs_mean.new_zeros(len(p.seeds), *shape, p.obs_size, dtype=kind)
+        self.plans: list[Tensor] = []  # the last predicted actions (P, E, H, A), oldest first
         self.step = 0
 
     @torch.no_grad()
     def actions(self, obs: Tensor) -> Tensor:
         """Return actions for observations (P, E, S), both in the user's units: (P, E, A)."""
+        policy = self.policies.policy
+        self._observe(obs)
+        if policy.averages:
+            self.plans = [*self.plans[1 - policy.horizon :], self._predict(obs)]
+            action = self._average()
+        else:
+            if self.step % policy.execute == 0:
+                self.plans = [self._predict(obs)]
+            action = self.plans[0][:, :, self.step % policy.execute]
+        self.step += 1
+        return action
+
+    def _observe(self, obs: Tensor) -> None:
+        """Append observations (P, E, S) to the window (P, E, history, S)."""
         p = self.policies
         scaled_obs = p.scales.obs(obs.to(self.window)).unsqueeze(2)
-        self.window = torch.cat([self.window[:, :, 1:], scaled_obs], dim=2)  # (P, E, history, S)
-        window = self.window if p.policy.history > 1 else scaled_obs.squeeze(2)
-        actions = self._networks(window.repeat_interleave(p.shards, 0))  # (N, E, A)
-        self.step += 1
-        return p.scales.restore(actions.unflatten(0, (-1, p.shards)).mean(1))
+        if self.step == 0 and p.policy.repeats_first:
+            self.window = scaled_obs.expand_as(self.window)
+        else:
+            self.window = torch.cat([self.window[:, :, 1:], scaled_obs], dim=2)
+
+    def _predict(self, obs: Tensor) -> Tensor:
+        """Return the next H actions in the user's units: (P, E, H, A)."""
+        p = self.policies
+        window = self.window if p.policy.history > 1 else self.window.squeeze(2)
+        targets = self._networks(window.repeat_interleave(p.shards, 0))  # (N, E, H · A)
+        targets = targets.unflatten(0, (-1, p.shards)).mean(1)
+        return p.scales.restore_targets(targets, obs.to(targets))
+
+    def _average(self) -> Tensor:
+        """Return the mean of what the last H predictions say about this step: (P, E, A)."""
+        ages = range(len(self.plans) - 1, -1, -1)
+        about = torch.stack([x[:, :, k] for x, k in zip(self.plans, ages, strict=True)])
+        weights = torch.exp(-_AVERAGING * torch.arange(len(about), device=about.device))
+        mean: Tensor = torch.tensordot((weights / weights.sum()).to(about), about, 1)
+        return mean
 
     def chances(self) -> Tensor:
-        """Return the uniform numbers that decide the next sample: (N, E, A)."""
-        index = self.episodes + (self.step << 32)
-        return draws.uniform(self.seeds, "act", index, self.policies.action_size)
+        """Return the uniform numbers that decide the next actions: (N, E, numbers)."""
+        p, index = self.policies, self.episodes + (self.step << 32)
+        size = p.policy.horizon * p.action_size
+        count = p.policy.act_numbers(size, self.act == "sample")
+        return draws.uniform(self.seeds, "act", index, count)
 
     def _networks(self, window: Tensor) -> Tensor:
-        policy = self.policies.policy
-        chances = [self.chances().to(self.policies.scales.obs_mean)] if self.act == "sample" else []
+        policy, is_sampled = self.policies.policy, self.act == "sample"
+        chances = self.chances().to(self.policies.scales.obs_mean)
 
-        def act_one(params: Params, obs: Tensor, u: Tensor | None = None) -> Tensor:
-            head = policy.head(params, obs)
-            return policy.mean(head) if u is None else policy.sample(head, u)
+        def act_one(params: Params, obs: Tensor, u: Tensor) -> Tensor:
+            return policy.act(params, obs, u if u.shape[-1] else None, is_sampled)
 
         actions: Tensor = (act_one if policy.stacks else torch.func.vmap(act_one))(
-            self.policies.params, window, *chances
+            self.policies.params, window, chances
         )
         return actions
 
@@ -77,7 +112,8 @@ class Actor:
 
     def __init__(self, acting: Acting) -> None:
         self._acting = acting
-        in_numpy = acting.act == "mean" and type(acting.policies.policy) in BODIES
+        p = acting.policies
+        in_numpy = acting.act == "mean" and fits(p.policy, p.scales)
         self._forward = Forward(acting.policies, Numpy()) if in_numpy else None
         self.reset()
 

@@ -6,6 +6,7 @@ configuration claims: layers are compared with the tensors in the file first.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
@@ -39,7 +40,12 @@ def read_policy(spec: dict[str, Any], params: Params) -> Policy:
     if not isinstance(kind, str) or kind not in POLICIES:
         raise unknown("policy", kind, POLICIES)
     stored = sum(v.numel() for v in params.values())
+    kinds = {f.name: f.type for f in dataclasses.fields(POLICIES[kind])}
     for name, value in fields.items():
+        if kinds.get(name) in ("bool", "float"):
+            if type(value).__name__ != kinds[name]:
+                raise ValueError(f"{name} of the policy is {value!r:.60}")
+            continue
         for number in value if isinstance(value, tuple) else (value,):
             if not isinstance(number, int) or isinstance(number, bool):
                 raise ValueError(f"{name} of the policy is {value!r:.60}")
@@ -55,17 +61,41 @@ def read_policy(spec: dict[str, Any], params: Params) -> Policy:
     return policy
 
 
+def read_scales(spec: dict[str, Any], tensors: Params) -> Scaling:
+    """Return the scales that a configuration and its tensors describe.
+
+    Runs of earlier versions predict single actions, and have no tensors of targets.
+    """
+    rows: dict[str, Any] = {n: tensors.get(n) for n in TENSORS}
+    for name in TENSORS[:4]:
+        if rows[name] is None:
+            raise ValueError(f"{name} of the normalization is missing")
+    relative = spec.get("relative", [])
+    if not isinstance(relative, list) or not all(type(i) is int for i in relative):
+        raise ValueError(f"relative of the normalization is {relative!r:.60}")
+    return Scaling(**rows, **{**spec, "relative": tuple(relative)})
+
+
 def check_scales(scales: Scaling, members: int) -> None:
     """Refuse a normalization of another shape, and one with which no action can be computed."""
     if len(scales.obs_mean) != members:
         raise ValueError(f"{len(scales.obs_mean)} normalizations for {members} members")
     tensors = {name: getattr(scales, name) for name in TENSORS}
     shapes = [tuple(t.shape) for t in tensors.values()]
-    if len(shapes[0]) != 2 or len(shapes[2]) != 2 or shapes[::2] != shapes[1::2]:
+    if any(len(shape) != 2 for shape in shapes) or shapes[::2] != shapes[1::2]:
         raise ValueError(f"the normalization has shapes {shapes}")
+    size, width = shapes[2][1], shapes[4][1]
+    if not size or not width or width % size or shapes[4][0] != members:
+        raise ValueError(f"the normalization has shapes {shapes}")
+    if scales.relative and (
+        len(scales.relative) != size or not -1 <= max(scales.relative) < shapes[0][1]
+    ):
+        raise ValueError(f"relative of the normalization is {scales.relative!r:.60}")
     for name, tensor in tensors.items():
         if tensor.dtype != torch.float32 or not bool(tensor.isfinite().all()):
             raise ValueError(f"{name} of the normalization is not finite")
+    if not bool((tensors["target_scale"] > 0).all()):
+        raise ValueError("the normalization has scales that are not positive")
     if not bool((scales.obs_scale > 0).all() and (scales.action_low <= scales.action_high).all()):
         raise ValueError("the normalization has scales that are not positive")
     if scales.action_set not in ("box", "ball") or not isinstance(scales.scale_actions, bool):
@@ -80,7 +110,9 @@ def check_params(
     `diverged` are the networks that may have such parameters, because their training diverged;
     None: all may.
     """
-    obs_size, action_size = scales.obs_mean.shape[1], scales.action_low.shape[1]
+    if scales.horizon != policy.horizon:
+        raise ValueError(f"the normalization is of {scales.horizon} actions, not {policy.horizon}")
+    obs_size, action_size = scales.obs_mean.shape[1], scales.horizon * scales.action_low.shape[1]
     stored = sum(v.numel() for v in params.values()) // networks
     with _AtMost(_SLACK * stored):
         fresh = policy.init(torch.Generator(), obs_size, action_size)

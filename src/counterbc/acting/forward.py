@@ -150,6 +150,11 @@ def _gru(ops: Ops, p: Weights, policy: Policy, scaled_obs: Value, window: Value)
 BODIES: dict[type[Policy], Body] = {GaussianMLP: _mlp, GaussianGRU: _gru}
 
 
+def fits(policy: Policy, scales: Scaling) -> bool:
+    """Return whether `Forward` computes the actions of a policy."""
+    return type(policy) in BODIES and policy.horizon == 1 and not scales.relative
+
+
 class Forward:
     """The step of one member; with several shards, weights have a leading shard dimension."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterbc.acting.act import ACTS, Act
-from counterbc.acting.forward import BODIES, Forward, Value
+from counterbc.acting.forward import BODIES, Forward, Value, fits
 from counterbc.acting.parity import Parity, check_parity
 from counterbc.acting.policies import Policies
 from counterbc.data.version import __version__
@@ -56,7 +56,7 @@ def _exportable(policies: Policies, path: Path, member: int, act: str) -> Polici
         raise unknown("way of acting", act, ACTS)
     if not 0 <= member < len(policies):
         raise OptionError(f"member {member} does not exist; there are 0 … {len(policies) - 1}")
-    if type(policies.policy) not in BODIES:
+    if not fits(policies.policy, policies.scales):
         raise OptionError(
             f"a {type(policies.policy).__name__} cannot be exported, only policies that read "
             f"vectors: {', '.join(kind.__name__ for kind in BODIES)}; act with policies[0].actor()"

@@ -126,14 +126,16 @@ class Policies:
         radius = ", ".join(radius_text(r) for r in radii)
         origin = self.run_config.radius_from
         text = origin if origin == "not used" else f"{radius} ({origin}){self._kept_text()}"
-        kind = f"{type(self.policy).__name__}{self.policy.hidden}"
+        kind, horizon = f"{type(self.policy).__name__}{self.policy.hidden}", self.policy.horizon
+        chunk = f"; it predicts {horizon} actions and executes {self.policy.execute}"
         shards = f" of {self.shards} networks each" if self.shards > 1 else ""
         lines = [
             f"Policies trained with {self.method}",
             f"  members  {len(self)}{shards}, seeds {_ranges(list(self.seeds))}",
             f"  radius   {text}",
             f"  policy   {kind}: {'×'.join(map(str, self.obs_shape))} → {self.action_size}"
-            + (f", reading {self.policy.history} observations" if self.policy.history > 1 else ""),
+            + (f", reading {self.policy.history} observations" if self.policy.history > 1 else "")
+            + (chunk if horizon > 1 else ""),
             f"  actions  {self._bounds_text()}",
         ]
         if self.diverged.any():
@@ -200,6 +202,7 @@ class Policies:
                 "action_set": self.scales.action_set,
                 "scale_actions": self.scales.scale_actions,
                 "bounds_from": self.scales.bounds_from,
+                "relative": list(self.scales.relative),
             },
             "config": self.config,
         }
@@ -212,8 +215,7 @@ class Policies:
 
     @staticmethod
     def _of(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
-        rows: dict[str, Any] = {n: tensors[f"normalization/{n}"] for n in TENSORS}
-        scales = Scaling(**rows, **config["normalization"])
+        scales = checks.read_scales(config["normalization"], _under(tensors, "normalization/"))
         members = tuple(Member.of(m) for m in config["members"])
         curve, params = _under(tensors, "curve/"), _under(tensors, "policy/")
         policy, shards = checks.read_policy(config["policy"], params), int(config["shards"])

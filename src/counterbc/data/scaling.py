@@ -33,6 +33,22 @@ class Scaling:
     """Whether the policy works in [-1, 1]; else in the user's units."""
     bounds_from: str = "declared"
     """Where the action bounds come from: declared, or the data's 1–99 % range."""
+    target_mean: Tensor = None  # type: ignore[assignment]  # (P, H · A); 0 by default
+    target_scale: Tensor = None  # type: ignore[assignment]  # (P, H · A); 1 by default
+    relative: tuple[int, ...] = ()
+    """For each action dimension the observation dimension it is relative to, −1 for an absolute
+    one; empty where all are absolute."""
+
+    def __post_init__(self) -> None:
+        defaults = torch.zeros_like(self.action_low), torch.ones_like(self.action_low)
+        for name, tensor in zip(("target_mean", "target_scale"), defaults, strict=True):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, tensor)
+
+    @property
+    def horizon(self) -> int:
+        """H, the number of actions that a policy predicts at once."""
+        return self.target_mean.shape[1] // self.action_low.shape[1]
 
     @staticmethod
     def fit(demos: Demonstrations, scale_obs: bool, scale_actions: bool) -> Scaling:
@@ -89,6 +105,32 @@ class Scaling:
         """Return the policy's actions in the user's units, projected to A."""
         return self._unscale(action if self.scale_actions else self._scale(action))
 
+    def targets(self, actions: Tensor, obs: Tensor) -> Tensor:
+        """Return what a policy predicts at obs (P, …, S) for actions (P, …, H, A), both in the
+        user's units: (P, …, H · A).
+
+        Relative actions are differences to the observed part, scaled like the actions.
+        """
+        scaled_actions = self.action(actions)
+        if self.relative:
+            scaled_actions = scaled_actions - self._origin(obs)
+        flat = scaled_actions.flatten(-2)
+        return (flat - _like(self.target_mean, flat)) / _like(self.target_scale, flat)
+
+    def restore_targets(self, targets: Tensor, obs: Tensor) -> Tensor:
+        """Return the actions (P, …, H, A) that a policy predicted at obs, projected to A."""
+        flat = targets * _like(self.target_scale, targets) + _like(self.target_mean, targets)
+        scaled_actions: Tensor = flat.unflatten(-1, (self.horizon, -1))
+        if self.relative:
+            scaled_actions = scaled_actions + self._origin(obs)
+        return self.restore(scaled_actions)
+
+    def _origin(self, obs: Tensor) -> Tensor:
+        """Return what scaled actions are relative to, 0 where they are absolute: (P, …, 1, A)."""
+        index = torch.tensor(self.relative, device=obs.device)
+        observed = self.action(obs[..., index.clamp(min=0)])
+        return torch.where(index >= 0, observed, 0).unsqueeze(-2)
+
     def project(self, action: Tensor) -> Tensor:
         """Return recorded actions, in the user's units, projected to A."""
         return self._unscale(self._scale(action))
@@ -126,7 +168,7 @@ def _action_scales(demos: Demonstrations) -> Scaling:
     return Scaling.fit(demos, scale_obs=True, scale_actions=True)
 
 
-TENSORS = tuple(f.name for f in fields(Scaling))[:4]
+TENSORS = tuple(f.name for f in fields(Scaling) if "Tensor" in str(f.type))
 
 
 def _like(scale: Tensor, x: Tensor) -> Tensor:

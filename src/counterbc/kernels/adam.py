@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
+_FIRST_STEPS = 9.0
+"""A moving average weighs step t by 9 / (9 + t) at first, to forget the initial parameters."""
 
 
 class Adam:
@@ -19,10 +21,13 @@ class Adam:
     does not have it, public functions compute the same update.
     """
 
-    def __init__(self, params: list[Tensor], learning_rate: float) -> None:
+    def __init__(self, params: list[Tensor], learning_rate: float, average: float = 0.0) -> None:
+        """`average` is the share of each step in a moving average of the parameters; 0: none."""
         self.params, self.learning_rate = params, learning_rate
         self.first = [torch.zeros_like(p, requires_grad=False) for p in params]
         self.second = [torch.zeros_like(p, requires_grad=False) for p in params]
+        self.average = average
+        self.averages = [p.detach().clone() for p in params] if average else []
         # The kernel takes one counter per tensor; here they are the same tensor.
         self.count = torch.zeros((), device=params[0].device)
         self.counts = [self.count] * len(params)
@@ -34,10 +39,18 @@ class Adam:
         self.count.add_(1)
         if self.fused is None:
             self._plain_step(grads)
-            return
-        grads = [g.contiguous() for g in grads]  # the kernel reads memory in order
-        options = _options(self.learning_rate)
-        self.fused(self.params, grads, self.first, self.second, [], self.counts, **options)
+        else:
+            grads = [g.contiguous() for g in grads]  # the kernel reads memory in order
+            options = _options(self.learning_rate)
+            self.fused(self.params, grads, self.first, self.second, [], self.counts, **options)
+        if self.average:
+            self._update_averages()
+
+    def _update_averages(self) -> None:
+        share = (_FIRST_STEPS / (_FIRST_STEPS + self.count)).clamp(min=self.average)
+        changes = torch._foreach_sub(self.params, self.averages)
+        torch._foreach_mul_(changes, share)
+        torch._foreach_add_(self.averages, changes)
 
     def _plain_step(self, grads: list[Tensor]) -> None:
         count = self.count.double()
@@ -55,7 +68,7 @@ class Adam:
 
     def state(self) -> list[Tensor]:
         """Return every tensor that a step changes."""
-        return [self.count, *self.params, *self.first, *self.second]
+        return [self.count, *self.params, *self.first, *self.second, *self.averages]
 
 
 @cache

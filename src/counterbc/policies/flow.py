@@ -11,6 +11,7 @@ from torch import Tensor
 
 from counterbc.errors import OptionError
 from counterbc.policies.fused import HALF_LOG_2PI
+from counterbc.policies.gaussian_mlp import GaussianMLP
 from counterbc.policies.layers import linear
 from counterbc.policies.policy import Params, Policy
 from counterbc.policies.residual import check_widths, hidden_for, init_residual, residual_layers
@@ -61,6 +62,9 @@ class Flow(Policy):
     def sized(self, pairs: int) -> Flow:
         usual = type(self).hidden
         return replace(self, hidden=hidden_for(pairs, usual)) if self.hidden == usual else self
+
+    def one_step(self) -> Policy:
+        return GaussianMLP()
 
     def with_modes(self, modes: int) -> Policy:
         raise OptionError(

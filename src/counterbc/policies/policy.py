@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import torch
@@ -53,6 +53,9 @@ class Policy(ABC):
     methods below they are one action of H · A numbers, step after step."""
     execute: int = field(default=1, kw_only=True)
     """How many of them are executed before the policy predicts again."""
+    averages: bool = field(default=False, kw_only=True)
+    """Whether the policy predicts at every step instead, and what its last predictions say about
+    the same step is averaged."""
 
     def __post_init__(self) -> None:
         if not self.hidden or min(self.hidden) < 1:
@@ -85,6 +88,12 @@ class Policy(ABC):
     def sized(self, pairs: int) -> Policy:
         """Return the same policy with layers that suit this many pairs, unless they were chosen."""
         return self
+
+    def one_step(self) -> Policy:
+        """Return the policy that stands for this one where single actions are compared."""
+        if self.horizon == 1:
+            return self
+        return replace(self, horizon=1, execute=1, averages=False)
 
     def obs_shape(self, size: int) -> tuple[int, ...]:
         """Return the shape of an observation as users give it; a vector has `size` numbers."""

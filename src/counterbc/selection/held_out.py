@@ -62,10 +62,14 @@ class Training:
 
     name: str
     method: Method
-    """The method with the settings applied."""
+    """The method with the settings applied; its policy predicts single actions."""
     settings: Settings
     device: torch.device
     progress: Progress
+
+    def __post_init__(self) -> None:
+        one_step = replace(self.method, policy=self.method.policy.one_step())
+        object.__setattr__(self, "method", one_step)
 
 
 @dataclass(frozen=True)
@@ -252,13 +256,15 @@ def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[
         return _late_residuals(policies, data, pairs)
     action, window = _act(policies, data, pairs)
     scales, policy = policies.scales, policies.policy
-    actions = scales.action(torch.tensor(data.action[pairs]).expand_as(action))
+    demonstrated = torch.tensor(data.action[pairs]).expand_as(action)
     if policy.modes and policies.shards == 1:
+        obs = policies.tensor(data.obs[pairs]).expand(len(policies), -1, -1)
+        actions = scales.targets(demonstrated.unsqueeze(-2), obs)
         mean, variance = _mode_moments(policies, policy, window, actions)
         if policy.reach > 1:  # beyond the bound of a censored action there is no error
-            mean = scales.action(scales.restore(mean))
+            mean = scales.targets(scales.restore_targets(mean, obs), obs)
     else:
-        mean = scales.action(action)
+        actions, mean = scales.action(demonstrated), scales.action(action)
         variance = torch.zeros_like(mean)
     return (actions - mean).double().numpy(), variance.double().numpy()
 

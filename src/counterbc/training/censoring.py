@@ -17,7 +17,7 @@ from counterbc.methods import Method
 from counterbc.settings import Settings
 
 REACH = 2
-"""The largest mean of a policy whose actions are censored; the bounds are ±1."""
+"""The largest mean of a policy whose actions are censored or relative; the bounds are ±1."""
 
 
 def is_censored(datasets: Sequence[Demonstrations], method: Method, settings: Settings) -> bool:
@@ -59,6 +59,11 @@ def _reason(data: Demonstrations, method: Method) -> str | None:
             "the feasible actions are a ball, which cuts the length of an action and not its "
             "dimensions; only bounds of each dimension are supported"
         )
+    if method.policy.horizon > 1:
+        return (
+            f"the policy predicts {method.policy.horizon} actions at once, whose bounds are not "
+            "supported; train with censored=False, or with a horizon of 1"
+        )
     if method.weighting.compares_densities:
         return (
             f"the weighting {type(method.weighting).__name__} compares densities, and the "
@@ -68,7 +73,7 @@ def _reason(data: Demonstrations, method: Method) -> str | None:
     return None
 
 
-def censored_method(method: Method) -> Method:
+def wide_method(method: Method) -> Method:
     """Return the method with a policy whose mean can lie beyond the bounds."""
     return replace(method, policy=replace(method.policy, reach=REACH))
 

@@ -12,7 +12,8 @@ from counterbc.training.networks import Networks
 
 _NUMBERS = 1 << 22  # uniform numbers per chunk while the table is filled
 _CACHED = 1 << 18  # and while they are computed for a step
-_EPOCH = 1 << 40  # above any position in a list
+EPOCH = 1 << 40
+"""The first index of an epoch's random numbers is a multiple of it, above any position."""
 
 
 class Counterfactuals:
@@ -28,11 +29,16 @@ class Counterfactuals:
         *,
         memory: float,
         resample: bool = False,
+        horizon: int = 1,
     ) -> None:
-        """`action` (T, A) of all pairs and `radius` (N, A) are in the policy's units."""
+        """`action` (T, H · A) of all pairs and `radius` (N, H · A) are in the policy's units.
+
+        C(s, a) of `horizon` actions is the product of the sets of each.
+        """
         self.support, self.feasible, self.nets = support, feasible, nets
         self.action, self.radius, self.resample = action, radius, resample
-        self.numbers = support.draws(action.shape[1], feasible)
+        self.horizon, size = horizon, action.shape[1] // horizon
+        self.numbers = horizon * support.draws(size, feasible)
         self.rows = torch.arange(len(radius), device=radius.device).unsqueeze(1)
         numbers = nets.pairs.numel() * action.shape[1] * (1 + support.count)
         fits = numbers * action.element_size() <= memory * 2**30
@@ -61,15 +67,21 @@ class Counterfactuals:
         action = self.action[pairs]  # (N, B, A)
         if self.support.count == 0:
             return action.unsqueeze(-2)
-        index = position + epoch * _EPOCH if self.resample else position
+        index = position + epoch * EPOCH if self.resample else position
         count = self.support.count * self.numbers
         u = draws.uniform(self.nets.seeds[rows], "counterfactuals", index, count)
-        u = u.unflatten(-1, (self.support.count, self.numbers)).to(action.dtype)  # (N, B, M, D)
+        u = u.unflatten(-1, (self.support.count, self.horizon, -1)).to(action.dtype)
         points = self.support.place(
-            action.flatten(0, 1), self.radius[rows].expand_as(action).flatten(0, 1),
-            u.flatten(0, 1), self.feasible,
+            self._by_step(action), self._by_step(self.radius[rows].expand_as(action)),
+            u.transpose(2, 3).flatten(0, 2), self.feasible,
         )  # fmt: skip
-        return points.view(*action.shape[:2], *points.shape[1:])
+        by_step = points.view(*action.shape[:2], self.horizon, *points.shape[1:])
+        return by_step.transpose(2, 3).flatten(-2)  # (N, B, M, H · A)
+
+    def _by_step(self, action: Tensor) -> Tensor:
+        """Return the actions (N, B, H · A) one by one: (N · B · H, A)."""
+        steps: Tensor = action.unflatten(-1, (self.horizon, -1))
+        return steps.flatten(0, 2)
 
     def _fill(self) -> Tensor:
         nets, pairs = self.nets.pairs.shape

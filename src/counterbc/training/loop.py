@@ -86,7 +86,7 @@ class Loop:
                 for round_ in range(total_step // steps, rounds):
                     networks = self._start_round(round_, params, state)
                     self._round(networks, round_, max(total_step - round_ * steps, 0), interrupt)
-                    params, state = {k: v.detach() for k, v in networks.params.items()}, None
+                    params, state = networks.deployed, None
         finally:
             self.progress.stop()
         assert params is not None
@@ -116,7 +116,7 @@ class Loop:
             step += count
             total_step = round_ * steps + step
             if step in self.snapshot_steps and round_ == self.method.rounds - 1:
-                params = {name: value.detach().clone() for name, value in networks.params.items()}
+                params = {name: value.clone() for name, value in networks.deployed.items()}
                 self.snapshots[step] = params
             self._record(networks, total_step, step)
             if step == steps:

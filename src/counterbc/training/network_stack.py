@@ -10,11 +10,11 @@ from counterbc.kernels.adam import Adam
 from counterbc.kernels.step_kernel import StepCase, StepKernel, StepTensors
 from counterbc.methods import Method
 from counterbc.policies import Params
-from counterbc.training.counterfactuals import Counterfactuals
+from counterbc.training.counterfactuals import EPOCH, Counterfactuals
 from counterbc.training.networks import Networks
 from counterbc.training.store import Store
 from counterbc.weightings import Batch, Pairs
-from counterbc.weightings.weighting import SIDE
+from counterbc.weightings.weighting import NUMBERS, SIDE
 
 Columns = dict[str, Tensor]
 _POLICY, _WEIGHTING = "policy.", "weighting."
@@ -101,15 +101,25 @@ class View:
     def batch(self, position: Tensor, epoch: Tensor) -> Batch:
         """Return the batch at positions (N, B) of each list, stacked over networks."""
         pairs = self.nets.pairs.gather(1, position)
-        history = self.method.policy.history
-        obs = self.store.windows(pairs, history)
+        policy = self.method.policy
+        obs = self.store.windows(pairs, policy.history, policy.repeats_first)
         return Batch(
             obs=obs,
-            state=obs if history == 1 else obs[:, :, -1],
+            state=obs if policy.history == 1 else obs[:, :, -1],
             actions=self.counterfactuals.at(pairs, position, epoch),
             columns={name: column[self.rows, position] for name, column in self.columns.items()}
-            | self._sides(pairs),
+            | self._sides(pairs)
+            | self._numbers(position, epoch),
         )
+
+    def _numbers(self, position: Tensor, epoch: Tensor) -> dict[str, Tensor]:
+        """Return the column of uniform numbers that the policy's errors use, if it uses any."""
+        count = self.method.policy.error_numbers(self.store.action.shape[1])
+        if not count:
+            return {}
+        index = position + epoch * EPOCH
+        numbers = draws.uniform(self.nets.seeds.unsqueeze(1), "errors", index, count)
+        return {NUMBERS: numbers.to(self.store.action.dtype)}
 
     def _sides(self, pairs: Tensor) -> dict[str, Tensor]:
         """Return the column of sides of pairs (N, B), where actions are censored."""
@@ -161,7 +171,7 @@ class View:
         chunk = chunk_size(self.store, count)
         for begin in range(0, width, chunk):
             pairs = self.nets.pairs[:, begin : begin + chunk]
-            obs = self.store.windows(pairs, policy.history)
+            obs = self.store.windows(pairs, policy.history, policy.repeats_first)
             action, side = self.store.action[pairs], self._sides(pairs)
             for k in range(shards):
                 network = self.nets.members * shards + k
@@ -183,7 +193,8 @@ class NetworkStack:
     ) -> None:
         self.view = view
         self.params = {name: value.clone().requires_grad_() for name, value in params.items()}
-        self.adam = Adam(list(self.params.values()), learning_rate)
+        average = view.method.policy.average
+        self.adam = Adam(list(self.params.values()), learning_rate, average)
         self.loss = view.store.action.new_zeros(len(view.nets.pairs))  # (N,) of the last step
         tensors = StepTensors(
             policy_params=policy_params(self.params),
@@ -197,6 +208,12 @@ class NetworkStack:
             gather=view.batch,
         )
         self.kernel = kernel(case, tensors)
+
+    @property
+    def deployed(self) -> Params:
+        """The parameters that act: the last ones, or their moving average."""
+        values = self.adam.averages or self.params.values()
+        return {k: v.detach() for k, v in zip(self.params, values, strict=True)}
 
     def steps(self, position: Tensor, epoch: Tensor) -> None:
         """Take a block of steps on the pairs at these positions: (steps, N, B) each."""
@@ -219,6 +236,8 @@ class NetworkStack:
             state[f"params/{name}"] = value.detach()
             state[f"adam/first/{name}"] = self.adam.first[i]
             state[f"adam/second/{name}"] = self.adam.second[i]
+            if self.adam.averages:
+                state[f"adam/average/{name}"] = self.adam.averages[i]
         return state | {f"columns/{k}": v for k, v in self.view.columns.items()}
 
     @torch.no_grad()

@@ -8,15 +8,19 @@ from typing import Any, Protocol
 
 from counterbc.acting.member import Member
 from counterbc.acting.policies import Policies
+from counterbc.data.chunks import fit_targets
 from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.lags import NONE
 from counterbc.data.needs import operator_names
 from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import Radius, radius_of
+from counterbc.data.relative import relative_dims
 from counterbc.data.scaling import Scaling
 from counterbc.errors import OptionError
 from counterbc.methods import Method
+from counterbc.policies import Policy
 from counterbc.settings import Settings
-from counterbc.training.censoring import censored_method, is_censored
+from counterbc.training.censoring import is_censored, wide_method
 
 
 class Choice(Protocol):
@@ -83,20 +87,13 @@ def plan_training(
     if start is not None:
         method = replace(method, policy=start.policy)  # its mean may reach beyond the bounds
     elif censored:
-        method = censored_method(method)
+        method = wide_method(method)
+    elif settings.relative != "none" and not method.policy.standardizes:
+        relative = any(relative_dims(data, settings.relative) for data in datasets)
+        method = wide_method(method) if relative else method  # differences of two actions in A
     if lists is None:
         lists = [datasets[m.dataset].learned for m in members]
-    if start is None:
-        keys = [(m.dataset, m.offsets) for m in members]
-        scalings = {
-            key: Scaling.fit(
-                remove_offsets(datasets[key[0]], key[1]), settings.scale_obs, settings.scale_actions
-            )
-            for key in dict.fromkeys(keys)
-        }
-        scales = Scaling.stack([scalings[key] for key in keys])
-    else:
-        scales = start.scales
+    scales = _scales(datasets, method.policy, settings, members) if start is None else start.scales
     return TrainingPlan(
         name=name,
         method=method,
@@ -109,6 +106,25 @@ def plan_training(
         censored=censored,
         **facts,
     )
+
+
+def _scales(
+    datasets: Sequence[Demonstrations],
+    policy: Policy,
+    settings: Settings,
+    members: Sequence[Member],
+) -> Scaling:
+    """Return the scales of the members, from their data without offsets."""
+    lags = [m.lag if policy.standardizes else NONE for m in members]
+    keys = [(m.dataset, m.offsets, lag) for m, lag in zip(members, lags, strict=True)]
+    scalings = {}
+    for key in dict.fromkeys(keys):
+        number, offsets, lag = key
+        data = remove_offsets(datasets[number], offsets)
+        scales = Scaling.fit(data, settings.scale_obs, settings.scale_actions)
+        scales = replace(scales, relative=relative_dims(data, settings.relative))
+        scalings[key] = fit_targets(scales, data, lag, policy.horizon, policy.standardizes)
+    return Scaling.stack([scalings[key] for key in keys])
 
 
 def seed_members(

@@ -154,7 +154,8 @@ def plan_view(
     store = store.to(device)
     method = plan.method
     nets = networks(list(plan.members), rows, method.shards, method.disjoint).to(device)
-    radius = torch.tensor([m.radius for m in plan.members], device=device, dtype=dtype)
+    radii = torch.tensor([m.radius for m in plan.members], dtype=torch.float64)
+    radius = (radii.repeat(1, method.policy.horizon) / plan.scales.target_scale).to(device, dtype)
     counterfactuals = Counterfactuals(
         plan.method.support,
         _feasible(plan),
@@ -163,6 +164,7 @@ def plan_view(
         radius[nets.members],
         resample=plan.settings.resample,
         memory=plan.settings.memory,
+        horizon=plan.method.policy.horizon,
     )
     return View(store, nets, plan.method, counterfactuals)
 
@@ -171,6 +173,11 @@ def _feasible(plan: TrainingPlan) -> Feasible:
     """Return the set that counterfactuals are limited to."""
     if not plan.settings.limited:
         return Everywhere()
+    if plan.scales.relative or plan.method.policy.standardizes:
+        raise OptionError(
+            "limiting counterfactuals to A needs actions in the scale of their bounds, not "
+            "relative or standardized ones; turn off limited, or choose another policy"
+        )
     low, high = plan.datasets[0].action_low, plan.datasets[0].action_high
     is_scaled = (
         low is not None and high is not None and bool((low == -1).all() and (high == 1).all())

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterbc.data.chunks import next_actions
 from counterbc.data.demonstrations import Array, Demonstrations
-from counterbc.data.lags import undo_lag
 from counterbc.data.scaling import Scaling
 from counterbc.training.censoring import lagged_sides
 from counterbc.weightings.weighting import SIDE
@@ -22,7 +22,7 @@ class Store:
     """All pairs of all datasets in a row, in the policy's units."""
 
     obs: Tensor  # (T, S); bytes where they are images
-    action: Tensor  # (T, A)
+    action: Tensor  # (T, H · A): the H actions that a policy predicts
     starts: Tensor  # (T,): the first pair of each pair's episode
     facts: dict[str, Tensor] = field(default_factory=dict)
     """(T, …) each: what weightings use of a pair beside state and action."""
@@ -48,9 +48,10 @@ class Store:
         for data, scales, lag in datasets:
             scales = scales.map(lambda x: x.to(dtype))
             begins.append(total)
-            obs.append(scales.obs(_tensor(data.obs, dtype)[None])[0])
-            raw = torch.tensor(undo_lag(data, lag)[0], dtype=dtype)[None]
-            action.append(scales.action(scales.project(raw) if project else raw)[0])
+            raw_obs = _tensor(data.obs, dtype)[None]
+            obs.append(scales.obs(raw_obs)[0])
+            raw = torch.tensor(next_actions(data, lag, scales.horizon), dtype=dtype)[None]
+            action.append(scales.targets(scales.project(raw) if project else raw, raw_obs)[0])
             starts.append(torch.tensor(data.starts) + total)
             columns = _facts(data, scales, needs, operators)
             if censored:
@@ -70,17 +71,19 @@ class Store:
             facts={name: fact.to(device) for name, fact in self.facts.items()},
         )
 
-    def windows(self, pairs: Tensor, history: int) -> Tensor:
+    def windows(self, pairs: Tensor, history: int, repeats_first: bool = False) -> Tensor:
         """Return what a policy reads at pairs (N, B): (N, B, S), or (N, B, history, S).
 
-        A window holds zeros before the start of its episode.
+        Before the start of its episode a window holds zeros, or the first observation.
         """
         if history == 1:
             return self.obs[pairs]
         back = torch.arange(history - 1, -1, -1, device=pairs.device)
         index = pairs.unsqueeze(-1) - back  # (N, B, history)
-        inside = index >= self.starts[pairs].unsqueeze(-1)
-        return self.obs[index.clamp(min=0)] * inside.unsqueeze(-1)
+        starts = self.starts[pairs].unsqueeze(-1)
+        if repeats_first:
+            return self.obs[index.maximum(starts)]
+        return self.obs[index.clamp(min=0)] * (index >= starts).unsqueeze(-1)
 
 
 def _tensor(obs: Array, dtype: torch.dtype) -> Tensor:
@@ -126,4 +129,4 @@ def _log_volume(scales: Scaling) -> float:
         log_volume = size / 2 * math.log(math.pi) - math.lgamma(size / 2 + 1)
     if not scales.scale_actions:
         log_volume += float(((scales.action_high - scales.action_low) / 2).log().sum())
-    return log_volume
+    return scales.horizon * log_volume - float(scales.target_scale.log().sum())

@@ -1,0 +1,172 @@
+"""What holds for policies that predict one action holds for those that predict chunks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from counterbc.acting.member import Member
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import OptionError
+from counterbc.methods import METHODS
+from counterbc.policies import GaussianMLP
+from counterbc.settings import settings_for
+from counterbc.training.loop import Loop
+from counterbc.training.plan import plan_training
+from counterbc.training.run import plan_view
+from tests.equality import assert_near, same
+from tests.fixture_types import Make, Train
+
+CHUNKS: dict[str, dict[str, Any]] = {
+    "gaussian": {"horizon": 4},
+    "history": {"horizon": 4, "history": 3},
+    "relative": {"horizon": 3, "relative": "state[0],state[2]"},
+    "mixture": {"policy": "mixture", "horizon": 2, "modes": 2},
+    "gru": {"policy": "gaussian-gru", "horizon": 2},
+    "flow": {"policy": "flow", "horizon": 4},
+}
+every_chunk = pytest.mark.parametrize("name", list(CHUNKS))
+
+
+@every_chunk
+@pytest.mark.parametrize("method", ["bc", "counter-bc"])
+def test_a_member_agrees_with_the_same_member_alone(
+    name: str, method: str, tiny: Demonstrations, quick: Train
+) -> None:
+    options = CHUNKS[name] | {"dtype": torch.float64, "steps": 100}
+    together = quick(tiny, method, seeds=3, **options)
+    assert_near(together[1], quick(tiny, method, seeds=[1], **options), within=1e-6)
+
+
+@every_chunk
+def test_zero_radius_is_plain(name: str, tiny: Demonstrations, quick: Train) -> None:
+    options = CHUNKS[name] | {"dtype": torch.float64, "steps": 50}
+    counter = quick(tiny, "counter-bc", **(options | {"radius": 0.0}))
+    assert_near(counter, quick(tiny, "bc", **options), within=1e-6)
+
+
+@every_chunk
+def test_a_stopped_training_resumes_to_the_bit(
+    name: str, tiny: Demonstrations, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = quick(tiny, "counter-bc", **CHUNKS[name])
+    record, count = Loop._record, [0]
+
+    def stop(self: Loop, *args: Any, **kwargs: Any) -> None:
+        record(self, *args, **kwargs)
+        count[0] += 1
+        if count[0] == 7:
+            self._save(args[0], args[1])
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Loop, "_record", stop)
+        with pytest.raises(KeyboardInterrupt):
+            quick(tiny, "counter-bc", out=tmp_path / "run", **CHUNKS[name])
+    resumed = quick(tiny, "counter-bc", out=tmp_path / "run", resume=True, **CHUNKS[name])
+    assert same(whole, resumed)
+
+
+@every_chunk
+def test_a_loaded_policy_acts_as_the_saved_one(
+    name: str, tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(tiny, "bc", **CHUNKS[name])
+    policies.save(tmp_path / "run")
+    actors = [p.actor() for p in (policies, Policies.load(tmp_path / "run"))]
+    for obs in tiny.obs[:6]:
+        np.testing.assert_array_equal(actors[0].act(obs), actors[1].act(obs))
+
+
+@pytest.mark.needs("numba")
+def test_native_code_trains_chunks_as_torch_does(tiny: Demonstrations, quick: Train) -> None:
+    options = {"horizon": 4, "method": "counter-bc", "steps": 30}
+    native, plain = (quick(tiny, kernel=kernel, **options) for kernel in ("numba", "torch"))
+    assert_near(native, plain, within=1e-4)
+
+
+def test_counterfactuals_lie_in_the_set_of_each_action_of_a_chunk(
+    tiny: Demonstrations,
+) -> None:
+
+    settings = settings_for("default", horizon=4, radius=0.3, lag=0.0, offsets="none")
+    plan = plan_training(
+        [tiny], settings.apply(METHODS["counter-bc"]), settings, [Member(0, (0.3, 0.3))]
+    )
+    view = plan_view(plan, torch.device("cpu"), torch.float32)
+    position = torch.arange(40)[None]
+    actions = view.batch(position, torch.zeros_like(position)).actions[0]  # (40, M, 8)
+    steps = (actions - actions[:, :1]).unflatten(-1, (4, 2)).norm(dim=-1)  # (40, M, 4)
+    assert bool((steps <= 0.3 + 1e-6).all())
+    assert bool((steps[:, 1:].amax((0, 1)) > 0.25).all())  # every action has its own set
+    far = steps[:, 1:] > 0.2
+    assert bool((far.any(-1) & ~far.all(-1)).any())
+
+
+def chunk_policy(tiny: Demonstrations, quick: Train, **options: Any) -> Policies:
+    return quick(tiny, "bc", horizon=4, **options)
+
+
+def test_an_actor_executes_the_first_actions_of_each_chunk(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    policies = chunk_policy(tiny, quick, execute=3)
+    actor, fresh = policies.actor(), policies.actor()
+    for t, obs in enumerate(tiny.obs[:7]):
+        action = actor.act(obs)
+        if t % 3 == 0:
+            fresh.reset()
+            fresh.act(obs)
+            chunk = fresh._acting.plans[0][0, 0].numpy()
+        np.testing.assert_array_equal(action, chunk[t % 3])
+    actor.reset()
+    fresh.reset()
+    np.testing.assert_array_equal(actor.act(tiny.obs[3]), fresh.act(tiny.obs[3]))
+
+
+def test_averaged_chunks_are_the_weighted_mean_of_what_the_last_ones_say(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    policies = chunk_policy(tiny, quick, averages=True)
+    averaging, plain = policies.actor(), chunk_policy(tiny, quick).actor()
+    chunks: list[Any] = []
+    for obs in tiny.obs[:6]:
+        plain.reset()
+        plain.act(obs)
+        chunks = [*chunks[-3:], plain._acting.plans[0][0, 0].numpy()]
+        about = np.array([c[len(chunks) - 1 - i] for i, c in enumerate(chunks)])
+        weights = np.exp(-0.01 * np.arange(len(chunks)))
+        expected = (weights[:, None] * about).sum(0) / weights.sum()
+        np.testing.assert_allclose(averaging.act(obs), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_policy_executes_between_one_and_all_of_its_actions() -> None:
+    with pytest.raises(OptionError, match="executes at least 1 and at most all"):
+        GaussianMLP(horizon=2, execute=3)
+    assert GaussianMLP(horizon=2).one_step() == GaussianMLP()
+
+
+def test_relative_actions_are_added_to_what_is_observed(make_demos: Make, quick: Train) -> None:
+    """A network that reads nothing predicts the same difference everywhere."""
+    demos = make_demos(action_low=np.full(2, -4.0), action_high=np.full(2, 4.0))
+    policies = quick(demos, "bc", relative="state[0],state[2]", horizon=2)
+    for name, value in policies.params.items():
+        if name != "head.bias":
+            value.zero_()
+    actor, difference = policies.actor(), []
+    for obs in demos.obs[:2]:
+        actor.reset()
+        difference.append(actor.act(obs) - obs[[0, 2]])
+    np.testing.assert_allclose(difference[0], difference[1], rtol=1e-4, atol=1e-5)
+
+
+def test_the_settings_of_chunks_reach_the_policy(tiny: Demonstrations, quick: Train) -> None:
+    policy = quick(tiny, "bc", horizon=5, history=2, averages=True).policy
+    assert (policy.horizon, policy.execute, policy.history, policy.averages) == (5, 3, 2, True)
+    with pytest.raises(OptionError, match=r"temperature is 0\.5, but only a flow has one"):
+        quick(tiny, "bc", temperature=0.5)
