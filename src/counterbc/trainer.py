@@ -63,8 +63,7 @@ def train(
     settings, datasets = settings_for(preset, **changes), as_datasets(demos)
     if start is not None and settings.ensemble == "auto" and definition.shards == 1:
         settings = replace(settings, ensemble=start.shards)
-    pairs = min(d.pairs for d in datasets)
-    definition = settings.apply(definition, datasets[0].obs_shape, pairs)
+    definition = settings.apply(definition, datasets[0].obs_shape, min(d.pairs for d in datasets))
     settings, held_out = _policy_defaults(settings, definition.policy), []
     if settings.held_out:
         halves = [d.split(settings.held_out, seed=0) for d in datasets]
