@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-all test-cpus test-gpu test-pythons lint types bench bench-gpu system venv clean
+.PHONY: demo test test-all test-cpus test-gpu test-pythons lint types attack attack-full bench bench-gpu system venv clean
 .PHONY: environments push-t racing can meant
 
 demo: .venv/.core
@@ -59,6 +59,15 @@ lint: venv
 
 types: venv
 	@$(BIN)/mypy
+
+# Damaged and malicious files, kills, full disks, interrupts: what SECURITY.md promises. The full
+# attack takes hours and resumes where it was stopped. Full disks need root for a small file system.
+attack: venv system
+	@$(BIN)/python -m attack $(ARGS)
+
+attack-full: venv system
+	@$(BIN)/python -m attack --full --resume $(ARGS)
+	@$(BIN)/python -m attack --table
 
 bench: venv
 	@$(BIN)/python benchmarks/step.py
@@ -146,4 +155,4 @@ venv: .venv/.dev
 
 clean:
 	rm -rf .venv .venv-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
-	find src tests benchmarks reproduction -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks reproduction attack -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -68,7 +68,7 @@ def main() -> None:
     if not sys.argv[1:]:
         groups = cycles(library_imports(library_modules()))
         print("\nGroups of modules that import each other:", *groups, sep="\n  ")
-        for folder in ("src/counterbc", "reproduction", "benchmarks", "tests"):
+        for folder in ("src/counterbc", "reproduction", "benchmarks", "attack", "tests"):
             for path in (ROOT / folder, *sorted((ROOT / folder).iterdir())):
                 if path.suffix == ".py" or (path.is_dir() and any(path.rglob("*.py"))):
                     print(f"{path.relative_to(ROOT)}: {bare_share(path)}")

@@ -79,7 +79,7 @@ def imports_of_envs(imports: list[Import]) -> list[str]:
 def private_imports_of_reproduction() -> list[str]:
     """Return imports of underscored names of the library outside it."""
     wrong = []
-    for file in source_files("reproduction", "benchmarks"):
+    for file in source_files("reproduction", "benchmarks", "attack"):
         for node in ast.walk(file.tree):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("counterbc"):
                 names = [*(node.module or "").split("."), *(alias.name for alias in node.names)]
@@ -115,7 +115,7 @@ def test_no_modules_import_each_other() -> None:
 
 
 def test_the_library_does_not_import_the_reproduction_or_the_benchmarks() -> None:
-    outside = ("reproduction", "benchmarks", "tests")
+    outside = ("reproduction", "benchmarks", "attack", "tests")
     wrong = [
         f"{module.file.label}:{line}: imports {name}"
         for module in library_modules().values()

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from tests.identities.source_tree import ROOT, SourceFile, source_files
 
-PROSE = ("src", "reproduction", "benchmarks")
+PROSE = ("src", "reproduction", "benchmarks", "attack")
 
 PHRASES = (
     "anew",

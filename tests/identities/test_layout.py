@@ -21,7 +21,7 @@ BARE_SHARE = 0.02
 ANY_NUMBER = frozenset({"call", "call_json", "command", "figure", "svg", "tag"})
 """Functions of any number of like arguments: words of a command line, children of an element."""
 
-ALL_FOLDERS = ("src", "reproduction", "benchmarks", "tests")
+ALL_FOLDERS = ("src", "reproduction", "benchmarks", "attack", "tests")
 
 WITHOUT_TEST = {
     "src/counterbc/__main__.py": "two lines; tests/test_cli.py runs the same entry point",
@@ -92,7 +92,7 @@ def stray_tests() -> list[str]:
         inside = file.path.relative_to(TESTS)
         if not inside.name.startswith("test_") or inside.parts[0] == "identities":
             continue
-        home = ROOT if inside.parts[0] in ("reproduction", "benchmarks") else SOURCE
+        home = ROOT if inside.parts[0] in ("reproduction", "benchmarks", "attack") else SOURCE
         name = inside.name.removeprefix("test_").replace("init.py", "__init__.py")
         places = [home / inside.parent / name, home / inside.parent / name[:-3] / "__init__.py"]
         if file.label not in TEST_WITHOUT_MODULE and not any(p.exists() for p in places):

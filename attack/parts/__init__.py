@@ -1,0 +1,1 @@
+"""The parts of the attack, one module each."""
