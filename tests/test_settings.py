@@ -93,7 +93,8 @@ def test_a_bad_option_is_refused_in_one_sentence(
         (
             "policy",
             3,
-            "gaussian-mlp, gaussian-gru, mixture, gaussian-cnn, gaussian-cnn-gru, flow or flow-cnn",
+            "gaussian-mlp, gaussian-gru, mixture, gaussian-cnn, gaussian-cnn-gru, chunk, flow "
+            "or flow-cnn",
         ),
     ],
 )

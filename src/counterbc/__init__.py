@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.methods import METHODS as METHODS
     from counterbc.methods import Method as Method
     from counterbc.policies import POLICIES as POLICIES
+    from counterbc.policies import Chunk as Chunk
     from counterbc.policies import Flow as Flow
     from counterbc.policies import FlowCNN as FlowCNN
     from counterbc.policies import GaussianCNN as GaussianCNN
@@ -118,7 +119,7 @@ _HOMES = {
     "losses": ("counter_bc_loss", "generalized_loss"),
     "methods": ("METHODS", "Method"),
     "policies": (
-        "POLICIES", "Flow", "FlowCNN", "GaussianCNN", "GaussianCNNGRU", "GaussianGRU",
+        "POLICIES", "Chunk", "Flow", "FlowCNN", "GaussianCNN", "GaussianCNNGRU", "GaussianGRU",
         "GaussianMLP", "Mixture", "Params", "Policy",
     ),
     "selection.held_out": ("HeldOut",),

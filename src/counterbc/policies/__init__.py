@@ -1,5 +1,6 @@
 """The policies π_θ(a|s), one file each."""
 
+from counterbc.policies.chunk import Chunk
 from counterbc.policies.flow import Flow
 from counterbc.policies.flow_cnn import FlowCNN
 from counterbc.policies.gaussian_cnn import GaussianCNN, GaussianCNNGRU
@@ -14,6 +15,7 @@ POLICIES: dict[str, type[Policy]] = {
     "mixture": Mixture,
     "gaussian-cnn": GaussianCNN,
     "gaussian-cnn-gru": GaussianCNNGRU,
+    "chunk": Chunk,
     "flow": Flow,
     "flow-cnn": FlowCNN,
 }
@@ -31,6 +33,7 @@ FOR_IMAGES: dict[type[Policy], type[GaussianCNN] | type[GaussianCNNGRU] | type[F
 __all__ = [
     "FOR_IMAGES",
     "POLICIES",
+    "Chunk",
     "Flow",
     "FlowCNN",
     "GaussianCNN",

@@ -62,11 +62,16 @@ class Mixture(Policy):
         flat = obs if self.history == 1 else obs.flatten(-2)
         x = relu_chain(params, flat, "layer", len(self.hidden))
         x = linear(x, params["head.weight"], params["head.bias"])
+        log_w, mean, log_std = self._split(x)
+        mean = mean.tanh() if self.reach == 1 else self.reach * (mean / self.reach).tanh()
+        return log_w, mean, log_std.clamp(*LOG_STD_RANGE)
+
+    def _split(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return log w (B, K), and means and log σ without bounds (B, K, A), from one row each."""
         split = (x.shape[-1] - self.modes) // 2
         logits, mean, log_std = x.split([self.modes, split, split], dim=-1)
         mean, log_std = (y.unflatten(-1, (self.modes, -1)).contiguous() for y in (mean, log_std))
-        mean = mean.tanh() if self.reach == 1 else self.reach * (mean / self.reach).tanh()
-        return logits.log_softmax(-1), mean, log_std.clamp(*LOG_STD_RANGE)
+        return logits.log_softmax(-1), mean, log_std
 
     def chain(self) -> tuple[str, ...]:
         is_plain = self.history == 1 and self.reach == 1
