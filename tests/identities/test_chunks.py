@@ -29,6 +29,8 @@ CHUNKS: dict[str, dict[str, Any]] = {
     "mixture": {"policy": "mixture", "horizon": 2, "modes": 2},
     "gru": {"policy": "gaussian-gru", "horizon": 2},
     "flow": {"policy": "flow", "horizon": 4},
+    "squared error": {"policy": "chunk", "horizon": 4},
+    "chunk of modes": {"policy": "chunk", "horizon": 4, "modes": 2},
 }
 every_chunk = pytest.mark.parametrize("name", list(CHUNKS))
 

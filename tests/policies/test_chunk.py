@@ -11,7 +11,7 @@ from torch.distributions import Categorical, Independent, MixtureSameFamily, Nor
 
 from counterbc.errors import OptionError
 from counterbc.methods import METHODS
-from counterbc.policies import Chunk, Params
+from counterbc.policies import Chunk, GaussianMLP, Mixture, Params
 from counterbc.policies.chunk import LOG_STD_RANGE, SIGMA
 from counterbc.settings import Settings
 from tests.policies.numbers import assert_near, double, generator, normal
@@ -168,6 +168,7 @@ def test_options_choose_modes_and_layers() -> None:
     assert Settings(policy="chunk", modes=4).apply(METHODS["bc"]).policy == Chunk(modes=4)
     assert Chunk(modes=2).sized(5_000) == Chunk(hidden=(256,) * 3, modes=2)
     assert ONE.sized(5_000) == ONE
+    assert (ONE.one_step(), THREE.one_step()) == (GaussianMLP(), Mixture(modes=3))
     with pytest.raises(OptionError, match="same width"):
         Chunk(hidden=(8, 4))
     with pytest.raises(OptionError, match="modes is 0"):

@@ -60,7 +60,7 @@ def test_every_parameter_is_learned() -> None:
 
 
 def test_observations_are_images_and_small_ones_are_refused() -> None:
-    assert CNN.obs_shape(SIZE) == IMAGE
+    assert CNN.obs_shape(SIZE) == CNN.one_step().obs_shape(SIZE) == IMAGE
     with pytest.raises(DataError, match="35×96×3; the convolutions need 36×36"):
         FlowCNN(image=(35, 96, 3))
     with pytest.raises(OptionError, match="features is 0"):

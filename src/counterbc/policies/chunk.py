@@ -9,9 +9,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from counterbc.policies.gaussian_mlp import GaussianMLP
 from counterbc.policies.layers import linear
 from counterbc.policies.mixture import Mixture
-from counterbc.policies.policy import Params
+from counterbc.policies.policy import Params, Policy
 from counterbc.policies.residual import check_widths, hidden_for, init_residual, residual_layers
 
 SIGMA = 0.2
@@ -47,6 +48,9 @@ class Chunk(Mixture):
     def sized(self, pairs: int) -> Chunk:
         usual = type(self).hidden
         return replace(self, hidden=hidden_for(pairs, usual)) if self.hidden == usual else self
+
+    def one_step(self) -> Policy:
+        return GaussianMLP() if self.modes == 1 else Mixture(modes=self.modes)
 
     def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
         outputs = self.modes * action_size

@@ -11,8 +11,8 @@ from torch import Tensor
 from counterbc.errors import OptionError
 from counterbc.policies.encoder import Encoder
 from counterbc.policies.flow import Flow
-from counterbc.policies.gaussian_cnn import LEARNING_RATE
-from counterbc.policies.policy import Params
+from counterbc.policies.gaussian_cnn import LEARNING_RATE, GaussianCNN
+from counterbc.policies.policy import Params, Policy
 
 _NAME = "frames"
 
@@ -39,6 +39,9 @@ class FlowCNN(Flow):
     @property
     def _encoder(self) -> Encoder:
         return Encoder(self.image, self.history, (self.features,))
+
+    def one_step(self) -> Policy:
+        return GaussianCNN(image=self.image)
 
     def obs_shape(self, size: int) -> tuple[int, ...]:
         return self.image
