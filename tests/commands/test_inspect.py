@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.formats import load
 from tests.fixture_types import Call, CallJson
@@ -52,6 +54,43 @@ def test_inspect_shows_what_the_actions_are_and_how_many_lie_on_a_bound(
     text = " ".join(call("inspect", tmp_path / "t.npz")[1].split())
     assert "recorded the actions taken, cut at the bounds; on a bound: " in text
     assert f"{action['on_low']} low {action['on_high']} high" in text
+
+
+def test_inspect_suggests_the_option_to_paste_where_actions_are_targets(
+    data: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    path = data / "pusht_human_206.hdf5"
+    text = " ".join(call("inspect", path, "--obs", "state")[1].split())
+    assert "the actions are targets of state[0], state[1]; train with --relative 'state[0]" in text
+    assert "state[4] is an angle that jumps by a full turn" in text
+    payload = call_json("inspect", path)
+    assert payload["suggested_relative"] == "state[0],state[1]"
+    assert payload["wrapped_angles"] == ["state[4]"]
+    declared = tmp_path / "declared.npz"
+    call_json(
+        "convert", path, declared, "--obs", "state", "--relative", payload["suggested_relative"]
+    )
+    assert "--relative" not in call("inspect", declared)[1]
+
+
+def test_an_option_that_begins_with_a_dash_can_be_pasted(
+    data: Path, tmp_path: Path, call: Call
+) -> None:
+    robot = data / "fixtures/lerobot_v21_g1"
+    text = " ".join(call("inspect", robot)[1].split())
+    (option,) = re.findall(r"train with (--relative=-,-,\S+)", text)
+    status, _, err = call("convert", robot, tmp_path / "declared.npz", option)
+    assert (status, err) == (0, "")
+    assert load(tmp_path / "declared.npz").relative == option.removeprefix("--relative=")
+
+
+def test_inspect_names_actions_that_are_the_next_observation(tmp_path: Path, call: Call) -> None:
+    places = np.random.default_rng(0).normal(size=(60, 2)).cumsum(axis=0)
+    action = np.stack([places[1:, 0], np.zeros(59)], axis=1)
+    Demonstrations((Episode(places[:-1], action),)).save(tmp_path / "copy.npz")
+    text = " ".join(call("inspect", tmp_path / "copy.npz")[1].split())
+    assert "1 of 2 actions are the next values of state[0]; they may be computed" in text
+    assert "--relative" not in text
 
 
 def test_inspect_says_that_nothing_is_wrong(demo_file: Path, call: Call) -> None:

@@ -9,13 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.data.inspection import Inspection
+from counterbc.data.inspection_report import InspectionReport
 from counterbc.data.merge import merge
 from counterbc.data.raw_episode import Header, RawEpisode
 from counterbc.errors import DataError
 from counterbc.formats import open_stream
 from counterbc.formats.stream import Stream
 from tests.data.datasets import inspect, raw_episodes
+from tests.data.test_targets import followed
 
 
 def test_statistics_leave_out_what_is_not_finite() -> None:
@@ -101,3 +104,42 @@ def test_a_dimension_that_one_value_dominates_is_named() -> None:
     (problem,) = [p for p in report.problems if p.kind == "dominated obs"]
     assert problem.count == 1
     assert getattr(problem.places[0], "dimension", "") == report.dimensions[1].name
+
+
+def test_targets_are_reported_with_what_to_make_actions_relative_to() -> None:
+    demos = followed()
+    report = inspect_stream(Stream.of(demos))
+    assert [(t.action, t.obs) for t in report.action_targets] == [("action[0]", "place")]
+    assert report.suggested_relative == "place"
+    declared = inspect_stream(Stream.of(replace(demos, relative="none")))
+    assert (declared.relative, declared.suggested_relative) == ("none", None)
+    assert declared.action_targets == report.action_targets
+
+
+def test_next_observations_are_reported_but_nothing_is_relative_to_them() -> None:
+    places = np.random.default_rng(0).normal(size=(60, 1)).cumsum(axis=0)
+    report = inspect([RawEpisode(places[:-1], places[1:])], action_low=None, action_high=None)
+    (target,) = report.report().action_targets
+    assert (target.kind, report.report().suggested_relative) == ("next observation", None)
+
+
+def test_datasets_that_disagree_on_what_actions_are_relative_to_declare_nothing() -> None:
+    inspection = inspect(raw_episodes(), relative="state[0],-")
+    assert inspection.report().relative == "state[0],-"
+    fingerprint = inspection.report().fingerprint
+    inspection.add(replace(inspection.headers[0], relative=None), raw_episodes())
+    assert inspection.report().relative is None
+    assert fingerprint != inspect(raw_episodes()).fingerprint()
+
+
+def test_wrapped_angles_are_reported_by_name() -> None:
+    angle = np.linspace(0, 20, 200)[:, None] % (2 * np.pi)
+    demos = Demonstrations((Episode(angle, np.zeros((200, 1))),), obs_names=("heading",))
+    assert inspect_stream(Stream.of(demos)).wrapped_angles == ("heading",)
+
+
+def inspect_stream(stream: Stream) -> InspectionReport:
+    """Return the report on a stream."""
+    inspection = Inspection()
+    inspection.add(stream.header, stream.raw_episodes)
+    return inspection.report()

@@ -10,7 +10,7 @@ import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.data.raw_episode import Header
-from counterbc.data.relative import relative_dims
+from counterbc.data.relative import relative_dims, relative_text
 from counterbc.errors import DataError, OptionError
 from tests.data.datasets import three_episodes
 
@@ -96,6 +96,26 @@ def test_a_key_comes_before_a_name_and_a_name_may_contain_a_comma() -> None:
 def test_what_names_no_dimension_for_each_action_is_refused(relative: str, words: str) -> None:
     with pytest.raises(OptionError, match=words + ".*; or give none for absolute actions"):
         relative_dims(pusht(), relative)
+
+
+@pytest.mark.parametrize(
+    ("names", "dims", "text"),
+    [
+        (NAMES, (0, 1), "agent_x,agent_y"),
+        (NAMES, (-1, 4), "-,angle"),
+        (("x", "y", "x", "y", "angle"), (3, 4), "block[1],angle"),
+        (("disc", "block", "-", "a,b", " c"), (0, 1), "disc[0],disc[1]"),
+        (("disc", "block", "-", "a,b", " c"), (2, 3), "block[0],block[1]"),
+        (("none", "auto", "", "d", " c"), (0, 1), "disc[0],disc[1]"),
+        (("none", "auto", "", "d", " c"), (2, 4), "block[0],block[2]"),
+    ],
+)
+def test_dimensions_in_words_are_read_back(
+    names: tuple[str, ...], dims: tuple[int, ...], text: str
+) -> None:
+    demos = pusht(obs_names=names)
+    assert relative_text(demos, dims) == text
+    assert relative_dims(demos, text) == dims
 
 
 def test_a_name_of_two_dimensions_is_refused() -> None:

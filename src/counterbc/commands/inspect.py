@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -59,7 +60,7 @@ class Inspect(DataCommand):
             inspection.add(stream.header, stream.raw_episodes)
         report = inspection.report().without(self.ignore)
         total = sum(inspection.lengths)
-        output = [*_summary(report, inspection.model, total), *_table(report)]
+        output = [*_summary(report, inspection.model, total), *_table(report), *_notes(report)]
         return report.as_dict(), [*output, _problems(report.problems)]
 
     def status(self, payload: Json) -> int:
@@ -125,6 +126,32 @@ def _table(report: InspectionReport) -> list[RenderableType]:
     if len(report.dimensions) > len(rows):
         output.append(f"… {len(report.dimensions) - len(rows)} more dimensions with --json")
     return output
+
+
+def _notes(report: InspectionReport) -> list[RenderableType]:
+    """Return a sentence each on actions that are targets or copies, and on wrapped angles."""
+    from counterbc.data.names import shorten
+
+    notes = []
+    size, option = report.action_size, _relative_option(report.suggested_relative)
+    for kind, text, advice in (
+        ("target", "targets of", f"; train with {option} (docs/relative.md)" if option else ""),
+        ("next observation", "the next values of", "; they may be computed, not commanded"),
+    ):
+        names = [target.obs for target in report.action_targets if target.kind == kind]
+        subject = "the actions" if len(names) == size else f"{len(names)} of {size} actions"
+        if names:
+            notes.append(f"{subject} are {text} {shorten(names)}{advice}")
+    for name in report.wrapped_angles:
+        notes.append(f"{name} is an angle that jumps by a full turn")
+    return ["\n".join(["\nNotes", *(f"  {note}" for note in notes)])] if notes else []
+
+
+def _relative_option(relative: str | None) -> str:
+    """Return the option for a shell; a value that begins with a dash needs an equals sign."""
+    if relative is None:
+        return ""
+    return f"--relative{'=' if relative.startswith('-') else ' '}{shlex.quote(relative)}"
 
 
 def _problems(problems: Iterable[Problem]) -> str:

@@ -13,12 +13,14 @@ from typing import Literal
 import numpy as np
 
 from counterbc.data import problems
+from counterbc.data.angles import Angles
 from counterbc.data.arrays import Array
 from counterbc.data.censoring import ActionsAre
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode
 from counterbc.data.fingerprint import dataset_fingerprint, episode_digest
 from counterbc.data.inspection_report import (
+    ActionTarget,
     Bounds,
     Dimension,
     InspectionReport,
@@ -28,6 +30,8 @@ from counterbc.data.inspection_report import (
 from counterbc.data.merge import check_alike, file_operators
 from counterbc.data.moments import Moments
 from counterbc.data.raw_episode import Header, RawEpisode, selection
+from counterbc.data.relative import ABSOLUTE, relative_text
+from counterbc.data.targets import Targets
 from counterbc.errors import DataError
 from counterbc.files import boundary
 
@@ -83,6 +87,7 @@ class Inspection:
         self._idle = problems.Idle(self._idle_after or idle_after(model.rate))
         self._duplicates, self._short = problems.Duplicates(), problems.Short()
         self._saturated = problems.Saturated(model, self.action)
+        self._targets, self._angles = Targets(model), Angles(len(model.obs_names))
 
     def _see(self, r: RawEpisode) -> None:
         self.lengths.append(len(r.action))
@@ -96,10 +101,12 @@ class Inspection:
         self._duplicates.see(r, digest)
         for check in (
             self._not_finite, self._outside, self._idle, self._short, self._saturated,
+            self._targets,
         ):  # fmt: skip
             check.see(r)
         if len(self.obs.low):
             self.obs.add(r.obs)
+            self._angles.add(r.obs)
         self.action.add(r.action)
         if r.reward is None:
             self._unrewarded = True
@@ -170,6 +177,7 @@ class Inspection:
         bounds = None
         if m.action_low is not None and m.action_high is not None:
             bounds = Bounds(tuple(m.action_low.tolist()), tuple(m.action_high.tolist()))
+        action_targets = self._targets.detect()
         has_rewards = self._returns and not self._unrewarded
         return InspectionReport(
             source=" + ".join(h.source for h in self.headers),
@@ -195,10 +203,21 @@ class Inspection:
                 *_dimensions("obs", m.obs_names, self.obs),
                 *_dimensions("action", m.action_names, self.action, self._saturated.counts),
             ),
+            action_targets=action_targets,
+            suggested_relative=self._suggested_relative(action_targets),
+            wrapped_angles=tuple(m.obs_names[i] for i in self._angles.detect()),
             idle_after=self._idle.after,
             problems=tuple(self.problems()),
             fingerprint=self.fingerprint(),
         )
+
+    def _suggested_relative(self, action_targets: Sequence[ActionTarget]) -> str | None:
+        """Return what to make actions relative to, if some are targets and nothing is declared."""
+        dims = {t.action_dim: t.obs_dim for t in action_targets if t.kind == "target"}
+        if not dims or self._relative is not None:
+            return None
+        by_action = [dims.get(j, ABSOLUTE) for j in range(self.model.action_size)]
+        return relative_text(self.model, by_action)
 
     def _operator_counts(self) -> dict[str, int]:
         """Return the episodes of each operator, and 0 for those whom a file only names."""

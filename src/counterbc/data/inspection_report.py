@@ -133,6 +133,21 @@ class Dimension:
     on_high: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class ActionTarget:
+    """An action dimension that is the target of an observed quantity, or its next value."""
+
+    kind: Literal["target", "next observation"]
+    action: str
+    action_dim: int
+    obs: str
+    obs_dim: int
+    nearness: float
+    """Rms distance between action and observation, in standard deviations of the action."""
+    correlation: float
+    """Between that distance and the movement of the observation until the next step."""
+
+
 class Lengths(NamedTuple):
     """Pairs in the shortest and in the longest episode."""
 
@@ -182,6 +197,12 @@ class InspectionReport:
     left_out: tuple[str, ...]
     """What the files hold and was not read."""
     dimensions: tuple[Dimension, ...]
+    action_targets: tuple[ActionTarget, ...]
+    """The action dimensions that are targets of an observed quantity, or its next value."""
+    suggested_relative: str | None
+    """What to make the actions relative to, where they are targets and nothing is declared."""
+    wrapped_angles: tuple[str, ...]
+    """Observation dimensions that are angles which jump by a full turn."""
     idle_after: int
     """Number of pairs with the same action that counts as idle."""
     problems: tuple[Problem, ...]

@@ -71,6 +71,19 @@ def relative_dims(demos: Named, relative: str) -> tuple[int, ...]:
     return tuple(dims) if max(dims) > ABSOLUTE else ()
 
 
+def relative_text(demos: Named, dims: Sequence[int]) -> str:
+    """Return a text that `relative_dims` turns into these dimensions, with names where clear."""
+    keys = [(key, i) for key, width in demos.obs_keys for i in range(width)]
+    return ",".join(_entry(demos, dim, *keys[dim]) if dim > ABSOLUTE else "-" for dim in dims)
+
+
+def _entry(demos: Named, dim: int, key: str, index: int) -> str:
+    name = demos.obs_names[dim]
+    is_word = name.strip() == name and name not in ("", "-", "none", "auto") and "," not in name
+    is_only = demos.obs_names.count(name) == 1
+    return name if is_word and is_only and _dims(demos, name, name) == [dim] else f"{key}[{index}]"
+
+
 def _entries(demos: Named, text: str) -> list[str]:
     """Return the entries of a text, which may be a single name with a comma in it."""
     names = (*dict(demos.obs_keys), *demos.obs_names)

@@ -1,0 +1,57 @@
+"""Detect observed angles that wrap: that jump by a full turn where nothing turned.
+
+A dimension is a wrapped angle if
+
+- all its values lie within [0, 2π] or all within [−π, π],
+- it jumps by more than 0.9 turns between consecutive steps at least once,
+- no more of its steps lie between 0.1 and 0.9 turns than there are such jumps, and
+- more of its steps are below 0.1 turns, and not 0, than there are jumps.
+
+The last two tell an angle from noise and from a switch between two values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
+
+TURN = 2 * np.pi
+_SMALL = 0.1 * TURN
+_JUMP = 0.9 * TURN
+_ROUNDING = 1e-3
+
+
+class Angles:
+    """The range and the steps of each observation dimension, from episodes in sequence."""
+
+    def __init__(self, width: int) -> None:
+        self._low, self._high = np.full(width, np.inf), np.full(width, -np.inf)
+        self._small, self._between, self._jumps = (np.zeros(width, int) for _ in range(3))
+
+    def add(self, obs: Array) -> None:
+        """Add the observations of an episode: (T, S). Values that are not finite are skipped."""
+        x = np.where(np.isfinite(obs), obs, np.nan).astype(np.float64)
+        self._low = np.fmin(self._low, np.fmin.reduce(x, axis=0))
+        self._high = np.fmax(self._high, np.fmax.reduce(x, axis=0))
+        step = np.abs(np.diff(x, axis=0))  # (T - 1, S)
+        self._small += ((step > 0) & (step < _SMALL)).sum(axis=0)
+        self._between += ((step >= _SMALL) & (step <= _JUMP)).sum(axis=0)
+        self._jumps += (step > _JUMP).sum(axis=0)
+
+    def detect(self) -> tuple[int, ...]:
+        """Return the dimensions that are wrapped angles."""
+        positive = (self._low > -_ROUNDING) & (self._high < TURN + _ROUNDING)
+        centred = (self._low > -np.pi - _ROUNDING) & (self._high < np.pi + _ROUNDING)
+        steps = (self._jumps > 0) & (self._between <= self._jumps) & (self._small > self._jumps)
+        return tuple(np.flatnonzero((positive | centred) & steps).tolist())
+
+
+def wrapped_angles(demos: Demonstrations) -> tuple[int, ...]:
+    """Return the observation dimensions of a dataset that are angles which wrap at a full turn."""
+    angles = Angles(len(demos.obs_names))
+    if demos.obs_names:
+        for episode in demos.episodes:
+            angles.add(episode.obs)
+    return angles.detect()
