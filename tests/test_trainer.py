@@ -19,7 +19,9 @@ from counterbc.errors import (
 )
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianGRU, GaussianMLP
-from counterbc.selection.radius import DoubtfulRadius, choose_radius
+from counterbc.selection.radius import DoubtfulRadius, RadiusSearch, choose_radius
+from counterbc.selection.tuner import tune
+from counterbc.selection.tuning import TuneSearch
 from counterbc.supports import Ball
 from counterbc.trainer import train
 from counterbc.training.progress import Quiet
@@ -190,7 +192,7 @@ def test_start_keeps_the_lag_and_the_size_of_the_ensemble(
 
 def test_train_cross_validates_the_radius_and_records_it(make_demos: Make, quick: Train) -> None:
     demos = [make_demos(episodes=6, seed=s) for s in (0, 1)]
-    policies = quick(demos, "counter-bc", radius="auto", seeds=2)
+    policies = quick(demos, "counter-bc", radius="auto", seeds=2, search=RadiusSearch())
     assert policies.config["radius_from"] == "cross-validation"
     choices = [c for c in policies.config["choices"] if "radius" in c]
     assert [m.radius for m in policies.members] == [(c["radius"],) * 2 for c in choices]
@@ -222,6 +224,31 @@ def test_a_stopped_training_chooses_the_same_radius_when_it_goes_on(
         quick(demos, "counter-bc", radius="auto", out=out)
 
 
+@pytest.mark.parametrize("steps", [20, 600])
+def test_with_a_number_of_steps_train_chooses_the_radius_of_tune(steps: int) -> None:
+    demos = noisy_demos(0.4, 0.0)
+    options: dict[str, Any] = {"steps": steps, "hidden": (8,), "progress": False}
+    choice, policies = tune(demos, **options), train(demos, **options)
+    (member,) = policies.members
+    assert member.radius == (choice.radius,) * 2
+    assert member.steps is None  # all of the training
+    (evidence,) = policies.config["choices"]
+    assert [t["error"]["value"] for t in evidence["trials"]] == [
+        t.error.value for t in choice.trials
+    ]
+    given = train(demos, radius=choice.radius, **options)
+    for name, value in policies.params.items():
+        assert torch.equal(value, given.params[name])
+
+
+def test_a_method_of_several_networks_is_tuned_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = TuneSearch(step_counts=(5, 10), folds=2)
+    monkeypatch.setattr("counterbc.selection.tuner.TuneSearch", lambda: search)
+    monkeypatch.setattr("counterbc.trainer.TuneSearch", lambda: search)
+    policies = train(noisy_demos(0.3), "bcnd", hidden=(8,), progress=False)
+    assert policies.shards == 4
+
+
 def test_methods_without_counterfactuals_choose_no_radius(
     tiny: Demonstrations, quick: Train
 ) -> None:
@@ -237,8 +264,13 @@ def test_what_goes_on_keeps_its_radius(tiny: Demonstrations, quick: Train) -> No
 
 
 def test_train_warns_of_a_doubtful_radius() -> None:
+    options: dict[str, Any] = {"steps": 500, "hidden": (32, 32), "progress": False}
     with pytest.warns(DoubtfulRadius, match="Δ = 0 predicts best"):
-        train(noisy_demos(0.0), radius="auto", steps=500, hidden=(32, 32), progress=False)
+        train(noisy_demos(0.0), radius="auto", search=RadiusSearch(), **options)
+    with pytest.warns(DoubtfulRadius) as caught:
+        train(noisy_demos(0.1, goals=0.4), radius="auto", **options)
+    assert str(caught[0].message).startswith("the errors of action[0] have more than one peak")
+    assert str(caught[1].message).startswith("Δ 0.5 predicts best, the largest radius tried")
 
 
 def test_lags_per_operator_follow_names_into_the_held_out_episodes() -> None:

@@ -99,7 +99,10 @@ def learn_auto(data: cb.Demonstrations, seed: int, steps: int, device: str | Non
     """Return the policy of one seed with Δ from the data."""
     family, method, radius = ON_LINE[AUTO]
     changes: dict[str, Any] = {"policy": family, "radius": radius, "steps": steps}
-    return cb.train(data, method, seeds=[seed], progress=False, device=device, **changes)
+    return cb.train(
+        data, method, seeds=[seed], search=cb.RadiusSearch(), progress=False, device=device,
+        **changes,
+    )  # fmt: skip
 
 
 def sample_actions(policies: cb.Policies) -> Array:

@@ -20,6 +20,7 @@ import counterbc as cb
 from counterbc.acting.intervals import holm, mean_interval, paired_difference
 from counterbc.demonstrators import UniformNoise
 from counterbc.experiments.cell import reproducible
+from counterbc.settings import PAPER_STEPS
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.paper import PAPER_RADIUS
@@ -28,6 +29,8 @@ from reproduction.records import Record, Records, kernels_of, read
 Array = np.ndarray[Any, Any]
 POOL = 4000
 RADII = cb.RadiusSearch().radii
+AS_SHOWN: dict[str, Any] = {"lag": 0.0, "offsets": "none", "ensemble": 1}
+"""Nothing but Δ is chosen from the data."""
 NOISY_TEACHERS: dict[str, cb.Teacher] = {
     f"{name} σ {sigma:g}": noise(sigma)
     for name, noise in cb.NOISES.items()
@@ -79,9 +82,12 @@ def measure(key: Record, device: str | None) -> Record:
     datasets = [
         cb.demonstrate(world, teacher, POOL, run).sample_pairs(key["pairs"], run) for run in numbers
     ]
-    changes: dict[str, Any] = {"device": device} | ({} if steps is None else {"steps": steps})
+    changes: dict[str, Any] = {"device": device, "steps": PAPER_STEPS if steps is None else steps}
+    changes |= AS_SHOWN
     fixed_policies = cb.train(datasets, "counter-bc", seeds=numbers, radii=RADII, **changes)
-    auto_policies = cb.train(datasets, "counter-bc", seeds=numbers, radius="auto", **changes)
+    auto_policies = cb.train(
+        datasets, "counter-bc", seeds=numbers, radius="auto", search=cb.RadiusSearch(), **changes
+    )
     returns = cb.evaluate(fixed_policies, world).returns.mean(1).reshape(len(RADII), runs)
     choices = [c for c in auto_policies.run_config.choices if "radius" in c]
     return key | {
@@ -193,11 +199,11 @@ def _text(values: Any) -> str:
 def cost(rounds: int = 3) -> str:
     """Return how long choosing Δ takes relative to training one policy, side by side."""
     demos, ratios = cb.demonstrate("intersection", UniformNoise(0.5), 400, 0), []
-    for steps in ({"steps": 2}, *[dict[str, Any]()] * rounds):  # the first compiles
+    for steps in (2, *[PAPER_STEPS] * rounds):  # the first compiles
         times = [time.perf_counter()]
-        cb.train(demos, radius=PAPER_RADIUS, progress=False, **steps)
+        cb.train(demos, radius=PAPER_RADIUS, steps=steps, progress=False, **AS_SHOWN)
         times.append(time.perf_counter())
-        cb.choose_radius(demos, progress=False, **steps)
+        cb.choose_radius(demos, steps=steps, progress=False)
         times.append(time.perf_counter())
         ratios.append((times[2] - times[1]) / (times[1] - times[0]))
     ratio_text = ", ".join(f"{r:.1f}" for r in ratios[1:])

@@ -25,6 +25,7 @@ from counterbc.demonstrators import HUMAN_TEACHERS, NOISES, Teacher, demonstrate
 from counterbc.envs import WORLDS
 from counterbc.experiments.cell import evaluate_acts, reproducible
 from counterbc.experiments.workers import run_all
+from counterbc.selection.radius import RadiusSearch
 from counterbc.trainer import train
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
@@ -49,7 +50,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "bc, tuned": {"method": "bc"},
     "counter-bc, tuned": {"method": "counter-bc"},
 }
-"""How each variant is trained; what is not named is chosen from the data."""
+"""How each variant is trained; what is not named is chosen from the data: Δ for 10,000 steps as
+`choose_radius` does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +118,9 @@ def measure(about: Record, teacher: Teacher, options: TunedOptions) -> list[Reco
     with reproducible():
         datasets = datasets_of(about, teacher, seeds)
         policies = train(
-            datasets, seeds=list(seeds), device=options.device, progress=False, **variant
-        )
+            datasets, seeds=list(seeds), device=options.device, progress=False,
+            search=RadiusSearch(), **variant,
+        )  # fmt: skip
         evaluations = evaluate_acts(policies, about["world"], episodes=options.episodes, acts=ACTS)
     measured = WORLDS[about["world"]].measure
     rows = []

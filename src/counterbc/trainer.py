@@ -24,7 +24,7 @@ from counterbc.policies import Policy
 from counterbc.selection.folds import LEAST_PAIRS
 from counterbc.selection.held_out import Training
 from counterbc.selection.offsets import find_offsets
-from counterbc.selection.radius import DoubtfulRadius, choose_radii
+from counterbc.selection.radius import DoubtfulRadius, RadiusSearch, choose_radii
 from counterbc.selection.tuner import find_lags, tune_datasets
 from counterbc.selection.tuning import TuneSearch, Tuning
 from counterbc.settings import Settings, settings_for
@@ -42,6 +42,7 @@ def train(
     *,
     seeds: int | Sequence[int] | None = None,
     radii: Sequence[Radius] | None = None,
+    search: RadiusSearch | None = None,
     preset: str = "default",
     start: Policies | None = None,
     device: str | torch.device | None = None,
@@ -54,20 +55,19 @@ def train(
     """Train seeds × radii members at once.
 
     `demos` is one dataset for all seeds (by default one seed), or one dataset per seed. `changes`
-    are fields of `Settings`, e.g. radius=0.4 or steps=2000. With `start` training continues from
-    trained policies on new pairs; they keep their scales, and radius, lag and offsets unless given.
-    With `out` the run is written to that folder, with checkpoints on the way; `resume=True`
-    finishes a run that was stopped.
+    are fields of `Settings`, e.g. radius=0.4 or steps=2000. What they leave to the data is chosen
+    as `tune` does, or the radius for a given number of steps by `search`, as `choose_radius` does.
+    With `start` training continues from trained policies on new pairs; they keep their scales, and
+    radius, lag and offsets unless given. With `out` the run is written to that folder, with
+    checkpoints on the way; `resume=True` finishes a run that was stopped.
     """
     (name, definition), torch_device = find_method(method), find_device(device)
     settings, datasets = settings_for(preset, **changes), as_datasets(demos)
     if start is not None and settings.ensemble == "auto" and definition.shards == 1:
         settings = replace(settings, ensemble=start.shards)
     definition = settings.apply(definition, datasets[0].obs_shape, min(d.pairs for d in datasets))
-    settings, held_out = _policy_defaults(settings, definition.policy), []
-    if settings.held_out:
-        halves = [d.split(settings.held_out, seed=0) for d in datasets]
-        datasets, held_out = [h[0] for h in halves], [h[1] for h in halves]
+    settings = _policy_defaults(settings, definition.policy)
+    datasets, held_out = _split(datasets, settings.held_out)
     check_needs(datasets, definition.weighting.needs)
     check_reads(datasets[0], definition)
     warn_values(datasets, settings)
@@ -84,14 +84,14 @@ def train(
         name=name, method=definition, settings=settings, device=torch_device,
         progress=Bar("choosing") if progress is True else Quiet(),
     )  # fmt: skip
-    chosen = _choose(datasets, training, requested, start)
-    if settings.ensemble == "auto":
+    chosen = _choose(datasets, training, requested, start, search)
+    if settings.ensemble == "auto" and definition.shards == 1:
         ensemble = replace(settings, ensemble=chosen.ensemble)
         definition = ensemble.apply(definition, datasets[0].obs_shape)
     members = _members(datasets, order, chosen, start, keep_radius=keep)
     plan = plan_training(
         datasets, definition, chosen.settings, members, name=name, start=start,
-        held_out=tuple(held_out), preset=preset, choices=chosen.evidence,
+        held_out=held_out, preset=preset, choices=chosen.evidence,
     )  # fmt: skip
     if isinstance(progress, bool):
         progress = Bar(f"training {name}") if progress else Quiet()
@@ -113,6 +113,16 @@ def _policy_defaults(settings: Settings, policy: Policy) -> Settings:
         radius=0.0 if settings.radius == "auto" else settings.radius,
         ensemble=1 if settings.ensemble == "auto" else settings.ensemble,
     )
+
+
+def _split(
+    datasets: list[Demonstrations], share: float
+) -> tuple[list[Demonstrations], tuple[Demonstrations, ...]]:
+    """Return the datasets without a share of their episodes, and those episodes."""
+    if not share:
+        return datasets, ()
+    halves = [d.split(share, seed=0) for d in datasets]
+    return [h[0] for h in halves], tuple(h[1] for h in halves)
 
 
 @dataclass(frozen=True)
@@ -176,6 +186,7 @@ def _choose(
     training: Training,
     requested: list[Any],
     start: Policies | None,
+    search: RadiusSearch | None,
 ) -> _Chosen:
     """Choose whatever the settings leave to the data.
 
@@ -189,8 +200,9 @@ def _choose(
         given = "none" if settings.offsets == "auto" else settings.offsets
         offsets = [offsets_of(given, d) for d in datasets]
         return _Chosen(settings, lags, offsets, rows, [[None] * count] * len(rows))
-    if settings.steps == "auto" and min(d.pairs for d in datasets) >= LEAST_PAIRS:
-        radii = None if requested == ["auto"] else requested
+    is_auto, is_long = requested == ["auto"], min(d.pairs for d in datasets) >= LEAST_PAIRS
+    if (settings.steps == "auto" and is_long) or (is_auto and search is None):
+        radii = None if is_auto else requested
         return _chosen(tune_datasets(datasets, training, radii=radii), training)
     lag_choices = find_lags(datasets, training)
     lags = [c.lag for c in lag_choices]
@@ -199,9 +211,9 @@ def _choose(
     evidence: list[Choice] = [c for c in lag_choices if c.verdict != "given"]
     evidence += [c for c in offset_choices if c.verdict != "given" and c.sentences]
     rows = [[r] * count for r in requested]
-    if requested == ["auto"]:
+    if is_auto:
         plain = [remove_offsets(d, b) for d, b in zip(datasets, offsets, strict=True)]
-        choices = choose_radii(plain, training, lags=lags)
+        choices = choose_radii(plain, training, search, lags)
         rows, evidence = [[c.radius for c in choices]], [*evidence, *choices]
     return _Chosen(settings, lags, offsets, rows, [[None] * count] * len(rows), tuple(evidence))
 
@@ -209,16 +221,19 @@ def _choose(
 def _chosen(tunings: list[list[Tuning]], training: Training) -> _Chosen:
     """Return the choices of each dataset as rows of a population."""
     rows = list(zip(*tunings, strict=True))  # by radius, then by dataset
-    steps = [t.steps for row in rows for t in row]
-    longest = max(steps) if training.method.rounds == 1 else max(TuneSearch().step_counts)
+    settings, is_auto = training.settings, training.settings.steps == "auto"
+    if is_auto:
+        steps = [t.steps for row in rows for t in row]
+        is_one_round = training.method.rounds == 1
+        settings = replace(settings, steps=max(steps if is_one_round else TuneSearch().step_counts))
     for doubt in dict.fromkeys(d.text for row in rows for t in row for d in t.doubts):
         warnings.warn(doubt, DoubtfulRadius, stacklevel=4)
     return _Chosen(
-        settings=replace(training.settings, steps=longest),
+        settings=settings,
         lags=[row[0].lag.lag for row in tunings],
         offsets=[row[0].offsets.offsets for row in tunings],
         radii=[[t.radius for t in row] for row in rows],
-        steps=[[t.steps for t in row] for row in rows],
+        steps=[[t.steps if is_auto else None for t in row] for row in rows],
         evidence=tuple(t for row in rows for t in row),
         ensemble=tunings[0][0].ensemble,
     )

@@ -84,7 +84,9 @@ def test_the_train_command_chooses_the_radius_unless_told(
     on = config("on", "--start", tmp_path / "number")
     assert on["members"] == ["seed 0, radius 0.2"]
     _, out, _ = call("train", file, "--steps", 5, "--out", tmp_path / "printed")
-    assert "5 folds of whole episodes, 60 pairs" in out
+    (choice,) = chosen["choices"]
+    assert choice["protocol"] == "5 folds of whole episodes, 60 pairs"
+    assert all(sentence in out for sentence in choice["sentences"])
     mixed_radii = ("--radius", "auto", "--radius", 0.2)
     status, _, err = call("train", file, *mixed_radii, "--out", tmp_path / "x")
     assert status == 1

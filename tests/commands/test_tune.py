@@ -79,6 +79,16 @@ def test_the_line_to_paste_searches_nothing_again(
     assert (offsets["p0"], offsets["p1"]) == (pytest.approx([0.5], 0.1), pytest.approx([-0.5], 0.1))
 
 
+@pytest.mark.parametrize("options", [("--steps", 30), ("--steps", 600, "--hidden", 8)])
+def test_the_same_options_give_train_the_same_radius(
+    options: tuple[object, ...], file: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    choice = call_json("tune", file, *options)
+    config = call_json("train", file, *options, "--out", tmp_path / "run")
+    assert config["members"] == [f"seed 0, radius {choice['radius']:g}, lag 2"]
+    assert config["choices"] == [choice]
+
+
 def test_the_line_to_paste_names_the_lag_of_each_operator(
     tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:

@@ -55,7 +55,7 @@ def test_an_unfinished_run_of_version_1_is_neither_resumed_nor_loaded(
         Policies.load(out)
     with pytest.raises(FormatError, match=sentence):
         checkpoints.load_state(out, {"method": "bc"})
-    monkeypatch.setattr("counterbc.trainer.choose_radii", None)  # refused before any work
+    monkeypatch.setattr("counterbc.trainer.tune_datasets", None)  # refused before any work
     with pytest.raises(FormatError, match=sentence):
         quick(tiny, "counter-bc", out=out, resume=True, radius="auto")
     assert [p.name for p in out.iterdir()] == ["config.json"]

@@ -24,7 +24,7 @@ from counterbc.envs import WORLDS, make_vec
 from counterbc.errors import Diverged, InfeasibleActions, OptionError
 from counterbc.kernels.threads import one_thread
 from counterbc.methods import Method, find_method
-from counterbc.selection.radius import DoubtfulRadius
+from counterbc.selection.radius import DoubtfulRadius, RadiusSearch
 from counterbc.settings import Settings, settings_for
 from counterbc.supports import Demonstrated
 from counterbc.trainer import train
@@ -98,7 +98,8 @@ class Cell(ABC):
     def training(self) -> dict[str, Any]:
         """Return the arguments of `train` beside the demonstrations: method, seeds, settings.
 
-        Studies fix what `train` would choose by itself, except Δ, unless they say otherwise.
+        Studies fix what `train` would choose by itself, except Δ, unless they say otherwise. Δ is
+        chosen as `choose_radius` does, like the rows of earlier versions.
         """
         numbers = {"method": self.method, "seeds": self.seeds, "preset": self.preset}
         fixed = {"lag": 0.0, "offsets": "none", "steps": self.settings.step_count, "ensemble": 1}
@@ -188,8 +189,9 @@ def compute_rows(
         if len(cells) > 1:  # seeds that share a dataset have one each in a stack
             datasets = [[*group] * (seeds // len(group)) for group in datasets]
         policies = train(
-            [d for group in datasets for d in group], device=device, progress=progress, **training
-        )
+            [d for group in datasets for d in group], device=device, progress=progress,
+            search=RadiusSearch(), **training,
+        )  # fmt: skip
         size = len(policies) // len(cells)
         for i, cell in enumerate(cells):
             if names is None or cell.name in names:

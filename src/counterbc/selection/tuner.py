@@ -25,6 +25,7 @@ from counterbc.selection.clusters import cluster_mean
 from counterbc.selection.doubts import (
     LEAST_STEPS,
     Doubt,
+    few_steps,
     largest_is_best,
     most_steps_are_best,
     reads_history,
@@ -59,8 +60,7 @@ def tune(
     """Choose what `train` would choose, and return it with its evidence.
 
     `changes` are fields of `Settings`; a lag, offsets, a radius, a number of steps or an ensemble
-    given there is not searched. With a number of steps given, the radius is one of `search`, while
-    `train` takes that of `choose_radius`; give it the radius found here to train with the same.
+    given there is not searched.
     """
     (name, definition), settings = find_method(method), settings_for(preset, **changes)
     definition = settings.apply(definition, demos.obs_shape)
@@ -204,9 +204,12 @@ def _doubts(
 ) -> Iterator[Doubt]:
     """Yield the doubts about the radius g and the number of steps s."""
     radius = radii[g]
-    if table.several_modes and counts[-1] >= LEAST_STEPS:
+    is_brief, is_searched = counts[-1] < LEAST_STEPS, len(radii) > 1
+    if is_brief and is_searched:
+        yield few_steps(counts[-1])
+    if table.several_modes and not is_brief:
         yield several_modes(table.several_modes)
-    if len(radii) > 1 and radius == radii[-1] and not isinstance(radius, tuple):
+    if is_searched and not is_brief and radius == radii[-1] and not isinstance(radius, tuple):
         yield largest_is_best(radius)
     if len(counts) > 1 and s == len(counts) - 1:
         yield most_steps_are_best(counts[s])
