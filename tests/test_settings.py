@@ -238,6 +238,14 @@ def test_a_flow_keeps_its_layers_and_reads_images_where_observations_are_images(
     assert Settings().apply(long_flow, image).policy == for_images
 
 
+@pytest.mark.parametrize("method", ["bcnd", "ileed", "epsilon-insensitive"])
+def test_a_method_that_needs_a_likelihood_refuses_a_flow(method: str) -> None:
+    words = f"^{method} needs the likelihood of an action, which a Flow does not have; choose"
+    with pytest.raises(OptionError, match=words):
+        Settings(policy="flow").apply(METHODS[method])
+    assert Settings(policy="chunk").apply(METHODS[method]).policy.has_density
+
+
 def test_a_method_that_cannot_read_images_names_those_that_can(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

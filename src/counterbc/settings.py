@@ -14,14 +14,7 @@ from counterbc.data.offsets import ALLOWED_OFFSETS, is_offsets, offsets_json
 from counterbc.errors import OptionError, unknown
 from counterbc.kernels.registry import KERNEL_NAMES
 from counterbc.methods import METHODS, Method, find_method
-from counterbc.policies import (
-    FOR_IMAGES,
-    POLICIES,
-    Flow,
-    GaussianCNN,
-    GaussianCNNGRU,
-    Policy,
-)
+from counterbc.policies import FOR_IMAGES, POLICIES, Flow, GaussianCNN, GaussianCNNGRU, Policy
 from counterbc.supports import SUPPORTS, Demonstrated
 
 PAPER_STEPS = 10_000
@@ -170,6 +163,8 @@ class Settings:
             if not weighting.reads_images:
                 raise _reads_vectors(method)
             weighting = weighting.for_images(obs_shape, policy.history, policy.hidden)
+        if not (policy.has_density or weighting.takes_errors()):
+            raise _needs_density(method, policy)
         return replace(method, support=support, policy=policy, weighting=weighting)
 
     def _chunks(self, policy: Policy) -> Policy:
@@ -246,18 +241,27 @@ def _for_images(policy: Policy, image: tuple[int, int, int], policy_name: str | 
     return kind(**fields_to_keep | {"image": image})
 
 
+def _needs_density(method: Method, policy: Policy) -> OptionError:
+    """Return the error of a method that needs a likelihood, which the policy does not have."""
+    return OptionError(
+        f"{_method_name(method)} needs the likelihood of an action, which a "
+        f"{type(policy).__name__} does not have; choose the policy chunk, or the method counter-bc"
+    )
+
+
 def _reads_vectors(method: Method) -> OptionError:
     """Return the error of a method whose weighting cannot read images."""
-    name, _ = find_method(method)
-    choices = [
-        key
-        for key, m in METHODS.items()
-        if m.weighting.reads_images and type(m.policy) in FOR_IMAGES
-    ]
+    images = {key: m for key, m in METHODS.items() if type(m.policy) in FOR_IMAGES}
+    choices = [key for key, m in images.items() if m.weighting.reads_images]
     return OptionError(
-        f"{name if name in METHODS else type(method.weighting).__name__} reads states that are "
-        f"vectors, but the observations are images; choose {' or '.join(choices)}"
+        f"{_method_name(method)} reads states that are vectors, but the observations are images; "
+        f"choose {' or '.join(choices)}"
     )
+
+
+def _method_name(method: Method) -> str:
+    name, _ = find_method(method)
+    return name if name in METHODS else type(method.weighting).__name__
 
 
 _FIXED: dict[str, Any] = {

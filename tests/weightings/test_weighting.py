@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from counterbc.data import draws
+from counterbc.losses import generalized_loss
 from counterbc.methods import METHODS, Method
 from counterbc.policies import Params
 from counterbc.settings import Settings
@@ -93,6 +94,36 @@ def test_stacked_equals_vmap_of_one_in_loss_weights_and_gradient(
     ]
     for first, second in zip(*gradients, strict=True):
         assert_close(first, second)
+
+
+@pytest.mark.parametrize("method", [k for k, m in METHODS.items() if m.weighting.takes_errors()])
+def test_errors_of_each_step_of_a_chunk_are_weighted_as_minus_log_pi_of_one_action(
+    method: str, make_demos: Make
+) -> None:
+    view, params = views(METHODS[method], make_demos)
+    view.fit()
+    view.update_columns(None, view.method.shards)
+    position = torch.arange(7).expand(len(view.nets.pairs), -1).contiguous()
+    batch = view.batch(position, torch.zeros_like(position))
+    policy, weighting = view.method.policy, view.method.weighting
+    phi = split(params, "weighting.")
+    log_pi = policy.log_prob(policy.head(split(params, "policy."), batch.obs), batch.actions)
+    steps = torch.stack([log_pi, 0.5 * log_pi - 1], -2).detach()  # (N, 7, 2, M)
+    joint = weighting.error_loss(phi, batch, -steps, steps)
+    assert_close(joint, torch.func.vmap(weighting.error_loss)(phi, batch, -steps, steps))
+    by_step = [
+        generalized_loss(step, weighting.weights(phi, batch, step)).mean(-1)
+        for step in steps.unbind(-2)
+    ]
+    assert_close(joint, torch.stack(by_step).mean(0))
+    assert joint.requires_grad == bool(phi)  # what a weighting learns, it learns from errors too
+
+
+def test_losses_other_than_eq_m1_do_not_take_errors() -> None:
+    refused = [name for name, m in METHODS.items() if not m.weighting.takes_errors()]
+    assert refused == ["bcnd", "ileed", "epsilon-insensitive"]
+    assert not MixedLikelihood().takes_errors()
+    assert Half().takes_errors()
 
 
 @every_method

@@ -22,6 +22,7 @@ class PreviousPolicy(Weighting):
     """
 
     stacks: ClassVar[bool] = True
+    needs_density: ClassVar[bool] = True
 
     def columns(self, pairs: Pairs, model: Params) -> dict[str, Tensor]:
         return {} if pairs.previous is None else {"log_pi_prev": pairs.previous}

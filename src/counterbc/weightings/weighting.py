@@ -57,6 +57,8 @@ class Weighting(ABC):
     compares_densities: ClassVar[bool] = False
     """Whether log π is compared with another density; if so, actions cannot be censored, because
     the likelihood of a censored action is a probability."""
+    needs_density: ClassVar[bool] = False
+    """Whether R depends on log π itself; if not, at most on its differences within C(s, a)."""
 
     def for_images(
         self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
@@ -136,5 +138,13 @@ class Weighting(ABC):
 
         Both tensors are (B, H, M), and the actions of each step are weighted by R for themselves.
         """
-        weights = self.weights(params, batch, log_pi).detach()
-        return (weights * errors).sum(-1).mean((-2, -1))
+        by_step = self.weights(params, batch, log_pi.movedim(-2, 0))  # (H, B, M)
+        return (by_step.movedim(0, -2) * errors).sum(-1).mean((-2, -1))
+
+    @final
+    def takes_errors(self) -> bool:
+        """Return whether `error_loss` stands for the loss, which it does not where a class has a
+        loss of its own or adds one."""
+        kind = type(self)
+        is_plain = kind.loss is Weighting.loss and kind.auxiliary is Weighting.auxiliary
+        return is_plain and not self.needs_density
