@@ -33,6 +33,8 @@ class Base:
     """data, run, or training (one that was stopped)."""
     checksums: bool = False
     """Whether every number is covered by a checksum, so that damage to it must be noticed."""
+    counts: bool = True
+    """Whether the file says how many rows it has, without which lost rows cannot be noticed."""
 
 
 def recordings() -> Demonstrations:
@@ -211,7 +213,7 @@ BASES: dict[str, Base] = {
     "d4rl.hdf5": Base(_d4rl),
     "plain.npz": Base(_plain_npz),
     "packed.npz": Base(_packed_npz),
-    "table.csv": Base(_csv),
+    "table.csv": Base(_csv, counts=False),
     "run_counter_bc": Base(_run("counter-bc"), "run"),
     "run_rnn": Base(_run("bc-rnn"), "run"),
     "run_bcnd": Base(_run("bcnd"), "run"),

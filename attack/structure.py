@@ -23,7 +23,7 @@ class Structure:
     columns: tuple[str, ...]
     """A digest of each column of observations and actions; one for all of an image."""
     labels: tuple[object, ...]
-    fingerprint: str
+    bounds: tuple[list[float], list[float]] | None
 
     @classmethod
     def of(cls, demos: Demonstrations) -> Structure:
@@ -37,7 +37,7 @@ class Structure:
             episodes=tuple(_digest(episode.action) for episode in demos.episodes),
             columns=tuple(_digest(column) for column in (*obs, *demos.action.T)),
             labels=tuple((e.name, e.operator, e.success) for e in demos.episodes),
-            fingerprint=demos.fingerprint(),
+            bounds=_bounds(demos),
         )
 
     def differences(self, damaged: Structure) -> list[str]:
@@ -49,10 +49,20 @@ class Structure:
             differences.append("columns exchanged")
         elif _exchanged(self.episodes, damaged.episodes):
             differences.append("episodes exchanged")
-        for name in ("obs_names", "action_names", "labels", "fingerprint"):
+        elif self.columns != damaged.columns:
+            differences.append("numbers")
+        if damaged.bounds and self.bounds != damaged.bounds:
+            differences.append("bounds")
+        for name in ("obs_names", "action_names", "labels"):
             if getattr(self, name) != getattr(damaged, name):
                 differences.append(name)
         return differences
+
+
+def _bounds(demos: Demonstrations) -> tuple[list[float], list[float]] | None:
+    if demos.action_low is None or demos.action_high is None:
+        return None
+    return demos.action_low.tolist(), demos.action_high.tolist()
 
 
 def _exchanged(before: tuple[str, ...], after: tuple[str, ...]) -> bool:

@@ -25,7 +25,7 @@ _ATTRIBUTES = (
     "env_args", "num_samples", "rate", "action_low", "action_high", "action_set", "name",
     "operator", "success", "written_by", "obs_keys", "obs_names", "action_names", "total",
 )  # fmt: skip
-_STORABLE = (TypeError, ValueError, OSError)
+_STORABLE = (TypeError, ValueError, OSError, AttributeError)
 
 
 class Tree:
@@ -142,6 +142,8 @@ def _replace(tree: Tree, make: Callable[[], Any], fallback: tuple[int, ...]) -> 
     try:
         tree.file.create_dataset(tree.dataset, data=make())
     except _STORABLE:
+        if tree.dataset in tree.file:  # created, but its values do not fit
+            del tree.file[tree.dataset]
         tree.file[tree.dataset] = np.zeros(fallback)
 
 
@@ -233,15 +235,17 @@ def _filters(tree: Tree) -> None:
     dataset = tree.file[tree.dataset]
     if dataset.shape and np.prod(dataset.shape):
         values = dataset[()]
+        compression, has_checksum = tree.rng.choice(["gzip", "lzf", None]), tree.rng.random() < 0.5
         del tree.file[tree.dataset]
-        tree.file.create_dataset(
-            tree.dataset,
-            data=values,
-            chunks=True,
-            compression=tree.rng.choice(["gzip", "lzf", None]),
-            shuffle=True,
-            fletcher32=tree.rng.random() < 0.5,
-        )
+        with suppress(*_STORABLE):  # texts take no filters
+            tree.file.create_dataset(
+                tree.dataset,
+                data=values,
+                chunks=True,
+                compression=compression,
+                shuffle=True,
+                fletcher32=has_checksum,
+            )
 
 
 CHANGES: dict[str, Callable[[Tree], None]] = {

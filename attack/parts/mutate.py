@@ -14,8 +14,8 @@ import numpy as np
 from attack.bases import BASES, RESUME, Base
 from attack.commands import Result, run_command
 from attack.mutators import copy, damage
-from attack.part import Finding, Part, explain, hides_memory, is_sentence
-from attack.rows import Row
+from attack.part import Finding, Part, explain, hides_memory
+from attack.rows import UNNOTICEABLE, Row
 from attack.structure import Structure
 from counterbc import Demonstrations, Policies, load
 from counterbc.errors import CounterBCError
@@ -79,8 +79,8 @@ def _refusal(key: str, error: CounterBCError) -> Row:
     text = str(error)
     if hides_memory(text):
         raise Finding("memory", f"{key.partition('/')[0]}: refused after memory ran out", text)
-    if not is_sentence(text):
-        raise Finding("bad message", f"more than a sentence: {text[:60]}", text)
+    if "\n" in text:
+        raise Finding("bad message", f"more than a line: {text[:60]}", text)
     return Row(key, "refused", "", text[:400])
 
 
@@ -110,7 +110,9 @@ def _check_data(damaged: _Damaged, key: str) -> Row:
     if is_small and damaged.rng.random() < _TRAIN_SHARE:
         out = damaged.path.parent / "trained"
         _expect_sentence(run_command("train", damaged.path, *_QUICK_TRAINING, "--out", out))
-    return Row(key, "read", facts={"differs": differences, "noted": is_noted})
+    is_rearranged = bool(set(differences) & set(_REARRANGED)) and not damaged.is_edited
+    outcome = UNNOTICEABLE if is_rearranged and not is_noted else "read"
+    return Row(key, outcome, facts={"differs": differences, "noted": is_noted})
 
 
 def _check_sane(demos: Demonstrations) -> None:
@@ -131,10 +133,10 @@ def _compare(damaged: _Damaged, demos: Demonstrations, is_noted: bool) -> list[s
     if not differences or damaged.is_edited:
         return differences
     name = damaged.whole.name
-    if differences[0] in _REARRANGED and not is_noted:
+    if differences[0] in _REARRANGED and not is_noted and damaged.base.counts:
         raise Finding("structure", f"{name}: {differences[0]}", damaged.change)
-    if damaged.base.checksums and "fingerprint" in differences:
-        raise Finding("numbers", f"{name}: other numbers", damaged.change)
+    if damaged.base.checksums and {"numbers", "bounds"} & set(differences):
+        raise Finding("numbers", f"{name}: {differences[0]}", damaged.change)
     return differences
 
 

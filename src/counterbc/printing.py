@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import TextColumn
 
-_LONGEST = 2000  # characters of a sentence; a file may have a name that fills the screen
+_LONGEST = 1000  # characters of a sentence; a file may have a name that fills the screen
 
 
 def without_nan(value: Any) -> Any:

@@ -47,4 +47,10 @@ def test_another_number_is_no_other_structure() -> None:
     action = first.action.copy()
     action[0, 0] += 0.5
     episodes = (replace(first, action=action), *WHOLE.episodes[1:])
-    assert _differences(replace(WHOLE, episodes=episodes)) == ["fingerprint"]
+    assert _differences(replace(WHOLE, episodes=episodes)) == ["numbers"]
+
+
+def test_bounds_may_be_lost_but_not_changed() -> None:
+    assert _differences(replace(WHOLE, action_low=None, action_high=None)) == []
+    assert WHOLE.action_high is not None
+    assert _differences(replace(WHOLE, action_high=WHOLE.action_high * 2)) == ["bounds"]

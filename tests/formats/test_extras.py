@@ -9,7 +9,13 @@ import pytest
 
 from counterbc.errors import FormatError
 from counterbc.formats import lerobot, load
-from counterbc.formats.extras import describe, extras_json, lost_digits, read_extras
+from counterbc.formats.extras import (
+    describe,
+    extras_json,
+    lost_digits,
+    read_extras,
+    with_checksum,
+)
 from counterbc.formats.stream import RawEpisode, Stream
 from tests.formats.datasets import uneven
 
@@ -97,11 +103,23 @@ def test_operators_of_other_episodes_are_refused_until_they_are_removed(
     lerobot.write(uneven(), tmp_path / "demos")
     path = tmp_path / "demos/meta/counterbc.json"
     values = json.loads(path.read_text())
-    path.write_text(json.dumps(values | {"episodes": [values["episodes"][i] for i in order]}))
+    edited_values = values | {"episodes": [values["episodes"][i] for i in order]}
+    path.write_text(json.dumps(with_checksum(edited_values)))
     with pytest.raises(FormatError, match=r"counterbc.json does not fit this dataset.*remove it"):
         load(tmp_path / "demos")
     path.unlink()
     assert [e.operator for e in load(tmp_path / "demos").episodes] == [None] * 3
+
+
+@pytest.mark.parametrize("key", ["action_low", "rate", "episodes", "obs_names"])
+def test_a_change_after_writing_is_noticed_until_the_checksum_is_removed(key: str) -> None:
+    values = json.loads(json.dumps(with_checksum(stored_object(stores_reward=True)), indent=3))
+    read_extras(values, "a file")
+    del values[key]
+    with pytest.raises(FormatError, match=r"a file changed since it was written; .* checksum"):
+        read_extras(values, "a file")
+    repaired_values = stored_object(stores_reward=True)  # as earlier versions wrote it
+    assert read_extras(repaired_values, "a file").obs_names == uneven().obs_names
 
 
 def test_only_numbers_beyond_32_bits_lose_digits() -> None:

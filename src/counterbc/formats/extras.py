@@ -10,10 +10,13 @@
 | episodes | for each episode: name, length, operator, success |
 | episodes: reward | whether the data store it; the numbers if the data have no column for it |
 | episodes: selected | only if the data have no column for it |
+| checksum | of all other keys, where the file has no checksums of its own |
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -90,6 +93,20 @@ def extras_json(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any
     }
 
 
+def with_checksum(values: dict[str, Any]) -> dict[str, Any]:
+    """Return a JSON object with the checksum of its keys, so that damage to it is noticed."""
+    try:
+        return values | {"checksum": _checksum(json.loads(json.dumps(values)))}
+    except (TypeError, ValueError):  # not JSON: the writer explains it
+        return values
+
+
+def _checksum(values: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what was read from JSON, however it is laid out in a file."""
+    content = {key: value for key, value in values.items() if key != "checksum"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
 def describe(
     raw: RawEpisode, *, stores_reward: bool, stores_selected: bool = True
 ) -> dict[str, Any]:
@@ -106,6 +123,11 @@ def describe(
 
 def read_extras(values: Mapping[str, Any], label: str) -> Extras:
     """Read and check the JSON object, which may have been edited by hand."""
+    if "checksum" in values and values["checksum"] != _checksum(values):
+        raise FormatError(
+            f"{label} changed since it was written; copy or download the dataset again, or remove "
+            "its checksum if you edited it"
+        )
     pairs = json_files.entry(values, "obs_keys", list, label)
     if not all(isinstance(p, list) and [type(x) for x in p] == [str, int] for p in pairs):
         raise FormatError(

@@ -40,6 +40,11 @@ def trusting(active: bool) -> Iterator[None]:
         _trusted.reset(token)
 
 
+def is_trusted() -> bool:
+    """Return whether the bounds are lifted."""
+    return _trusted.get()
+
+
 def check_size(label: str, size: int, stored_bytes: int, ratio: int = RATIO) -> None:
     """Refuse an array that claims far more bytes than the file stores for it."""
     if size > LARGE and size > ratio * stored_bytes and not _trusted.get():

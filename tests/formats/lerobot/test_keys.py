@@ -14,6 +14,7 @@ from counterbc.formats import (
     lerobot,
     load,
 )
+from counterbc.formats.extras import with_checksum
 from tests.formats.lerobot.foreign import (
     CAMERA,
     ENDS,
@@ -92,6 +93,21 @@ def test_extras_that_do_not_fit_the_features_are_refused(
     demos = Demonstrations((Episode(np.zeros((2, 3)), np.zeros((2, 2))),))
     lerobot.write(demos, tmp_path / "demos")
     path = tmp_path / "demos/meta/counterbc.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    path.write_text(json.dumps(with_checksum(json.loads(path.read_text()) | changes)))
     with pytest.raises(CounterBCError, match=message):
+        load(tmp_path / "demos")
+
+
+def test_extras_that_are_no_file_are_not_taken_for_missing(tmp_path: Path) -> None:
+    lerobot.write(
+        Demonstrations((Episode(np.zeros((2, 3)), np.zeros((2, 2))),)), tmp_path / "demos"
+    )
+    path = tmp_path / "demos/meta/counterbc.json"
+    path.unlink()
+    path.symlink_to("nowhere")
+    with pytest.raises(CounterBCError, match=r"counterbc\.json is missing"):
+        load(tmp_path / "demos")
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(CounterBCError, match=r"counterbc\.json is not a file"):
         load(tmp_path / "demos")

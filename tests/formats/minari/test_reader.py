@@ -12,6 +12,7 @@ from counterbc.formats import (
     load,
     minari,
 )
+from counterbc.formats.extras import with_checksum
 from tests.formats.datasets import uneven
 from tests.formats.minari.foreign import (
     STEPS,
@@ -130,6 +131,7 @@ def test_episodes_that_others_added_are_read_without_description(tmp_path: Path)
     path = tmp_path / "more/data/metadata.json"
     metadata = json.loads(path.read_text())
     del metadata["counterbc"]["episodes"][-1]
+    metadata["counterbc"] = with_checksum(metadata["counterbc"])
     path.write_text(json.dumps(metadata))
     back = load(tmp_path / "more")
     assert [e.operator for e in back.episodes] == ["ann", None, None]

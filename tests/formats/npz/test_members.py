@@ -124,3 +124,17 @@ def test_bytes_behind_the_last_value_and_two_arrays_of_a_name_are_refused(tmp_pa
                     archive.writestr("obs.npy", buffer.getvalue())
         with pytest.raises(FormatError, match=r"more bytes than its shape|two arrays of the same"):
             load(tmp_path / name)
+
+
+def test_arrays_that_damage_hides_in_a_comment_are_missed(tmp_path: Path) -> None:
+    path = tmp_path / "hidden.npz"
+    write_npz(path, **four(), episode=np.repeat([0, 1], 2))
+    content = bytearray(path.read_bytes())
+    entry = content.rindex(b"PK\x01\x02", 0, content.rindex(b"episode.npy"))
+    before = content.rindex(b"PK\x01\x02", 0, entry)
+    rest = content.index(b"PK\x05\x06", entry) - entry
+    content[before + 32 : before + 34] = rest.to_bytes(2, "little")  # the length of a comment
+    path.write_bytes(content)
+    assert len(zipfile.ZipFile(path).namelist()) == 2
+    with pytest.raises(FormatError, match="declares 3 arrays, but lists 2"):
+        load(path)

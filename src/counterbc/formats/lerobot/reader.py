@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from os.path import isfile  # False, not an error, for a folder without permission
+from os.path import isfile, lexists  # False, not an error, for a folder without permission
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     root = Path(path)
     info = read_info(root)
     entries = read_index(info)
-    extras, keys = _read_extras(info) if isfile(root / EXTRAS) else (None, feature_keys(info))
+    extras, keys = _read_extras(info) if lexists(root / EXTRAS) else (None, feature_keys(info))
     if extras is not None:
         extras.check_fits([entry.length for entry in entries], str(root / EXTRAS))
     dataset = _Dataset(info, entries, extras, choose_keys(keys, obs, info))

@@ -18,7 +18,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
 from counterbc.formats import json_files
-from counterbc.formats.extras import describe, extras_json
+from counterbc.formats.extras import describe, extras_json, with_checksum
 from counterbc.formats.lerobot import stats
 from counterbc.formats.lerobot.features import (
     Feature,
@@ -169,7 +169,7 @@ class _Writer:
         json_files.dump(values, meta / "stats.json")
         pq.write_table(_tasks_table(list(self._tasks)), meta / "tasks.parquet")
         extras = extras_json(header, self._episodes) | {"obs_features": obs_features(header)}
-        json_files.dump(extras, self._folder / EXTRAS)
+        json_files.dump(with_checksum(extras), self._folder / EXTRAS)
         numbers = {episode["name"]: i for i, episode in enumerate(self._episodes)}
         masks = {
             mask: [numbers[name] for name in members if name in numbers]

@@ -17,6 +17,7 @@ from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.files import Guard, check_regular
 from counterbc.formats import frames, hdf5, json_files, parquet
+from counterbc.formats.minari import arrow_file
 from counterbc.formats.minari.spaces import Leaf
 
 MAIN = "main_data.hdf5"
@@ -154,14 +155,7 @@ def _table(path: Path, kind: str, max_rows: int) -> pa.Table:
                 "copy or download the dataset again"
             )
         return parquet.table(path)
-    with Guard(path):
-        check_regular(path)
-        with pa.OSFile(os.fsencode(path)) as source:
-            table = pa.ipc.open_file(source).read_all()
-        table.validate(full=True)  # Arrow trusts the file otherwise
-    if len(set(table.column_names)) < len(table.column_names):
-        raise FormatError(f"{path} has two columns of the same name; rename or remove one")
-    return table
+    return arrow_file.read_table(path)
 
 
 class _Table:

@@ -15,7 +15,7 @@ from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.files import aside, check_free
 from counterbc.formats import json_files
-from counterbc.formats.extras import describe, extras_json
+from counterbc.formats.extras import describe, extras_json, with_checksum
 from counterbc.formats.hdf5_output import VERSION, Output, open_to_write
 from counterbc.formats.minari.spaces import box
 from counterbc.formats.stream import Header, RawEpisode, Stream
@@ -45,7 +45,9 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
             "dataset_size": round(size / 1e6, 1),
             **({"env_spec": spec} if isinstance(spec, str) else {}),
             **spaces,
-            "counterbc": extras_json(header, episodes) | {"env_args": header.env_args},
+            "counterbc": with_checksum(
+                extras_json(header, episodes) | {"env_args": dict(header.env_args)}
+            ),
         }
         json_files.dump(metadata, folder / "metadata.json")
     return _notes(header, episodes)

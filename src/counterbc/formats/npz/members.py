@@ -16,6 +16,8 @@ from counterbc.files import Guard
 from counterbc.formats.rows import Rows
 from counterbc.formats.untrusted import check_size
 
+_END = 22  # bytes of the record at the end of a zip archive
+_MANY = 0xFFFF  # arrays or more, which are counted elsewhere
 _MAX_BYTES = 2**32  # of an array that is read as a whole, such as episode ids
 
 
@@ -29,6 +31,7 @@ class Members:
         with Guard(path):
             self._zip = zipfile.ZipFile(path)
             entries = self._zip.infolist()
+            self._check_count(len(entries))
             for entry in entries:  # refuses a name that differs from the one beside the data
                 self._zip.open(entry).close()
         self._info = {e.filename.removesuffix(".npy"): e for e in entries}
@@ -38,6 +41,18 @@ class Members:
         for name in self.names:
             if ".." in Path(name).parts or name.startswith("/"):
                 raise FormatError(f"{path}: {name!r} is not a valid name of an array; rename it")
+
+    def _check_count(self, count: int) -> None:
+        """Compare the number of arrays with the one at the end of the archive.
+
+        Without it, damage could turn the entries of some arrays into the comment of another.
+        """
+        with self.path.open("rb") as file:
+            file.seek(-_END - len(self._zip.comment), 2)
+            record = file.read(_END)
+        total = int.from_bytes(record[10:12], "little")
+        if total not in (count, _MANY):
+            raise ValueError(f"it declares {total} arrays, but lists {count}")
 
     def __enter__(self) -> Members:
         return self
