@@ -91,6 +91,9 @@ class Settings:
     """The part of the observation that actions are relative to: the name of an observation key, or
     names separated by commas, one for each action dimension, - for an absolute one. auto: what the
     data declare; none: nothing."""
+    angles: str = "auto"
+    """The observed angles that are read as cosine and sine: names separated by commas. auto: the
+    policies flow and chunk detect angles that wrap; none: nothing."""
     steps: int | Literal["auto"] = limited_field("auto", *_COUNT_OR_AUTO)
     """Number of gradient steps, or auto, which chooses it by cross-validation on each dataset. The
     paper's is 10,000: 1000 epochs of 10."""

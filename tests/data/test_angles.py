@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterbc.data.angles import TURN, Angles, wrapped_angles
+from counterbc.data.angles import TURN, Angles, angle_dims, wrapped_angles
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import UniformNoise, demonstrate
+from counterbc.errors import OptionError
 from counterbc.formats import load
+from tests.fixture_types import Make
 
 TURNING = np.linspace(0, 3 * TURN, 200)  # three turns, of which the last ends at 2π
 
@@ -74,3 +76,12 @@ def test_nothing_wraps_in_our_worlds(world: str) -> None:
 def test_images_have_no_angles() -> None:
     frames = Episode(np.zeros((3, 8, 8, 3), np.uint8), np.zeros((3, 1)))
     assert wrapped_angles(Demonstrations((frames,))) == ()
+
+
+def test_named_angles_are_found_and_others_are_detected_if_asked_for(make_demos: Make) -> None:
+    demos = make_demos()
+    assert angle_dims(demos, "state[2], state[0]", detect=False) == (0, 2)
+    assert angle_dims(demos, "auto", detect=True) == wrapped_angles(demos)
+    assert angle_dims(demos, "none", detect=True) == ()
+    with pytest.raises(OptionError, match=r"unknown angle 'yaw'.*state\[0\]"):
+        angle_dims(demos, "yaw", detect=False)

@@ -29,6 +29,7 @@ CHUNKS: dict[str, dict[str, Any]] = {
     "mixture": {"policy": "mixture", "horizon": 2, "modes": 2},
     "gru": {"policy": "gaussian-gru", "horizon": 2},
     "flow": {"policy": "flow", "horizon": 4},
+    "angles": {"policy": "gaussian-gru", "horizon": 2, "angles": "state[1]"},
     "squared error": {"policy": "chunk", "horizon": 4},
     "chunk of modes": {"policy": "chunk", "horizon": 4, "modes": 2},
 }
@@ -172,3 +173,16 @@ def test_the_settings_of_chunks_reach_the_policy(tiny: Demonstrations, quick: Tr
     assert (policy.horizon, policy.execute, policy.history, policy.averages) == (5, 3, 2, True)
     with pytest.raises(OptionError, match=r"temperature is 0\.5, but only a flow has one"):
         quick(tiny, "bc", temperature=0.5)
+
+
+@pytest.mark.parametrize("policy", ["gaussian-mlp", "flow"])
+def test_an_angle_that_is_read_as_cosine_and_sine_may_turn_around(
+    policy: str, tiny: Demonstrations, quick: Train
+) -> None:
+    actor = quick(tiny, "bc", policy=policy, angles="state[1]").actor()
+    turned = tiny.obs[0] + np.array([0, 2 * np.pi, 0])
+    action = actor.act(tiny.obs[0])
+    actor.reset()
+    if policy == "flow":
+        actor._acting.episodes -= 1  # the same random numbers
+    np.testing.assert_allclose(actor.act(turned), action, rtol=1e-4, atol=1e-5)

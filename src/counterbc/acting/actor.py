@@ -42,8 +42,9 @@ class Acting:
     def reset(self) -> None:
         """Forget all observations."""
         p, shape = self.policies, (len(self.episodes), self.policies.policy.history)
-        kind = torch.uint8 if len(p.obs_shape) > 1 else torch.float32
-        self.window = p.scales.obs_mean.new_zeros(len(p.seeds), *shape, p.obs_size, dtype=kind)
+        is_image = len(p.obs_shape) > 1
+        kind, size = (torch.uint8, p.obs_size) if is_image else (torch.float32, p.scales.inputs)
+        self.window = p.scales.obs_mean.new_zeros(len(p.seeds), *shape, size, dtype=kind)
         self.plans: list[Tensor] = []  # the last predicted actions (P, E, H, A), oldest first
         self.step = 0
 
@@ -78,6 +79,12 @@ class Acting:
         targets = self._networks(window.repeat_interleave(p.shards, 0))  # (N, E, H · A)
         targets = targets.unflatten(0, (-1, p.shards)).mean(1)
         return p.scales.restore_targets(targets, obs.to(targets))
+
+    @torch.no_grad()
+    def predict(self, window: Tensor, obs: Tensor) -> Tensor:
+        """Return the action for windows (P, E, history, S) that end with obs: (P, E, A)."""
+        self.window = window
+        return self._predict(obs)[:, :, 0]
 
     def _average(self) -> Tensor:
         """Return the mean of what the last H predictions say about this step: (P, E, A)."""

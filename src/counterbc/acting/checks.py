@@ -70,10 +70,12 @@ def read_scales(spec: dict[str, Any], tensors: Params) -> Scaling:
     for name in TENSORS[:4]:
         if rows[name] is None:
             raise ValueError(f"{name} of the normalization is missing")
-    relative = spec.get("relative", [])
-    if not isinstance(relative, list) or not all(type(i) is int for i in relative):
-        raise ValueError(f"relative of the normalization is {relative!r:.60}")
-    return Scaling(**rows, **{**spec, "relative": tuple(relative)})
+    lists = {name: spec.get(name, []) for name in ("relative", "angles")}
+    for name, numbers in lists.items():
+        if not isinstance(numbers, list) or not all(type(i) is int for i in numbers):
+            raise ValueError(f"{name} of the normalization is {numbers!r:.60}")
+    tuples = {name: tuple(numbers) for name, numbers in lists.items()}
+    return Scaling(**rows, **{**spec, **tuples})
 
 
 def check_scales(scales: Scaling, members: int) -> None:
@@ -91,6 +93,8 @@ def check_scales(scales: Scaling, members: int) -> None:
         len(scales.relative) != size or not -1 <= max(scales.relative) < shapes[0][1]
     ):
         raise ValueError(f"relative of the normalization is {scales.relative!r:.60}")
+    if not set(scales.angles) <= set(range(shapes[0][1])):
+        raise ValueError(f"angles of the normalization are {scales.angles!r:.60}")
     for name, tensor in tensors.items():
         if tensor.dtype != torch.float32 or not bool(tensor.isfinite().all()):
             raise ValueError(f"{name} of the normalization is not finite")
@@ -112,7 +116,7 @@ def check_params(
     """
     if scales.horizon != policy.horizon:
         raise ValueError(f"the normalization is of {scales.horizon} actions, not {policy.horizon}")
-    obs_size, action_size = scales.obs_mean.shape[1], scales.horizon * scales.action_low.shape[1]
+    obs_size, action_size = scales.inputs, scales.horizon * scales.action_low.shape[1]
     stored = sum(v.numel() for v in params.values()) // networks
     with _AtMost(_SLACK * stored):
         fresh = policy.init(torch.Generator(), obs_size, action_size)

@@ -152,7 +152,7 @@ BODIES: dict[type[Policy], Body] = {GaussianMLP: _mlp, GaussianGRU: _gru}
 
 def fits(policy: Policy, scales: Scaling) -> bool:
     """Return whether `Forward` computes the actions of a policy."""
-    return type(policy) in BODIES and policy.horizon == 1 and not scales.relative
+    return type(policy) in BODIES and policy.horizon == 1 and not scales.relative + scales.angles
 
 
 class Forward:

@@ -203,6 +203,7 @@ class Policies:
                 "scale_actions": self.scales.scale_actions,
                 "bounds_from": self.scales.bounds_from,
                 "relative": list(self.scales.relative),
+                "angles": list(self.scales.angles),
             },
             "config": self.config,
         }

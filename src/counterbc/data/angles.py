@@ -16,6 +16,7 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import unknown
 
 TURN = 2 * np.pi
 _SMALL = 0.1 * TURN
@@ -46,6 +47,21 @@ class Angles:
         centred = (self._low > -np.pi - _ROUNDING) & (self._high < np.pi + _ROUNDING)
         steps = (self._jumps > 0) & (self._between <= self._jumps) & (self._small > self._jumps)
         return tuple(np.flatnonzero((positive | centred) & steps).tolist())
+
+
+def angle_dims(demos: Demonstrations, angles: str, detect: bool) -> tuple[int, ...]:
+    """Return the observation dimensions that a policy reads as cosine and sine.
+
+    `angles` names them, separated by commas, or is none; auto stands for those that are detected,
+    if asked for.
+    """
+    if angles in ("auto", "none"):
+        return wrapped_angles(demos) if detect and angles == "auto" else ()
+    names = [name.strip() for name in angles.split(",")]
+    for name in names:
+        if name not in demos.obs_names:
+            raise unknown("angle", name, demos.obs_names)
+    return tuple(sorted({demos.obs_names.index(name) for name in names}))
 
 
 def wrapped_angles(demos: Demonstrations) -> tuple[int, ...]:

@@ -38,12 +38,19 @@ class Scaling:
     relative: tuple[int, ...] = ()
     """For each action dimension the observation dimension it is relative to, −1 for an absolute
     one; empty where all are absolute."""
+    angles: tuple[int, ...] = ()
+    """The observation dimensions that a policy reads as cosine and sine instead."""
 
     def __post_init__(self) -> None:
         defaults = torch.zeros_like(self.action_low), torch.ones_like(self.action_low)
         for name, tensor in zip(("target_mean", "target_scale"), defaults, strict=True):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, tensor)
+
+    @property
+    def inputs(self) -> int:
+        """The numbers that a policy reads of a vector observation."""
+        return self.obs_mean.shape[1] + len(self.angles)
 
     @property
     def horizon(self) -> int:
@@ -95,7 +102,12 @@ class Scaling:
         """Return observations as the policy reads them."""
         if obs.dtype == torch.uint8:
             return obs
-        return (obs - _like(self.obs_mean, obs)) / _like(self.obs_scale, obs)
+        scaled_obs = (obs - _like(self.obs_mean, obs)) / _like(self.obs_scale, obs)
+        if not self.angles:
+            return scaled_obs
+        index = torch.tensor(self.angles, device=obs.device)
+        angle = obs[..., index]
+        return torch.cat([scaled_obs.index_copy(-1, index, angle.cos()), angle.sin()], -1)
 
     def action(self, action: Tensor) -> Tensor:
         """Return actions as the policy gives them."""

@@ -38,6 +38,7 @@ class Flow(Policy):
     has_density: ClassVar[bool] = False
     standardizes: ClassVar[bool] = True
     repeats_first: ClassVar[bool] = True
+    reads_angles: ClassVar[bool] = True
     average: ClassVar[float] = 0.002
     steps: ClassVar[int | None] = 15_000
     learning_rate: ClassVar[float] = 1e-3

@@ -38,6 +38,8 @@ class Policy(ABC):
     """Whether predicted actions are standardized in addition to the scale of their bounds."""
     repeats_first: ClassVar[bool] = False
     """Whether a history is filled with the first observation of its episode; else with zeros."""
+    reads_angles: ClassVar[bool] = False
+    """Whether angles that wrap are detected and read as cosine and sine."""
     has_density: ClassVar[bool] = True
     """Whether log π(a|s) is known; otherwise the policy has `errors` instead of `log_prob`."""
     hidden: tuple[int, ...] = (64, 64)

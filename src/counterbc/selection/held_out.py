@@ -235,15 +235,12 @@ def _same_lag(policies: Policies) -> list[tuple[int, int]]:
 
 def _act(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Tensor, Tensor]:
     """Return the mean actions in the user's units, (P, n, A), and what the policies read."""
-    acting = Acting(policies, range(len(pairs)), "mean", 0)
-    # A scaled mean is 0, which is what policies read before an episode's start.
-    blank = policies.scales.obs_mean.unsqueeze(1)
+    acting, rows = Acting(policies, range(len(pairs)), "mean", 0), []
     for back in range(policies.policy.history - 1, -1, -1):
-        index = pairs - back
-        inside = torch.tensor(index >= data.starts[pairs])[:, None]
-        obs = policies.tensor(data.obs[index])
-        action = acting.actions(torch.where(inside, obs, blank.to(obs.dtype)))
-    return action, acting.window
+        obs = policies.tensor(data.obs[pairs - back]).expand(len(policies), -1, -1)
+        inside = torch.tensor(pairs - back >= data.starts[pairs])[:, None]
+        rows.append(policies.scales.obs(obs) * inside)  # zeros before an episode's start
+    return acting.predict(torch.stack(rows, 2), obs), acting.window
 
 
 def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Array, Array]:

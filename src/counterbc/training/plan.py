@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from counterbc.acting.member import Member
 from counterbc.acting.policies import Policies
+from counterbc.data.angles import angle_dims
 from counterbc.data.chunks import fit_targets
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.lags import NONE
@@ -122,7 +123,11 @@ def _scales(
         number, offsets, lag = key
         data = remove_offsets(datasets[number], offsets)
         scales = Scaling.fit(data, settings.scale_obs, settings.scale_actions)
-        scales = replace(scales, relative=relative_dims(data, settings.relative))
+        scales = replace(
+            scales,
+            relative=relative_dims(data, settings.relative),
+            angles=angle_dims(data, settings.angles, policy.reads_angles),
+        )
         scalings[key] = fit_targets(scales, data, lag, policy.horizon, policy.standardizes)
     return Scaling.stack([scalings[key] for key in keys])
 
