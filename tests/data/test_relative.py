@@ -101,12 +101,13 @@ def test_what_names_no_dimension_for_each_action_is_refused(relative: str, words
 @pytest.mark.parametrize(
     ("names", "dims", "text"),
     [
-        (NAMES, (0, 1), "agent_x,agent_y"),
+        (NAMES, (0, 1), "disc"),
+        (NAMES, (1, 0), "agent_y,agent_x"),
         (NAMES, (-1, 4), "-,angle"),
         (("x", "y", "x", "y", "angle"), (3, 4), "block[1],angle"),
-        (("disc", "block", "-", "a,b", " c"), (0, 1), "disc[0],disc[1]"),
+        (("disc", "block", "-", "a,b", " c"), (1, 0), "disc[1],disc[0]"),
         (("disc", "block", "-", "a,b", " c"), (2, 3), "block[0],block[1]"),
-        (("none", "auto", "", "d", " c"), (0, 1), "disc[0],disc[1]"),
+        (("none", "auto", "", "d", " c"), (1, 0), "disc[1],disc[0]"),
         (("none", "auto", "", "d", " c"), (2, 4), "block[0],block[2]"),
     ],
 )

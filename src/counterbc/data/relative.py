@@ -72,16 +72,22 @@ def relative_dims(demos: Named, relative: str) -> tuple[int, ...]:
 
 
 def relative_text(demos: Named, dims: Sequence[int]) -> str:
-    """Return a text that `relative_dims` turns into these dimensions, with names where clear."""
+    """Return a text that `relative_dims` turns into these dimensions: a key, or names."""
+    for key in dict(demos.obs_keys):
+        if _is_word(key) and _dims_of_key(demos, key) == list(dims):
+            return key
     keys = [(key, i) for key, width in demos.obs_keys for i in range(width)]
     return ",".join(_entry(demos, dim, *keys[dim]) if dim > ABSOLUTE else "-" for dim in dims)
 
 
 def _entry(demos: Named, dim: int, key: str, index: int) -> str:
     name = demos.obs_names[dim]
-    is_word = name.strip() == name and name not in ("", "-", "none", "auto") and "," not in name
-    is_only = demos.obs_names.count(name) == 1
-    return name if is_word and is_only and _dims(demos, name, name) == [dim] else f"{key}[{index}]"
+    is_clear = _is_word(name) and demos.obs_names.count(name) == 1
+    return name if is_clear and _dims(demos, name, name) == [dim] else f"{key}[{index}]"
+
+
+def _is_word(name: str) -> bool:
+    return name.strip() == name and name not in ("", "-", "none", "auto") and "," not in name
 
 
 def _entries(demos: Named, text: str) -> list[str]:
