@@ -68,6 +68,19 @@ def test_several_modes_are_the_mixture_of_torch() -> None:
     assert torch.equal(THREE.mean(head), heaviest)
 
 
+def test_modes_that_contribute_nothing_have_no_gradient_and_the_others_keep_theirs() -> None:
+    mean = torch.tensor([[[0.0], [1.0], [100.0]]], dtype=torch.float64, requires_grad=True)
+    log_w, log_std = torch.full((1, 3), -math.log(3)).double(), torch.zeros(1, 3, 1).double()
+    policy, actions = Chunk(modes=3), torch.zeros(1, 1, 1, dtype=torch.float64)
+    log_pi = policy.log_prob((log_w, mean, log_std), actions)
+    (gradient,) = torch.autograd.grad(log_pi.sum(), mean)
+    share = math.exp(-0.5) / (1 + math.exp(-0.5))
+    assert gradient.flatten().tolist() == pytest.approx([0, -share, 0], rel=1e-12)
+    assert gradient[0, 2].item() == 0
+    exact = math.log((1 + math.exp(-0.5)) / 3) - 0.5 * math.log(2 * math.pi)
+    assert log_pi.item() == pytest.approx(exact, rel=1e-12)
+
+
 @both
 def test_stacked_networks_equal_a_loop_in_value_and_gradient(policy: Chunk) -> None:
     networks = [fresh(policy, seed) for seed in range(3)]

@@ -19,6 +19,7 @@ SIGMA = 0.2
 """σ of the only mode, in standard deviations of each number of a chunk."""
 LOG_STD_RANGE = (-3.0, 2.0)
 """log σ of several modes; narrower ones would fit single chunks of a small dataset."""
+_NEGLIGIBLE = 40.0  # e^−40 is 4e-18, less than a rounding error of float64
 
 
 @dataclass(frozen=True)
@@ -74,3 +75,12 @@ class Chunk(Mixture):
             return torch.zeros_like(mean[..., 0]), mean, torch.full_like(mean, math.log(SIGMA))
         log_w, mean, log_std = self._split(x)
         return log_w, mean, log_std.clamp(*LOG_STD_RANGE)
+
+    def _log_sum(self, log_pi_k: Tensor) -> Tensor:
+        """Return log π without the gradient of modes that contribute less than rounding does.
+
+        Their gradients are below the smallest normal numbers, with which a CPU computes slowly:
+        steps of five modes took 2.5 times as long.
+        """
+        top = log_pi_k.detach().amax(-2, keepdim=True)
+        return super()._log_sum(log_pi_k.clamp(min=top - _NEGLIGIBLE))

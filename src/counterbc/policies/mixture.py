@@ -86,6 +86,10 @@ class Mixture(Policy):
         z = (actions.unsqueeze(-3) - mean.unsqueeze(-2)) * inverse.unsqueeze(-2)  # (B, K, M, A)
         constant = log_w - log_std.sum(-1) - actions.shape[-1] * HALF_LOG_2PI  # (B, K)
         log_pi_k = constant.unsqueeze(-1) - 0.5 * z.square().sum(-1)  # (B, K, M)
+        return self._log_sum(log_pi_k)
+
+    def _log_sum(self, log_pi_k: Tensor) -> Tensor:
+        """Return log π from log(w_k π_k): (B, K, M) → (B, M)."""
         return log_pi_k.logsumexp(-2)
 
     def censored_log_prob(self, head: tuple[Tensor, ...], actions: Tensor, side: Tensor) -> Tensor:
@@ -94,7 +98,7 @@ class Mixture(Policy):
         log_w, mean, log_std = head
         z = (actions.unsqueeze(-3) - mean.unsqueeze(-2)) * (-log_std).exp().unsqueeze(-2)
         by_dimension = log_likelihood(z, log_std.unsqueeze(-2), side.unsqueeze(-2).unsqueeze(-2))
-        return (log_w.unsqueeze(-1) + by_dimension.sum(-1)).logsumexp(-2)
+        return self._log_sum(log_w.unsqueeze(-1) + by_dimension.sum(-1))
 
     def mean(self, head: tuple[Tensor, ...]) -> Tensor:
         """Return the mean of the heaviest mode; the mean of all modes may be what nobody meant."""
