@@ -22,6 +22,7 @@ STUDIES = (
     "environments",
     "family",
     "fixed-radii",
+    "flow",
     "intents",
     "lag",
     "methods",
