@@ -70,7 +70,7 @@ def test_several_modes_are_the_mixture_of_torch() -> None:
 
 def test_modes_that_contribute_nothing_have_no_gradient_and_the_others_keep_theirs() -> None:
     mean = torch.tensor([[[0.0], [1.0], [100.0]]], dtype=torch.float64, requires_grad=True)
-    log_w, log_std = torch.full((1, 3), -math.log(3)).double(), torch.zeros(1, 3, 1).double()
+    log_w, log_std = torch.zeros(1, 3).double().log_softmax(-1), torch.zeros(1, 3, 1).double()
     policy, actions = Chunk(modes=3), torch.zeros(1, 1, 1, dtype=torch.float64)
     log_pi = policy.log_prob((log_w, mean, log_std), actions)
     (gradient,) = torch.autograd.grad(log_pi.sum(), mean)
