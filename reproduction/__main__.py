@@ -3,6 +3,7 @@
 python -m reproduction run figure4 [figure5 …] [--quick] [--device cuda] [--out FOLDER]
 python -m reproduction run radius [--seeds 50]         or another study; --help lists options
 python -m reproduction draw figure4 [--out FOLDER]     figures and numbers.json from the rows
+python -m reproduction merge lag FILE [FILE …]         rows of further runs to those on file
 python -m reproduction docs [PAGE …] [--check]         tables of docs/ from the numbers on file
 """
 
@@ -12,6 +13,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from itertools import takewhile
+from pathlib import Path
 from types import FrameType
 
 from counterbc.errors import CounterBCError, OptionError, unknown
@@ -98,6 +100,20 @@ def draw(arguments: list[str]) -> int:
     return 0
 
 
+def merge(arguments: list[str]) -> int:
+    """Add the rows of further runs of a study to those on file."""
+    from reproduction.merge import MergeOptions
+    from reproduction.merge import merge as merge_rows
+    from reproduction.options import parse
+
+    words = list(takewhile(_is_name, arguments))
+    options = parse(MergeOptions, arguments[len(words) :], "merge STUDY FILE [FILE …]")
+    if len(words) < 2:
+        raise OptionError("name a study, and the rows.parquet of each run to add")
+    merge_rows(words[0], [Path(word) for word in words[1:]], options)
+    return 0
+
+
 def docs(arguments: list[str]) -> int:
     """Fill the tables of pages, or check that they are up to date."""
     from reproduction.fill_docs import DocsOptions, fill_pages
@@ -107,7 +123,7 @@ def docs(arguments: list[str]) -> int:
     return fill_pages(names, parse(DocsOptions, arguments[len(names) :], "docs"))
 
 
-COMMANDS = {"run": run, "draw": draw, "docs": docs}
+COMMANDS = {"run": run, "draw": draw, "merge": merge, "docs": docs}
 
 
 def _is_name(word: str) -> bool:

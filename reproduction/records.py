@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from counterbc.acting.policies import Policies
 
 Record = dict[str, Any]
+ROWS_FILE = "rows.parquet"
 
 
 class Records:
@@ -66,22 +67,38 @@ def read(path: Path) -> Any:
 
 
 def write_rows(rows: list[Record], folder: Path) -> None:
-    """Write the rows of a finished study as rows.parquet; versions become columns."""
+    """Write the rows of a finished study as rows.parquet; versions become columns.
+
+    A column that some rows lack is null there.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    flat = [{k: v for k, v in row.items() if k != "versions"} | row["versions"] for row in rows]
+    flat = [{k: v for k, v in r.items() if k != "versions"} | r.get("versions", {}) for r in rows]
+    empty = dict.fromkeys(column for row in flat for column in row)
     folder.mkdir(parents=True, exist_ok=True)
-    with aside(folder / "rows.parquet", replace=True) as temporary:
-        pq.write_table(pa.Table.from_pylist(flat), temporary, compression="zstd")
+    with aside(folder / ROWS_FILE, replace=True) as temporary:
+        table = pa.Table.from_pylist([empty | row for row in flat])
+        pq.write_table(table, temporary, compression="zstd")
 
 
 def read_rows(folder: Path) -> list[Record]:
     """Return the rows of a finished study; none where it was not run."""
+    path = folder / ROWS_FILE
+    return read_parquet(path) if path.exists() else []
+
+
+def read_parquet(path: Path) -> list[Record]:
+    """Return the rows of a Parquet file."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = folder / "rows.parquet"
-    rows: list[Record] = pq.read_table(path).to_pylist() if path.exists() else []
+    try:
+        rows: list[Record] = pq.read_table(path).to_pylist()
+    except FileNotFoundError:
+        raise FormatError(f"{path} does not exist; give the rows.parquet of a run") from None
+    except pa.ArrowInvalid:
+        raise FormatError(f"{path} is not Parquet; give the rows.parquet of a run") from None
     return rows
 
 

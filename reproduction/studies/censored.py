@@ -37,6 +37,8 @@ PROBLEMS = (BRAKE, "cartpole", "air-hockey")
 SIGMA = 0.5
 METHODS = ("bc", "counter-bc")
 FIRST_SEED = 2100
+KEY = ("problem", "noise", "pairs", "method", "censored", "seed")
+"""The columns that tell rows apart."""
 EXPERT_EPISODES, EXPERT_SEED, STATES = 20, 1, 1000
 """The states at which actions are compared with the expert's: a sample of its own episodes."""
 

@@ -34,6 +34,8 @@ SECONDS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
 LAG_NOISES = ("none", "white 0.3", "typical")
 SIZES = (400, 1600)
 FIRST_SEED = 2400
+KEY = ("world", "noise", "pairs", "seconds", "seed")
+"""The columns that tell rows apart."""
 TOLERANCE = {"intersection": 1.0}
 """Steps by which an answer may be off; elsewhere half a step."""
 LONGEST_SHARE = 0.4
@@ -113,8 +115,9 @@ def _row(choice: LagChoice) -> Record:
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
-    """Return the table of docs/tune.md."""
-    return {"tune": {"lag": markdown(read_rows(results / "lag"))}}
+    """Return the tables of docs/tune.md, and the number of datasets behind them."""
+    rows = read_rows(results / "lag")
+    return {"tune": {"lag": markdown(rows), "lag-goals": goals(rows), "lag-size": size(rows)}}
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,8 @@ class Tally:
     confident_wrong: float
     used: float
     """Share of datasets that are trained with a lag within the tolerance, answer or not."""
+    none: float
+    """Share of datasets that are trained without a lag."""
 
 
 def tally(rows: list[Record]) -> Tally:
@@ -143,22 +148,78 @@ def tally(rows: list[Record]) -> Tally:
         right=float(right[answers].mean()) if answers.any() else float("nan"),
         confident_wrong=float((answers & sure & ~right).mean()),
         used=float(right.mean()),
+        none=float(np.mean([r["lag"] == 0 for r in rows])),
     )
 
 
 def markdown(rows: list[Record]) -> str:
     """Return answers and errors of each kind of data."""
     lines = []
-    for key, group in _groups(rows):
-        if group[0]["seconds"] * WORLDS[key[0]].rate <= LONGEST_SHARE * group[0]["median_length"]:
-            t = tally(group)
-            right = "–" if np.isnan(t.right) else f"{t.right:.0%}"
-            lines.append([
-                *map(str, key[:3]), f"{key[3]:g} s", f"{t.answers:.0%}", right,
-                f"{t.confident_wrong:.0%}", f"{t.used:.0%}",
-            ])  # fmt: skip
+    for key, t in tallies(rows).items():
+        right = "–" if np.isnan(t.right) else f"{t.right:.0%}"
+        lines.append([
+            *map(str, key[:3]), f"{key[3]:g} s", f"{t.answers:.0%}", right,
+            f"{t.confident_wrong:.0%}", f"{t.used:.0%}",
+        ])  # fmt: skip
     columns = ("world", "noise", "pairs", "delay", "answers", "right", "wrong and sure", "lag used")
     return markdown_table(columns, lines)
+
+
+def goals(rows: list[Record]) -> str:
+    """Return the least and the largest share over the kinds of data, by world and size."""
+    groups: dict[tuple[str, int], list[tuple[float, Tally]]] = {}
+    for (world, _, pairs, seconds), t in tallies(rows).items():
+        groups.setdefault((world, pairs), []).append((seconds, t))
+    lines = []
+    for (world, pairs), kinds in sorted(groups.items()):
+        shares = (
+            ([t.right for _, t in kinds if not np.isnan(t.right)], 0.9, 1.0),
+            ([t.answers for _, t in kinds], 0.8, 1.0),
+            ([t.none for seconds, t in kinds if seconds == 0], 0.95, 1.0),
+            ([t.confident_wrong for _, t in kinds], 0.0, 0.05),
+        )
+        lines.append([world, str(pairs), *(_reached(*share) for share in shares)])
+    columns = (
+        "world", "pairs", "right answers (goal: at least 90 %)", "answers (at least 80 %)",
+        "no lag where teachers are not late (at least 95 %)", "wrong and sure (at most 5 %)",
+    )  # fmt: skip
+    return markdown_table(columns, lines)
+
+
+def _reached(shares: list[float], low: float, high: float) -> str:
+    """Return the range of some shares, and how many kinds of data are outside the goal."""
+    if not shares:
+        return "–"
+    least, most = (round(100 * x) for x in (min(shares), max(shares)))
+    text = f"{least} %" if least == most else f"{least}–{most} %"
+    missed = sum(not low - 1e-9 <= x <= high + 1e-9 for x in shares)
+    return f"{text}, missed in {missed} of {len(shares)}" if missed else text
+
+
+def size(rows: list[Record]) -> str:
+    """Return the number of datasets of each kind, by their number of pairs."""
+    counts: dict[int, set[int]] = {}
+    for (_, _, pairs, _), group in _groups(rows):
+        counts.setdefault(pairs, set()).add(len(group))
+    texts = [
+        f"{'–'.join(map(str, sorted({min(c), max(c)})))} with {pairs} pairs"
+        for pairs, c in sorted(counts.items())
+    ]
+    return f"datasets of each kind: {', '.join(texts) or 'none yet'}"
+
+
+def tallies(rows: list[Record]) -> dict[tuple[str, str, int, float], Tally]:
+    """Return the tally of each kind of data whose delay is not too long for its episodes."""
+    return {
+        key: tally(group)
+        for key, group in _groups(rows)
+        if key[3] * WORLDS[key[0]].rate <= LONGEST_SHARE * _median_length(group)
+    }
+
+
+def _median_length(rows: list[Record]) -> float:
+    """Return the median length of episodes; a row has that of the run that computed it."""
+    return float(np.median([r["median_length"] for r in rows]))
 
 
 def _groups(rows: list[Record]) -> Iterator[tuple[tuple[str, str, int, float], list[Record]]]:

@@ -36,6 +36,8 @@ LARGEST = 0.4
 has an offset, it is this number in every dimension."""
 SIGMA = 0.3
 FIRST_SEED = 2200
+KEY = ("world", "crowd", "pairs", "part", "method", "seed")
+"""The columns that tell rows apart."""
 SETTINGS: dict[str, Any] = {"lag": 0.0, "steps": 800, "radius": 0.3, "ensemble": 1}
 REMOVALS = {"kept": "none", "removed": "auto"}
 FOUND = ("estimate", "se", "truth", "corrected")

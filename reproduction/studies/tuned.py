@@ -43,6 +43,8 @@ WHOLE_PAIRS = 400
 LATE = 0.2
 """Reaction time of the late teachers in seconds."""
 FIRST_SEED = 2300
+KEY = ("world", "pairs", "teacher", "variant", "act", "seed")
+"""The columns that tell rows apart."""
 _AS_SHOWN: dict[str, Any] = {"steps": 10_000, "lag": 0.0, "offsets": "none"}
 VARIANTS: dict[str, dict[str, Any]] = {
     "bc, 10,000 steps": {"method": "bc"} | _AS_SHOWN,

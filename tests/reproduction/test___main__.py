@@ -1,4 +1,4 @@
-"""One entry: run, draw, docs."""
+"""One entry: run, draw, merge, docs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduction.__main__ import main
+from reproduction.__main__ import COMMANDS, main
 from reproduction.catalog import FIGURES
 from reproduction.options import help_text
 from reproduction.studies import PICTURES, STUDIES, load_study, options_of
@@ -16,7 +16,7 @@ from reproduction.studies import PICTURES, STUDIES, load_study, options_of
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("fly", "unknown command 'fly'; allowed: run, draw, docs"),
+        ("fly", "unknown command 'fly'; allowed: run, draw, merge, docs"),
         ("run", "name a figure, a table or a study first: one of figure2, figure3"),
         ("run figure8", "unknown figure, table or study 'figure8'; allowed: figure2, figure3"),
         ("run radius modes", "run one study at a time; got radius, modes"),
@@ -45,10 +45,10 @@ def test_what_cannot_be_done_is_refused_in_one_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_help_shows_the_three_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_shows_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
-    assert all(f"python -m reproduction {command}" in text for command in ("run", "draw", "docs"))
+    assert all(f"python -m reproduction {command}" in text for command in COMMANDS)
 
 
 @pytest.mark.parametrize(("command", "studies"), [("run", STUDIES), ("draw", tuple(PICTURES))])
