@@ -25,7 +25,7 @@ from attack import table
 from attack.part import Part
 from attack.rows import RowFile
 
-PARTS = ("mutate",)
+PARTS = ("mutate", "malice")
 ROOT = Path(__file__).parents[1]
 
 

@@ -232,11 +232,12 @@ def _dimensions(
     moments: Moments,
     on_bounds: Sequence[tuple[int, int]] | None = None,
 ) -> Iterator[Dimension]:
+    std = moments.std
     for i, name in enumerate(names):
         on_low, on_high = (None, None) if on_bounds is None else on_bounds[i]
         yield Dimension(
             kind=kind, name=name, min=float(moments.low[i]), mean=float(moments.mean[i]),
-            max=float(moments.high[i]), std=float(moments.std[i]),
+            max=float(moments.high[i]), std=float(std[i]),
             on_low=on_low, on_high=on_high,
         )  # fmt: skip
 

@@ -219,8 +219,9 @@ def constant(kind: str, names: Sequence[str], moments: Moments) -> Iterator[Prob
 def dominated(kind: str, names: Sequence[str], moments: Moments) -> Iterator[Problem]:
     """Yield the problem of dimensions in which one value or an offset hides all others."""
     places = Places()
+    columns = (moments.low, moments.high, moments.std)
     for i in np.flatnonzero(moments.dominated).tolist():
-        low, high, std = (float(x[i]) for x in (moments.low, moments.high, moments.std))
+        low, high, std = (float(x[i]) for x in columns)
         places.add(DominatedPlace(dimension=names[i], low=low, high=high, std=std))
     text = "in which one value or an offset is so large that the others hardly differ"
     yield from places.problem(f"dominated {kind}", "dimension", text)

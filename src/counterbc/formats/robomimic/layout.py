@@ -239,7 +239,8 @@ def _left_out(
     obs, members, attributes = _names_within(data, demos, path)
     out = [f"obs/{k}" for k in sorted(obs - set(keys))]
     out += sorted(members - read_names)
-    out += [f"data/{k}" for k in hdf5.names(data, path) if k not in set(demos)]
+    demo_names = set(demos)
+    out += [f"data/{k}" for k in hdf5.names(data, path) if k not in demo_names]
     masks = {"mask"} if isinstance(member(file, "mask", path), h5py.Group) else set()
     out += [k for k in hdf5.names(file, path) if k not in {"data"} | masks]
     attributes |= _attributes(data, path)
