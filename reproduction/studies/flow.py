@@ -103,7 +103,7 @@ def candidates(options: FlowOptions, rows: list[Record]) -> Iterator[Record]:
                 for steps, radius in _grid(kind, variant):
                     yield about | {"steps": steps, "radius": radius}
             elif (best := chosen(rows, kind, variant)) is not None:
-                yield about | {k: best[k] for k in ("steps", "radius")}
+                yield about | best
 
 
 def _applies(kind: str, variant: str) -> bool:
@@ -148,11 +148,10 @@ def measure(about: Record, options: FlowOptions) -> list[Record]:
             demos, method, seeds=[first + k for k in range(options.seeds)], lag=0.0, offsets="none",
             steps=about["steps"], device=options.device, progress=False, **changes, **radius,
         )  # fmt: skip
-        return [row for t in _temperatures(policies) for row in _test(policies, about, t, options)]
-
-
-def _temperatures(policies: Policies) -> tuple[float, ...]:
-    return TEMPERATURES if isinstance(policies.policy, Flow) else (0.0,)
+        temperatures = (about["temperature"],) if "temperature" in about else TEMPERATURES
+        if not isinstance(policies.policy, Flow):
+            temperatures = (0.0,)
+        return [row for t in temperatures for row in _test(policies, about, t, options)]
 
 
 def _test(
