@@ -45,6 +45,25 @@ def late_demos(*late: int, sigma: float = 0.1, episodes: int = 10) -> Demonstrat
     return Demonstrations(tuple(episode_list), np.full(1, -1.0), np.ones(1))
 
 
+def fast_demos(late: int, rate: float = 200.0, smooth: int = 1) -> Demonstrations:
+    """Return five episodes of 0.42 s at a high rate of a continuous signal that is followed late.
+
+    The signal forgets its past in 0.05 s; filtered more than once it is smooth.
+    """
+    rng, episode_list, length = np.random.default_rng(1), [], round(0.42 * rate)
+    keep = np.exp(-1 / (0.05 * rate))
+    for _ in range(5):
+        signal = rng.normal(size=length + 200)
+        for _ in range(smooth):
+            for t in range(1, len(signal)):
+                signal[t] = keep * signal[t - 1] + np.sqrt(1 - keep**2) * signal[t]
+        state = np.tanh(signal / signal.std())[:, None]
+        delayed = state[200 - late : len(state) - late]
+        error = 0.1 * rng.uniform(-1, 1, delayed.shape)
+        episode_list.append(Episode(state[200:], 0.5 * delayed + error))
+    return Demonstrations(tuple(episode_list), np.full(1, -1.0), np.ones(1), rate=rate)
+
+
 def joined(demos: Demonstrations) -> Episode:
     """Return all episodes as one."""
     return Episode(demos.obs, demos.action)

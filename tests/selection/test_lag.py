@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import Chain, Delay, UniformNoise, demonstrate
-from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag import LagChoice, _valley, choose_lags, middle
-from counterbc.selection.lag_errors import LagSearch
+from counterbc.selection.lag_errors import LagErrors, LagSearch
+from counterbc.training.progress import Quiet
 from tests.fixture_types import Make
-from tests.selection.datasets import joined, late_demos, training
+from tests.selection.datasets import fast_demos, joined, late_demos, training
 
 SHORT = LagSearch(longest=4)
 
@@ -22,6 +23,16 @@ SHORT = LagSearch(longest=4)
 def lag_of_one(demos: Demonstrations, search: LagSearch = SHORT) -> LagChoice:
     (choice,) = choose_lags([demos], training(), search)
     return choice
+
+
+def errors_of(*squares: np.ndarray, lags: tuple[int, ...] = ()) -> LagErrors:
+    """Return errors of lags on actions in clusters of their own."""
+    errors = LagErrors(
+        lags=lags or tuple(range(len(squares))), action=np.zeros((10, 1)), predicted=np.empty(0),
+        by_step=np.zeros(10), step=np.arange(10), own_past=None, cluster=np.arange(10),
+    )  # fmt: skip
+    vars(errors)["squares"] = np.stack(squares)
+    return errors
 
 
 # What is chosen
@@ -48,6 +59,60 @@ def test_a_teacher_who_reacts_0_2_seconds_late_in_cartpole_is_10_steps_late() ->
 def test_a_teacher_who_reacts_at_once_in_air_hockey_is_not_late() -> None:
     choice = lag_of_one(demonstrate("air-hockey", UniformNoise(0.1), 400, 1000), LagSearch())
     assert (choice.lag, choice.verdict) == ((0.0,), "not late")
+
+
+@pytest.mark.parametrize(
+    ("late", "smooth"),
+    [(17, 2), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((26, 1), (0, 2)))],
+)
+def test_at_a_high_rate_half_of_the_lags_give_the_answer_of_all(
+    late: int, smooth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demos = fast_demos(late, smooth=smooth)
+    choice = lag_of_one(demos, LagSearch())
+    monkeypatch.setattr("counterbc.selection.lag_grid.COARSE", 1000)
+    whole = lag_of_one(demos, LagSearch())
+    assert whole.lags == tuple(range(43))  # half of an episode
+    assert len(choice.lags) <= 25
+    answer = (choice.lag, choice.verdict, choice.confident)
+    assert answer == (whole.lag, whole.verdict, whole.confident)
+    assert abs(choice.lag[0] - late) <= 2  # 0.01 s
+    assert choice.error == pytest.approx([whole.error[k] for k in choice.lags], rel=1e-9)
+
+
+def test_at_20_steps_per_second_every_lag_is_tried() -> None:
+    choice = lag_of_one(replace(late_demos(2), rate=20.0), LagSearch())
+    assert choice.lags == tuple(range(9))  # 0.4 s
+    assert (choice.lag, choice.verdict, choice.confident) == ((2.0,), "late", True)
+
+
+class Steps(Quiet):
+    """A progress that remembers what it was shown."""
+
+    def __init__(self) -> None:
+        self.total, self.steps, self.stops = 0, list[int](), 0
+
+    def start(self, step: int, total: int, kernel: str) -> None:
+        assert (step, kernel) == (0, "lags")
+        self.total += total
+
+    def update(self, step: int, loss: torch.Tensor) -> None:
+        assert loss.isfinite().all()
+        self.steps.append(step)
+
+    def stop(self) -> None:
+        self.stops += 1
+
+
+def test_every_lag_of_all_datasets_is_shown_in_one_bar(make_demos: Make) -> None:
+    progress, plan = Steps(), replace(training(), progress=Quiet())
+    datasets = [late_demos(2), make_demos(episodes=1, length=50), late_demos(0)]
+    choose_lags(datasets, replace(plan, progress=progress), SHORT)
+    count = 2 * len(datasets[::2]) * len(SHORT.lags(datasets[0]))  # with and without past actions
+    assert (progress.total, progress.steps, progress.stops) == (count, [*range(1, count + 1)], 1)
+    silent = Steps()
+    choose_lags(datasets[1:2], replace(plan, progress=silent), SHORT)  # too few pairs
+    assert (silent.total, silent.stops) == (0, 0)
 
 
 def test_several_datasets_have_lags_of_their_own_and_agree_with_each_alone() -> None:
@@ -87,10 +152,13 @@ def test_much_data_are_searched_in_whole_episodes() -> None:
 
 
 def test_the_lag_lies_between_the_best_and_the_smallest_that_is_as_good() -> None:
-    far, near = Estimate(0.3, 0.1), Estimate(0.05, 0.1)
-    assert middle([far, far, Estimate(0.0, 0.0), far], best=2) == 2.0
-    assert middle([far, near, Estimate(0.0, 0.0), far], best=2) == 1.5
-    assert middle([near, far, near, far, Estimate(0.0, 0.0)], best=4) == 3.0  # 0 is not a lag
+    # Ten actions with an error of 1 at the best lag; 0.3 ± 0.1 above it are far, 0.05 ± 0.1 near.
+    spread = np.resize([0.3, -0.3], 10)
+    far, near, best = 1.3 + spread, 1.05 + spread, np.ones(10)
+    assert middle(errors_of(far, far, best, far)) == 2.0
+    assert middle(errors_of(far, near, best, far)) == 1.5
+    assert middle(errors_of(near, far, near, far, best)) == 3.0  # 0 is not a lag
+    assert middle(errors_of(far, far, near, far, best, lags=(0, 4, 8, 12, 13))) == 10.5
 
 
 def test_images_are_searched_too() -> None:

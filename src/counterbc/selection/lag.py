@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import torch
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
@@ -27,6 +28,8 @@ from counterbc.selection.lag_errors import (
     lag_folds,
     some_episodes,
 )
+from counterbc.selection.lag_grid import most_lags
+from counterbc.training.progress import Progress
 
 LEAST_PAIRS = 100
 """With fewer pairs no lag is searched."""
@@ -113,7 +116,46 @@ def choose_lags(
 ) -> list[LagChoice]:
     """Return the lag of each dataset, for the policy that will be trained."""
     search = search or LagSearch()
-    return [_unsearchable(d, search) or _search(d, training, search) for d in datasets]
+    bar = _LagBar(training.progress)
+    choices = [_unsearchable(d, search) for d in datasets]
+    for d, choice in zip(datasets, choices, strict=True):
+        bar.total += 0 if choice else _most_lags(d, training, search)
+    with bar:
+        return [
+            choice or _search(d, training, search, bar)
+            for d, choice in zip(datasets, choices, strict=True)
+        ]
+
+
+def _has_history(demos: Demonstrations, training: Training) -> bool:
+    """Return whether lags are also tried with as many observations as the policy reads."""
+    return training.method.policy.history > 1 and len(demos.obs_shape) == 1
+
+
+def _most_lags(demos: Demonstrations, training: Training, search: LagSearch) -> int:
+    """Return how many lags are tried at most, counted once for each kind of model."""
+    kinds = 1 + (len(demos.obs_shape) == 1) + _has_history(demos, training)
+    return kinds * most_lags(search.lags(demos)[-1])
+
+
+class _LagBar:
+    """Shows how many lags were tried, over all datasets."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress, self.total, self.done = progress, 0, 0
+
+    def __enter__(self) -> None:
+        if self.total:
+            self.progress.start(0, self.total, "lags")
+
+    def __exit__(self, *_: object) -> None:
+        if self.total:
+            self.progress.stop()
+
+    def advance(self, error: float) -> None:
+        """Show one more lag, with its error."""
+        self.done += 1
+        self.progress.update(self.done, torch.tensor([error]))
 
 
 def _unsearchable(demos: Demonstrations, search: LagSearch) -> LagChoice | None:
@@ -141,24 +183,26 @@ def _can_be_split(demos: Demonstrations, search: LagSearch) -> bool:
     return True
 
 
-def _search(demos: Demonstrations, training: Training, search: LagSearch) -> LagChoice:
+def _search(
+    demos: Demonstrations, training: Training, search: LagSearch, bar: _LagBar
+) -> LagChoice:
     sample = some_episodes(demos, search.pairs, search.seed, search.folds)
-    choice = _choice(sample, lag_errors(sample, search, training.device))
+    choice = _choice(sample, lag_errors(sample, search, training.device, on_lag=bar.advance))
     if choice.operators:  # of whom the sample may lack some
         lag = lags_among(choice.lag, sample, demos)
         choice = replace(choice, lag=lag, operators=demos.operators)
-    history = training.method.policy.history
-    if history > 1 and len(demos.obs_shape) == 1:
-        errors = lag_errors(sample, search, training.device, history)
+    if _has_history(demos, training):
+        errors = lag_errors(
+            sample, search, training.device, history=training.method.policy.history,
+            lags=choice.lags, on_lag=bar.advance,
+        )  # fmt: skip
         choice = replace(choice, history_error=tuple(errors.squares.mean(1).tolist()))
     return choice
 
 
 def _choice(demos: Demonstrations, errors: LagErrors) -> LagChoice:
-    squares = errors.squares
-    best = int(np.argmin(squares.mean(1)))
+    squares, best, above = errors.squares, errors.best, errors.above
     share = explained_share(squares[best], errors.spread, errors.cluster)
-    above = [cluster_mean(row - squares[best], errors.cluster) for row in squares]
     own_past = () if errors.own_past is None else tuple(errors.own_past.mean(1).tolist())
     choice = LagChoice(
         lags=errors.lags,
@@ -176,10 +220,10 @@ def _choice(demos: Demonstrations, errors: LagErrors) -> LagChoice:
         )
         return replace(choice, reason=reason)
     is_late = _is_late(above[0], choice.error[0])
-    if best > 1 and not is_late:
+    if errors.lags[best] > 1 and not is_late:
         words = lag_text((errors.lags[best],), demos.rate)
         return replace(choice, reason=f"a lag of {words} explains the actions as well as none")
-    common = middle(above, best) if is_late else 0.0
+    common = middle(errors) if is_late else 0.0
     lag, operators = _by_operator(demos, errors, common, best if is_late else 0)
     return replace(
         choice,
@@ -188,13 +232,14 @@ def _choice(demos: Demonstrations, errors: LagErrors) -> LagChoice:
         verdict="late" if any(lag) else "not late",
         confident=best < len(squares) - 1
         and bool(own_past)
-        and _is_sure(common, int(np.argmin(own_past)), above[0]),
-        valley=0 if any(lag) else _valley(squares, errors.cluster),
+        and _is_sure(common, errors.lags[int(np.argmin(own_past))], above[0]),
+        valley=0 if any(lag) else errors.lags[_valley(squares, errors.cluster)],
     )
 
 
 def _valley(squares: Array, cluster: Array) -> int:
-    """Return the lag of a second valley of the error, below the ridge before it; 0 for none."""
+    """Return the number of the lag in a second valley of the error, below the ridge before it; 0
+    for none."""
     error = squares.mean(1)
     for k in range(2, len(error) - 1):
         ridge = int(error[:k].argmax())
@@ -216,34 +261,33 @@ def _is_sure(lag: float, by_own_past: int, zero_above: Estimate) -> bool:
     return agree and zero_above.value > _SIGNIFICANT * zero_above.se
 
 
-def middle(above: Sequence[Estimate], best: int) -> float:
+def middle(errors: LagErrors) -> float:
     """Return the middle between the best lag and the smallest within one standard error of it.
 
-    `above` are errors above the best lag's. The error often falls steeply up to the demonstrators'
-    lag and rises slowly after it, so that the best lag alone would be too large; and neighbouring
-    states are alike, so that the smallest alone would be too small.
+    The error often falls steeply up to the demonstrators' lag and rises slowly after it, so that
+    the best lag alone would be too large; and neighbouring states are alike, so that the smallest
+    alone would be too small.
     """
-    smallest = next(k for k in range(1, best + 1) if above[k].value <= above[k].se)
-    return (smallest + best) / 2
+    return (errors.lags[errors.smallest_as_good] + errors.lags[errors.best]) / 2
 
 
 def _by_operator(
-    demos: Demonstrations, errors: LagErrors, common: float, k: int
+    demos: Demonstrations, errors: LagErrors, common: float, g: int
 ) -> tuple[tuple[float, ...], tuple[str, ...]]:
     """Return the common lag, or one per operator where they differ significantly from it.
 
-    The model of the best lag k predicts each operator's actions at every lag.
+    The model of the best lag, number g, predicts each operator's actions at every lag.
     """
     names = [e.operator for e in demos.episodes]
     if len(demos.operators) < 2 or None in names:
         return (common,), ()
     operator = np.repeat(np.array([str(n) for n in names]), [len(e) for e in demos.episodes])
-    squares, lags = errors.by_lag(k), []
+    squares, k, lags = errors.by_lag(g), errors.lags[g], []
     for name in demos.operators:
         rows, own = operator == name, squares[:, operator == name]
         best = int(np.argmin(own.mean(1)))
         cluster = np.unique(errors.cluster[rows], return_inverse=True)[1]
         gain = cluster_mean(own[k] - own[best], cluster)
         differs = names.count(name) >= LEAST_EPISODES and gain.value > _SIGNIFICANT * gain.se
-        lags.append(float(errors.lags[best]) if differs else common)
+        lags.append(float(best) if differs else common)
     return ((common,), ()) if len(set(lags)) == 1 else (tuple(lags), demos.operators)

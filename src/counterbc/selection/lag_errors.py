@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -14,9 +16,10 @@ from counterbc.data.field_checks import check_fields, field_from, limited_field
 from counterbc.data.scaling import scaled_actions
 from counterbc.errors import DataError
 from counterbc.kernels.threads import one_thread
-from counterbc.selection.clusters import episode_clusters
+from counterbc.selection.clusters import Estimate, cluster_mean, episode_clusters
 from counterbc.selection.folds import Folds, split_folds
 from counterbc.selection.kernel_regression import KernelRegression, readings
+from counterbc.selection.lag_grid import coarse_lags, finer_lags
 
 OWN_PAST = 2
 """Past actions of the demonstrator that the second criterion reads."""
@@ -75,14 +78,31 @@ class LagErrors:
         """(n,): squared distance of a_t from the mean action."""
         return np.asarray(((self.action - self.action.mean(0)) ** 2).sum(-1))
 
-    @property
+    @cached_property
     def squares(self) -> Array:
         """(G, n): a_t predicted from s_(t−k) by the model of lag k."""
         return np.stack([self._squares(g, k) for g, k in enumerate(self.lags)])
 
+    @property
+    def best(self) -> int:
+        """The number of the lag with the least error."""
+        return int(np.argmin(self.squares.mean(1)))
+
+    @cached_property
+    def above(self) -> list[Estimate]:
+        """(G,): error above that of the best lag, action by action."""
+        return [cluster_mean(row - self.squares[self.best], self.cluster) for row in self.squares]
+
+    @property
+    def smallest_as_good(self) -> int:
+        """The number of the smallest lag but 0 within one standard error of the best; 0 if that is
+        the best."""
+        numbers = range(1, self.best + 1)
+        return next((g for g in numbers if self.above[g].value <= self.above[g].se), 0)
+
     def by_lag(self, g: int) -> Array:
-        """Return the squares (G, n) if the model of one lag acts with all of them."""
-        return np.stack([self._squares(g, k) for k in self.lags])
+        """Return the squares (K + 1, n) if the model of one lag acts with lags of 0 … K."""
+        return np.stack([self._squares(g, k) for k in range(self.lags[-1] + 1)])
 
     def _squares(self, g: int, k: int) -> Array:
         squares, t = self.by_step.copy(), np.flatnonzero(self.step >= k)
@@ -91,49 +111,84 @@ class LagErrors:
 
 
 def lag_errors(
-    demos: Demonstrations, search: LagSearch, device: torch.device, history: int = 1
+    demos: Demonstrations,
+    search: LagSearch,
+    device: torch.device,
+    *,
+    history: int = 1,
+    lags: Sequence[int] = (),
+    on_lag: Callable[[float], None] = lambda _: None,
 ) -> LagErrors:
     """Return the errors of each lag, for models that read `history` observations.
 
-    All lags share one kernel: the one with the least error at its best lag.
+    All lags share one kernel: the one with the least error at its best lag. Where there are many
+    lags, evenly spaced ones come first; then those around the best, around 0, and around the
+    smallest that is as good as the best. `lags` are tried instead if given. `on_lag` is called with
+    the error of each lag.
     """
-    lags = search.lags(demos)
-    folds = lag_folds(demos, search, lags[-1])
-    action = scaled_actions(demos, demos.action)
-    step = np.arange(len(action)) - demos.starts
-    off = action - _mean_by_step(action, step, folds, lags[-1])
-    base = LagErrors(
-        lags=tuple(lags), action=action, predicted=np.empty(0), by_step=(off**2).sum(-1),
-        step=step, own_past=None, cluster=episode_clusters(demos, max(2 * lags[-1], 10)),
-    )  # fmt: skip
+    longest = search.lags(demos)[-1]
     with one_thread():
-        models = [
-            replace(base, predicted=predicted)
-            for inputs in readings(_window(demos, history))
-            for predicted in _predictions(inputs, action, folds, base, device)
-        ]
-        best = min(models, key=lambda model: float(model.squares.mean(1).min()))
-        own_past = _own_past_squares(demos, lags, search, device) if history == 1 else None
-    return replace(best, own_past=own_past)
+        models = _LagModels(demos, search, device, history, on_lag)
+        errors = models.errors(lags or coarse_lags(longest))
+        if not lags:
+            near = [errors.lags[errors.best], 0]
+            errors = models.errors([k for lag in near for k in finer_lags(errors.lags, lag)])
+            near = [errors.lags[errors.smallest_as_good]]
+            errors = models.errors([k for lag in near for k in finer_lags(errors.lags, lag)])
+        if history > 1:
+            return errors
+        own_past = _own_past_squares(demos, errors.lags, search, device, on_lag)
+    return replace(errors, own_past=own_past)
+
+
+class _LagModels:
+    """Regressions on the states of a dataset, which predict the action of any lag."""
+
+    def __init__(
+        self,
+        demos: Demonstrations,
+        search: LagSearch,
+        device: torch.device,
+        history: int,
+        on_lag: Callable[[float], None],
+    ) -> None:
+        longest = search.lags(demos)[-1]
+        self.folds, self.on_lag = lag_folds(demos, search, longest), on_lag
+        action = scaled_actions(demos, demos.action)
+        step = np.arange(len(action)) - demos.starts
+        off = action - _mean_by_step(action, step, self.folds, longest)
+        self.base = LagErrors(
+            lags=(), action=action, predicted=np.empty(0), by_step=(off**2).sum(-1),
+            step=step, own_past=None, cluster=episode_clusters(demos, max(2 * longest, 10)),
+        )  # fmt: skip
+        self.regressions = [KernelRegression(x, device) for x in readings(_window(demos, history))]
+        self.predicted: dict[int, Array] = {}
+
+    def errors(self, lags: Sequence[int]) -> LagErrors:
+        """Return the errors of these lags and of all before, by the kernel with the least."""
+        for k in lags:
+            if k not in self.predicted:
+                self.predicted[k] = self._predict(k)
+                self.on_lag(float(self._best((k,)).squares.mean()))
+        return self._best(tuple(sorted(self.predicted)))
+
+    def _predict(self, lag: int) -> Array:
+        """Return what each kernel predicts at each state: (M, n, A)."""
+        action, step = self.base.action, self.base.step
+        target = np.minimum(np.arange(len(action)) + lag, len(action) - 1)
+        is_known = step[target] == step + lag
+        rows = [r.predict(action[target], self.folds, is_known) for r in self.regressions]
+        return np.concatenate(rows)
+
+    def _best(self, lags: tuple[int, ...]) -> LagErrors:
+        predicted = np.stack([self.predicted[k] for k in lags], axis=1)  # (M, G, n, A)
+        models = [replace(self.base, lags=lags, predicted=p) for p in predicted]
+        return min(models, key=lambda model: float(model.squares.mean(1).min()))
 
 
 def lag_folds(demos: Demonstrations, search: LagSearch, longest: int) -> Folds:
     """Return folds of whole episodes, or of blocks that lie two of the longest lags apart."""
     return split_folds(demos, search.folds, search.seed, gap=2 * longest)
-
-
-def _predictions(
-    inputs: Array, action: Array, folds: Folds, base: LagErrors, device: torch.device
-) -> Array:
-    """Return what each kernel predicts at each state, by lag: (M, G, n, A)."""
-    regression, n = KernelRegression(inputs, device), len(action)
-    targets = [np.minimum(np.arange(n) + k, n - 1) for k in base.lags]
-    known = [base.step[t] == base.step + k for t, k in zip(targets, base.lags, strict=True)]
-    rows = [
-        regression.predict(action[t], folds, is_known)
-        for t, is_known in zip(targets, known, strict=True)
-    ]
-    return np.stack(rows, axis=1)
 
 
 def _window(demos: Demonstrations, history: int) -> Array:
@@ -159,7 +214,11 @@ def _mean_by_step(action: Array, step: Array, folds: Folds, longest: int) -> Arr
 
 
 def _own_past_squares(
-    demos: Demonstrations, lags: range, search: LagSearch, device: torch.device
+    demos: Demonstrations,
+    lags: Sequence[int],
+    search: LagSearch,
+    device: torch.device,
+    on_lag: Callable[[float], None],
 ) -> Array | None:
     """Return squared errors (G, m) of actions predicted from a past state and own actions.
 
@@ -179,6 +238,7 @@ def _own_past_squares(
         models = [KernelRegression(x, device) for x in readings(data.obs)]
         predicted = np.concatenate([m.predict(action, folds, known) for m in models])
         rows.append(((action - predicted) ** 2).sum(-1))
+        on_lag(float(rows[-1].mean(1).min()))
     squares = np.stack(rows, axis=1)  # (M, G, m)
     return np.asarray(squares[squares.mean(-1).min(1).argmin()])
 
