@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,8 +98,6 @@ def test_a_prediction_does_not_depend_on_the_demonstrated_action(make_demos: Mak
     twin = demos.map_actions(lambda a: a)
     first = twin.episodes[0]
     away = first.action + np.float32(0.2)
-    from dataclasses import replace
-
     twin = replace(twin, episodes=(replace(first, action=away), *twin.episodes[1:]))
     search = HeldOut(folds=6, repeats=1)
     for data in (demos, twin):
@@ -132,3 +131,36 @@ def test_a_prediction_beyond_the_bound_of_a_censored_action_is_no_error(
     assert on_bound.any()
     np.testing.assert_allclose(residual[on_bound], 0, atol=1e-6)
     np.testing.assert_allclose(residual[~on_bound], demos.action[~on_bound] - 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("policy", ["gaussian-mlp", "mixture"])
+def test_a_late_policy_is_measured_as_one_whose_actions_were_shown_earlier(
+    policy: str, make_demos: Make
+) -> None:
+    demos = make_demos(episodes=4)  # of 10 steps
+    settings = settings_for("default", hidden=(8, 8), policy=policy)
+    method = settings.apply(find_method("bc")[1])
+    plan = plan_training([demos], method, settings, seed_members([demos], [0], [[0.0]]))
+    params = method.policy.init(torch.Generator().manual_seed(0), 3, 2)
+    far_apart = {k: 3 * v[None] for k, v in params.items()}
+
+    def residuals(lag: float, data: Demonstrations) -> tuple[Any, Any]:
+        members = [replace(plan.members[0], lag=(lag,))]
+        policies = Policies(method.policy, far_apart, plan.scales, members)
+        return _residuals(policies, data, data.learned)
+
+    early = replace(
+        demos,
+        episodes=tuple(
+            replace(e, action=np.roll(e.action, -2, axis=0)) for e in demos.episodes
+        ),
+    )  # fmt: skip
+    at_start = np.arange(40) % 10 < 2
+    by_lag = {lag: residuals(lag, demos) for lag in (1, 1.5, 2)}
+    for late, shown_early in zip(by_lag[2], residuals(0, early), strict=True):
+        np.testing.assert_allclose(late[0, 2:][~at_start[2:]], shown_early[0, :-2][~at_start[2:]])
+    for between, one, two in zip(by_lag[1.5], by_lag[1], by_lag[2], strict=True):
+        middle = (one + two) / 2
+        np.testing.assert_allclose(between[0, ~at_start], middle[0, ~at_start], atol=1e-7)
+    assert np.isnan(by_lag[2][0][0, at_start]).all()
+    assert (by_lag[2][1] > 0).any() == (policy == "mixture")

@@ -247,15 +247,30 @@ def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[
     """Return demonstrated minus predicted actions in the policies' units, and the variance of the
     predicted ones: (P, n, A) each.
 
-    With a lag of k the action of step t is predicted from s_(t−k); NaN before the start.
+    With a lag of k the action of step t is predicted from s_(t−k), by two states if k is a
+    fraction; NaN before the start.
     """
-    if any(policies.members[0].lag):
-        return _late_residuals(policies, data, pairs)
-    action, window = _act(policies, data, pairs)
+    lag = policies.members[0].lag
+    later, earlier, share = (x[pairs] for x in answered_states(data, lag))
+    inside = earlier >= data.starts[pairs]
+    values = _residuals_from(policies, data, pairs, np.where(inside, later, pairs))
+    if share.any():
+        early = _residuals_from(policies, data, pairs, np.where(inside, earlier, pairs))
+        between = share[:, None]
+        values = tuple((1 - between) * x + between * y for x, y in zip(values, early, strict=True))
+    residual, variance = values
+    return np.where(inside[:, None], residual, np.nan), variance
+
+
+def _residuals_from(
+    policies: Policies, data: Demonstrations, pairs: Array, states: Array
+) -> tuple[Array, Array]:
+    """Return the errors in predicting the actions of `pairs` from these states, and variances."""
+    action, window = _act(policies, data, states)
     scales, policy = policies.scales, policies.policy
     demonstrated = torch.tensor(data.action[pairs]).expand_as(action)
     if policy.modes and policies.shards == 1:
-        obs = policies.tensor(data.obs[pairs]).expand(len(policies), -1, -1)
+        obs = policies.tensor(data.obs[states]).expand(len(policies), -1, -1)
         actions = scales.targets(demonstrated.unsqueeze(-2), obs)
         mean, variance = _mode_moments(policies, policy, window, actions)
         if policy.reach > 1:  # beyond the bound of a censored action there is no error
@@ -264,19 +279,6 @@ def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[
         actions, mean = scales.action(demonstrated), scales.action(action)
         variance = torch.zeros_like(mean)
     return (actions - mean).double().numpy(), variance.double().numpy()
-
-
-def _late_residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Array, Array]:
-    later, earlier, share = (x[pairs] for x in answered_states(data, policies.members[0].lag))
-    inside = earlier >= data.starts[pairs]
-    predicted = []
-    for states in (later, earlier):
-        action, _ = _act(policies, data, np.where(inside, states, pairs))
-        predicted.append(policies.scales.action(action).double().numpy())
-    mean = (1 - share[:, None]) * predicted[0] + share[:, None] * predicted[1]
-    actions = policies.scales.action(torch.tensor(data.action[pairs]).expand(mean.shape))
-    residual = np.where(inside[:, None], actions.double().numpy() - mean, np.nan)
-    return residual, np.zeros_like(residual)
 
 
 @torch.no_grad()
