@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from counterbc.acting.device import find_device
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import Chain, Delay, Teacher, UniformNoise, demonstrate
 from counterbc.demonstrators.presets import TYPICAL
 from counterbc.envs import WORLDS
@@ -89,6 +90,18 @@ def choose(
     world: str, teacher: Teacher, pairs: int, seeds: range, device: str | None, kind: Record
 ) -> list[Record]:
     """Return a row for each dataset."""
+    datasets, choices = lag_choices(world, teacher, pairs, seeds, device)
+    median = float(np.median([len(e) for d in datasets for e in d.episodes]))
+    return [
+        kind | {"seed": seed, "median_length": median} | _row(choice)
+        for seed, choice in zip(seeds, choices, strict=True)
+    ]
+
+
+def lag_choices(
+    world: str, teacher: Teacher, pairs: int, seeds: range, device: str | None
+) -> tuple[list[Demonstrations], list[LagChoice]]:
+    """Record a dataset for each seed and choose its lag."""
     torch.set_num_threads(1)
     settings = Settings(radius=0.0, steps=1, lag="auto", ensemble=1)
     training = Training(
@@ -97,12 +110,7 @@ def choose(
     )  # fmt: skip
     with reproducible():
         datasets = [demonstrate(world, teacher, pairs, seed) for seed in seeds]
-        choices = choose_lags(datasets, training)
-    median = float(np.median([len(e) for d in datasets for e in d.episodes]))
-    return [
-        kind | {"seed": seed, "median_length": median} | _row(choice)
-        for seed, choice in zip(seeds, choices, strict=True)
-    ]
+        return datasets, choose_lags(datasets, training)
 
 
 def _row(choice: LagChoice) -> Record:

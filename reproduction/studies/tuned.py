@@ -79,7 +79,7 @@ def run(options: TunedOptions) -> None:
             is_in_radius = kind["teacher"].endswith("scattered") and "steps" in VARIANTS[variant]
             if not is_in_radius and not records.has(**about):
                 name = ", ".join(map(str, about.values()))
-                jobs[name] = partial(measure, about, teacher, options)
+                jobs[name] = partial(measure, about, teacher, VARIANTS[variant], options)
     if jobs:
         run_all(jobs, lambda _, rows: records.add(*rows), options.workers, bars=False)
     write_rows(records.rows, options.out / "tuned")
@@ -112,11 +112,12 @@ def datasets_of(about: Record, teacher: Teacher, seeds: range) -> list[Demonstra
     return [demonstrate(world, teacher, POOL, s).sample_pairs(pairs, s) for s in seeds]
 
 
-def measure(about: Record, teacher: Teacher, options: TunedOptions) -> list[Record]:
+def measure(
+    about: Record, teacher: Teacher, variant: dict[str, Any], options: TunedOptions
+) -> list[Record]:
     """Return a row per run and way of acting."""
     torch.set_num_threads(1)
     seeds = range(options.first_seed, options.first_seed + options.seeds)
-    variant = VARIANTS[about["variant"]]
     with reproducible():
         datasets = datasets_of(about, teacher, seeds)
         policies = train(
@@ -150,8 +151,8 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
 def markdown(rows: list[Record]) -> str:
     """Return the means of every variant, and tuned Counter-BC minus tuned BC with its interval."""
     lines, p_values = [], []
-    for key, group in _groups(rows):
-        by_variant = {v: _returns(group, v) for v in VARIANTS}
+    for key, group in groups_of(rows):
+        by_variant = {v: returns_of(group, v) for v in VARIANTS}
         means = [f"{x.mean():.2f}" if len(x) else "–" for x in by_variant.values()]
         pair = (by_variant["counter-bc, tuned"], by_variant["bc, tuned"])
         text, p = "–", float("nan")
@@ -174,8 +175,8 @@ def summary(rows: list[Record]) -> str:
     Each run has one number, its mean over the kinds of data; the interval is over runs.
     """
     by_act: dict[str, list[np.ndarray[Any, Any]]] = {}
-    for key, group in _groups(rows):
-        counter_bc, bc = (_returns(group, v) for v in ("counter-bc, tuned", "bc, tuned"))
+    for key, group in groups_of(rows):
+        counter_bc, bc = (returns_of(group, v) for v in ("counter-bc, tuned", "bc, tuned"))
         if len(counter_bc) and len(counter_bc) == len(bc):
             by_act.setdefault(key[-1], []).append(100 * (counter_bc - bc) / abs(bc.mean()))
     lines = []
@@ -189,7 +190,8 @@ def summary(rows: list[Record]) -> str:
     return "\n".join(lines)
 
 
-def _returns(rows: list[Record], variant: str) -> np.ndarray[Any, Any]:
+def returns_of(rows: list[Record], variant: str) -> np.ndarray[Any, Any]:
+    """Return the returns of a variant by seed."""
     chosen = sorted((r for r in rows if r["variant"] == variant), key=lambda r: r["seed"])
     return np.array([r["return"] for r in chosen])
 
@@ -201,7 +203,8 @@ def _sign_test(difference: np.ndarray[Any, Any]) -> float:
     return 1.0 if not difference.any() else float(wilcoxon(difference).pvalue)
 
 
-def _groups(rows: list[Record]) -> Iterator[tuple[tuple[str, int, str, str], list[Record]]]:
+def groups_of(rows: list[Record]) -> Iterator[tuple[tuple[str, int, str, str], list[Record]]]:
+    """Yield the rows of each kind of data and way of acting."""
     groups: dict[tuple[str, int, str, str], list[Record]] = {}
     for r in rows:
         groups.setdefault((r["world"], r["pairs"], r["teacher"], r["act"]), []).append(r)
