@@ -7,10 +7,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from counterbc.acting.policies import Policies
+from counterbc.errors import CounterBCError
+
 Change = Callable[[Path], Any]
+
+
+def check_refused(folder: Path, change: Change, sentence: str) -> None:
+    """Check that a changed run is refused in one sentence."""
+    change(folder)
+    with pytest.raises(CounterBCError, match=sentence) as error:
+        Policies.load(folder)
+    assert "\n" not in str(error.value)
 
 
 def reconfigured(change: Callable[[dict[str, Any]], Any]) -> Change:

@@ -11,7 +11,7 @@ from counterbc.commands import COMMANDS
 from counterbc.commands.method_command import MethodCommand
 from counterbc.methods import METHODS
 from counterbc.settings import PRESETS, Settings
-from tests.fixture_types import Call
+from tests.fixture_types import Call, CheckRefused
 
 
 @pytest.mark.parametrize("name", ["train", "tune", "radius"])
@@ -42,11 +42,9 @@ def test_methods_and_presets_are_those_of_the_registries(name: str) -> None:
     ],
 )
 def test_wrong_settings_are_refused_before_the_demonstrations_are_read(
-    name: str, options: tuple[str, ...], words: str, call: Call
+    name: str, options: tuple[object, ...], words: str, check_refused: CheckRefused
 ) -> None:
-    status, out, err = call(name, "no-such-file.hdf5", *options)
-    assert (status, out, len(err.splitlines())) == (1, "", 1)
-    assert words in err
+    check_refused(name, options, words)
 
 
 def test_a_run_to_continue_is_refused_before_the_demonstrations_are_read(call: Call) -> None:

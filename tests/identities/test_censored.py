@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,11 @@ from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.methods import METHODS
 from counterbc.policies import GaussianMLP, Params
-from counterbc.training.loop import Loop
 from counterbc.weightings import Batch, Posterior
 from tests.equality import assert_near, same
 from tests.fixture_types import Make, Train
 from tests.policies.numbers import normal
+from tests.training.interruption import interrupted
 
 every_method = pytest.mark.parametrize(
     "method", [name for name, m in METHODS.items() if not m.weighting.compares_densities]
@@ -59,24 +58,11 @@ def test_censored_actions_change_what_is_learned_and_asked_ones_do_not(
 
 @pytest.mark.parametrize("method", ["counter-bc", "bcnd"])
 def test_a_stopped_training_resumes_to_the_bit(
-    method: str,
-    taken: Demonstrations,
-    quick: Train,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    method: str, taken: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
     options: dict[str, Any] = {"seeds": 2, "steps": 8, "lag": 0.0}
-    record = Loop._record
-
-    def record_and_stop(self: Loop, *args: Any) -> None:
-        record(self, *args)
-        if args[1] == 5:
-            signal.raise_signal(signal.SIGINT)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Loop, "_record", record_and_stop)
-        with pytest.raises(KeyboardInterrupt):
-            quick(taken, method, out=tmp_path / "run", **options)
+    with interrupted(5):
+        quick(taken, method, out=tmp_path / "run", **options)
     resumed = quick(taken, method, out=tmp_path / "run", resume=True, **options)
     assert same(resumed, quick(taken, method, **options))
     assert same(Policies.load(tmp_path / "run"), resumed)

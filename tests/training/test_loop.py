@@ -19,12 +19,13 @@ from counterbc.errors import FormatError
 from counterbc.methods import METHODS
 from counterbc.settings import settings_for
 from counterbc.training import checkpoints
-from counterbc.training.loop import Interrupt, Loop
+from counterbc.training.loop import Interrupt
 from counterbc.training.plan import TrainingPlan, plan_training
 from counterbc.training.progress import Quiet
 from counterbc.training.run import run, run_snapshots
-from tests.equality import assert_near
+from tests.equality import assert_near, same
 from tests.fixture_types import Train
+from tests.training.interruption import interrupted
 
 NO_NUMBA = (
     r"differently: kernel was numba, here it would be torch; pip install 'counterbc\[fast\]', "
@@ -44,25 +45,13 @@ def test_the_first_ctrl_c_asks_to_stop_and_the_second_stops_at_once() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def stop_after_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    record = Loop._record
-
-    def record_and_stop(self: Loop, *args: Any) -> None:
-        record(self, *args)
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(Loop, "_record", record_and_stop)
-
-
 def test_a_run_is_resumed_by_the_kernel_that_started_it_or_refused(
     tiny: Demonstrations, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("numba", reason="auto chooses numba")
     out = tmp_path / "run"
-    with monkeypatch.context() as patch:
-        stop_after_one_block(patch)
-        with pytest.raises(KeyboardInterrupt, match="stopped at step 1 of 20; to resume, give the"):
-            quick(tiny, "bc", out=out)
+    with interrupted():
+        quick(tiny, "bc", out=out)
     assert json.loads((out / "config.json").read_text())["unfinished"]["kernel"] == "numba"
     with pytest.raises(FormatError, match="kernel was numba, here it is torch; resume it with"):
         quick(tiny, "bc", out=out, resume=True, kernel="torch")
@@ -73,7 +62,7 @@ def test_a_run_is_resumed_by_the_kernel_that_started_it_or_refused(
             quick(tiny, "bc", out=out, resume=True)
     resumed_run, whole = quick(tiny, "bc", out=out, resume=True), quick(tiny, "bc")
     assert resumed_run.config["kernel"] == "numba"
-    assert all(torch.equal(resumed_run.params[name], value) for name, value in whole.params.items())
+    assert same(resumed_run, whole)
 
 
 def test_the_curve_has_a_point_per_interval_and_the_mean_over_shards(
@@ -134,26 +123,15 @@ def test_snapshots_have_the_bits_of_separate_trainings(
 
 @pytest.mark.parametrize("after", [1, 9])
 def test_a_stopped_training_of_members_with_different_steps_ends_with_the_same_bits(
-    after: int, tiny: Demonstrations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    after: int, tiny: Demonstrations, tmp_path: Path
 ) -> None:
     plan, out = plan_of(tiny, [5, 12, None], 20), tmp_path / "run"
     whole = run(plan, device=CPU)
-    record, count = Loop._record, [0]
-
-    def record_and_stop(self: Loop, *args: Any) -> None:
-        record(self, *args)
-        count[0] += 1
-        if count[0] == after:
-            signal.raise_signal(signal.SIGINT)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Loop, "_record", record_and_stop)
-        with pytest.raises(KeyboardInterrupt):
-            run(plan, device=CPU, out=out)
+    with interrupted(after):
+        run(plan, device=CPU, out=out)
     resumed_run = run(plan, device=CPU, out=out, resume=True)
     assert [m.steps for m in resumed_run.members] == [5, 12, None]
-    for name, value in whole.params.items():
-        assert torch.equal(resumed_run.params[name], value)
+    assert same(resumed_run, whole)
 
 
 DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
@@ -179,13 +157,10 @@ def test_a_state_that_is_not_whole_is_not_resumed(
     tiny: Demonstrations,
     quick: Train,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out = tmp_path / "run"
-    with monkeypatch.context() as patch:
-        stop_after_one_block(patch)
-        with pytest.raises(KeyboardInterrupt):
-            quick(tiny, "bc", out=out)
+    with interrupted():
+        quick(tiny, "bc", out=out)
     state = run_folder.load_tensors(out / checkpoints.TRAINING)
     change, sentence = DAMAGE[name]
     change(state)
@@ -194,6 +169,4 @@ def test_a_state_that_is_not_whole_is_not_resumed(
     with pytest.raises(FormatError, match=f"training.safetensors .*{sentence}.*; {step}$"):
         quick(tiny, "bc", out=out, resume=True)
     (out / checkpoints.TRAINING).unlink()
-    again = quick(tiny, "bc", out=out, resume=True)
-    whole = quick(tiny, "bc")
-    assert all(torch.equal(v, whole.params[k]) for k, v in again.params.items())
+    assert same(quick(tiny, "bc", out=out, resume=True), quick(tiny, "bc"))

@@ -24,19 +24,7 @@ from counterbc.training.loop import Loop
 from counterbc.training.network_stack import NetworkStack
 from tests.equality import assert_near, same
 from tests.fixture_types import Make, Train
-
-
-def interrupted(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
-    """Ctrl-C, as the operating system delivers it, after some blocks of steps."""
-    record, count = Loop._record, [0]
-
-    def record_step(self: Loop, *args: Any, **kwargs: Any) -> None:
-        record(self, *args, **kwargs)
-        count[0] += 1
-        if count[0] == after:
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(Loop, "_record", record_step)
+from tests.training.interruption import interrupted
 
 
 @pytest.mark.parametrize(
@@ -69,10 +57,8 @@ def test_a_training_that_was_stopped_ends_with_the_bits_of_one_that_was_not(
     demos, out = make_demos(episodes=8), tmp_path / "run"
     whole = quick(demos, method, seeds=2, **options)
     handler = signal.getsignal(signal.SIGINT)
-    with monkeypatch.context() as patch:
-        interrupted(patch, after)
-        with pytest.raises(KeyboardInterrupt, match=f"stopped at step {after} of"):
-            quick(demos, method, seeds=2, out=out, **options)
+    with interrupted(after):
+        quick(demos, method, seeds=2, out=out, **options)
     assert signal.getsignal(signal.SIGINT) is handler
     assert {p.name for p in out.iterdir()} == {"config.json", "training.safetensors"}
     with pytest.raises(FormatError, match="training that was interrupted"):
@@ -93,14 +79,12 @@ def test_a_training_that_was_stopped_ends_with_the_bits_of_one_that_was_not(
 
 
 def test_a_training_stopped_twice_still_ends_the_same(
-    tiny: Demonstrations, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
-    for _ in range(2):
-        with monkeypatch.context() as patch:
-            interrupted(patch, 5)
-            with pytest.raises(KeyboardInterrupt):
-                quick(tiny, "counter-bc", out=out, resume=True)
+    for begin in (0, 5):
+        with interrupted(5, begin):
+            quick(tiny, "counter-bc", out=out, resume=True)
     assert same(quick(tiny, "counter-bc"), quick(tiny, "counter-bc", out=out, resume=True))
 
 
@@ -145,13 +129,10 @@ def test_a_run_is_not_resumed_with_other_options(
     make_demos: Make,
     quick: Train,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out = tmp_path / "run"
-    with monkeypatch.context() as patch:
-        interrupted(patch, 3)
-        with pytest.raises(KeyboardInterrupt):
-            quick(make_demos(), "bc", out=out)
+    with interrupted(3):
+        quick(make_demos(), "bc", out=out)
     options = dict(changes)
     demos = make_demos(seed=1) if options.pop("demos", None) else make_demos()
     with pytest.raises(FormatError, match=f"was started differently: {sentence}"):
@@ -160,14 +141,12 @@ def test_a_run_is_not_resumed_with_other_options(
 
 
 def test_a_run_is_not_resumed_from_another_start(
-    tiny: Demonstrations, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
     first, second = quick(tiny, "bc", steps=5), quick(tiny, "bc", steps=9)
-    with monkeypatch.context() as patch:
-        interrupted(patch, 3)
-        with pytest.raises(KeyboardInterrupt):
-            quick(tiny, "bc", out=out, start=first)
+    with interrupted(3):
+        quick(tiny, "bc", out=out, start=first)
     with pytest.raises(FormatError, match=r"differently: started_from was .{16}, here it is"):
         quick(tiny, "bc", out=out, start=second, resume=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,12 +13,26 @@ import torch
 from counterbc.settings import PRESETS
 
 CheckOrigin = Callable[..., None]
+RunHere = Callable[[ModuleType], None]
 
 
 @pytest.fixture
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the default preset take two gradient steps."""
     monkeypatch.setitem(PRESETS, "default", replace(PRESETS["default"], steps=2))
+
+
+@pytest.fixture
+def run_here(monkeypatch: pytest.MonkeyPatch) -> RunHere:
+    """A function that lets a study run its jobs in this process, where they can be shortened."""
+
+    def run(
+        jobs: dict[str, Callable[[], Any]], keep: Callable[..., None], *_: Any, **__: Any
+    ) -> None:
+        for name, job in jobs.items():
+            keep(name, job())
+
+    return lambda study: monkeypatch.setattr(study, "run_all", run)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,10 @@ from reproduction.records import read
 from reproduction.studies import censored
 
 
-def run_here(
-    jobs: dict[str, Callable[[], Any]], keep: Callable[..., None], *_: Any, **__: Any
-) -> None:
-    """Run jobs in this process."""
-    for name, job in jobs.items():
-        keep(name, job())
-
-
 def test_the_study_compares_both_likelihoods_on_the_same_data(
-    tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, check_origin: Any, run_here: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(censored, "run_all", run_here)
+    run_here(censored)
     options = censored.CensoredOptions(
         seeds=2, problems=("brake", "cartpole"), noises=("gaussian",), pairs=(60,), steps=2,
         episodes=2, out=tmp_path,

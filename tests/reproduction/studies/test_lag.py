@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,18 +66,10 @@ def test_teachers_have_the_delay_and_the_noise_of_their_name() -> None:
     assert getattr(lag.late_teacher("typical", 0.05), "delay", None) == 0.05
 
 
-def run_here(
-    jobs: dict[str, Callable[[], Any]], keep: Callable[..., None], *_: Any, **__: Any
-) -> None:
-    """Run jobs in this process, where the search is short."""
-    for name, job in jobs.items():
-        keep(name, job())
-
-
 def test_the_study_writes_a_row_for_every_dataset_and_computes_it_once(
-    tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, check_origin: Any, run_here: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lag, "run_all", run_here)
+    run_here(lag)
     options = lag.LagOptions(
         seeds=2, worlds=("intersection",), seconds=(0.1,), pairs=(120,), out=tmp_path, workers=1
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,16 +56,8 @@ def test_the_summary_averages_percentages_over_kinds_and_has_an_interval_over_ru
     assert text.endswith("on average over 2 kinds of data, 2 runs.")
 
 
-def run_here(
-    jobs: dict[str, Callable[[], Any]], keep: Callable[..., None], *_: Any, **__: Any
-) -> None:
-    """Run jobs in this process, where the search is short."""
-    for name, job in jobs.items():
-        keep(name, job())
-
-
 def test_the_study_trains_and_tests_every_variant(
-    tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, check_origin: Any, run_here: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = TuneSearch(radii=(0.0, 0.2), step_counts=(5, 10), ensembles=(1, 2))
     monkeypatch.setattr("counterbc.selection.tuner.TuneSearch", lambda: search)
@@ -78,7 +69,7 @@ def test_the_study_trains_and_tests_every_variant(
     monkeypatch.setattr(tuned, "WHOLE_PAIRS", 120)
     kinds = tuned.kinds
     monkeypatch.setattr(tuned, "kinds", lambda options: list(kinds(options))[-1:])
-    monkeypatch.setattr(tuned, "run_all", run_here)
+    run_here(tuned)
     options = tuned.TunedOptions(
         seeds=2, worlds=("intersection",), episodes=2, out=tmp_path, workers=1
     )
