@@ -20,12 +20,11 @@ from counterbc.data.offsets import Offsets, offsets_of, remove_offsets
 from counterbc.data.radii import Radius
 from counterbc.errors import DataError, OptionError
 from counterbc.methods import Method, find_method
-from counterbc.policies import Policy
 from counterbc.selection.folds import LEAST_PAIRS
 from counterbc.selection.held_out import Training
 from counterbc.selection.offsets import find_offsets
 from counterbc.selection.radius import DoubtfulRadius, RadiusSearch, choose_radii
-from counterbc.selection.tuner import find_lags, tune_datasets
+from counterbc.selection.tuner import find_lags, policy_defaults, tune_datasets
 from counterbc.selection.tuning import TuneSearch, Tuning
 from counterbc.settings import Settings, settings_for
 from counterbc.supports import Demonstrated
@@ -66,7 +65,7 @@ def train(
     if start is not None and settings.ensemble == "auto" and definition.shards == 1:
         settings = replace(settings, ensemble=start.shards)
     definition = settings.apply(definition, datasets[0].obs_shape, min(d.pairs for d in datasets))
-    settings = _policy_defaults(settings, definition.policy)
+    settings = policy_defaults(settings, definition.policy)
     datasets, held_out = _split(datasets, settings.held_out)
     check_needs(datasets, definition.weighting.needs)
     check_reads(datasets[0], definition)
@@ -96,23 +95,6 @@ def train(
     if isinstance(progress, bool):
         progress = Bar(f"training {name}") if progress else Quiet()
     return run(plan, device=torch_device, dtype=dtype, out=folder, resume=resume, progress=progress)
-
-
-def _policy_defaults(settings: Settings, policy: Policy) -> Settings:
-    """Return the settings with what a large policy fixes instead of choosing it from the data."""
-    if policy.steps is None:
-        return settings
-    if not policy.has_density and settings.ensemble not in ("auto", 1):
-        raise OptionError(
-            f"ensemble is {settings.ensemble}, but actions that a {type(policy).__name__} samples "
-            "cannot be averaged; leave ensemble out"
-        )
-    return replace(
-        settings,
-        steps=policy.steps if settings.steps == "auto" else settings.steps,
-        radius=0.0 if settings.radius == "auto" else settings.radius,
-        ensemble=1 if settings.ensemble == "auto" else settings.ensemble,
-    )
 
 
 def _split(

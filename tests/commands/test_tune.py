@@ -11,6 +11,7 @@ import pytest
 from rich.table import Table
 
 from counterbc.commands.tune import Tune
+from counterbc.policies import POLICIES
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag import LagChoice
 from counterbc.selection.tuning import Trial, Tuning
@@ -87,6 +88,16 @@ def test_the_same_options_give_train_the_same_radius(
     config = call_json("train", file, *options, "--out", tmp_path / "run")
     assert config["members"] == [f"seed 0, radius {choice['radius']:g}, lag 2"]
     assert config["choices"] == [choice]
+
+
+@pytest.mark.parametrize("policy", ["chunk", "flow"])
+def test_large_policies_have_a_fixed_radius_and_length_as_in_train(
+    policy: str, file: Path, call_json: CallJson
+) -> None:
+    choice = call_json("tune", file, "--policy", policy, "--method", "bc", "--longest", 3)
+    steps = POLICIES[policy].steps
+    assert (choice["lag"]["lag"], choice["radius"], choice["steps"]) == ([2.0], 0.0, steps)
+    assert (choice["ensemble"], choice["trials"]) == (1, [])
 
 
 def test_the_line_to_paste_names_the_lag_of_each_operator(

@@ -145,7 +145,7 @@ def test_a_late_policy_is_measured_as_one_whose_actions_were_shown_earlier(
     far_apart = {k: 3 * v[None] for k, v in params.items()}
 
     def residuals(lag: float, data: Demonstrations) -> tuple[Any, Any]:
-        members = [replace(plan.members[0], lag=(lag,))]
+        members = (replace(plan.members[0], lag=(lag,)),)
         policies = Policies(method.policy, far_apart, plan.scales, members)
         return _residuals(policies, data, data.learned)
 

@@ -20,7 +20,9 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import lag_of
 from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import Radius
+from counterbc.errors import OptionError
 from counterbc.methods import Method, find_method
+from counterbc.policies import Policy
 from counterbc.selection.clusters import cluster_mean
 from counterbc.selection.doubts import (
     LEAST_STEPS,
@@ -38,7 +40,7 @@ from counterbc.selection.noise_scale import noise_scale
 from counterbc.selection.offsets import find_offsets
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning
 from counterbc.selection.tuning_errors import ErrorTable, TuningErrors
-from counterbc.settings import settings_for
+from counterbc.settings import Settings, settings_for
 from counterbc.supports import Demonstrated, Support
 from counterbc.training.checks import check_reads, warn_infeasible
 from counterbc.training.progress import Bar, Progress, Quiet
@@ -63,7 +65,8 @@ def tune(
     given there is not searched.
     """
     (name, definition), settings = find_method(method), settings_for(preset, **changes)
-    definition = settings.apply(definition, demos.obs_shape)
+    definition = settings.apply(definition, demos.obs_shape, demos.pairs)
+    settings = policy_defaults(settings, definition.policy)
     check_reads(demos, definition)
     warn_infeasible([demos], settings)
     if progress is True:
@@ -74,6 +77,23 @@ def tune(
     )  # fmt: skip
     radii = None if settings.radius == "auto" else [settings.radius]
     return tune_datasets([demos], training, search, lag_search, radii=radii)[0][0]
+
+
+def policy_defaults(settings: Settings, policy: Policy) -> Settings:
+    """Return the settings with what a large policy fixes instead of choosing it from the data."""
+    if policy.steps is None:
+        return settings
+    if not policy.has_density and settings.ensemble not in ("auto", 1):
+        raise OptionError(
+            f"ensemble is {settings.ensemble}, but actions that a {type(policy).__name__} samples "
+            "cannot be averaged; leave ensemble out"
+        )
+    return replace(
+        settings,
+        steps=policy.steps if settings.steps == "auto" else settings.steps,
+        radius=0.0 if settings.radius == "auto" else settings.radius,
+        ensemble=1 if settings.ensemble == "auto" else settings.ensemble,
+    )
 
 
 def tune_datasets(
