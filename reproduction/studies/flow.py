@@ -200,7 +200,7 @@ def dataset(about: Record, options: FlowOptions, seed: int) -> Demonstrations:
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the table of the docs."""
-    return {"flow": {"flow": markdown(read_rows(results / "flow"))}}
+    return {"push-t": {"flow": markdown(read_rows(results / "flow"))}}
 
 
 def markdown(rows: list[Record]) -> str:

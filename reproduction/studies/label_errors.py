@@ -1,7 +1,8 @@
 """Errors added to the actions that people recorded, and ways to undo them before training.
 
-Errors are in units of half the range of each action: in Push-T 0.2 is ± 51 pixels. They are drawn
-once per recorded action.
+Errors are in the units of Δ, in which each action dimension spans [−1, 1]. People's actions in
+Push-T have no declared bounds, so their 1–99 % range does: 0.2 is ± 41 pixels in x and 40 in y.
+Errors are drawn once per recorded action.
 """
 
 from __future__ import annotations
