@@ -25,7 +25,7 @@ from attack import table
 from attack.part import Part
 from attack.rows import RowFile
 
-PARTS = ("mutate", "malice")
+PARTS = ("mutate", "malice", "kills", "disks", "interrupts", "encodings", "numerics")
 ROOT = Path(__file__).parents[1]
 
 

@@ -11,6 +11,7 @@ from attack import causes
 from attack.rows import Row
 
 MAX_SENTENCE = 1500  # characters
+_BAR = "━"  # of a bar of progress
 _NO_MEMORY = re.compile(r"Unable to allocate|MemoryError|bad_alloc|malloc of size|out of memory")
 
 
@@ -66,7 +67,7 @@ class Finding(Exception):
 
 
 def explain(err: str) -> str:
-    """Return the last line of stderr, which must be one sentence, after warnings at most."""
+    """Return the last line of stderr, which must be one sentence, after warnings and bars at most."""
     lines = [line for line in err.splitlines() if line.strip()]
     if "Traceback (most recent call last)" in err:
         raise Finding("traceback", causes.of_traceback(err), err)
@@ -74,6 +75,7 @@ def explain(err: str) -> str:
         raise Finding("bad message", f"no sentence: {(lines or [''])[-1][:60]}", err)
     if not is_sentence(lines[-1]):
         raise Finding("bad message", f"too long: {lines[-1][:60]}", err)
-    if others := [line for line in lines[:-1] if not line.startswith("warning:")]:
+    others = [x for x in lines[:-1] if not x.startswith("warning:") and _BAR not in x]
+    if others:
         raise Finding("bad message", f"more than a sentence: {others[0][:60]}", err)
     return lines[-1]

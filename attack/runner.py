@@ -6,7 +6,6 @@ import importlib
 import os
 import pkgutil
 import select
-import shutil
 import signal
 import sys
 import time
@@ -67,8 +66,6 @@ def run_part(part: Part, keys: Sequence[str], folder: Path, workers: int) -> Non
     finally:
         for worker in active:
             worker.kill()
-        for scratch in folder.glob("scratch-*"):
-            shutil.rmtree(scratch, ignore_errors=True)
 
 
 class _Progress:

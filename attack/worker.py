@@ -79,6 +79,7 @@ class Worker:
             cause = f"{_ending(code)}: {causes.of_dump(text)}"
             row = self._fail("crash", cause, text[-2000:])
         self.log.unlink(missing_ok=True)
+        shutil.rmtree(_scratch(self.folder, self.pid), ignore_errors=True)
         return row
 
     def is_alive(self) -> bool:
@@ -87,6 +88,7 @@ class Worker:
 
     def kill(self) -> None:
         os.killpg(self.pid, signal.SIGKILL)
+        shutil.rmtree(_scratch(self.folder, self.pid), ignore_errors=True)
 
     def _beyond_limits(self) -> str:
         limits = self.part.limits
@@ -106,6 +108,10 @@ class Worker:
 
     def _log_text(self) -> str:
         return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+
+def _scratch(folder: Path, pid: int) -> Path:
+    return folder / f"scratch-{pid}"
 
 
 def _ending(code: int) -> str:
@@ -140,7 +146,7 @@ def _child(part: Part, keys: Sequence[str], folder: Path, pipe: int, log: Path) 
 
 def run_case(part: Part, key: str, folder: Path) -> Row:
     """Run one case in this process; an exception that it raises is a finding."""
-    scratch = folder / f"scratch-{os.getpid()}"
+    scratch = _scratch(folder, os.getpid())
     scratch.mkdir(exist_ok=True)
     began = time.process_time()
     _reset_peak()

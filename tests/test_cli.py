@@ -247,6 +247,20 @@ sys.meta_path.insert(0, Stop())
     assert (result.returncode, result.stdout, result.stderr) == (128 + number, "", "stopped\n")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_between_start_up_and_command_is_no_traceback(number: int) -> None:
+    stop_at_once = f"""
+import counterbc.cli
+class Stop(type):
+    def __instancecheck__(cls, stream):
+        signal.raise_signal({int(number)})
+counterbc.cli.TextIOWrapper = Stop("TextIOWrapper", (), {{}})
+"""
+    words = [sys.executable, "-c", HEED + stop_at_once + RUN, "--help"]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (128 + number, "", "stopped\n")
+
+
 def test_an_interrupt_that_a_library_turns_into_an_error_is_still_one(odd_file: Path) -> None:
     swallow = """
 import h5py

@@ -19,6 +19,7 @@ from attack.mutators.odd_values import NUMBERS, plain_text, shape
 from attack.mutators.raw_bytes import change_bytes
 
 _BYTES_SHARE = 0.1
+_FEW = 10**6  # numbers
 _RENAMES = ("x", "demo_99", "demo_01", "obs", "actions", "data2", "é")
 _LONG_NAMES = (f"demo_{'9' * 18}", f"demo_{'9' * 30}", "x" * 2000, "a b")
 _ATTRIBUTES = (
@@ -121,9 +122,14 @@ def _attribute_value(rng: random.Random, old: Any) -> Any:
 
 def _values(tree: Tree) -> None:
     dataset = tree.file[tree.dataset]
-    if dataset.dtype.kind in "fiu" and dataset.size:
+    if dataset.dtype.kind in "fiu" and dataset.size and _is_readable(dataset):
         for _ in range(tree.rng.randint(1, 4)):
             dataset[...] = with_odd_number(tree.rng, np.array(dataset[()]))
+
+
+def _is_readable(dataset: h5py.Dataset) -> bool:
+    """Return whether an earlier change left the numbers inside the file, and few of them."""
+    return dataset.size < _FEW and not dataset.is_virtual and dataset.external is None
 
 
 def _shape(tree: Tree) -> None:
@@ -233,7 +239,7 @@ def _huge(tree: Tree) -> None:
 def _filters(tree: Tree) -> None:
     """Store the same numbers in chunks, with other filters."""
     dataset = tree.file[tree.dataset]
-    if dataset.shape and np.prod(dataset.shape):
+    if dataset.shape and np.prod(dataset.shape) and _is_readable(dataset):
         values = dataset[()]
         compression, has_checksum = tree.rng.choice(["gzip", "lzf", None]), tree.rng.random() < 0.5
         del tree.file[tree.dataset]

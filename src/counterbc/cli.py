@@ -89,22 +89,30 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def run() -> None:
     """Run the console script; an output that cannot be written is no traceback."""
-    _listen()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a terminal that cannot show a character
-            stream.reconfigure(errors="backslashreplace")
     try:
+        _listen()
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):  # a terminal that cannot show a character
+                stream.reconfigure(errors="backslashreplace")
         status = main()
         sys.stdout.flush()
+        _ignore_signals()
     except KeyboardInterrupt:
+        _ignore_signals()
         status = _stopped("")
     except BrokenPipeError:  # the reader of a pipe went away
+        _ignore_signals()
         status = _without_stdout("")
     except OSError as error:  # such as a full disk
+        _ignore_signals()
         status = _without_stdout(f"error: the output could not be written ({reason(error)})")
-    for number in (signal.SIGINT, signal.SIGTERM):  # the end is near, and decided
-        signal.signal(number, signal.SIG_IGN)
     sys.exit(status)
+
+
+def _ignore_signals() -> None:
+    """Let nothing disturb the end, which is near and decided."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _without_stdout(text: str) -> int:

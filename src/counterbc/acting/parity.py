@@ -66,8 +66,9 @@ class Session:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
+        content = path.read_bytes()  # onnxruntime opens no path that is not UTF-8
         self.session = onnxruntime.InferenceSession(
-            path, options, providers=["CPUExecutionProvider"]
+            content, options, providers=["CPUExecutionProvider"]
         )
         self.shapes = {i.name: (episodes, *i.shape[1:]) for i in self.session.get_inputs()}
         self.reset()

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from counterbc.diagnosis.meaning import Meaning
 from counterbc.files import aside, check_free
+from counterbc.formats import parquet
 
 SCHEMA = pa.schema(
     [
@@ -40,4 +40,4 @@ def write_weights(meaning: Meaning, out: Path) -> None:
     }
     check_free(out)
     with aside(out) as temporary:
-        pq.write_table(pa.table(columns, schema=SCHEMA), temporary)
+        parquet.write(pa.table(columns, schema=SCHEMA), temporary)

@@ -18,11 +18,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from counterbc.errors import CounterBCError, FormatError
 from counterbc.experiments.cell_files import description, renamed_keys
 from counterbc.files import aside, check_free, make_folder
+from counterbc.formats import parquet
 
 NAME_COLUMN = "cell"
 """The column with the name of a row's file; `population` in archives of version 0.1."""
@@ -41,19 +41,19 @@ def pack(folder: Path, path: Path) -> int:
         contents = description(file)
         config = {k: v for k, v in contents["config"].items() if k not in DROPPED_KEYS}
         about[file.stem] = contents | {"config": config}
-        table = pq.read_table(file)
+        table = parquet.read(file)
         tables.append(table.add_column(0, NAME_COLUMN, pa.array([file.stem] * len(table))))
     archive = pa.concat_tables(tables, promote_options="permissive")
     with aside(path) as temporary:
         metadata = {"counterbc": json.dumps(about)}
-        pq.write_table(archive.replace_schema_metadata(metadata), temporary, compression="zstd")
+        parquet.write(archive.replace_schema_metadata(metadata), temporary, compression="zstd")
     return len(files)
 
 
 def unpack(path: Path, folder: Path) -> int:
     """Write the files of an archive and return their number; existing files are not changed."""
     try:
-        archive = pq.read_table(path)
+        archive = parquet.read(path)
         about = json.loads(archive.schema.metadata[b"counterbc"])
         (column,) = {NAME_COLUMN, "population"} & set(archive.column_names)
     except (OSError, ValueError, TypeError, KeyError) as error:  # pyarrow's too
@@ -69,7 +69,7 @@ def unpack(path: Path, folder: Path) -> int:
         rows = rows.drop_columns([c for c in empty if c not in contents["cell"]])
         with aside(file, replace=True) as temporary:
             metadata = {"counterbc": json.dumps(contents)}
-            pq.write_table(rows.replace_schema_metadata(metadata), temporary)
+            parquet.write(rows.replace_schema_metadata(metadata), temporary)
     return len(about)
 
 

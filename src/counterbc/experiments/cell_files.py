@@ -15,6 +15,7 @@ from counterbc.envs import make_vec
 from counterbc.errors import FormatError, OptionError
 from counterbc.experiments.cell import Cell
 from counterbc.files import aside
+from counterbc.formats import parquet
 from counterbc.kernels.registry import LIBRARIES
 from counterbc.training.run import versions
 
@@ -22,7 +23,9 @@ from counterbc.training.run import versions
 def description(path: Path) -> dict[str, Any]:
     """Return what a file of rows contains beside them: its cell and its configuration."""
     try:
-        contents = renamed_keys(json.loads(pq.read_schema(path).metadata[b"counterbc"]))
+        with path.open("rb") as file:
+            metadata = pq.read_schema(file).metadata
+        contents = renamed_keys(json.loads(metadata[b"counterbc"]))
         if not {"cell", "config"} <= contents.keys():
             raise ValueError
     except (OSError, ValueError, TypeError, KeyError) as error:  # pyarrow's too
@@ -42,7 +45,7 @@ def read_rows(path: Path, cell: Cell) -> pa.Table:
     """Return the rows of a finished cell; refuse those of another one."""
     if description(path)["cell"] != json.loads(json.dumps(cell.about)):
         raise FormatError(f"{path} holds rows of another cell; delete it, and it is computed again")
-    return pq.read_table(path)
+    return parquet.read(path)
 
 
 def write_rows(path: Path, cell: Cell, table: pa.Table, kind: str | None) -> None:
@@ -59,7 +62,7 @@ def write_rows(path: Path, cell: Cell, table: pa.Table, kind: str | None) -> Non
             "versions on every machine, or mix them with --mixed"
         )
     with aside(path, replace=True) as temporary:
-        pq.write_table(table, temporary)
+        parquet.write(table, temporary)
 
 
 def check_simulator(cell: Cell, contents: dict[str, Any]) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from counterbc.acting.act import Act
@@ -20,6 +19,7 @@ from counterbc.demonstrators import NO_ERROR, Demonstrator, expert_return, retur
 from counterbc.experiments.simulated_cell import SimulatedCell
 from counterbc.experiments.workers import WorkerProgress, run_all
 from counterbc.files import aside
+from counterbc.formats import parquet
 from counterbc.training.checks import warn_infeasible
 
 
@@ -97,7 +97,7 @@ class Outcome:
         """Write the rows of all methods to a Parquet file."""
         tables = [table.replace_schema_metadata(None) for table in self.tables.values()]
         with aside(path, replace=True) as temporary:
-            pq.write_table(pa.concat_tables(tables, promote_options="permissive"), temporary)
+            parquet.write(pa.concat_tables(tables, promote_options="permissive"), temporary)
 
 
 def select_runs(table: pa.Table, act: Act, measure: str = "return") -> NDArray[np.float64]:

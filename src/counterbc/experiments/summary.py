@@ -18,6 +18,7 @@ from counterbc.experiments.cell_files import read_rows
 from counterbc.experiments.grid import Entry
 from counterbc.experiments.study import Study
 from counterbc.files import aside
+from counterbc.formats import parquet
 from counterbc.printing import without_nan
 
 
@@ -80,11 +81,12 @@ def write_summary(
     table = study.table()
     datasets = [e.data for e in entries for _ in range(_row_count(study.path(e.cell)))]
     with aside(folder / "rows.parquet", replace=True) as temporary:
-        pq.write_table(table.add_column(0, "demonstrations", pa.array(datasets)), temporary)
+        parquet.write(table.add_column(0, "demonstrations", pa.array(datasets)), temporary)
     with aside(folder / "summary.json", replace=True) as temporary:
         contents = without_nan([line.as_dict() for line in lines])
         temporary.write_text(json.dumps(contents, indent=1) + "\n")
 
 
 def _row_count(path: Path) -> int:
-    return int(pq.read_metadata(path).num_rows)
+    with path.open("rb") as file:
+        return int(pq.read_metadata(file).num_rows)

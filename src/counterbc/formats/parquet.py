@@ -36,6 +36,18 @@ def open_file(path: Path) -> Iterator[pq.ParquetFile]:
         yield file
 
 
+def write(rows: pa.Table, path: Path, **options: Any) -> None:
+    """Write a table to a path, which need not be UTF-8, as pyarrow requires."""
+    with path.open("wb") as file:
+        pq.write_table(rows, file, **options)
+
+
+def read(path: Path) -> pa.Table:
+    """Read a file of our own as a whole, from a path that need not be UTF-8."""
+    with path.open("rb") as file:
+        return pq.read_table(file)
+
+
 def spans(
     path: Path, widths: Mapping[str, int | None], rows: int, ranges: Sequence[tuple[int, int]]
 ) -> Iterator[pa.Table]:

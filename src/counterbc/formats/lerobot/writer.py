@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
-from counterbc.formats import json_files
+from counterbc.formats import json_files, parquet
 from counterbc.formats.extras import describe, extras_json, with_checksum
 from counterbc.formats.lerobot import stats
 from counterbc.formats.lerobot.features import (
@@ -167,7 +166,7 @@ class _Writer:
         json_files.dump(self._info(), meta / "info.json")
         values = {n: {k: v.tolist() for k, v in s.items()} for n, s in self._stats.items()}
         json_files.dump(values, meta / "stats.json")
-        pq.write_table(_tasks_table(list(self._tasks)), meta / "tasks.parquet")
+        parquet.write(_tasks_table(list(self._tasks)), meta / "tasks.parquet")
         extras = extras_json(header, self._episodes) | {"obs_features": obs_features(header)}
         json_files.dump(with_checksum(extras), self._folder / EXTRAS)
         numbers = {episode["name"]: i for i, episode in enumerate(self._episodes)}
