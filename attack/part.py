@@ -67,7 +67,7 @@ class Finding(Exception):
 
 
 def explain(err: str) -> str:
-    """Return the last line of stderr, which must be one sentence, after warnings and bars at most."""
+    """Return the last line of stderr, which must be one sentence, after warnings and bars."""
     lines = [line for line in err.splitlines() if line.strip()]
     if "Traceback (most recent call last)" in err:
         raise Finding("traceback", causes.of_traceback(err), err)

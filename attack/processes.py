@@ -1,4 +1,4 @@
-"""Commands in processes of their own, forked from this one or started anew as users do."""
+"""Commands in processes of their own, forked from this one or started as users do."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedWriter, FileIO, TextIOWrapper
+from multiprocessing.util import _exit_function
 from pathlib import Path
 
 from attack import causes
@@ -119,6 +120,7 @@ def _fork(words: Sequence[str], log: Path, prepare: Callable[[], object], encodi
         os.write(2, traceback.format_exc().encode(errors="replace"))
     finally:
         with contextlib.suppress(BaseException):
+            _exit_function()  # releases what worker processes share, as every Python does
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)

@@ -167,6 +167,17 @@ def test_an_error_after_an_interrupt_is_the_interrupt(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_kill_after_the_work_was_done_leaves_nothing_after_the_next_refusal(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / ".run.12345678").mkdir()
+    (tmp_path / ".run.12345678" / ".counterbc-lock").touch()
+    with pytest.raises(FormatError, match="already exists"):
+        files.check_free(tmp_path / "run")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
 def test_leftovers_of_killed_processes_are_removed_and_those_of_others_kept(tmp_path: Path) -> None:
     write = (
         "import os, sys, time; from pathlib import Path; from counterbc.files import aside\n"

@@ -46,7 +46,7 @@ LOCALES = {
     "ascii from the start": {"PYTHONIOENCODING": "ascii"},
     "cp1252 from the start": {"PYTHONIOENCODING": "cp1252"},
 }
-"""Environments of a process that starts anew."""
+"""Environment variables of a process with a start of its own."""
 _FAILS = ("a full disk", "a closed pipe")
 
 

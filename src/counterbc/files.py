@@ -77,6 +77,8 @@ def check_regular(path: Path) -> None:
 def check_free(path: Path) -> None:
     """Refuse a path that exists, or whose folder does not exist."""
     if os.path.lexists(path):
+        with suppress(OSError):  # of a process that was killed after its work was done
+            remove_leftovers(path)
         raise FormatError(f"{path} already exists; choose another name, or delete it first")
     if not path.parent.is_dir():
         raise FormatError(f"the folder {path.parent} does not exist; create it first")

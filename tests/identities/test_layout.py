@@ -18,7 +18,7 @@ FILE_LINES = 300
 FUNCTION_LINES = 60
 POSITIONAL_ARGUMENTS = 6
 BARE_SHARE = 0.02
-ANY_NUMBER = frozenset({"call", "call_json", "command", "figure", "svg", "tag"})
+ANY_NUMBER = frozenset({"call", "call_json", "command", "figure", "run_command", "svg", "tag"})
 """Functions of any number of like arguments: words of a command line, children of an element."""
 
 ALL_FOLDERS = ("src", "reproduction", "benchmarks", "attack", "tests")
