@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedWriter, FileIO, TextIOWrapper
-from multiprocessing.util import _exit_function
+from multiprocessing import util
 from pathlib import Path
 
 from attack import causes
@@ -120,7 +120,7 @@ def _fork(words: Sequence[str], log: Path, prepare: Callable[[], object], encodi
         os.write(2, traceback.format_exc().encode(errors="replace"))
     finally:
         with contextlib.suppress(BaseException):
-            _exit_function()  # releases what worker processes share, as every Python does
+            util._exit_function()  # type: ignore[attr-defined] # releases what workers share
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
