@@ -28,8 +28,8 @@ from counterbc.experiments.workers import run_all
 from counterbc.selection.radius import RadiusSearch
 from counterbc.trainer import train
 from reproduction.markdown import markdown_table
-from reproduction.options import StudyOptions, option
-from reproduction.records import Record, Records, read_rows, write_rows
+from reproduction.options import DOCS, StudyOptions, option
+from reproduction.records import Record, Records, read, read_rows, write_rows
 from reproduction.studies.lag import late_teacher
 
 TUNED_WORLDS = ("intersection", "cartpole", "air-hockey")
@@ -43,6 +43,7 @@ WHOLE_PAIRS = 400
 LATE = 0.2
 """Reaction time of the late teachers in seconds."""
 FIRST_SEED = 2300
+COST = DOCS.parent / "benchmarks" / "results" / "tuning.json"
 KEY = ("world", "pairs", "teacher", "variant", "act", "seed")
 """The columns that tell rows apart."""
 _AS_SHOWN: dict[str, Any] = {"steps": 10_000, "lag": 0.0, "offsets": "none"}
@@ -145,7 +146,23 @@ def _shown(demos: Demonstrations) -> float:
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of docs/tune.md."""
     rows = read_rows(results / "tuned")
-    return {"tune": {"tuned": f"{markdown(rows)}\n\n{summary(rows)}".strip()}}
+    text = f"{markdown(rows)}\n\n{summary(rows)}".strip()
+    return {"tune": {"tuned": text, "tuning-cost": cost_table(read(COST) if COST.exists() else [])}}
+
+
+def cost_table(rows: list[Record]) -> str:
+    """Return the seconds that `benchmarks/tuning.py` measured, and how they grow with pairs."""
+    fewest = {r["world"]: r for r in sorted(rows, key=lambda r: -r["pairs"])}
+    lines = []
+    for r in rows:
+        base = fewest[r["world"]]
+        growth = f"{r['tune'] / base['tune']:.1f} × for {r['pairs'] / base['pairs']:g} × the pairs"
+        lines.append([
+            r["world"], str(r["pairs"]), f"{r['train']:.1f} s", f"{r['tune']:.1f} s",
+            f"{r['tune'] / r['train']:.1f}", "–" if r is base else growth,
+        ])  # fmt: skip
+    columns = ("world", "pairs", "train, fixed", "tune", "tune / train", "growth of tune")
+    return markdown_table(columns, lines)
 
 
 def markdown(rows: list[Record]) -> str:

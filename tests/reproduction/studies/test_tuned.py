@@ -86,4 +86,13 @@ def test_the_study_trains_and_tests_every_variant(
 
 
 def test_the_page_says_where_nothing_was_run(tmp_path: Path) -> None:
-    assert tuned.sections(tmp_path) == {"tune": {"tuned": "Not run yet."}}
+    assert tuned.sections(tmp_path)["tune"]["tuned"] == "Not run yet."
+
+
+def test_the_cost_of_tuning_grows_from_the_fewest_pairs() -> None:
+    rows = [{"world": "w", "pairs": n, "train": 2.0, "tune": t} for n, t in ((400, 4), (1600, 6))]
+    assert tuned.cost_table(rows).splitlines()[2:] == [
+        "| w | 400 | 2.0 s | 4.0 s | 2.0 | – |",
+        "| w | 1600 | 2.0 s | 6.0 s | 3.0 | 1.5 × for 4 × the pairs |",
+    ]
+    assert tuned.cost_table([]) == "Not run yet."
