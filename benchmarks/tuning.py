@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,6 @@ from typing import Any
 import torch
 
 from counterbc.demonstrators import UniformNoise, demonstrate
-from counterbc.errors import InfeasibleActions
 from counterbc.selection.tuner import tune
 from counterbc.trainer import train
 
@@ -40,14 +38,15 @@ def seconds(function: Callable[[], object]) -> float:
 
 def measure(world: str, pairs: int, steps: int) -> dict[str, Any]:
     """Return the seconds of a training and of tuning on the same demonstrations."""
-    demos = demonstrate(world, UniformNoise(0.3), pairs, 0)
+    demos = demonstrate(world, UniformNoise(0.3), pairs, 0, actions_are="taken")
     fixed = partial(
         train, demos, "counter-bc", seeds=10, radius=0.4, lag=0.0, ensemble=1, offsets="none",
-        progress=False,
+        censored=False, progress=False,
     )  # fmt: skip
     fixed(steps=10)  # compiles
     repeats = 3 if pairs == PAIRS[0] else 1
-    calls = (partial(fixed, steps=steps), partial(tune, demos, progress=False))
+    search = partial(tune, demos, censored=False, progress=False)
+    calls = (partial(fixed, steps=steps), search)
     times = [[seconds(call) for call in calls] for _ in range(repeats)]
     trained, tuned = (round(median(column), 2) for column in zip(*times, strict=True))
     about = {"world": world, "pairs": pairs, "steps": steps, "threads": torch.get_num_threads()}
@@ -62,7 +61,6 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=10_000, help="steps of the fixed training")
     parser.add_argument("--json", type=Path, default=None, help="file that keeps the rows")
     options = parser.parse_args()
-    warnings.simplefilter("ignore", InfeasibleActions)
     out = options.json
     rows = json.loads(out.read_text()) if out is not None and out.exists() else []
     finished_rows = {(r["world"], r["pairs"]) for r in rows}
