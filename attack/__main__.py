@@ -106,7 +106,8 @@ def write_table(out: Path) -> int:
         return 1
     newest = max(RowFile(out, name).path.stat().st_mtime for name in parts)
     date = datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
-    table.fill(ROOT / "SECURITY.md", f"{date}\n\n{table.summary(parts)}")
+    labels = {f"`{name}`: {load_part(name).about}": rows for name, rows in parts.items()}
+    table.fill(ROOT / "SECURITY.md", f"{date}\n\n{table.summary(labels)}")
     return 0
 
 

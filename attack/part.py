@@ -31,6 +31,8 @@ class Part:
     """A part of the attack."""
 
     name: str
+    about: str
+    """What a case is, in a few words."""
     cases: Callable[[int, int], list[str]]
     """Return the keys of `count` cases for a seed."""
     run: Callable[[str, Path], Row]

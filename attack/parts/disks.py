@@ -90,6 +90,12 @@ def _fill(place: Path, level: int) -> None:
 
 
 PART = Part(
-    "disks", cases, run, quick=1, full=1, batch=30,
+    "disks",
+    "commands that write × five levels of a full disk",
+    cases,
+    run,
+    quick=1,
+    full=1,
+    batch=30,
     limits=Limits(cpu_seconds=120.0, clock_seconds=1200.0),
-)  # fmt: skip
+)

@@ -96,6 +96,12 @@ def _check(name: str, output: str, ending: Ending) -> None:
 
 
 PART = Part(
-    "encodings", cases, run, quick=1, full=1, batch=30,
+    "encodings",
+    "commands × terminals, locales and outputs that fail",
+    cases,
+    run,
+    quick=1,
+    full=1,
+    batch=30,
     limits=Limits(cpu_seconds=120.0, clock_seconds=1200.0),
-)  # fmt: skip
+)

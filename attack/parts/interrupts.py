@@ -87,6 +87,12 @@ def _check(name: str, ending: Ending, number: int) -> None:
 
 
 PART = Part(
-    "interrupts", cases, run, quick=38, full=209, batch=40,
+    "interrupts",
+    "Ctrl-C and SIGTERM in all commands, their start included",
+    cases,
+    run,
+    quick=38,
+    full=209,
+    batch=40,
     limits=Limits(cpu_seconds=120.0, clock_seconds=1200.0),
-)  # fmt: skip
+)

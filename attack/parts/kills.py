@@ -145,6 +145,12 @@ def _without_clock(value: object) -> object:
 
 
 PART = Part(
-    "kills", cases, run, quick=10, full=100, batch=30,
+    "kills",
+    "kills of `train`, of a study, of `convert` and `clean`, then the same command again",
+    cases,
+    run,
+    quick=10,
+    full=100,
+    batch=30,
     limits=Limits(cpu_seconds=120.0, clock_seconds=1200.0),
-)  # fmt: skip
+)

@@ -87,5 +87,12 @@ def _check_output(key: str, result: Result) -> None:
 
 
 PART = Part(
-    "malice", cases, run, quick=1, full=1, batch=4, limits=Limits(cpu_seconds=60.0)
-)  # up to five commands per case
+    "malice",
+    "malicious files, folders and runs",
+    cases,
+    run,
+    quick=1,
+    full=1,
+    batch=4,
+    limits=Limits(cpu_seconds=60.0),
+)

@@ -192,4 +192,12 @@ def _check_training(damaged: _Damaged, key: str) -> Row:
 
 
 _CHECKS = {"data": _check_data, "run": _check_run, "training": _check_training}
-PART = Part("mutate", cases, run, quick=2200, full=20_000, batch=_BATCH)
+PART = Part(
+    "mutate",
+    "damaged files, runs and stopped trainings",
+    cases,
+    run,
+    quick=2200,
+    full=20_000,
+    batch=_BATCH,
+)

@@ -146,6 +146,13 @@ def _check_policy(key: str, name: str, out: Path, demos: Demonstrations) -> None
 
 
 PART = Part(
-    "numerics", cases, run, quick=1, full=1, batch=4, needs_bases=False,
+    "numerics",
+    "datasets of awkward numbers through six commands",
+    cases,
+    run,
+    quick=1,
+    full=1,
+    batch=4,
+    needs_bases=False,
     limits=Limits(cpu_seconds=300.0, clock_seconds=1800.0),
-)  # fmt: skip
+)

@@ -38,7 +38,9 @@ def _run(key: str, scratch: Path) -> Row:
 
 def _part(memory: int = 2 * 2**30) -> Part:
     limits = Limits(cpu_seconds=0.5, clock_seconds=2, memory=memory)
-    return Part("part", lambda count, seed: KEYS, _run, quick=1, full=1, batch=4, limits=limits)
+    return Part(
+        "part", "a part", lambda count, seed: KEYS, _run, quick=1, full=1, batch=4, limits=limits
+    )
 
 
 @pytest.mark.slow
