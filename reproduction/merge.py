@@ -9,7 +9,7 @@ from typing import Any
 
 from counterbc.errors import FormatError, OptionError, unknown
 from reproduction.options import RESULTS, option
-from reproduction.records import ROWS_FILE, Record, read_parquet, read_rows, write_rows
+from reproduction.records import ROWS_FILE, Record, read, read_parquet, read_rows, write_rows
 from reproduction.studies import STUDIES, load_study
 
 
@@ -21,14 +21,20 @@ class MergeOptions:
 
 
 def merge(study: str, paths: Sequence[Path], options: MergeOptions) -> None:
-    """Add the rows of these files, or of rows.parquet in these folders; print the count."""
+    """Add the rows of these files, or in these folders of studies; print the count.
+
+    A study that was stopped has rows.json alone.
+    """
     key = _key(study)
     folder = options.results / study
     rows = read_rows(folder)
     before = len(rows)
     for path in paths:
-        file = path / ROWS_FILE if path.is_dir() else path
-        rows = add_rows(rows, read_parquet(file), key, file)
+        file = path
+        if path.is_dir():
+            file = path / (ROWS_FILE if (path / ROWS_FILE).exists() else "rows.json")
+        further = read(file) if file.suffix == ".json" else read_parquet(file)
+        rows = add_rows(rows, further, key, file)
     write_rows(rows, folder)
     print(f"{len(rows) - before} rows added to the {before} in {folder / ROWS_FILE}")
 

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from reproduction.__main__ import main
 from reproduction.merge import MergeOptions, merge
 from reproduction.options import RESULTS
-from reproduction.records import read_rows, write_rows
+from reproduction.records import Records, read_rows, write_rows
 from reproduction.studies import STUDIES, lag, load_study
 
 
@@ -35,6 +36,15 @@ def test_rows_of_two_runs_are_added_once_and_never_replace_those_on_file(
     assert lag.sections(results)["tune"]["lag-size"].endswith("4 with 1600 pairs")
     merge("lag", [tmp_path / "a"], MergeOptions(results=results))
     assert read_rows(results / "lag") == rows
+
+
+def test_rows_of_a_stopped_study_are_added_from_its_json(tmp_path: Path) -> None:
+    Records(tmp_path / "stopped" / "rows.json", device="cpu").add(row(0), row(1))
+    results = tmp_path / "results"
+    merge("lag", [tmp_path / "stopped"], MergeOptions(results=results))
+    rows = read_rows(results / "lag")
+    assert [r["seed"] for r in rows] == [0, 1]
+    assert {r["torch"] for r in rows} == {str(torch.__version__)}
 
 
 @pytest.mark.parametrize("study", [s for s in STUDIES if hasattr(load_study(s), "KEY")])
