@@ -11,6 +11,7 @@ def test_the_loss_is_the_mean_of_the_networks_that_are_finite() -> None:
     nan = float("nan")
     assert loss_text(torch.tensor([1.0, nan, 2.0, float("inf")])) == "1.500"
     assert loss_text(torch.tensor([nan])) == "not finite"
+    assert loss_text(torch.empty(0)) == "…", "work without a loss"
 
 
 def test_a_bar_names_the_kernel_and_counts_steps() -> None:

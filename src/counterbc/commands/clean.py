@@ -24,6 +24,8 @@ class Clean(DiagnosisCommand):
     """A delay is undone in the cleaned copy."""
     removes_offsets: ClassVar[bool] = True
     """So are constant offsets of operators."""
+    policy_settings: ClassVar[tuple[str, ...]] = ("policy", "hidden", "relative", "angles")
+    """Flows keep several ways of doing a task apart, and learn relative actions best."""
     demos: Positional[Path]
     """A file or folder of demonstrations."""
     out: Path
@@ -55,6 +57,7 @@ class Clean(DiagnosisCommand):
             "offsets": dict(meaning.offsets),
             "rate": meaning.demos.rate,
             "weight_0": int((~meaning.has_answer).sum()),
+            "policy": self.policy,
             "kernel": self.kernel,
             **_moves(meaning),
             "not_carried_over": not_carried_over,
@@ -86,6 +89,7 @@ class Clean(DiagnosisCommand):
         if kind == "robomimic":
             options: Json = {"radius": meaning.radius, "shape": meaning.shape, "lag": meaning.lag}
             options["offsets"] = dict(meaning.offsets)
+            options |= {} if self.policy is None else {"policy": self.policy}
             unchanged = write_cleaned(meaning, self.demos, self.out, options)
             return [f"{key}: still as it was demonstrated" for key in unchanged]
         stream = open_stream(self.demos, self.obs or None, format=kind, trusted=self.trusted)
@@ -93,6 +97,12 @@ class Clean(DiagnosisCommand):
         with aside(self._beside) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, actions_shown=meaning.shown)
         return [*not_stored, f"the demonstrated actions: kept in {self._beside}"]
+
+    @property
+    def policy(self) -> str | None:
+        """The policy that was typed."""
+        name: str | None = self.given_options("settings").get("policy")
+        return name
 
     @property
     def _beside(self) -> Path:
@@ -129,6 +139,8 @@ def _lag(lag: tuple[float, ...], rate: float | None) -> str:
 
 
 def _text(payload: Json) -> str:
+    from counterbc.diagnosis.flow_labels import is_flow
+
     lines = [
         f"{payload['pairs']} actions were written to {payload['out']} as they were meant, moved by "
         f"{payload['moved_rms']:.3f} (RMS; each action dimension spans [-1, 1]).",
@@ -140,7 +152,7 @@ def _text(payload: Json) -> str:
         lines.append(f"Removed constant offsets of {', '.join(payload['offsets'])}.")
     if not any(payload["radius"]):
         lines.append("The radius is 0, so only actions out of bounds were moved.")
-    elif payload["moved_rms"] < _NEGLIGIBLE:
+    elif payload["moved_rms"] < _NEGLIGIBLE and not is_flow(payload.get("policy")):
         lines.append(
             "The actions hardly moved: held-out policies disagree by as much as the demonstrators "
             "err. Use more --repeats or --steps."

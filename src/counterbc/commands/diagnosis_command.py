@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,6 +27,8 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
     """The lag where none is typed; None for commands that always compare at the same step."""
     removes_offsets: ClassVar[bool] = False
     """Whether constant offsets of operators are found and removed."""
+    policy_settings: ClassVar[tuple[str, ...]] = ()
+    """The settings of the held-out policies that are options of the command."""
 
     @classmethod
     def option_groups(cls) -> Mapping[str, Group]:
@@ -46,25 +48,30 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
     def _setting_names(cls) -> tuple[str, ...]:
         """Return the settings that are options of the command."""
         names = ("radius", "kernel") if cls.default_lag is None else ("radius", "lag", "kernel")
-        return (*names, "offsets") if cls.removes_offsets else names
+        return (*names, *(("offsets",) if cls.removes_offsets else ()), *cls.policy_settings)
 
     def diagnose(self, paths: tuple[Path, ...]) -> Meaning:
         """Return what the demonstrators meant, by policies that did not see their episodes."""
         from counterbc.diagnosis.meaning import meaning
 
         default = "auto" if self.removes_offsets else "none"
-        offsets = self.given_options("settings").get("offsets", default)
-        options = self.checked_options() | {"lag": self.lag, "offsets": offsets}
+        typed = self.given_options("settings")
+        options = self.checked_options() | {"lag": self.lag}
+        options["offsets"] = typed.get("offsets", default)
+        options |= {name: typed[name] for name in self.policy_settings if name in typed}
         return meaning(self.read(paths), **options)
 
     def checked_options(self) -> dict[str, Any]:
         """Return what the held-out policies are trained with; raise what is wrong with it before
         data are read, which may take long."""
         from counterbc.acting.device import find_device
+        from counterbc.diagnosis.flow_labels import check_flow
         from counterbc.settings import Settings
 
         find_device(self.device)
         Settings(**self.given_options("settings"))
+        if self.is_flow:
+            check_flow(self.radius, self.held_out_policies)
         values = self.radius, self.held_out_policies, self.search, self.device, self.kernel
         return dict(zip(self.SHARED, values, strict=True))
 
@@ -95,8 +102,17 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
         return None if steps is None else RadiusSearch(steps=steps)
 
     @property
+    def is_flow(self) -> bool:
+        """Whether the held-out policies are flows."""
+        from counterbc.diagnosis.flow_labels import is_flow
+
+        return is_flow(self.given_options("settings").get("policy"))
+
+    @property
     def held_out_policies(self) -> HeldOut:
         """How the held-out policies are trained."""
+        from counterbc.diagnosis.flow_labels import FLOW_HELD_OUT
         from counterbc.selection.held_out import HeldOut
 
-        return HeldOut(**self.given_options("held_out"))
+        default = FLOW_HELD_OUT if self.is_flow else HeldOut()
+        return replace(default, **self.given_options("held_out"))

@@ -20,15 +20,22 @@ from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import scaled_actions, scaled_feasible_set, user_actions
 from counterbc.diagnosis.clamp_to_support import prediction_trust, relative, within
 from counterbc.diagnosis.components import by_episode
+from counterbc.diagnosis.flow_labels import (
+    FLOW_HELD_OUT,
+    check_flow,
+    flow_samples,
+    is_flow,
+    mean_within,
+)
 from counterbc.diagnosis.predictions import robust_predictions
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
-from counterbc.methods import find_method
+from counterbc.methods import Method, find_method
 from counterbc.selection.held_out import HeldOut, Training
 from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.offsets import find_offsets
 from counterbc.selection.radius import RadiusSearch, choose_radii
 from counterbc.selection.tuner import find_lags
-from counterbc.settings import settings_for
+from counterbc.settings import Settings, settings_for
 from counterbc.training.checks import as_datasets, check_reads, warn_infeasible
 from counterbc.training.progress import Bar, Progress, Quiet
 
@@ -47,7 +54,8 @@ class Meaning:
     shown: Array
     """(N, A): the actions as recorded."""
     predicted: Array
-    """(N, A): the mean action of held-out policies, which did not see the pair's episode."""
+    """(N, A): the mean action of held-out policies, which did not see the pair's episode; of flows
+    the mean of the actions that they sample within Δ, or the nearest one."""
     meant: Array
     """(N, A): between the two, nearer to the demonstrated action the more the held-out policies
     disagree; within Δ of it and in A. The recorded action for pairs without a demonstrated one."""
@@ -145,14 +153,21 @@ def meaning(
     `radius` is by default the preset's; auto chooses it from the data as `search` says. `changes`
     are fields of `Settings`. The lag is one of them: auto chooses it as `lag_search` says, and 0
     compares every state with the action recorded at it. The offsets of operators are another.
+
+    With the policy flow, plain flows of whole episodes sample actions at each state, and the meant
+    action is the mean of those within Δ of the demonstrated one, or the point of C(s, a) on the way
+    to the nearest. The radius must be given.
     """
     (demos,) = as_datasets(demos)
     torch_device, settings = find_device(device), settings_for(preset, **changes)
     if radius is None:
         radius = settings.radius
+    name, method = _method(demos, settings)
+    samples_actions = is_flow(settings.policy)
+    held_out = held_out or (FLOW_HELD_OUT if samples_actions else HeldOut())
+    if samples_actions:
+        check_flow(radius, held_out)
     warn_infeasible([demos], settings)
-    name, method = find_method("counter-bc")
-    method = settings.apply(method)
     check_reads(demos, method)
     bar: Progress = Bar("choosing the lag") if progress else Quiet()
     training = Training(
@@ -167,8 +182,22 @@ def meaning(
         radius = choose_radii([plain], training, search, [lag])[0].radius
     delta = radius_of(radius, [plain])
     training = replace(training, progress=Bar("predicting") if progress else Quiet())
-    means = robust_predictions(plain, held_out or HeldOut(), delta, training, lag)
-    return _meaning(demos, means, delta, settings.shape or "ball", lag, offsets)
+    shape = settings.shape or "ball"
+    if samples_actions:
+        samples = flow_samples(plain, method, held_out, training, lag)
+        means = mean_within(plain, samples, delta, shape, lag)[None]
+    else:
+        means = robust_predictions(plain, held_out, delta, training, lag)
+    return _meaning(demos, means, delta, shape, lag, offsets)
+
+
+def _method(demos: Demonstrations, settings: Settings) -> tuple[str, Method]:
+    """Return what the held-out policies learn by: Counter-BC, or BC if they are flows."""
+    if is_flow(settings.policy):
+        name, method = find_method("bc")
+        return name, settings.apply(method, demos.obs_shape, demos.pairs)
+    name, method = find_method("counter-bc")
+    return name, settings.apply(method)
 
 
 def _meaning(

@@ -17,7 +17,7 @@ class Progress(Protocol):
     def start(self, step: int, total: int, kernel: str) -> None: ...
 
     def update(self, step: int, loss: Tensor) -> None:
-        """Show a step and its loss of each network: (N,)."""
+        """Show a step and its loss of each network: (N,); N is 0 for work without a loss."""
 
     def stop(self) -> None: ...
 
@@ -45,7 +45,9 @@ def bars() -> Bars:
 
 
 def loss_text(loss: Tensor) -> str:
-    """Return the mean loss of the networks that have not diverged."""
+    """Return the mean loss of the networks that have not diverged; … if there is none."""
+    if not len(loss):
+        return "…"
     finite = loss[loss.isfinite()]
     return f"{float(finite.mean()):.3f}" if len(finite) else "not finite"
 
