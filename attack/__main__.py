@@ -113,6 +113,10 @@ def write_table(out: Path) -> int:
 
 if __name__ == "__main__":
     began = time.monotonic()
-    status = main()
+    try:
+        status = main()
+    except KeyboardInterrupt:
+        print("stopped; --resume continues", file=sys.stderr)
+        sys.exit(130)
     print(f"{time.monotonic() - began:.0f} s")
     sys.exit(status)
