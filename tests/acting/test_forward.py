@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from counterbc.acting.actor import Acting
-from counterbc.acting.forward import Forward, Numpy
+from counterbc.acting.forward import Forward
 from counterbc.acting.onnx import export
+from counterbc.acting.ops import Numpy
 from counterbc.acting.parity import Session
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
@@ -75,6 +76,68 @@ def test_unusual_policies_act_alike_in_torch_in_python_and_in_a_file(
     assert np.stack([actor.act(o) for o in obs]) == pytest.approx(torch_actions, abs=5e-6)
     assert np.stack([file.act(o)[0] for o in obs]) == pytest.approx(torch_actions, abs=5e-6)
     assert len(np.unique(torch_actions.round(4), axis=0)) > 4
+
+
+CHUNKS: dict[str, dict[str, Any]] = {
+    "flow": {"policy": "flow"},
+    "flow of relative actions": {"policy": "flow", "relative": "state[0],state[2]"},
+    "flow of angles": {"policy": "flow", "angles": "state[1]", "horizon": 5, "execute": 2},
+    "flow without noise": {"policy": "flow", "temperature": 0.0},
+    "flow of one action": {"policy": "flow", "horizon": 1},
+    "averaged flow": {"policy": "flow", "averages": True, "horizon": 3},
+    "chunk": {"policy": "chunk", "relative": "state[1],-"},
+    "chunk of three modes": {"policy": "chunk", "modes": 3, "angles": "state[0],state[2]"},
+    "ensemble of modes": {"policy": "chunk", "modes": 2, "ensemble": 2},
+    "gaussian": {"horizon": 4, "history": 3, "relative": "state[0],state[2]"},
+    "all actions": {"horizon": 3, "execute": 3, "scale_actions": False},
+    "gru": {"policy": "gaussian-gru", "horizon": 2},
+    "angles": {"horizon": 2, "angles": "state[1]"},
+    "mixture": {"policy": "mixture", "horizon": 2, "history": 2},
+    "one step of a mixture": {"policy": "mixture", "history": 2, "angles": "state[1]"},
+    "one relative step": {"relative": "-,state[2]"},
+}
+
+
+@pytest.mark.parametrize("case", CHUNKS)
+def test_chunks_act_alike_in_torch_in_python_and_in_a_file(
+    case: str, tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(tiny, "bc", **CHUNKS[case])
+    obs = np.concatenate([tiny.obs[:8], 30 * tiny.obs[:6]]).astype(np.float32)
+    torch_actions = by_torch(policies, obs)
+    export(policies, tmp_path / "p.onnx")
+    file, acting = Session(tmp_path / "p.onnx", 1), Acting(policies, [0], "mean", seed=0)
+    actor = policies.actor()
+    assert np.stack([actor.act(o) for o in obs]) == pytest.approx(torch_actions, abs=5e-6)
+    for expected, o in zip(torch_actions, obs, strict=True):
+        assert file.act(o, acting.noise())[0] == pytest.approx(expected, abs=5e-6)
+        acting.step += 1
+    assert len(np.unique(torch_actions.round(4), axis=0)) > 4
+
+
+@pytest.mark.parametrize("case", ["flow", "chunk of three modes"])
+def test_windows_of_a_batch_give_whole_chunks(
+    case: str, tiny: Demonstrations, quick: Train
+) -> None:
+    policies = quick(tiny, "bc", **CHUNKS[case])
+    acting = Acting(policies, range(3), "mean", seed=1)
+    windows = np.stack([tiny.obs[i : i + 2] for i in (0, 4, 12)])  # (3, 2, S)
+    actions = Forward(policies, Numpy()).chunk(windows, acting.noise())
+    assert actions.shape == (3, policies.policy.execute, 2)
+    acting.window = policies.scales.obs(torch.tensor(windows)[None])
+    plan = acting._predict(torch.tensor(windows[None, :, -1]))[0, :, : policies.policy.execute]
+    assert actions == pytest.approx(plan.numpy(), abs=2e-6)
+
+
+def test_samples_of_a_flow_have_all_of_its_noise(tiny: Demonstrations, quick: Train) -> None:
+    policies = quick(tiny, "bc", policy="flow", temperature=0.25)
+    acting = Acting(policies, [0], "sample", seed=0)
+    sampled = np.stack(
+        [acting.actions(torch.tensor(o)[None, None])[0, 0].numpy() for o in tiny.obs[:10]]
+    )
+    actor = policies.actor("sample")
+    assert np.stack([actor.act(o) for o in tiny.obs[:10]]) == pytest.approx(sampled, abs=2e-6)
+    assert not np.allclose(sampled, by_torch(policies, tiny.obs[:10]), atol=0.01)
 
 
 @pytest.mark.parametrize("method", ["bc", "bc-rnn", "bcnd"])

@@ -134,6 +134,55 @@ def test_a_file_with_a_memory_declares_it(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["p.onnx"]
 
 
+def test_a_file_of_chunks_says_how_to_call_it(
+    tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"relative": "state[1],-", "angles": "state[2]", "temperature": 0.25}
+    policies = quick(tiny, policy="flow", horizon=6, execute=4, **options)
+    session = onnxruntime.InferenceSession(save_onnx(policies, tmp_path / "p.onnx"))
+    shapes = {i.name: i.shape[1:] for i in (*session.get_inputs(), *session.get_outputs())}
+    assert shapes == {"obs": [2, 3], "noise": [12], "actions": [4, 2]}
+    about = session.get_modelmeta().custom_metadata_map
+    numbers = [about[key] for key in ("horizon", "execute", "history", "temperature", "euler")]
+    assert numbers == ["6", "4", "2", "0.25", "10"]
+    assert about["obs"].startswith("the last 2 observations, oldest first; before")
+    assert about["obs"].endswith("repeat its first one")
+    assert about["actions"].startswith("execute these 4 actions in order")
+    assert "multiplies them by the temperature" in about["noise"]
+    assert about["relative"].endswith("added: action[0] to state[1]")
+    assert about["angles"].endswith("as cosine and sine: state[2]")
+
+
+def test_a_file_without_noise_or_with_averages_says_so(
+    tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(tiny, policy="flow", horizon=4, temperature=0.0, averages=True)
+    session = onnxruntime.InferenceSession(save_onnx(policies, tmp_path / "p.onnx"))
+    shapes = {i.name: i.shape[1:] for i in (*session.get_inputs(), *session.get_outputs())}
+    assert shapes == {"obs": [2, 3], "actions": [4, 2]}
+    about = session.get_modelmeta().custom_metadata_map
+    assert "call at every step, and average what the last 4 calls say" in about["actions"]
+    gaussian = quick(tiny, horizon=2, history=3)
+    session = onnxruntime.InferenceSession(save_onnx(gaussian, tmp_path / "q.onnx"))
+    before = json.loads(session.get_modelmeta().custom_metadata_map["obs_before_start"])
+    assert before == pytest.approx(gaussian.scales.obs_mean[0].tolist())
+
+
+@pytest.mark.parametrize(
+    ("options", "act", "sentence"),
+    [
+        ({"policy": "chunk"}, "sample", "samples of a Chunk cannot be exported.*act=mean"),
+        ({"horizon": 2, "history": 2, "angles": "state[1]"}, "mean", "no angle stands for"),
+    ],
+)
+def test_chunks_that_have_no_file_are_refused(
+    options: dict[str, Any], act: str, sentence: str, tiny: Demonstrations, quick: Train,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    with pytest.raises(CounterBCError, match=sentence):
+        cb.export(quick(tiny, **options), tmp_path / "p.onnx", act=act)  # type: ignore[arg-type]  # a text
+
+
 def test_weights_shared_by_steps_are_stored_once(tiny: Demonstrations, quick: Train) -> None:
     policies = quick(tiny, "bc-rnn", hidden=(64, 64))
     numbers = sum(int(np.prod(v.shape)) for v in policies.params.values())

@@ -42,3 +42,13 @@ def test_the_check_notices_a_number_that_is_missing(
     faulty = to_onnx(replace(policies, params=params), "mean")
     onnx.save(faulty, tmp_path / "p.onnx")
     assert not parity.check_parity(tmp_path / "p.onnx", policies, "mean").agrees
+
+
+def test_the_check_notices_one_step_of_a_flow_that_differs(
+    tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(tiny, policy="flow", horizon=4)
+    path = save_onnx(policies, tmp_path / "p.onnx")
+    for change in ({"euler": 9}, {"temperature": 0.51}):
+        policy: Any = replace(policies.policy, **change)
+        assert not parity.check_parity(path, replace(policies, policy=policy), "mean").agrees

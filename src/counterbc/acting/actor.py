@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from counterbc.acting.act import ACTS, Act
-from counterbc.acting.forward import Forward, Numpy, TrainedNetworks, fits
+from counterbc.acting.forward import Forward, TrainedNetworks, decides_by_chunk, fits
+from counterbc.acting.ops import Numpy
 from counterbc.data import draws
 from counterbc.errors import DataError, unknown
 from counterbc.policies import Params
 
-_AVERAGING = 0.01
+AVERAGING = 0.01
 """Overlapping predictions of an action are averaged with weights exp(−0.01 i), the oldest being
 i = 0, as by ACT."""
 
@@ -37,6 +38,8 @@ class Acting:
         seeds = torch.tensor(policies.seeds)
         key = draws.bits(torch.tensor(seed), "acting", seeds, policies.shards)  # (P, shards)
         self.seeds = key.flatten().unsqueeze(1)  # (N, 1)
+        self.forward: Forward | None = None
+        """What computes the networks of a single member in numpy instead of torch."""
         self.reset()
 
     def reset(self) -> None:
@@ -54,7 +57,7 @@ class Acting:
         policy = self.policies.policy
         self._observe(obs)
         if policy.averages:
-            self.plans = [*self.plans[1 - policy.horizon :], self._predict(obs)]
+            self.plans = [*self.plans, self._predict(obs)][-policy.horizon :]
             action = self._average()
         else:
             if self.step % policy.execute == 0:
@@ -76,8 +79,11 @@ class Acting:
         """Return the next H actions in the user's units: (P, E, H, A)."""
         p = self.policies
         window = self.window if p.policy.history > 1 else self.window.squeeze(2)
-        targets = self._networks(window.repeat_interleave(p.shards, 0))  # (N, E, H · A)
-        targets = targets.unflatten(0, (-1, p.shards)).mean(1)
+        if self.forward is not None:
+            targets = self._in_numpy(self.forward, window)
+        else:
+            targets = self._networks(window.repeat_interleave(p.shards, 0))  # (N, E, H · A)
+            targets = targets.unflatten(0, (-1, p.shards)).mean(1)
         return p.scales.restore_targets(targets, obs.to(targets))
 
     @torch.no_grad()
@@ -90,7 +96,7 @@ class Acting:
         """Return the mean of what the last H predictions say about this step: (P, E, A)."""
         ages = range(len(self.plans) - 1, -1, -1)
         about = torch.stack([x[:, :, k] for x, k in zip(self.plans, ages, strict=True)])
-        weights = torch.exp(-_AVERAGING * torch.arange(len(about), device=about.device))
+        weights = torch.exp(-AVERAGING * torch.arange(len(about), device=about.device))
         mean: Tensor = torch.tensordot((weights / weights.sum()).to(about), about, 1)
         return mean
 
@@ -113,6 +119,20 @@ class Acting:
         )
         return actions
 
+    def noise(self) -> NDArray[np.float32] | None:
+        """Return the standard normal numbers of the only member's next actions, if it needs any.
+
+        They are (E, numbers), or (E, shards, numbers) for several shards.
+        """
+        z = torch.special.ndtri(self.chances()).transpose(0, 1)  # (E, N, numbers)
+        z = z.squeeze(1) if self.policies.shards == 1 else z
+        return np.asarray(z.numpy(), np.float32) if z.shape[-1] else None
+
+    def _in_numpy(self, forward: Forward, window: Tensor) -> Tensor:
+        with np.errstate(over="ignore", invalid="ignore"):  # inf and nan pass on, as in torch
+            targets = forward.targets(window[0].cpu().numpy(), self.noise())
+        return torch.from_numpy(targets).to(self.policies.scales.obs_mean).unsqueeze(0)
+
 
 class Actor:
     """One policy in one environment: numpy in, numpy out."""
@@ -120,8 +140,13 @@ class Actor:
     def __init__(self, acting: Acting) -> None:
         self._acting = acting
         p = acting.policies
-        in_numpy = acting.act == "mean" and fits(p.policy, p.scales)
-        self._forward = Forward(acting.policies, Numpy()) if in_numpy else None
+        self._forward: Forward | None = None
+        if fits(p.policy) and (acting.act == "mean" or not p.policy.has_density):
+            forward = Forward(p, Numpy(), acting.act)
+            if decides_by_chunk(p.policy):
+                acting.forward = forward  # which keeps the window and the queue of actions
+            else:
+                self._forward = forward
         self.reset()
 
     def reset(self) -> None:
@@ -130,7 +155,7 @@ class Actor:
             self._acting.episodes += 1
         self._acting.reset()
         p = self._acting.policies
-        self._window = np.zeros((1, p.policy.history, p.obs_size), np.float32)
+        self._window = np.zeros((1, p.policy.history, p.scales.inputs), np.float32)
 
     def act(self, obs: NDArray[Any]) -> NDArray[np.float32]:
         """Return the action (A,) at observation (S,)."""

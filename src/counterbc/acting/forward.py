@@ -1,25 +1,22 @@
-"""One member's step from observation to action, in operations that numpy computes and ONNX records.
+"""One member's way from observations to actions, in operations of numpy or of an ONNX graph.
 
-`Actor` uses the numpy form, since torch spends most of its time on bookkeeping for such small
-networks; `onnx.py` writes the same operations to a file. Tests compare both with torch.
+`Actor` uses the numpy form, since torch spends much of its time on bookkeeping for one state at a
+time; `onnx.py` writes the same operations to a file. Tests compare both with torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from counterbc.acting.act import Act
+from counterbc.acting.networks import NETWORKS
+from counterbc.acting.ops import Ops, Value, Weights
 from counterbc.data.scaling import Scaling
-from counterbc.policies import GaussianGRU, GaussianMLP, Params, Policy
-from counterbc.policies.gaussian import LOG_STD_RANGE
-
-Value = Any
-"""A numpy array, or a value of an ONNX graph."""
-Weights = dict[str, NDArray[np.float32]]
+from counterbc.policies import Params, Policy
 
 
 class TrainedNetworks(Protocol):
@@ -44,128 +41,44 @@ class TrainedNetworks(Protocol):
     def tensor(self, obs: NDArray[Any]) -> Tensor: ...
 
 
-class Ops(Protocol):
-    """The operations needed in addition to + − * / @."""
-
-    def relu(self, x: Value) -> Value: ...
-    def tanh(self, x: Value) -> Value: ...
-    def sigmoid(self, x: Value) -> Value: ...
-    def exp(self, x: Value) -> Value: ...
-    def clip(self, x: Value, low: float, high: float) -> Value: ...
-    def length(self, x: Value) -> Value:
-        """Return the length of each row: (…, 1)."""
-
-    def columns(self, x: Value, begin: int, end: int) -> Value:
-        """Return x[…, begin:end]."""
-
-    def average(self, x: Value, shards: int) -> Value:
-        """Average over the first dimension."""
-
-    def shards_first(self, x: Value) -> Value:
-        """Return (B, N, A) as (N, B, A)."""
-
-    def push(self, window: Value, scaled_obs: Value) -> Value:
-        """Drop the oldest row of the window (B, T, S) and append a new one (B, S)."""
-
-    def at(self, window: Value, t: int) -> Value:
-        """Return row t of the window: (B, S)."""
-
-    def flat(self, window: Value) -> Value:
-        """Return the window as one row per state: (B, T · S)."""
-
-
-class Numpy:
-    """The operations in numpy."""
-
-    def relu(self, x: Value) -> Value:
-        return np.maximum(x, 0)
-
-    def tanh(self, x: Value) -> Value:
-        return np.tanh(x)
-
-    def sigmoid(self, x: Value) -> Value:
-        return 0.5 * np.tanh(0.5 * x) + 0.5  # unlike 1 / (1 + exp(−x)) it cannot overflow
-
-    def exp(self, x: Value) -> Value:
-        return np.exp(x)
-
-    def clip(self, x: Value, low: float, high: float) -> Value:
-        return np.minimum(np.maximum(x, low), high)  # a fifth of the time of np.clip
-
-    def length(self, x: Value) -> Value:
-        return np.sqrt(np.add.reduce(x * x, -1, keepdims=True))
-
-    def columns(self, x: Value, begin: int, end: int) -> Value:
-        return x[..., begin:end]
-
-    def average(self, x: Value, shards: int) -> Value:
-        return np.add.reduce(x, 0) / shards
-
-    def shards_first(self, x: Value) -> Value:
-        return x.swapaxes(0, 1)
-
-    def push(self, window: Value, scaled_obs: Value) -> Value:
-        return np.concatenate([window[:, 1:], scaled_obs[:, None]], 1)
-
-    def at(self, window: Value, t: int) -> Value:
-        return window[:, t]
-
-    def flat(self, window: Value) -> Value:
-        return window.reshape(len(window), -1)
-
-
-Body = Callable[[Ops, Weights, Policy, Value, Value], Value]
-"""Computes the layers before the Gaussian head: (B, H), or (N, B, H)."""
-
-
-def _relu_layers(ops: Ops, p: Weights, x: Value, layers: int) -> Value:
-    for i in range(layers):
-        x = ops.relu(x @ p[f"layer{i}.weight"] + p[f"layer{i}.bias"])
-    return x
-
-
-def _mlp(ops: Ops, p: Weights, policy: Policy, scaled_obs: Value, window: Value) -> Value:
-    x = scaled_obs if policy.history == 1 else ops.flat(window)
-    return _relu_layers(ops, p, x, len(policy.hidden))
-
-
-def _gru(ops: Ops, p: Weights, policy: Policy, scaled_obs: Value, window: Value) -> Value:
-    units = policy.hidden[0]
-    two, three = 2 * units, 3 * units
-    rows = (
-        [ops.at(window, t) for t in range(policy.history)] if policy.history > 1 else [scaled_obs]
-    )
-    h: Value = np.zeros((1, units), np.float32)
-    for row in rows:
-        x = row @ p["gru.input.weight"] + p["gru.input.bias"]  # (B, 3H)
-        u = h @ p["gru.state.weight"] + p["gru.state.bias"]
-        gates = ops.sigmoid(ops.columns(x, 0, two) + ops.columns(u, 0, two))
-        r, z = ops.columns(gates, 0, units), ops.columns(gates, units, two)
-        n = ops.tanh(ops.columns(x, two, three) + r * ops.columns(u, two, three))
-        h = n + z * (h - n)
-    return _relu_layers(ops, p, h, len(policy.hidden) - 1)
-
-
-# By the exact class: a subclass may compute otherwise.
-BODIES: dict[type[Policy], Body] = {GaussianMLP: _mlp, GaussianGRU: _gru}
-
-
-def fits(policy: Policy, scales: Scaling) -> bool:
+def fits(policy: Policy) -> bool:
     """Return whether `Forward` computes the actions of a policy."""
-    return type(policy) in BODIES and policy.horizon == 1 and not scales.relative + scales.angles
+    return type(policy) in NETWORKS
+
+
+def decides_by_chunk(policy: Policy) -> bool:
+    """Return whether a policy decides from whole windows about several actions at once."""
+    return policy.horizon > 1 or policy.repeats_first
 
 
 class Forward:
-    """The step of one member; with several shards, weights have a leading shard dimension."""
+    """The forward pass of one member; with several shards, weights have a leading dimension."""
 
-    def __init__(self, policies: TrainedNetworks, ops: Ops) -> None:
+    def __init__(self, policies: TrainedNetworks, ops: Ops, act: Act = "mean") -> None:
         self.ops, self.policy, self.shards = ops, policies.policy, policies.shards
-        self.body = BODIES[type(policies.policy)]
-        self.weights = _weights(policies)
+        network = NETWORKS[type(policies.policy)]
+        self.network = network(policies.policy, _weights(policies), policies.action_size)
+        self.temperature = 1.0 if act == "sample" else getattr(self.policy, "temperature", 1.0)
         s = policies.scales
         self.mean, self.scale = _array(s.obs_mean), _array(s.obs_scale)  # (1, S)
         self.low, self.span = _array(s.action_low), _array(s.action_high - s.action_low)  # (1, A)
         self.ball, self.scale_actions = s.action_set == "ball", s.scale_actions
+        self.target_mean, self.target_scale = _array(s.target_mean), _array(s.target_scale)
+        self.standardizes = bool(self.target_mean.any() or (self.target_scale != 1).any())
+        self.relative = np.array(s.relative, np.int64)  # (A,)
+        self.angles = np.array(s.angles, np.int64)
+        size = self.mean.shape[1]
+        self.order = np.arange(size + len(self.angles))  # of joined columns: angles as cosines
+        self.order[self.angles] = size + np.arange(len(self.angles))
+        self.order[size:] += len(self.angles)  # and their sines at the end
+
+    def scaled(self, obs: Value) -> Value:
+        """Return observations (…, S) as the network reads them, like `Scaling.obs`."""
+        scaled_obs = (obs - self.mean) / self.scale
+        if not len(self.angles):
+            return scaled_obs
+        ops, angle = self.ops, self.ops.pick(obs, self.angles)
+        return ops.pick(ops.join(scaled_obs, ops.cos(angle), ops.sin(angle)), self.order)
 
     def step(self, obs: Value, window: Value, noise: Value = None) -> tuple[Value, Value]:
         """Return the action (B, A) at obs (B, S), and the next window (B, history, S).
@@ -174,22 +87,54 @@ class Forward:
         zeros before the start. With `noise`, standard normal numbers (B, A) or (B, shards, A), the
         action is sampled.
         """
-        ops, p = self.ops, self.weights
-        scaled_obs = (obs - self.mean) / self.scale
+        network_input = self.scaled(obs)
         if self.policy.history > 1:
-            window = ops.push(window, scaled_obs)
-        x = self.body(ops, p, self.policy, scaled_obs, window)
-        action = x @ p["mean.weight"] + p["mean.bias"]  # (B, A), or (N, B, A)
-        reach = self.policy.reach
-        action = ops.tanh(action) if reach == 1 else ops.tanh(action / reach) * reach
-        if noise is not None:
-            log_std = ops.clip(x @ p["log_std.weight"] + p["log_std.bias"], *LOG_STD_RANGE)
-            noise = noise if self.shards == 1 else ops.shards_first(noise)
-            action = action + ops.exp(log_std) * noise
-        action = action if self.shards == 1 else ops.average(action, self.shards)
-        return self._restore(action), window
+            network_input = window = self.ops.push(window, network_input)
+        return self._restore(self.targets(network_input, noise), obs), window
 
-    def _restore(self, action: Value) -> Value:
+    def chunk(self, obs: Value, noise: Value = None) -> Value:
+        """Return the actions to execute at windows (B, history, S) of observations: (B, E, A).
+
+        Both are in the user's units. All H actions are returned if the policy averages chunks.
+        `noise` is as for `step`, with H · A numbers.
+        """
+        ops, policy = self.ops, self.policy
+        last = ops.at(obs, policy.history - 1)
+        targets = self.targets(self.scaled(last if policy.history == 1 else obs), noise)
+        actions = self._restore(targets, last)
+        if policy.horizon == 1:
+            actions = ops.steps(actions, 1)
+        is_whole = policy.averages or policy.execute == policy.horizon
+        return actions if is_whole else ops.first(actions, policy.execute)
+
+    def targets(self, scaled_obs: Value, noise: Value) -> Value:
+        """Return what the network predicts, averaged over shards: (B, H · A)."""
+        ops = self.ops
+        if noise is not None:
+            noise = noise if self.shards == 1 else ops.shards_first(noise)
+            noise = noise if self.temperature == 1 else noise * self.temperature
+        targets = self.network(ops, scaled_obs, noise)
+        return targets if self.shards == 1 else ops.average(targets, self.shards)
+
+    def _restore(self, targets: Value, obs: Value) -> Value:
+        """Return actions in the user's units, like `Scaling.restore_targets`: (B, A), (B, H, A)."""
+        horizon = self.policy.horizon
+        action = targets * self.target_scale + self.target_mean if self.standardizes else targets
+        action = action if horizon == 1 else self.ops.steps(action, horizon)
+        if len(self.relative):
+            origin = self._origin(obs)
+            action = action + (origin if horizon == 1 else self.ops.steps(origin, 1))
+        return self._project(action)
+
+    def _origin(self, obs: Value) -> Value:
+        """Return what scaled actions are relative to, 0 where they are absolute: (B, A)."""
+        observed = self.ops.pick(obs, self.relative.clip(0))
+        if self.scale_actions:
+            observed = (observed - self.low) * (2 / self.span) - 1
+        is_relative = self.relative >= 0
+        return observed if is_relative.all() else self.ops.where(is_relative, observed, 0.0)
+
+    def _project(self, action: Value) -> Value:
         """Project to A and map to the user's units, like `Scaling.restore`."""
         if not self.scale_actions:
             action = (action - self.low) * (2 / self.span) - 1
@@ -201,17 +146,11 @@ class Forward:
 
 
 def _weights(policies: TrainedNetworks) -> Weights:
-    """Return the parameters in shapes that broadcast, with the head split in two."""
+    """Return the parameters in shapes that broadcast."""
     weights = {}
     for name, value in policies.params.items():
         weight = value.unsqueeze(1) if name.endswith("bias") and policies.shards > 1 else value
-        array = _array(weight if policies.shards > 1 else weight.squeeze(0))
-        if name.startswith("head."):
-            half = policies.action_size
-            for head, part in (("mean", array[..., :half]), ("log_std", array[..., half:])):
-                weights[name.replace("head", head)] = np.ascontiguousarray(part)
-        else:
-            weights[name] = array
+        weights[name] = _array(weight if policies.shards > 1 else weight.squeeze(0))
     return weights
 
 

@@ -6,16 +6,18 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from counterbc.acting.act import ACTS, Act
-from counterbc.acting.forward import BODIES, Forward, Value, fits
+from counterbc.acting.actor import AVERAGING
+from counterbc.acting.forward import Forward, decides_by_chunk, fits
+from counterbc.acting.networks import NETWORKS
+from counterbc.acting.onnx_graph import Graph, GraphValue
+from counterbc.acting.ops import Value
 from counterbc.acting.parity import Parity, check_parity
 from counterbc.acting.policies import Policies
 from counterbc.data.version import __version__
 from counterbc.errors import FormatError, MissingExtra, OptionError, unknown
 from counterbc.files import aside, check_free
+from counterbc.policies import Flow
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -56,11 +58,7 @@ def _exportable(policies: Policies, path: Path, member: int, act: str) -> Polici
         raise unknown("way of acting", act, ACTS)
     if not 0 <= member < len(policies):
         raise OptionError(f"member {member} does not exist; there are 0 … {len(policies) - 1}")
-    if not fits(policies.policy, policies.scales):
-        raise OptionError(
-            f"a {type(policies.policy).__name__} cannot be exported, only policies that read "
-            f"vectors: {', '.join(kind.__name__ for kind in BODIES)}; act with policies[0].actor()"
-        )
+    _check_policy(policies, act)
     if policies[member].diverged[0]:
         raise OptionError(
             f"member {member} diverged, its parameters are not finite; choose another, or train "
@@ -69,27 +67,45 @@ def _exportable(policies: Policies, path: Path, member: int, act: str) -> Polici
     return policies[member]
 
 
+def _check_policy(policies: Policies, act: str) -> None:
+    """Refuse a policy that has no form without torch."""
+    policy, name = policies.policy, type(policies.policy).__name__
+    if not fits(policy):
+        raise OptionError(
+            f"a {name} cannot be exported, only policies that read vectors: "
+            f"{', '.join(kind.__name__ for kind in NETWORKS)}; act with policies[0].actor()"
+        )
+    if act == "sample" and not NETWORKS[type(policy)].samples:
+        raise OptionError(
+            f"samples of a {name} cannot be exported; export its deterministic action, act=mean"
+        )
+    is_zero_filled = decides_by_chunk(policy) and not policy.repeats_first
+    if is_zero_filled and policy.history > 1 and policies.scales.angles:
+        raise OptionError(
+            f"a {name} with a history that reads angles cannot be exported if it predicts several "
+            "actions: no angle stands for a missing observation; choose the policy chunk or flow, "
+            "or a history of 1"
+        )
+
+
 def to_onnx(policies: Policies, act: Act) -> ModelProto:
-    """Return the step of `Forward` as a model: obs (window, noise) in, action (window) out."""
-    from onnx import TensorProto, helper
+    """Return `Forward` as a model.
 
-    def declare(name: str, *shape: int) -> Any:
-        return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
+    Policies that predict one action: obs (window, noise) in, action (window) out. Those that
+    predict chunks: obs of a whole window (noise) in, actions out.
+    """
+    from onnx import helper
 
-    p, history = policies, policies.policy.history
-    inputs, outputs = [declare("obs", p.obs_size)], [declare("action", p.action_size)]
-    if history > 1:
-        inputs.append(declare("window", history, p.obs_size))
-        outputs.append(declare("next_window", history, p.obs_size))
-    if act == "sample":
-        inputs.append(declare("noise", *((p.shards,) if p.shards > 1 else ()), p.action_size))
-    graph = Graph()
-    graph_inputs = {i.name: GraphValue(graph, i.name) for i in inputs}
-    forward = Forward(policies, graph)
-    graph.array_names = {id(array): name for name, array in forward.weights.items()}
-    results = forward.step(
-        graph_inputs["obs"], graph_inputs.get("window"), graph_inputs.get("noise")
-    )
+    graph, is_chunk = Graph(), decides_by_chunk(policies.policy)
+    inputs, outputs = (_chunk_interface if is_chunk else _step_interface)(policies, act)
+    values = {i.name: GraphValue(graph, i.name) for i in inputs}
+    forward = Forward(policies, graph, act)
+    graph.array_names = {id(array): name for name, array in forward.network.weights.items()}
+    results: tuple[Value, ...]
+    if is_chunk:
+        results = (forward.chunk(values["obs"], values.get("noise")),)
+    else:
+        results = forward.step(values["obs"], values.get("window"), values.get("noise"))
     for result, output in zip(results, outputs, strict=False):  # no window without history
         graph.nodes.append(helper.make_node("Identity", [result.name], [output.name]))
     body = helper.make_graph(graph.nodes, "policy", inputs, outputs, graph.initializers())
@@ -99,6 +115,32 @@ def to_onnx(policies: Policies, act: Act) -> ModelProto:
     )  # fmt: skip
     helper.set_model_props(model, metadata(policies, act))
     return model
+
+
+def _declare(name: str, *shape: int) -> Any:
+    from onnx import TensorProto, helper
+
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
+
+
+def _step_interface(p: Policies, act: Act) -> tuple[list[Any], list[Any]]:
+    inputs, outputs = [_declare("obs", p.obs_size)], [_declare("action", p.action_size)]
+    if (history := p.policy.history) > 1:
+        inputs.append(_declare("window", history, p.scales.inputs))
+        outputs.append(_declare("next_window", history, p.scales.inputs))
+    return inputs + _noise(p, act), outputs
+
+
+def _chunk_interface(p: Policies, act: Act) -> tuple[list[Any], list[Any]]:
+    inputs = [_declare("obs", p.policy.history, p.obs_size)]
+    count = p.policy.horizon if p.policy.averages else p.policy.execute
+    return inputs + _noise(p, act), [_declare("actions", count, p.action_size)]
+
+
+def _noise(p: Policies, act: Act) -> list[Any]:
+    """Return the input of noise, if the policy needs one."""
+    size = p.policy.act_numbers(p.policy.horizon * p.action_size, act == "sample")
+    return [_declare("noise", *((p.shards,) if p.shards > 1 else ()), size)] if size else []
 
 
 def _numbered(name: str, shape: tuple[int, ...]) -> list[str]:
@@ -128,110 +170,46 @@ def metadata(policies: Policies, act: Act) -> dict[str, str]:
         "data": member.fingerprint,
         "counterbc": __version__,
     }
-    if p.policy.history > 1:
+    if decides_by_chunk(p.policy):
+        facts |= _chunk_facts(p, act)
+    elif p.policy.history > 1:
         facts["window"] = "zeros when an episode starts, then next_window of the step before"
-    if act == "sample":
+    if act == "sample" and p.policy.has_density:
         facts["noise"] = "independent standard normal numbers, new at every step"
+    names = facts["obs_names"]
+    if scales.relative:
+        pairs = zip(facts["action_names"], scales.relative, strict=True)
+        origins = [f"{action} to {names[i]}" for action, i in pairs if i >= 0]
+        facts["relative"] = f"predicted relative to the last obs, and added: {', '.join(origins)}"
+    if scales.angles:
+        angles = ", ".join(names[i] for i in scales.angles)
+        facts["angles"] = f"read in radians, as cosine and sine: {angles}"
     return {k: v if isinstance(v, str) else json.dumps(v) for k, v in facts.items()}
 
 
-class GraphValue:
-    """A value of the graph; arithmetic with it adds nodes."""
-
-    __array_ufunc__ = None  # numpy leaves `array + value` to us
-
-    def __init__(self, graph: Graph, name: str) -> None:
-        self.graph, self.name = graph, name
-
-    def __add__(self, operand: Value) -> GraphValue:
-        return self.graph.node("Add", self, operand)
-
-    def __sub__(self, operand: Value) -> GraphValue:
-        return self.graph.node("Sub", self, operand)
-
-    def __rsub__(self, operand: Value) -> GraphValue:
-        return self.graph.node("Sub", operand, self)
-
-    def __mul__(self, operand: Value) -> GraphValue:
-        return self.graph.node("Mul", self, operand)
-
-    def __truediv__(self, operand: Value) -> GraphValue:
-        return self.graph.node("Div", self, operand)
-
-    def __matmul__(self, operand: Value) -> GraphValue:
-        return self.graph.node("MatMul", self, operand)
-
-
-class Graph:
-    """A graph that records the operations of `Forward`; implements `Ops`."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Any] = []
-        self.array_names: dict[int, str] = {}
-        """Names of arrays by their id."""
-        self._constants: dict[int, tuple[str, Any]] = {}
-
-    def node(self, op: str, *inputs: Value, **attributes: Any) -> GraphValue:
-        from onnx import helper
-
-        name = f"{op.lower()}_{len(self.nodes)}"
-        names = [self._name(x) for x in inputs]
-        self.nodes.append(helper.make_node(op, names, [name], name=name, **attributes))
-        return GraphValue(self, name)
-
-    def _name(self, x: Value) -> str:
-        if isinstance(x, GraphValue):
-            return x.name
-        if id(x) not in self._constants:  # kept, so that the id stays this array's
-            name = self.array_names.get(id(x), f"constant_{len(self._constants)}")
-            self._constants[id(x)] = name, x
-        return self._constants[id(x)][0]
-
-    def initializers(self) -> list[Any]:
-        from onnx import numpy_helper
-
-        return [
-            numpy_helper.from_array(x if isinstance(x, np.ndarray) else np.array(x, "f4"), name)
-            for name, x in self._constants.values()
-        ]
-
-    def relu(self, x: Value) -> Value:
-        return self.node("Relu", x)
-
-    def tanh(self, x: Value) -> Value:
-        return self.node("Tanh", x)
-
-    def sigmoid(self, x: Value) -> Value:
-        return self.node("Sigmoid", x)
-
-    def exp(self, x: Value) -> Value:
-        return self.node("Exp", x)
-
-    def clip(self, x: Value, low: float, high: float) -> Value:
-        return self.node("Clip", x, low, high)
-
-    def length(self, x: Value) -> Value:
-        return self.node("ReduceL2", x, axes=[-1])
-
-    def columns(self, x: Value, begin: int, end: int) -> Value:
-        return self.node("Slice", x, _ints(begin), _ints(end), _ints(-1))
-
-    def average(self, x: Value, shards: int) -> Value:
-        return self.node("ReduceMean", x, axes=[0], keepdims=0)
-
-    def shards_first(self, x: Value) -> Value:
-        return self.node("Transpose", x, perm=[1, 0, 2])
-
-    def push(self, window: Value, scaled_obs: Value) -> Value:
-        recent = self.node("Slice", window, _ints(1), _ints(1 << 30), _ints(1))
-        return self.node("Concat", recent, self.node("Unsqueeze", scaled_obs, _ints(1)), axis=1)
-
-    def at(self, window: Value, t: int) -> Value:
-        return self.node("Gather", window, np.array(t), axis=1)
-
-    def flat(self, window: Value) -> Value:
-        return self.node("Flatten", window)
-
-
-def _ints(*numbers: int) -> NDArray[np.int64]:
-    return np.array(numbers, np.int64)
+def _chunk_facts(p: Policies, act: Act) -> dict[str, Any]:
+    """Return how to call a file that predicts several actions."""
+    policy = p.policy
+    facts: dict[str, Any] = {"horizon": policy.horizon, "execute": policy.execute}
+    first = "repeat its first one" if policy.repeats_first else "fill with obs_before_start"
+    facts["obs"] = f"the last {policy.history} observations, oldest first" + (
+        f"; before an episode has that many, {first}" if policy.history > 1 else ""
+    )
+    if not policy.repeats_first:
+        facts["obs_before_start"] = p.scales.obs_mean[0].tolist()
+    facts["actions"] = (
+        f"the next {policy.horizon} actions; call at every step, and average what the last "
+        f"{policy.horizon} calls say about it, with weights exp(-{AVERAGING} i), i = 0 for the "
+        "oldest call"
+        if policy.averages
+        else f"execute these {policy.execute} actions in order, one per step, then call again"
+    )
+    if isinstance(policy, Flow):
+        temperature = 1.0 if act == "sample" else policy.temperature
+        facts |= {"temperature": temperature, "euler": policy.euler}
+        if temperature:
+            facts["noise"] = (
+                "independent standard normal numbers, new at every call; the file multiplies "
+                "them by the temperature"
+            )
+    return facts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from counterbc.acting.act import Act
-from counterbc.acting.actor import Acting
+from counterbc.acting.actor import AVERAGING, Acting
 from counterbc.acting.policies import Policies
 from counterbc.data import draws
 from counterbc.data.scaling import Scaling
@@ -42,7 +43,9 @@ def check_parity(path: Path, policies: Policies, act: Act) -> Parity:
     policy also acts with its parameters rounded differently; where that alone changes the action,
     the input is undecided and does not count.
     """
-    steps = probes(policies.scales, policies.policy.history + 2)  # (T, E, S)
+    policy = policies.policy
+    until = 0 if policy.averages else policy.execute  # the second decision
+    steps = probes(policies.scales, max(policy.history, until) + 2)  # (T, E, S)
     file = Session(path, steps.shape[1])
     acting = Acting(_rounded_otherwise(policies), range(steps.shape[1]), act, seed=0)
     tolerance = _tolerance(policies.scales)  # (A,)
@@ -71,21 +74,51 @@ class Session:
             content, options, providers=["CPUExecutionProvider"]
         )
         self.shapes = {i.name: (episodes, *i.shape[1:]) for i in self.session.get_inputs()}
+        self.about = self.session.get_modelmeta().custom_metadata_map
         self.reset()
 
     def reset(self) -> None:
         """Start a new episode."""
         self.window = np.zeros(self.shapes.get("window", ()), np.float32)
+        self.step = 0
+        self.plans: list[NDArray[np.float32]] = []
 
     def act(self, obs: NDArray[Any], noise: NDArray[Any] | None = None) -> NDArray[np.float32]:
         """Return actions (E, A) at observations (E, S)."""
-        feeds: dict[str, Any] = {"obs": obs, "window": self.window, "noise": noise}
-        feeds = {k: np.reshape(feeds[k], shape) for k, shape in self.shapes.items()}
-        action, *window = self.session.run(None, feeds)
+        if len(self.shapes["obs"]) == 3:
+            return self._act_by_chunk(np.asarray(obs, np.float32), noise)
+        action, *window = self._run(obs=obs, window=self.window, noise=noise)
         if window:
             self.window = window[0]
-        actions: NDArray[np.float32] = action
-        return actions
+        return action
+
+    def _run(self, **feeds: Any) -> list[NDArray[np.float32]]:
+        feeds = {k: np.reshape(feeds[k], shape) for k, shape in self.shapes.items()}
+        results: list[NDArray[np.float32]] = self.session.run(None, feeds)
+        return results
+
+    def _act_by_chunk(self, obs: NDArray[Any], noise: NDArray[Any] | None) -> NDArray[np.float32]:
+        """Follow the metadata: what to fill the window with, and when to call again."""
+        episodes, history, size = self.shapes["obs"]
+        obs = obs.reshape(episodes, 1, size)
+        if self.step == 0:
+            before = self.about.get("obs_before_start")
+            first = obs if before is None else np.array(json.loads(before), np.float32)
+            self.window = np.broadcast_to(first, (episodes, history, size))
+        self.window = np.concatenate([self.window[:, 1:], obs], axis=1)
+        horizon, execute = (int(self.about[name]) for name in ("horizon", "execute"))
+        if "average" in self.about["actions"]:
+            self.plans = [*self.plans, *self._run(obs=self.window, noise=noise)][-horizon:]
+            ages = range(len(self.plans) - 1, -1, -1)
+            about_now = [x[:, age] for age, x in zip(ages, self.plans, strict=True)]
+            weights = np.exp(-AVERAGING * np.arange(len(about_now)))
+            action = np.tensordot(weights / weights.sum(), about_now, 1)
+        else:
+            if self.step % execute == 0:
+                self.plans = self._run(obs=self.window, noise=noise)
+            action = self.plans[0][:, self.step % execute]
+        self.step += 1
+        return np.asarray(action, np.float32)
 
 
 def probes(scales: Scaling, steps: int) -> torch.Tensor:

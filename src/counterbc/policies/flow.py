@@ -99,12 +99,12 @@ class Flow(Policy):
         count, x = actions.shape[-2], self.state(params, obs)
         if count == 1:
             target = actions.squeeze(-2) - z
-            x = torch.cat([x, _waves(t), torch.addcmul(z, t, target)], -1)
+            x = torch.cat([x, waves(t), torch.addcmul(z, t, target)], -1)
             v = self.velocity(params, linear(x, params["layer0.weight"], params["layer0.bias"]))
         else:  # the first layer reads state and time once for all M actions
             target = actions - z.unsqueeze(-2)  # (B, M, D)
             by_state, by_action = _split(params["layer0.weight"], actions.shape[-1])
-            state = linear(torch.cat([x, _waves(t)], -1), by_state, params["layer0.bias"])
+            state = linear(torch.cat([x, waves(t)], -1), by_state, params["layer0.bias"])
             x_t = torch.addcmul(z.unsqueeze(-2), t.unsqueeze(-2), target)
             first = (x_t.flatten(-3, -2) @ by_action).unflatten(-2, target.shape[-3:-1])
             v = self.velocity(params, (first + state.unsqueeze(-2)).flatten(-3, -2))
@@ -134,7 +134,7 @@ class Flow(Policy):
         by_state, by_action = _split(params["layer0.weight"], params["head.bias"].shape[-1])
         by_state, by_time = _split(by_state, 2 * _OCTAVES)
         state = linear(self.state(params, obs), by_state, params["layer0.bias"])
-        return state, _waves(t.to(state).unsqueeze(-1)) @ by_time, by_action
+        return state, waves(t.to(state).unsqueeze(-1)) @ by_time, by_action
 
     def log_likelihood(self, params: Params, obs: Tensor, action: Tensor, steps: int) -> Tensor:
         """Return log π(a|s) of actions (B, D) at temperature 1, by integrating back to the noise.
@@ -182,7 +182,7 @@ class Flow(Policy):
         )
 
 
-def _waves(t: Tensor) -> Tensor:
+def waves(t: Tensor) -> Tensor:
     """Return sine and cosine of 2^k π/2 t for each octave k: (B, 1) → (B, 2 · octaves)."""
     octaves = torch.arange(_OCTAVES, device=t.device, dtype=t.dtype)
     angle = t * (0.5 * math.pi * octaves.exp2())
