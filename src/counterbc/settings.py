@@ -46,7 +46,7 @@ class Settings:
     )
     """Δ of eq. M2, in units in which each action dimension spans [-1, 1]: a number, or one per
     action dimension (repeat the option for each), or auto, which chooses it by cross-validation on
-    each dataset."""
+    each dataset. For the policies flow and chunk, auto has no counterfactuals."""
     shape: str | None = field(default=None, metadata={"choices": SUPPORTS})
     """The shape of C(s, a): actions uniform in a ball or box of radius Δ, or drawn from student-t
     or gaussian noise of scale Δ; by default the method's."""
@@ -96,7 +96,7 @@ class Settings:
     policies flow and chunk detect angles that wrap; none: nothing."""
     steps: int | Literal["auto"] = limited_field("auto", *_COUNT_OR_AUTO)
     """Number of gradient steps, or auto, which chooses it by cross-validation on each dataset. The
-    paper's is 10,000: 1000 epochs of 10."""
+    paper's is 10,000: 1000 epochs of 10. The policies flow and chunk fix it."""
     lag: float | tuple[float | str, ...] | str = limited_field(
         "auto",
         "a number of steps of 0 or more, one per operator, seconds such as 0.2s, or auto",

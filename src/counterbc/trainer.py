@@ -65,7 +65,7 @@ def train(
     if start is not None and settings.ensemble == "auto" and definition.shards == 1:
         settings = replace(settings, ensemble=start.shards)
     definition = settings.apply(definition, datasets[0].obs_shape, min(d.pairs for d in datasets))
-    settings = policy_defaults(settings, definition.policy)
+    settings, definition = policy_defaults(settings, definition, radii)
     datasets, held_out = _split(datasets, settings.held_out)
     check_needs(datasets, definition.weighting.needs)
     check_reads(datasets[0], definition)

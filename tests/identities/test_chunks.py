@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import torch
 
 from counterbc.acting.member import Member
 from counterbc.acting.policies import Policies
-from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import OptionError
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.errors import DataError, OptionError
 from counterbc.methods import METHODS
-from counterbc.policies import GaussianMLP
+from counterbc.policies import Flow, GaussianMLP
 from counterbc.settings import settings_for
 from counterbc.training.loop import Loop
+from counterbc.training.network_stack import View
 from counterbc.training.plan import plan_training
 from counterbc.training.run import plan_view
 from tests.equality import assert_near, same
@@ -93,15 +95,21 @@ def test_native_code_trains_chunks_as_torch_does(tiny: Demonstrations, quick: Tr
     assert_near(native, plain, within=1e-4)
 
 
+def chunk_view(demos: Demonstrations, policy: str | None = None) -> View:
+    """Return the pairs of a training with chunks of four actions and a radius of 0.3."""
+    settings = settings_for(
+        "default", horizon=4, radius=0.3, lag=0.0, offsets="none", policy=policy, steps=10
+    )
+    method = settings.apply(METHODS["counter-bc"])
+    plan = plan_training([demos], method, settings, [Member(0, (0.3, 0.3))])
+    return plan_view(plan, torch.device("cpu"), torch.float32)
+
+
 def test_counterfactuals_lie_in_the_set_of_each_action_of_a_chunk(
     tiny: Demonstrations,
 ) -> None:
 
-    settings = settings_for("default", horizon=4, radius=0.3, lag=0.0, offsets="none")
-    plan = plan_training(
-        [tiny], settings.apply(METHODS["counter-bc"]), settings, [Member(0, (0.3, 0.3))]
-    )
-    view = plan_view(plan, torch.device("cpu"), torch.float32)
+    view = chunk_view(tiny)
     position = torch.arange(40)[None]
     actions = view.batch(position, torch.zeros_like(position)).actions[0]  # (40, M, 8)
     steps = (actions - actions[:, :1]).unflatten(-1, (4, 2)).norm(dim=-1)  # (40, M, 4)
@@ -186,3 +194,78 @@ def test_an_angle_that_is_read_as_cosine_and_sine_may_turn_around(
     if policy == "flow":
         actor._acting.episodes -= 1  # the same random numbers
     np.testing.assert_allclose(actor.act(turned), action, rtol=1e-4, atol=1e-5)
+
+
+def test_a_flow_without_a_given_radius_has_no_counterfactuals(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    options: dict[str, Any] = {"policy": "flow", "horizon": 4}
+    plain = quick(tiny, "bc", **options)
+    default = quick(tiny, "counter-bc", **(options | {"radius": "auto"}))
+    assert same(plain, default)
+    assert default.run_config.radius_from == "not used"
+
+
+def test_the_moving_average_is_what_the_held_out_loss_measures(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    options: dict[str, Any] = {"policy": "flow", "horizon": 2, "held_out": 0.25, "steps": 30}
+    curve = quick(tiny, "bc", **options).curve
+    longer = quick(tiny, "bc", **(options | {"learning_rate": 1e-9})).curve
+    assert curve is not None
+    assert longer is not None
+    assert curve.held_out is not None
+    assert longer.held_out is not None
+    # After one step the average is mostly the first step's parameters, which hardly differ.
+    torch.testing.assert_close(curve.held_out[0], longer.held_out[0], rtol=0.05, atol=0.05)
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_a_flow_with_a_whole_temperature_is_loaded(
+    temperature: int, tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    quick(tiny, "bc", policy="flow", temperature=temperature).save(tmp_path / "run")
+    policy = Policies.load(tmp_path / "run").policy
+    assert isinstance(policy, Flow)
+    assert policy.temperature == temperature
+
+
+def test_members_of_a_population_agree_on_angles_and_relative_actions(
+    make_demos: Make, quick: Train
+) -> None:
+    plain, declared = make_demos(), make_demos(seed=1, relative="state[0],state[1]")
+    for datasets in ([plain, declared], [declared, plain]):
+        with pytest.raises(DataError, match="members differ in what their actions are relative to"):
+            quick(datasets, "bc", seeds=2, horizon=2)
+    turns = np.linspace(0, 20, 40) % (2 * np.pi)
+    episode = Episode(np.stack([turns, np.sin(turns), turns * 0], 1), np.zeros((40, 2)))
+    wrapped = replace(plain, episodes=(episode,), masks={})
+    for datasets in ([plain, wrapped], [wrapped, plain]):
+        assert quick(datasets, "bc", seeds=2, policy="flow").scales.angles == (0,)
+
+
+def test_what_chunks_and_flows_cannot_do_is_refused(tiny: Demonstrations, quick: Train) -> None:
+    with pytest.raises(OptionError, match="averages needs predictions that overlap"):
+        quick(tiny, "bc", averages=True)
+    with pytest.raises(OptionError, match="samples cannot be averaged; leave ensemble out"):
+        quick(tiny, "bc", policy="flow", ensemble=3)
+    taken = replace(tiny, actions_are="taken")
+    with pytest.raises(OptionError, match="a Flow has no likelihood of censored actions"):
+        quick(taken, "bc", policy="flow", horizon=1, censored=True)
+
+
+def test_a_flow_continues_on_data_of_another_size(make_demos: Make, quick: Train) -> None:
+    demos = make_demos(episodes=210)
+    options: dict[str, Any] = {"policy": "flow", "hidden": None, "batch": 8, "steps": 3}
+    first = quick(demos, "bc", **options)
+    again = quick(make_demos(), "bc", start=first, temperature=0.0, **options)
+    assert again.policy.hidden == first.policy.hidden == (256, 256, 256)
+
+
+def test_an_action_that_never_varies_has_no_counterfactuals(make_demos: Make) -> None:
+    demos = make_demos()
+    still = [replace(e, action=e.action * np.array([1.0, 0.0])) for e in demos.episodes]
+    view = chunk_view(replace(demos, episodes=tuple(still)), "chunk")
+    radius = view.counterfactuals.radius.unflatten(-1, (4, 2))
+    assert bool((radius[..., 0] > 0).all())
+    assert bool((radius[..., 1] == 0).all())

@@ -5,5 +5,5 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 Act = Literal["mean", "sample"]
-"""Take the deterministic action, or a sampled one."""
+"""Take the action as deployed, which is deterministic except for a flow, or a sampled one."""
 ACTS: tuple[Act, ...] = get_args(Act)

@@ -90,7 +90,7 @@ def check_scales(scales: Scaling, members: int) -> None:
     if not size or not width or width % size or shapes[4][0] != members:
         raise ValueError(f"the normalization has shapes {shapes}")
     if scales.relative and (
-        len(scales.relative) != size or not -1 <= max(scales.relative) < shapes[0][1]
+        len(scales.relative) != size or not set(scales.relative) <= set(range(-1, shapes[0][1]))
     ):
         raise ValueError(f"relative of the normalization is {scales.relative!r:.60}")
     if not set(scales.angles) <= set(range(shapes[0][1])):

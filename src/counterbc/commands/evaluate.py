@@ -31,7 +31,8 @@ class EvaluateCommand(Command):
     episodes: int = 100
     """Episodes per policy; all runs share the same starts."""
     act: Act = "mean"
-    """Take the deterministic action, or sample it as the paper's code does."""
+    """Act as deployed, which is deterministic except for a flow with a temperature above 0, or
+    sample as the paper's code does."""
     seed: int = 0
     """The seed of the starts."""
     video: Path | None = None

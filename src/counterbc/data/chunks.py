@@ -14,7 +14,8 @@ from counterbc.data.lags import lagged_pairs, undo_lag
 from counterbc.data.scaling import Scaling
 from counterbc.errors import DataError
 
-_LEAST_SCALE = 1e-3  # of a standardized number; the actions span 2
+LEAST_SCALE = 1e-3
+"""The least scale of a standardized number; actions that hardly vary have it. They span 2."""
 
 
 def next_actions(demos: Demonstrations, lag: Sequence[float], horizon: int) -> Array:
@@ -50,8 +51,8 @@ def fit_targets(
         learned = lagged_pairs(demos, demos.learned, lag)
         actions = torch.tensor(next_actions(demos, lag, horizon)[learned])
         plain = replace(scales, target_mean=mean, target_scale=scale)
-        obs = torch.tensor(demos.obs[learned]).flatten(1)
+        obs = torch.tensor(demos.obs[learned]) if scales.relative else torch.empty(0)
         targets = plain.targets(actions[None], obs[None])[0].double()
         mean = targets.mean(0, keepdim=True).float()
-        scale = targets.std(0, correction=0, keepdim=True).float().clamp(min=_LEAST_SCALE)
+        scale = targets.std(0, correction=0, keepdim=True).float().clamp(min=LEAST_SCALE)
     return replace(scales, target_mean=mean, target_scale=scale)

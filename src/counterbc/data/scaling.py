@@ -14,6 +14,7 @@ from counterbc.data.affine import scale, unscale
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import ActionSet, Demonstrations
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
+from counterbc.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,11 @@ class Scaling:
     @staticmethod
     def stack(scales: list[Scaling]) -> Scaling:
         """Return the members of several as one."""
+        if len({(s.relative, s.angles) for s in scales}) > 1:
+            raise DataError(
+                "members differ in what their actions are relative to; name it for all of them "
+                "(relative), or train them separately"
+            )
         tensors: dict[str, Any] = {n: torch.cat([getattr(s, n) for s in scales]) for n in TENSORS}
         return replace(scales[0], **tensors)
 

@@ -55,6 +55,7 @@ class Flow(Policy):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_widths(self.hidden)
+        object.__setattr__(self, "temperature", float(self.temperature))
         if not 0 <= self.temperature < math.inf:
             raise OptionError(f"temperature is {self.temperature}; it must be 0 or more")
         if self.euler < 1:

@@ -71,6 +71,10 @@ class Policy(ABC):
                 f"horizon is {self.horizon} and execute {self.execute}; a policy predicts 1 or "
                 "more actions and executes at least 1 and at most all of them"
             )
+        if self.averages and self.horizon == 1:
+            raise OptionError(
+                "averages needs predictions that overlap; give a horizon of 2 or more"
+            )
 
     @property
     def modes(self) -> int:

@@ -22,7 +22,6 @@ from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import Radius
 from counterbc.errors import OptionError
 from counterbc.methods import Method, find_method
-from counterbc.policies import Policy
 from counterbc.selection.clusters import cluster_mean
 from counterbc.selection.doubts import (
     LEAST_STEPS,
@@ -66,7 +65,7 @@ def tune(
     """
     (name, definition), settings = find_method(method), settings_for(preset, **changes)
     definition = settings.apply(definition, demos.obs_shape, demos.pairs)
-    settings = policy_defaults(settings, definition.policy)
+    settings, definition = policy_defaults(settings, definition)
     check_reads(demos, definition)
     warn_infeasible([demos], settings)
     if progress is True:
@@ -79,21 +78,30 @@ def tune(
     return tune_datasets([demos], training, search, lag_search, radii=radii)[0][0]
 
 
-def policy_defaults(settings: Settings, policy: Policy) -> Settings:
-    """Return the settings with what a large policy fixes instead of choosing it from the data."""
+def policy_defaults(
+    settings: Settings, method: Method, radii: Sequence[Radius] | None = None
+) -> tuple[Settings, Method]:
+    """Return settings and method with what a large policy fixes instead of choosing it.
+
+    It is trained once for its number of steps. Without a given radius it has no counterfactuals.
+    """
+    policy = method.policy
     if policy.steps is None:
-        return settings
-    if not policy.has_density and settings.ensemble not in ("auto", 1):
+        return settings, method
+    if method.shards > 1 and not policy.has_density:
         raise OptionError(
-            f"ensemble is {settings.ensemble}, but actions that a {type(policy).__name__} samples "
-            "cannot be averaged; leave ensemble out"
+            f"{method.shards} networks act by their average, but actions that a "
+            f"{type(policy).__name__} samples cannot be averaged; leave ensemble out, or choose "
+            "the policy chunk"
         )
-    return replace(
+    if radii is None and settings.radius == "auto":
+        settings, method = replace(settings, radius=0.0), replace(method, support=Demonstrated())
+    fixed = replace(
         settings,
         steps=policy.steps if settings.steps == "auto" else settings.steps,
-        radius=0.0 if settings.radius == "auto" else settings.radius,
         ensemble=1 if settings.ensemble == "auto" else settings.ensemble,
     )
+    return fixed, method
 
 
 def tune_datasets(

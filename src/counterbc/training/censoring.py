@@ -59,6 +59,11 @@ def _reason(data: Demonstrations, method: Method) -> str | None:
             "the feasible actions are a ball, which cuts the length of an action and not its "
             "dimensions; only bounds of each dimension are supported"
         )
+    if not method.policy.has_density:
+        return (
+            f"a {type(method.policy).__name__} has no likelihood of censored actions; train with "
+            "censored=False, or choose another policy"
+        )
     if method.policy.horizon > 1:
         return (
             f"the policy predicts {method.policy.horizon} actions at once, whose bounds are not "

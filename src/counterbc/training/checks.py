@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from counterbc.data.names import shorten
 from counterbc.errors import DataError, Diverged, DominatedValues, InfeasibleActions, OptionError
 from counterbc.methods import Method
 from counterbc.settings import Settings
+
+_KEPT = ("reach", "execute", "averages", "temperature", "euler")
+"""Fields that a policy keeps when its training continues."""
 
 
 def as_datasets(demos: Demonstrations | Sequence[Demonstrations]) -> list[Demonstrations]:
@@ -66,8 +70,15 @@ def check_start(
         )
     if count != len(start):
         raise OptionError(f"start has {len(start)} members; {count} were asked for")
-    policy = replace(method.policy, reach=start.policy.reach)
-    if start.policy != policy or start.shards != method.shards:
+    names = [n for n in _KEPT if hasattr(start.policy, n)]
+    names += ["hidden"] if method.policy.steps is not None else []  # it was sized for other data
+    kept: dict[str, Any] = {n: getattr(start.policy, n) for n in names}
+    same_kind = type(start.policy) is type(method.policy)
+    if (
+        not same_kind
+        or start.policy != replace(method.policy, **kept)
+        or start.shards != method.shards
+    ):
         raise OptionError("start was trained with another policy; use the same method")
     start_sizes, data_sizes = (
         (start.obs_shape, start.action_size),

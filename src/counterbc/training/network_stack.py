@@ -8,6 +8,7 @@ from torch import Tensor
 from counterbc.data import draws
 from counterbc.kernels.adam import Adam
 from counterbc.kernels.step_kernel import StepCase, StepKernel, StepTensors
+from counterbc.kernels.torch_kernel import stacked_losses
 from counterbc.methods import Method
 from counterbc.policies import Params
 from counterbc.training.counterfactuals import EPOCH, Counterfactuals
@@ -225,7 +226,11 @@ class NetworkStack:
         limit = min(limit, chunk_size(view.store, len(self.loss)))
         width = min(limit, int(view.nets.lengths.min()))
         position = torch.arange(width, device=self.loss.device).expand(len(self.loss), width)
-        return self.kernel.losses(view.batch(position, torch.zeros_like(position)))
+        batch = view.batch(position, torch.zeros_like(position))
+        if not self.adam.averages:
+            return self.kernel.losses(batch)
+        theta, phi = policy_params(self.deployed), weighting_params(self.deployed)
+        return stacked_losses(view.method.policy, view.method.weighting, theta, phi, batch)
 
     # Everything that a stopped training needs to resume
 

@@ -118,6 +118,7 @@ def _scales(
     """Return the scales of the members, from their data without offsets."""
     lags = [m.lag if policy.standardizes else NONE for m in members]
     keys = [(m.dataset, m.offsets, lag) for m, lag in zip(members, lags, strict=True)]
+    found = {d for data in datasets for d in angle_dims(data, settings.angles, policy.reads_angles)}
     scalings = {}
     for key in dict.fromkeys(keys):
         number, offsets, lag = key
@@ -126,7 +127,7 @@ def _scales(
         scales = replace(
             scales,
             relative=relative_dims(data, settings.relative),
-            angles=angle_dims(data, settings.angles, policy.reads_angles),
+            angles=tuple(sorted(found)),
         )
         scalings[key] = fit_targets(scales, data, lag, policy.horizon, policy.standardizes)
     return Scaling.stack([scalings[key] for key in keys])

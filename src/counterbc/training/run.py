@@ -17,6 +17,7 @@ import torch
 
 from counterbc.acting.policies import Policies
 from counterbc.acting.run_config import RunConfig
+from counterbc.data.chunks import LEAST_SCALE
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
 from counterbc.data.lags import lagged_pairs, lags_among
 from counterbc.data.needs import need_labels
@@ -155,7 +156,9 @@ def plan_view(
     method = plan.method
     nets = networks(list(plan.members), rows, method.shards, method.disjoint).to(device)
     radii = torch.tensor([m.radius for m in plan.members], dtype=torch.float64)
-    radius = (radii.repeat(1, method.policy.horizon) / plan.scales.target_scale).to(device, dtype)
+    varies = plan.scales.target_scale > LEAST_SCALE  # other numbers have no counterfactuals
+    radius = radii.repeat(1, method.policy.horizon) / plan.scales.target_scale * varies
+    radius = radius.to(device, dtype)
     counterfactuals = Counterfactuals(
         plan.method.support,
         _feasible(plan),
