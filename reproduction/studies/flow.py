@@ -2,6 +2,10 @@
 
 Every variant is tuned alike: gradient steps, temperature and, where it has one, Δ are chosen by the
 mean score on some seeds and starts (`--phase choose`), and reported on others (`--phase report`).
+
+The labels from held-out flows in the stored rows were computed with other folds: episode i was held
+out of flow i mod 5, and each flow took the 1–99 % range of the actions from its own episodes. The
+library deals episodes to five folds at random, and takes the range from all.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from counterbc.acting.intervals import Interval, mean_interval, paired_differenc
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.merge import merge
+from counterbc.diagnosis import HeldOut
 from counterbc.diagnosis.intents import find_intents
 from counterbc.diagnosis.meaning import meaning
 from counterbc.envs import WORLDS
@@ -32,7 +37,7 @@ from counterbc.trainer import train
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.records import Record, Records, read_rows, write_rows
-from reproduction.studies.label_errors import relabelled, smoothed, with_errors
+from reproduction.studies.label_errors import smoothed, with_errors
 
 WORLD = "push-t"
 PEOPLE, TWO_GOALS = "people", "two goals"
@@ -48,6 +53,8 @@ SEEDS = {"choose": 1090, "report": 2500}
 """The first seed of each phase, which is also that of the starts and of the errors."""
 RELATIVE, ANGLE = "state[0],state[1]", "state[4]"
 """The disc's place, and the block's angle, which wraps in one of the files only."""
+FLOWS = HeldOut(folds=5, repeats=1, rounds=1, steps=5000)
+"""The held-out flows that labels come from."""
 _FLOW: dict[str, Any] = {"policy": "flow"}
 _COUNTER: dict[str, Any] = {"policy": "flow", "counterfactuals": 4}
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -186,16 +193,19 @@ def dataset(about: Record, options: FlowOptions, seed: int) -> Demonstrations:
     if variant == "smoothed labels":
         return smoothed(demos)
     if variant == "labels from held-out flows":
-        return relabelled(demos, about["radius"], seed, options.device, **reads)
+        reads |= {"policy": "flow", "radius": about["radius"]}
+        return _meant(demos, options, held_out=replace(FLOWS, seed=seed), **reads)
     if variant == "cleaned labels":
-        return meaning(
-            demos, device=options.device, progress=False, lag=0.0, offsets="none", steps=10_000,
-            **reads,
-        ).cleaned  # fmt: skip
+        return _meant(demos, options, steps=10_000, **reads)
     if variant == "the larger group of intents":
         intents = find_intents(demos, angles=(ANGLE,))
         return demos.subset(np.flatnonzero(intents.group == 0).tolist())
     return demos
+
+
+def _meant(demos: Demonstrations, options: FlowOptions, **changes: Any) -> Demonstrations:
+    changes |= {"lag": 0.0, "offsets": "none"}
+    return meaning(demos, device=options.device, progress=False, **changes).cleaned
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
