@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from counterbc.cli import parse
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 from counterbc.commands.options import field_docs
+from counterbc.diagnosis.flow_labels import FLOW_HELD_OUT
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusSearch
-from tests.fixture_types import CheckRefused
+from tests.fixture_types import Call, CheckRefused
 
 
 def command(*words: str, name: str = "score") -> DiagnosisCommand:
@@ -59,6 +63,33 @@ def test_clean_chooses_the_lag_and_score_compares_at_the_same_step_unless_told()
         assert command("--lag", *words).lag == lag
     with pytest.raises(SystemExit):
         command("--lag", "3", name="report")
+
+
+def test_flows_have_their_own_defaults_and_are_for_clean_alone() -> None:
+    words = ("--out", "c.hdf5", "--policy", "flow", "--radius", "0.2")
+    assert command(*words, name="clean").held_out_policies == FLOW_HELD_OUT
+    more = command(*words, "--folds", "3", name="clean").held_out_policies
+    assert more == replace(FLOW_HELD_OUT, folds=3)
+    for name in ("score", "report"):
+        with pytest.raises(SystemExit):
+            command("--policy", "flow", name=name)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "radius is auto, but the error of a held-out flow does not depend on"),
+        (("--radius", 0.2, "--rounds", 2), "rounds is 2, but held-out flows are trained in one"),
+    ],
+)
+def test_what_flows_cannot_do_is_refused_before_any_work(
+    options: tuple[object, ...], words: str, demo_file: Path, tmp_path: Path, call: Call
+) -> None:
+    out = tmp_path / "c.hdf5"
+    status, _, err = call("clean", demo_file, "--out", out, "--policy", "flow", *options)
+    assert status == 1
+    assert words in err
+    assert not out.exists()
 
 
 def test_every_option_and_group_has_a_help_text() -> None:

@@ -19,7 +19,7 @@ from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import find_method
 from counterbc.selection.held_out import HeldOut, Training
 from counterbc.settings import settings_for
-from counterbc.training.progress import Quiet
+from counterbc.training.progress import Progress, Quiet
 from tests.fixture_types import CallJson, Make
 
 FLOW: dict[str, Any] = {
@@ -47,14 +47,31 @@ def _clean(demos: Demonstrations, radius: Any = 0.3, **options: Any) -> Meaning:
     return cb.meaning(demos, radius=radius, **(FLOW | {"held_out": FOLDS} | options))
 
 
-def _samples(demos: Demonstrations, **changes: Any) -> Array:
+class _Interrupted(Quiet):
+    """Ctrl-C at the first update of the sampling, after that of the training."""
+
+    is_sampling = is_stopped = False
+
+    def start(self, step: int, total: int, kernel: str) -> None:
+        self.is_sampling = kernel == "samples"
+
+    def update(self, step: int, loss: torch.Tensor) -> None:
+        if self.is_sampling:
+            raise KeyboardInterrupt
+
+    def stop(self) -> None:
+        self.is_stopped = self.is_sampling
+
+
+def _samples(demos: Demonstrations, bar: Progress | None = None, **changes: Any) -> Array:
     fields = {name: value for name, value in (FLOW | changes).items() if name != "progress"}
     settings = settings_for("default", **fields)
     name, method = find_method("bc")
     method = settings.apply(method, demos.obs_shape)
     training = Training(
-        name=name, method=method, settings=settings, device=torch.device("cpu"), progress=Quiet()
-    )
+        name=name, method=method, settings=settings, device=torch.device("cpu"),
+        progress=bar or Quiet(),
+    )  # fmt: skip
     return flow_samples(demos, method, FOLDS, training, (0.0,))
 
 
@@ -165,6 +182,13 @@ def test_what_flows_cannot_do_is_refused_in_a_sentence(
 def test_single_pairs_are_refused(make_demos: Make) -> None:
     with pytest.raises(DataError, match="give whole episodes"):
         _clean(make_demos(episodes=6, selected=np.arange(0, 60, 2)))
+
+
+def test_an_interrupt_while_actions_are_sampled_ends_the_progress_bar(make_demos: Make) -> None:
+    bar = _Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        _samples(make_demos(episodes=6), bar)
+    assert bar.is_stopped
 
 
 def test_the_default_is_one_repeat_and_one_round() -> None:
