@@ -19,10 +19,11 @@ from hypothesis.extra.numpy import arrays
 
 import counterbc as cb
 from counterbc.acting import parity
+from counterbc.acting.forward import Forward
 from counterbc.acting.onnx import to_onnx
+from counterbc.acting.ops import Numpy
 from counterbc.acting.parity import Session
 from counterbc.acting.policies import Policies
-from counterbc.cli import main
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import CounterBCError
 from counterbc.methods import METHODS, Method
@@ -248,35 +249,6 @@ def test_a_policy_of_ones_own_is_not_exported(
         cb.export(policies, tmp_path / "p.onnx")
 
 
-def test_export_from_the_command_line(
-    tiny: Demonstrations, quick: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run, file = tmp_path / "run", tmp_path / "p.onnx"
-    policies = quick(tiny, "bc", seeds=2)
-    policies.save(run)
-    assert main(["export", str(run), str(file), "--member", "1", "--json"]) == 0
-    reply = json.loads(capsys.readouterr().out)
-    assert (reply["file"], reply["member"], reply["bytes"]) == (str(file), 1, file.stat().st_size)
-    assert 0 <= reply["difference"] < 1e-5
-    obs = tiny.obs[0]
-    assert Session(file, 1).act(obs)[0] == pytest.approx(policies[1].actor().act(obs), abs=1e-6)
-    assert main(["export", str(run), str(tmp_path / "q.onnx")]) == 0
-    assert re.search(
-        r"Largest difference to torch: \S+ in the units of the action, on \d+ inputs",
-        capsys.readouterr().out,
-    )
-    for arguments, words in (
-        ((run, file), "already exists"),
-        ((tmp_path, tmp_path / "r.onnx"), "config.json"),
-        ((run, tmp_path / "r.onnx", "--member", 7), "member 7 does not exist"),
-    ):
-        assert main(["export", *map(str, arguments)]) == 1
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert words in err
-        assert err.count("\n") == 1
-
-
 def test_the_lines_of_the_guide_run(
     tiny: Demonstrations, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,8 +256,10 @@ def test_the_lines_of_the_guide_run(
     plain, remembers = quick(tiny, "bc"), quick(tiny, "bc-rnn")
     save_onnx(plain, Path("policy.onnx"))
     save_onnx(remembers, Path("remembers.onnx"))
+    flow = quick(tiny, policy="flow", horizon=6, execute=4)
+    save_onnx(flow, Path("flow.onnx"))
     guide = (Path(__file__).parents[2] / "docs" / "export.md").read_text()
-    first, second = re.findall(r"```python\n(.*?)```", guide, re.S)
+    first, second, third = re.findall(r"```python\n(.*?)```", guide, re.S)
     names: dict[str, Any] = {"episode": tiny.episodes[0].obs}
     exec(first, names)
     assert names["action"][0] == pytest.approx(plain.actor().act(np.zeros(3)), abs=1e-6)
@@ -293,3 +267,11 @@ def test_the_lines_of_the_guide_run(
     actor = remembers.actor()
     last = [actor.act(obs) for obs in tiny.episodes[0].obs][-1]
     assert names["action"][0] == pytest.approx(last, abs=1e-6)
+    exec(third, names)
+    rng, forward = np.random.default_rng(0), Forward(flow, Numpy())
+    for t in (0, 4, 8):  # it decides at every fourth step
+        window = tiny.episodes[0].obs[[max(t - 1, 0), t]]
+        chunk = forward.chunk(window[None], rng.standard_normal((1, 12), np.float32))[0]
+        for action, expected in zip(names["taken"][t : t + 4], chunk, strict=False):
+            assert action == pytest.approx(expected, abs=2e-6)
+    assert len(names["taken"]) == 10

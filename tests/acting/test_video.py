@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from counterbc.acting.evaluation import evaluate
 from counterbc.acting.video import check_video, film
 from counterbc.errors import FormatError
 from tests.fixture_types import Make, Train
@@ -21,6 +22,25 @@ def test_a_film_shows_one_frame_for_every_step(
     film(policies, "intersection", tmp_path / "film.gif", episodes=1)
     with Image.open(tmp_path / "film.gif") as picture:
         assert getattr(picture, "n_frames", 1) > 1
+
+
+@pytest.mark.parametrize("policy", ["flow", "chunk"])
+def test_a_film_of_chunks_is_the_evaluation(
+    policy: str, make_demos: Make, quick: Train, tmp_path: Path
+) -> None:
+    from PIL import Image
+
+    demos = make_demos(obs_size=4, action_set="ball")
+    policies = quick(demos, "bc", policy=policy, horizon=4, steps=1)
+    film(policies, "intersection", tmp_path / "film.gif", episodes=2)
+    lengths = evaluate(policies, "intersection", episodes=2).lengths[0]
+    with Image.open(tmp_path / "film.gif") as picture:
+        durations = 0  # of frames: equal neighbours are stored as one that lasts longer
+        for number in range(getattr(picture, "n_frames", 1)):
+            picture.seek(number)
+            durations += picture.info["duration"]
+    picture_time = durations / (lengths.sum() + 2)  # every step, and the end of both episodes
+    assert picture_time == pytest.approx(round(picture_time))
 
 
 def test_a_film_that_cannot_be_written_is_refused(tmp_path: Path) -> None:

@@ -82,3 +82,23 @@ def test_an_unknown_environment_is_refused(
     status, _, err = call("evaluate", run, "--env", "Pendulum-v1")
     assert status == 1
     assert "4 numbers" in err
+
+
+def test_flows_are_evaluated_and_filmed_at_another_temperature(
+    intersection_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    flow, plain, film = tmp_path / "flow", tmp_path / "plain", tmp_path / "film.gif"
+    small = ("--method", "bc", "--steps", 20, "--hidden", 8, "--hidden", 8)
+    call_json("train", intersection_file, *small, "--policy", "flow", "--out", flow)
+    call_json("train", intersection_file, *small, "--out", plain)
+    common = ("evaluate", flow, "--episodes", 4)
+    cold = call_json(*common, "--temperature", 0, "--video", film)
+    assert cold["temperature"] == 0
+    assert film.read_bytes().startswith(b"GIF8")
+    hot, usual = call_json(*common, "--temperature", 2), call_json(*common)
+    assert len({str(x["runs"][0]["returns"]) for x in (cold, hot, usual)}) == 3
+    assert call_json(*common, "--temperature", 0.5)["runs"] == usual["runs"]
+    for run, temperature, words in ((plain, 1, "a GaussianMLP has none"), (flow, -1, "0 or more")):
+        status, _, err = call("evaluate", run, f"--temperature={temperature}")
+        assert (status, err.count("\n")) == (1, 1)
+        assert words in err

@@ -174,6 +174,16 @@ class Policies:
             raise OptionError(f"{self.members[0].name} diverged and cannot act; train again")
         return Actor(Acting(self, [0], act, seed))
 
+    def at_temperature(self, temperature: float) -> Policies:
+        """Return the same flows with another scale of the initial noise when they act."""
+        if not hasattr(self.policy, "temperature"):
+            raise OptionError(
+                f"temperature is {temperature}, but a {type(self.policy).__name__} has none, only "
+                "flows do; leave temperature out"
+            )
+        changes: Any = {"temperature": temperature}
+        return replace(self, policy=replace(self.policy, **changes))
+
     def save(self, folder: str | Path) -> None:
         """Write config.json and model.safetensors; refuses a folder that exists."""
         run_folder.save(Path(folder), *self.contents())

@@ -37,6 +37,9 @@ class EvaluateCommand(Command):
     """The seed of the starts."""
     video: Path | None = None
     """Film the first policy of the first run to a .gif file, or .mp4 with the video extra."""
+    temperature: float | None = None
+    """Scale of the initial noise of flows, instead of the one they were trained with; 0 is
+    deterministic."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
@@ -55,6 +58,8 @@ class EvaluateCommand(Command):
         if self.video is not None:
             check_video(self.video)
         runs = [Policies.load(folder) for folder in self.runs]
+        if self.temperature is not None:
+            runs = [policies.at_temperature(self.temperature) for policies in runs]
         self._check_seeds(runs)
         results = [
             evaluate(p, self.env, episodes=self.episodes, act=self.act, seed=self.seed)
@@ -64,11 +69,14 @@ class EvaluateCommand(Command):
             self._entry(*run, results[0]) for run in zip(self.runs, runs, results, strict=True)
         ]
         payload: Json = {"env": results[0].env, "act": self.act, "seed": self.seed}
+        if self.temperature is not None:
+            payload["temperature"] = self.temperature
         payload["runs"] = [entry for entry, _ in entries]
         measures = [name.replace("_", " ") for name in results[0].measures]
         columns = ["run", "method", "policies", "return [95 %]", *measures]
         columns += ["above the first run", "p (Bonferroni)"] if len(runs) > 1 else []
-        title = f"{results[0].env}, act={self.act}, {self.episodes} episodes per policy"
+        noise = "" if self.temperature is None else f", temperature {self.temperature:g}"
+        title = f"{results[0].env}, act={self.act}{noise}, {self.episodes} episodes per policy"
         output: list[RenderableType] = [title, plain_table(columns, [row for _, row in entries])]
         if self.video is not None:
             film(runs[0], results[0].env, self.video, self.act, self.seed)

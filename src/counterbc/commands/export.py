@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from tyro.conf import Positional
 
 from counterbc.acting.act import Act
 from counterbc.commands.command import Command, Json
+
+if TYPE_CHECKING:
+    from counterbc.acting.policies import Policies
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Export(Command):
     """The policy to export, counted from 0."""
     act: Act = "mean"
     """Give the deterministic action, or a sample computed from an input `noise`."""
+    temperature: float | None = None
+    """Scale of the noise of a flow, instead of the one it was trained with; 0 needs no noise."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.onnx import export
@@ -31,6 +37,8 @@ class Export(Command):
         from counterbc.acting.policies import Policies
 
         policies = Policies.load(self.folder)
+        if self.temperature is not None:
+            policies = policies.at_temperature(self.temperature)
         parity = export(policies, self.file, self.member, self.act)
         payload: Json = {
             "file": str(self.file),
@@ -39,15 +47,28 @@ class Export(Command):
             "member": self.member,
             "act": self.act,
             "history": policies.policy.history,
+            "horizon": policies.policy.horizon,
+            "execute": policies.policy.execute,
             "tolerance": TOLERANCE,
             **{k: v for k, v in asdict(parity).items() if k != "agrees"},
         }
         ties = f"; {parity.undecided} more depend on rounding" if parity.undecided else ""
         output: list[RenderableType] = [
             f"{policies.method}, member {self.member} ({policies.members[self.member].name}), "
-            f"act={self.act}: obs {policies.obs_size} → action {policies.action_size}",
+            f"act={self.act}: {_interface(policies)}",
             f"Largest difference to torch: {parity.difference:.2g} in the units of the action, on "
             f"{parity.inputs} inputs{ties}. Allowed: {TOLERANCE:g} of the action's range.",
             f"Written to {self.file}, {payload['bytes'] / 1000:.0f} kB.",
         ]
         return payload, output
+
+
+def _interface(policies: Policies) -> str:
+    """Return the sizes of what the file reads and gives."""
+    from counterbc.acting.forward import decides_by_chunk
+
+    policy, sizes = policies.policy, (policies.obs_size, policies.action_size)
+    if not decides_by_chunk(policy):
+        return f"obs {sizes[0]} → action {sizes[1]}"
+    count = policy.horizon if policy.averages else policy.execute
+    return f"obs {policy.history} × {sizes[0]} → actions {count} × {sizes[1]}"
