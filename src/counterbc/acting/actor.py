@@ -102,10 +102,13 @@ class Acting:
 
     def chances(self) -> Tensor:
         """Return the uniform numbers that decide the next actions: (N, E, numbers)."""
-        p, index = self.policies, self.episodes + (self.step << 32)
-        size = p.policy.horizon * p.action_size
-        count = p.policy.act_numbers(size, self.act == "sample")
-        return draws.uniform(self.seeds, "act", index, count)
+        index = self.episodes + (self.step << 32)
+        return draws.uniform(self.seeds, "act", index, self._numbers())
+
+    def _numbers(self) -> int:
+        """Return how many uniform numbers decide about one action or chunk."""
+        policy, size = self.policies.policy, self.policies.action_size
+        return policy.act_numbers(policy.horizon * size, self.act == "sample")
 
     def _networks(self, window: Tensor) -> Tensor:
         policy, is_sampled = self.policies.policy, self.act == "sample"
@@ -124,9 +127,11 @@ class Acting:
 
         They are (E, numbers), or (E, shards, numbers) for several shards.
         """
+        if not self._numbers():
+            return None
         z = torch.special.ndtri(self.chances()).transpose(0, 1)  # (E, N, numbers)
         z = z.squeeze(1) if self.policies.shards == 1 else z
-        return np.asarray(z.numpy(), np.float32) if z.shape[-1] else None
+        return np.asarray(z.numpy(), np.float32)
 
     def _in_numpy(self, forward: Forward, window: Tensor) -> Tensor:
         with np.errstate(over="ignore", invalid="ignore"):  # inf and nan pass on, as in torch
