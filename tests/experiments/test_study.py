@@ -186,6 +186,7 @@ def test_rows_of_another_device_or_version_are_added_to_only_when_asked(tmp_path
     assert study.run("cpu", workers=1) == 0  # with nothing to add there is nothing to refuse
 
 
+@pytest.mark.slow
 def test_rows_by_numba_and_by_torch_are_mixed_only_when_asked(tmp_path: Path) -> None:
     pytest.importorskip("numba", reason="without it, all rows are by torch")
     script = (

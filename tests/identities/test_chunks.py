@@ -256,7 +256,9 @@ def test_what_chunks_and_flows_cannot_do_is_refused(tiny: Demonstrations, quick:
 
 def test_a_flow_continues_on_data_of_another_size(make_demos: Make, quick: Train) -> None:
     demos = make_demos(episodes=210)
-    options: dict[str, Any] = {"policy": "flow", "hidden": None, "batch": 8, "steps": 3}
+    options: dict[str, Any] = {
+        "policy": "flow", "hidden": None, "batch": 8, "steps": 3, "lag": 0.0, "offsets": "none"
+    }  # fmt: skip
     first = quick(demos, "bc", **options)
     again = quick(make_demos(), "bc", start=first, temperature=0.0, **options)
     assert again.policy.hidden == first.policy.hidden == (256, 256, 256)

@@ -61,6 +61,7 @@ def test_a_teacher_who_reacts_at_once_in_air_hockey_is_not_late() -> None:
     assert (choice.lag, choice.verdict) == ((0.0,), "not late")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("late", "smooth"),
     [(17, 2), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((26, 1), (0, 2)))],
