@@ -172,6 +172,7 @@ finally:
     assert result.stderr == "set()\n"
 
 
+@pytest.mark.slow
 def test_warnings_and_bars_stay_off_stdout(intersection_file: Path, tmp_path: Path) -> None:
     command = [
         sys.executable,

@@ -145,6 +145,7 @@ def test_worker_processes_give_the_rows_of_this_process(tmp_path: Path) -> None:
     assert repeatable(single_process.table()) == repeatable(two_processes.table())
 
 
+@pytest.mark.slow
 def test_a_stack_has_the_rows_of_its_cells_alone(tmp_path: Path) -> None:
     kind = replace(TINY, world="cartpole", pool=100)
     teachers: list[dict[str, Any]] = [

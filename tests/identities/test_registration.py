@@ -77,6 +77,7 @@ def demos(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_new_method_policy_support_and_format_train_from_the_command_line(
     demos: Path, tmp_path: Path
 ) -> None:
@@ -99,6 +100,7 @@ def test_the_help_lists_the_new_names() -> None:
     assert "lines" in command("inspect", "--help").stdout
 
 
+@pytest.mark.slow
 def test_the_new_format_is_detected_and_can_be_named(demos: Path) -> None:
     for options in ((), ("--format", "lines")):
         result = command("inspect", demos, "--json", *options)
@@ -136,6 +138,7 @@ if __name__ == "__main__":
 """Stands in for editing the library: the field of the subclass is the one a contributor adds."""
 
 
+@pytest.mark.slow
 def test_a_new_setting_is_an_option_with_its_help_and_reaches_the_training(
     demo_file: Path, tmp_path: Path
 ) -> None:

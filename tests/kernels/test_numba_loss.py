@@ -103,6 +103,7 @@ def test_the_kernel_torch_never_uses_the_loop(
     networks.held_out(networks.view)
 
 
+@pytest.mark.slow
 def test_the_loop_leaves_the_number_of_torchs_threads_unchanged() -> None:
     """In a process of its own: numba's threads start once."""
     script = (

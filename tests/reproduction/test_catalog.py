@@ -116,6 +116,7 @@ def test_figures_share_their_common_cells() -> None:
     assert len(set(one_by_one)) == 25 + 20 + 8
 
 
+@pytest.mark.slow
 def test_the_longest_cells_of_a_figure_and_world_come_first() -> None:
     names = {c.name for c in figure4(FigureOptions())}
     cells = [c for c in plan(["all"], FigureOptions()).cells() if c.name in names]

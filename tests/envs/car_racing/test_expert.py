@@ -24,6 +24,7 @@ def frame(middle: int, bar: int = 1) -> Array:
     return image
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_expert_keeps_to_the_road_and_sees_its_speed(backend: str) -> None:
     env: Any = make_vec("car-racing", 2, backend=backend)

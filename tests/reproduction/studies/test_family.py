@@ -40,6 +40,7 @@ def test_methods_are_compared_with_bc_run_by_run() -> None:
     assert "| x | 3.00 ± 0.10 | 1.00 [1.00, 1.00] |" in lines
 
 
+@pytest.mark.slow
 def test_the_study_writes_a_row_per_case_and_the_order_of_the_operators(
     tmp_path: Path, check_origin: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,7 @@ def test_the_returns_on_file_are_those_of_the_experts_now() -> None:
     assert total.mean() == pytest.approx(row["return"], abs=5 * total.std() / 500**0.5)
 
 
+@pytest.mark.slow
 def test_the_study_writes_returns_spread_and_delays(tmp_path: Path, check_origin: Any) -> None:
     options = worlds.WorldsOptions(episodes=2, out=tmp_path)
     worlds.run(options)
