@@ -49,8 +49,13 @@ class Worker:
         if self._key and (reason := self._beyond_limits()):
             os.kill(self.pid, signal.SIGUSR1)  # prints what it is doing
             time.sleep(0.5)
+            key = self._key
             self.kill()
-            yield self._fail("hang", causes.of_dump(self._log_text()), reason)
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+            yield from self._read()  # the case may have ended meanwhile, and another begun
+            if self._key == key:
+                yield self._fail("hang", causes.of_dump(self._log_text()), reason)
+            self._key = ""
 
     def _read(self) -> Iterator[Row]:
         try:

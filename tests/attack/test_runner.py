@@ -37,10 +37,26 @@ def _run(key: str, scratch: Path) -> Row:
 
 
 def _part(memory: int = 2 * 2**30) -> Part:
-    limits = Limits(cpu_seconds=0.5, clock_seconds=2, memory=memory)
+    limits = Limits(cpu_seconds=3, clock_seconds=8, memory=memory)
     return Part(
         "part", "a part", lambda count, seed: KEYS, _run, quick=1, full=1, batch=4, limits=limits
     )
+
+
+def test_a_case_that_ends_while_its_worker_is_stopped_keeps_its_row(tmp_path: Path) -> None:
+    def run(key: str, scratch: Path) -> Row:
+        if key == "late":
+            signal.signal(signal.SIGUSR1, lambda *_: None)  # asked what it does just before a kill
+            time.sleep(0.4)
+        return Row(key, "read")
+
+    limits = Limits(cpu_seconds=5, clock_seconds=0.2)
+    keys = ["late", "next"]
+    part = Part("part", "a part", lambda count, seed: keys, run, quick=1, full=1, limits=limits)
+    run_part(part, keys, tmp_path, workers=1)
+    assert [(r.key, r.outcome) for r in RowFile(tmp_path, "part").rows()] == [
+        ("late", "read"), ("next", "read")
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
