@@ -209,4 +209,5 @@ def test_damaged_files_are_read_or_refused_and_never_crash(
     assert process.returncode == 0, damaged[len(results)]
     assert list(results) == damaged
     assert {r for r in results.values() if r not in ("read", "refused")} == set()
-    assert {"read", "refused"} == set(results.values())
+    # Files of ours have checksums, so that those that are read despite damage are of other tools.
+    assert set(results.values()) == ({"read", "refused"} if DATA else {"refused"})
