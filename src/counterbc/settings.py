@@ -83,7 +83,7 @@ class Settings:
     execute: int | None = limited_field(None, *_COUNT)
     """Number of actions of a chunk that are executed before the policy predicts again; by default
     the policy's, or half of a given horizon."""
-    averages: bool = False
+    average_chunks: bool = False
     """Predict a chunk at every step, and average what the last chunks say about that step."""
     temperature: float | None = limited_field(None, "a number of 0 or more", _not_negative)
     """Scale of the initial noise when a flow acts; 0 is deterministic. By default the policy's."""
@@ -183,8 +183,8 @@ class Settings:
                 f"temperature is {self.temperature}, but only a flow has one; choose the policy "
                 "flow, or leave temperature out"
             )
-        if self.averages:
-            changes["averages"] = True
+        if self.average_chunks:
+            changes["average_chunks"] = True
         return replace(policy, **changes)
 
     def _family(self, policy: Policy) -> Policy:

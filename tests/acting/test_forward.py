@@ -84,7 +84,7 @@ CHUNKS: dict[str, dict[str, Any]] = {
     "flow of angles": {"policy": "flow", "angles": "state[1]", "horizon": 5, "execute": 2},
     "flow without noise": {"policy": "flow", "temperature": 0.0},
     "flow of one action": {"policy": "flow", "horizon": 1},
-    "averaged flow": {"policy": "flow", "averages": True, "horizon": 3},
+    "averaged flow": {"policy": "flow", "average_chunks": True, "horizon": 3},
     "chunk": {"policy": "chunk", "relative": "state[1],-"},
     "chunk of three modes": {"policy": "chunk", "modes": 3, "angles": "state[0],state[2]"},
     "ensemble of modes": {"policy": "chunk", "modes": 2, "ensemble": 2},

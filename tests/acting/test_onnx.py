@@ -157,7 +157,7 @@ def test_a_file_of_chunks_says_how_to_call_it(
 def test_a_file_without_noise_or_with_averages_says_so(
     tiny: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
-    policies = quick(tiny, policy="flow", horizon=4, temperature=0.0, averages=True)
+    policies = quick(tiny, policy="flow", horizon=4, temperature=0.0, average_chunks=True)
     session = onnxruntime.InferenceSession(save_onnx(policies, tmp_path / "p.onnx"))
     shapes = {i.name: i.shape[1:] for i in (*session.get_inputs(), *session.get_outputs())}
     assert shapes == {"obs": [2, 3], "actions": [4, 2]}

@@ -16,10 +16,12 @@ from safetensors.torch import load_file, save_file
 
 from counterbc.acting import run_folder
 from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import FormatError
 from counterbc.trainer import train
 from tests.acting.editing import Change, check_refused, reconfigured, retensored
+from tests.fixture_types import Train
 from tests.full_disk import full, full_in_rust
 
 VERSION_1 = Path(__file__).parent / "data" / "run-version-1"
@@ -52,6 +54,18 @@ def test_a_run_of_version_1_is_saved_as_version_2(tmp_path: Path) -> None:
     assert (config["version"], config["shards"], "parts" in config) == (2, 4, False)
     second_load = Policies.load(tmp_path / "run")
     assert all(torch.equal(v, second_load.params[k]) for k, v in old.params.items())
+
+
+def test_a_run_with_the_old_name_of_a_policy_field_loads(
+    tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    policies = quick(tiny, "bc", horizon=3, average_chunks=True)
+    policies.save(tmp_path / "run")
+    path = tmp_path / "run" / "config.json"
+    config = json.loads(path.read_text())
+    config["policy"]["averages"] = config["policy"].pop("average_chunks")
+    path.write_text(json.dumps(config))
+    assert Policies.load(tmp_path / "run").policy == policies.policy
 
 
 def truncated(folder: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from counterbc.data.feasible import Everywhere, UnitBall, UnitBox
-from counterbc.diagnosis.clamp_to_support import prediction_trust, relative, within
+from counterbc.diagnosis.clamp_to_support import prediction_trust, share_of_radius, within
 from counterbc.errors import OptionError
 
 
@@ -52,7 +52,7 @@ def test_a_shape_without_an_edge_is_refused(shape: str) -> None:
     with pytest.raises(OptionError, match=message):
         within(_rows((0, 0)), _rows((1, 1)), radius, shape, UnitBox())
     with pytest.raises(OptionError, match=message):
-        relative(_rows((0, 0)), radius, shape)
+        share_of_radius(_rows((0, 0)), radius, shape)
 
 
 @pytest.mark.parametrize("shape", ["ball", "box"])
@@ -62,7 +62,7 @@ def test_nothing_leaves_the_set_or_the_radius(shape: str, feasible: UnitBall | U
     action, target = rng.uniform(-0.55, 0.55, (500, 3)), rng.uniform(-2, 2, (500, 3))
     radius = np.array([0.3, 0.5, 0.0])
     result = within(action, target, radius, shape, feasible)
-    assert relative(result - action, radius, shape).max() <= 1 + 1e-9
+    assert share_of_radius(result - action, radius, shape).max() <= 1 + 1e-9
     assert np.abs(result[:, 2] - action[:, 2]).max() < 1e-9
     length = np.linalg.norm(result, axis=1) if isinstance(feasible, UnitBall) else np.abs(result)
     assert length.max() <= 1 + 1e-5

@@ -143,7 +143,7 @@ def test_an_actor_executes_the_first_actions_of_each_chunk(
 def test_averaged_chunks_are_the_weighted_mean_of_what_the_last_ones_say(
     tiny: Demonstrations, quick: Train
 ) -> None:
-    policies = chunk_policy(tiny, quick, averages=True)
+    policies = chunk_policy(tiny, quick, average_chunks=True)
     averaging, plain = policies.actor(), chunk_policy(tiny, quick).actor()
     chunks: list[Any] = []
     for obs in tiny.obs[:6]:
@@ -177,8 +177,13 @@ def test_relative_actions_are_added_to_what_is_observed(make_demos: Make, quick:
 
 
 def test_the_settings_of_chunks_reach_the_policy(tiny: Demonstrations, quick: Train) -> None:
-    policy = quick(tiny, "bc", horizon=5, history=2, averages=True).policy
-    assert (policy.horizon, policy.execute, policy.history, policy.averages) == (5, 3, 2, True)
+    policy = quick(tiny, "bc", horizon=5, history=2, average_chunks=True).policy
+    assert (policy.horizon, policy.execute, policy.history, policy.average_chunks) == (
+        5,
+        3,
+        2,
+        True,
+    )
     with pytest.raises(OptionError, match=r"temperature is 0\.5, but only a flow has one"):
         quick(tiny, "bc", temperature=0.5)
 
@@ -245,8 +250,8 @@ def test_members_of_a_population_agree_on_angles_and_relative_actions(
 
 
 def test_what_chunks_and_flows_cannot_do_is_refused(tiny: Demonstrations, quick: Train) -> None:
-    with pytest.raises(OptionError, match="averages needs predictions that overlap"):
-        quick(tiny, "bc", averages=True)
+    with pytest.raises(OptionError, match="average_chunks needs predictions that overlap"):
+        quick(tiny, "bc", average_chunks=True)
     with pytest.raises(OptionError, match="samples cannot be averaged; leave ensemble out"):
         quick(tiny, "bc", policy="flow", ensemble=3)
     taken = replace(tiny, actions_are="taken")

@@ -31,7 +31,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def results(case: str, kernel: str, device: str) -> dict[str, NDArray[np.float32]]:
-    """Train a case and return its parameters, Adam's averages and the last loss, by name."""
+    """Train a case and return its parameters, Adam's moments and the last loss, by name."""
     networks = stack(demonstrations(), kernel=kernel, device=device, seeds=2, **CASES[case])
     assert networks.kernel.name == kernel
     advance(networks, STEPS)

@@ -56,7 +56,7 @@ class Acting:
         """Return actions for observations (P, E, S), both in the user's units: (P, E, A)."""
         policy = self.policies.policy
         self._observe(obs)
-        if policy.averages:
+        if policy.average_chunks:
             self.plans = [*self.plans, self._predict(obs)][-policy.horizon :]
             action = self._average()
         else:

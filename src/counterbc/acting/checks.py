@@ -22,6 +22,8 @@ from counterbc.policies import POLICIES, Params, Policy
 
 MAX_HISTORY = 1000
 """Observations that a policy from a file may read; each environment keeps that many in memory."""
+_OLD_FIELDS = {"averages": "average_chunks"}
+"""Names that fields of a policy had in runs of earlier development versions."""
 _FACTORIES = (torch.rand, torch.zeros, torch.full, torch.linspace, torch.randperm)
 _SLACK = 8  # numbers created for each one that is stored
 
@@ -35,7 +37,9 @@ def read_seed(value: Any) -> int:
 
 def read_policy(spec: dict[str, Any], params: Params) -> Policy:
     """Return the policy that a configuration describes."""
-    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec.items()}
+    fields: dict[str, Any] = {
+        _OLD_FIELDS.get(k, k): tuple(v) if isinstance(v, list) else v for k, v in spec.items()
+    }
     kind = fields.pop("kind")
     if not isinstance(kind, str) or kind not in POLICIES:
         raise unknown("policy", kind, POLICIES)

@@ -104,7 +104,7 @@ class Forward:
         actions = self._restore(targets, last)
         if policy.horizon == 1:
             actions = ops.steps(actions, 1)
-        is_whole = policy.averages or policy.execute == policy.horizon
+        is_whole = policy.average_chunks or policy.execute == policy.horizon
         return actions if is_whole else ops.first(actions, policy.execute)
 
     def targets(self, scaled_obs: Value, noise: Value) -> Value:

@@ -133,7 +133,7 @@ def _step_interface(p: Policies, act: Act) -> tuple[list[Any], list[Any]]:
 
 def _chunk_interface(p: Policies, act: Act) -> tuple[list[Any], list[Any]]:
     inputs = [_declare("obs", p.policy.history, p.obs_size)]
-    count = p.policy.horizon if p.policy.averages else p.policy.execute
+    count = p.policy.horizon if p.policy.average_chunks else p.policy.execute
     return inputs + _noise(p, act), [_declare("actions", count, p.action_size)]
 
 
@@ -201,7 +201,7 @@ def _chunk_facts(p: Policies, act: Act) -> dict[str, Any]:
         f"the next {policy.horizon} actions; call at every step, and average what the last "
         f"{policy.horizon} calls say about it, with weights exp(-{AVERAGING} i), i = 0 for the "
         "oldest call"
-        if policy.averages
+        if policy.average_chunks
         else f"execute these {policy.execute} actions in order, one per step, then call again"
     )
     if isinstance(policy, Flow):

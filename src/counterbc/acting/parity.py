@@ -44,7 +44,7 @@ def check_parity(path: Path, policies: Policies, act: Act) -> Parity:
     the input is undecided and does not count.
     """
     policy = policies.policy
-    until = 0 if policy.averages else policy.execute  # the second decision
+    until = 0 if policy.average_chunks else policy.execute  # the second decision
     steps = probes(policies.scales, max(policy.history, until) + 2)  # (T, E, S)
     file = Session(path, steps.shape[1])
     acting = Acting(_rounded_otherwise(policies), range(steps.shape[1]), act, seed=0)

@@ -70,5 +70,5 @@ def _interface(policies: Policies) -> str:
     policy, sizes = policies.policy, (policies.obs_size, policies.action_size)
     if not decides_by_chunk(policy):
         return f"obs {sizes[0]} → action {sizes[1]}"
-    count = policy.horizon if policy.averages else policy.execute
+    count = policy.horizon if policy.average_chunks else policy.execute
     return f"obs {policy.history} × {sizes[0]} → actions {count} × {sizes[1]}"

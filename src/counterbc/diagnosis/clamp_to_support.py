@@ -44,7 +44,7 @@ def prediction_trust(residual: Array, disagreement: Array) -> Array:
     return np.asarray(sigma / np.maximum(sigma + disagreement, 1e-12))
 
 
-def relative(offset: Array, radius: Array, shape: str) -> Array:
+def share_of_radius(offset: Array, radius: Array, shape: str) -> Array:
     """Return the length of an offset (N, A), with 1 at the edge of C(s, a): (N,).
 
     Only dimensions with Δ > 0 count. Shapes that have no edge are refused.
@@ -60,7 +60,7 @@ def relative(offset: Array, radius: Array, shape: str) -> Array:
 
 def _inside(offset: Array, radius: Array, shape: str) -> Array:
     still = np.abs(np.where(radius > 0, 0.0, offset)).max(axis=1) <= 1e-6
-    return np.asarray((relative(offset, radius, shape) <= 1) & still)
+    return np.asarray((share_of_radius(offset, radius, shape) <= 1) & still)
 
 
 def _project(action: Array, feasible: Feasible) -> Array:

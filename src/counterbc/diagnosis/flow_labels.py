@@ -17,7 +17,7 @@ from counterbc.data.chunks import fit_targets
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import lags_among, undo_lag
 from counterbc.data.scaling import Scaling, scaled_actions, user_actions
-from counterbc.diagnosis.clamp_to_support import relative
+from counterbc.diagnosis.clamp_to_support import share_of_radius
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import Method
 from counterbc.policies import POLICIES, Flow, Policy
@@ -103,7 +103,7 @@ def mean_within(
     action = scaled_actions(demos, undo_lag(demos, lag)[0].astype(np.float64))
     flat = scaled_actions(demos, samples.reshape(-1, demos.action_size))
     gap = flat.reshape(samples.shape) - action  # (M, N, A)
-    distance = np.stack([relative(g, np.array(radius), shape) for g in gap])  # (M, N)
+    distance = np.stack([share_of_radius(g, np.array(radius), shape) for g in gap])  # (M, N)
     inside = (distance <= 1)[..., None]
     mean = (gap * inside).sum(0) / np.maximum(inside.sum(0), 1)
     nearest = np.take_along_axis(gap, distance.argmin(0)[None, :, None], 0)[0]

@@ -18,7 +18,7 @@ from counterbc.data.names import shorten
 from counterbc.data.offsets import NO_OFFSETS, Offsets, remove_offsets
 from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import scaled_actions, scaled_feasible_set, user_actions
-from counterbc.diagnosis.clamp_to_support import prediction_trust, relative, within
+from counterbc.diagnosis.clamp_to_support import prediction_trust, share_of_radius, within
 from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.flow_labels import (
     FLOW_HELD_OUT,
@@ -97,7 +97,7 @@ class Meaning:
 
         1 everywhere for a radius of 0. 0 for pairs without a demonstrated action.
         """
-        distance = relative(self.residual, np.array(self.radius), self.shape)
+        distance = share_of_radius(self.residual, np.array(self.radius), self.shape)
         return np.where(self.has_answer, 1 / (1 + distance**2), 0.0).astype(np.float32)
 
     @cached_property

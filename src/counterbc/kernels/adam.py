@@ -21,13 +21,13 @@ class Adam:
     does not have it, public functions compute the same update.
     """
 
-    def __init__(self, params: list[Tensor], learning_rate: float, average: float = 0.0) -> None:
-        """`average` is the share of each step in a moving average of the parameters; 0: none."""
+    def __init__(self, params: list[Tensor], learning_rate: float, ema_share: float = 0.0) -> None:
+        """`ema_share` is the share of each step in a moving average of the parameters; 0: none."""
         self.params, self.learning_rate = params, learning_rate
         self.first = [torch.zeros_like(p, requires_grad=False) for p in params]
         self.second = [torch.zeros_like(p, requires_grad=False) for p in params]
-        self.average = average
-        self.averages = [p.detach().clone() for p in params] if average else []
+        self.ema_share = ema_share
+        self.ema = [p.detach().clone() for p in params] if ema_share else []
         # The kernel takes one counter per tensor; here they are the same tensor.
         self.count = torch.zeros((), device=params[0].device)
         self.counts = [self.count] * len(params)
@@ -43,14 +43,14 @@ class Adam:
             grads = [g.contiguous() for g in grads]  # the kernel reads memory in order
             options = _options(self.learning_rate)
             self.fused(self.params, grads, self.first, self.second, [], self.counts, **options)
-        if self.average:
-            self._update_averages()
+        if self.ema_share:
+            self._update_ema()
 
-    def _update_averages(self) -> None:
-        share = (_FIRST_STEPS / (_FIRST_STEPS + self.count)).clamp(min=self.average)
-        changes = torch._foreach_sub(self.params, self.averages)
+    def _update_ema(self) -> None:
+        share = (_FIRST_STEPS / (_FIRST_STEPS + self.count)).clamp(min=self.ema_share)
+        changes = torch._foreach_sub(self.params, self.ema)
         torch._foreach_mul_(changes, share)
-        torch._foreach_add_(self.averages, changes)
+        torch._foreach_add_(self.ema, changes)
 
     def _plain_step(self, grads: list[Tensor]) -> None:
         count = self.count.double()
@@ -62,13 +62,13 @@ class Adam:
             p.sub_(size.to(p) * first / (second.sqrt() / root.to(p) + EPSILON))
 
     def of(self, params: list[Tensor]) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-        """Return some of the parameters, and the first and second averages of their gradients."""
+        """Return some of the parameters, and the first and second moments of their gradients."""
         order = [next(k for k, p in enumerate(self.params) if p is param) for param in params]
         return params, [self.first[k] for k in order], [self.second[k] for k in order]
 
     def state(self) -> list[Tensor]:
         """Return every tensor that a step changes."""
-        return [self.count, *self.params, *self.first, *self.second, *self.averages]
+        return [self.count, *self.params, *self.first, *self.second, *self.ema]
 
 
 @cache

@@ -141,7 +141,7 @@ def train_all(
 ):  # fmt: skip
     """Take all steps of one network; INPUTS, OUTPUTS and SAMPLES are S, 2 A and M rounded up.
 
-    `memory` holds weights (I, O) and bias of each layer in turn, then Adam's two averages of them.
+    `memory` holds weights (I, O) and bias of each layer in turn, then Adam's two moments of them.
     """
     n = tl.program_id(0).to(tl.int64)
     row, unit_0, unit_1 = tl.arange(0, B), tl.arange(0, INPUTS), tl.arange(0, H1)

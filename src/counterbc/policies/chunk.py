@@ -33,7 +33,7 @@ class Chunk(Mixture):
     standardizes: ClassVar[bool] = True
     repeats_first: ClassVar[bool] = True
     reads_angles: ClassVar[bool] = True
-    average: ClassVar[float] = 0.002
+    ema_share: ClassVar[float] = 0.002
     steps: ClassVar[int | None] = 15_000
     learning_rate: ClassVar[float] = 1e-3
     hidden: tuple[int, ...] = (512, 512, 512, 512)

@@ -31,7 +31,7 @@ class Policy(ABC):
     """Training time of a step relative to a plain network of the same size."""
     steps: ClassVar[int | None] = None
     """The default number of gradient steps; None: it is chosen by cross-validation."""
-    average: ClassVar[float] = 0.0
+    ema_share: ClassVar[float] = 0.0
     """The share of each step's parameters in an exponential moving average, which acts in place of
     the last parameters; 0: there is none."""
     standardizes: ClassVar[bool] = False
@@ -55,7 +55,7 @@ class Policy(ABC):
     methods below they are one action of H · A numbers, step after step."""
     execute: int = field(default=1, kw_only=True)
     """How many of them are executed before the policy predicts again."""
-    averages: bool = field(default=False, kw_only=True)
+    average_chunks: bool = field(default=False, kw_only=True)
     """Whether the policy predicts at every step instead, and what its last predictions say about
     the same step is averaged."""
 
@@ -71,9 +71,9 @@ class Policy(ABC):
                 f"horizon is {self.horizon} and execute {self.execute}; a policy predicts 1 or "
                 "more actions and executes at least 1 and at most all of them"
             )
-        if self.averages and self.horizon == 1:
+        if self.average_chunks and self.horizon == 1:
             raise OptionError(
-                "averages needs predictions that overlap; give a horizon of 2 or more"
+                "average_chunks needs predictions that overlap; give a horizon of 2 or more"
             )
 
     @property
@@ -99,7 +99,7 @@ class Policy(ABC):
         """Return the policy that stands for this one where single actions are compared."""
         if self.horizon == 1:
             return self
-        return replace(self, horizon=1, execute=1, averages=False)
+        return replace(self, horizon=1, execute=1, average_chunks=False)
 
     def obs_shape(self, size: int) -> tuple[int, ...]:
         """Return the shape of an observation as users give it; a vector has `size` numbers."""

@@ -17,7 +17,7 @@ from counterbc.errors import DataError, Diverged, DominatedValues, InfeasibleAct
 from counterbc.methods import Method
 from counterbc.settings import Settings
 
-_KEPT = ("reach", "execute", "averages", "temperature", "euler")
+_KEPT = ("reach", "execute", "average_chunks", "temperature", "euler")
 """Fields that a policy keeps when its training continues."""
 
 

@@ -194,8 +194,8 @@ class NetworkStack:
     ) -> None:
         self.view = view
         self.params = {name: value.clone().requires_grad_() for name, value in params.items()}
-        average = view.method.policy.average
-        self.adam = Adam(list(self.params.values()), learning_rate, average)
+        ema_share = view.method.policy.ema_share
+        self.adam = Adam(list(self.params.values()), learning_rate, ema_share)
         self.loss = view.store.action.new_zeros(len(view.nets.pairs))  # (N,) of the last step
         tensors = StepTensors(
             policy_params=policy_params(self.params),
@@ -213,7 +213,7 @@ class NetworkStack:
     @property
     def deployed(self) -> Params:
         """The parameters that act: the last ones, or their moving average."""
-        values = self.adam.averages or self.params.values()
+        values = self.adam.ema or self.params.values()
         return {k: v.detach() for k, v in zip(self.params, values, strict=True)}
 
     def steps(self, position: Tensor, epoch: Tensor) -> None:
@@ -227,7 +227,7 @@ class NetworkStack:
         width = min(limit, int(view.nets.lengths.min()))
         position = torch.arange(width, device=self.loss.device).expand(len(self.loss), width)
         batch = view.batch(position, torch.zeros_like(position))
-        if not self.adam.averages:
+        if not self.adam.ema:
             return self.kernel.losses(batch)
         theta, phi = policy_params(self.deployed), weighting_params(self.deployed)
         return stacked_losses(view.method.policy, view.method.weighting, theta, phi, batch)
@@ -235,14 +235,14 @@ class NetworkStack:
     # Everything that a stopped training needs to resume
 
     def state(self) -> dict[str, Tensor]:
-        """Return parameters, Adam's averages and columns by name, without copies."""
+        """Return parameters, Adam's moments and columns by name, without copies."""
         state = {"adam/count": self.adam.count}
         for i, (name, value) in enumerate(self.params.items()):
             state[f"params/{name}"] = value.detach()
             state[f"adam/first/{name}"] = self.adam.first[i]
             state[f"adam/second/{name}"] = self.adam.second[i]
-            if self.adam.averages:
-                state[f"adam/average/{name}"] = self.adam.averages[i]
+            if self.adam.ema:
+                state[f"adam/ema/{name}"] = self.adam.ema[i]
         return state | {f"columns/{k}": v for k, v in self.view.columns.items()}
 
     @torch.no_grad()
