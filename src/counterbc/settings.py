@@ -21,6 +21,7 @@ PAPER_STEPS = 10_000
 NO_LIMIT = 1 << 30
 """A batch size that no dataset reaches."""
 
+_SHARE = "a number of at least 0 and below 1", lambda share: 0 <= share < 1
 _COUNT = ("an integer of 1 or more", lambda count: count >= 1)
 _COUNT_OR_AUTO = (f"{_COUNT[0]}, or auto", lambda count: count == "auto" or count >= 1)
 
@@ -87,6 +88,9 @@ class Settings:
     """Predict a chunk at every step, and average what the last chunks say about that step."""
     temperature: float | None = limited_field(None, "a number of 0 or more", _not_negative)
     """Scale of the initial noise when a flow acts; 0 is deterministic. By default the policy's."""
+    ema_share: float | None = limited_field(None, *_SHARE)
+    """Share of each step in a moving average of the weights, which acts in their place; 0 averages
+    nothing. By default the policy's: 0.002 of flow and chunk. Native kernels train without it."""
     relative: str = "auto"
     """The part of the observation that actions are relative to: the name of an observation key, or
     names separated by commas, one for each action dimension, - for an absolute one. auto: what the
@@ -118,9 +122,7 @@ class Settings:
     """The most pairs per gradient step where `batch` is not given."""
     learning_rate: float | None = limited_field(None, "a number above 0", lambda rate: rate > 0)
     """The learning rate of Adam; by default the policy's."""
-    held_out: float = limited_field(
-        0.0, "a number of at least 0 and below 1", lambda share: 0 <= share < 1
-    )
+    held_out: float = limited_field(0.0, *_SHARE)
     """Share of the episodes held out of training, for a curve of the held-out loss."""
     memory: float = limited_field(1.0, "a number of 0 or more", _not_negative)
     """GiB of counterfactuals that are kept in memory; more than that are computed in each step."""
@@ -160,7 +162,7 @@ class Settings:
         if self.hidden is not None:
             policy = replace(policy, hidden=self.hidden)
             weighting = weighting.with_hidden(self.hidden)
-        else:
+        elif pairs is not None:
             policy = policy.sized(pairs)
         if len(obs_shape) == 3:
             if not weighting.reads_images:
@@ -171,11 +173,11 @@ class Settings:
         return replace(method, support=support, policy=policy, weighting=weighting)
 
     def _chunks(self, policy: Policy) -> Policy:
-        """Return the policy with the history, chunks and temperature of these settings."""
+        """Return the policy with the history, chunks, average and temperature of these settings."""
         changes: dict[str, Any] = {}
         if self.horizon is not None:
             changes |= {"horizon": self.horizon, "execute": (self.horizon + 1) // 2}
-        for name in ("history", "execute", "temperature"):
+        for name in ("history", "execute", "temperature", "ema_share"):
             if getattr(self, name) is not None:
                 changes[name] = getattr(self, name)
         if "temperature" in changes and not hasattr(policy, "temperature"):
@@ -197,8 +199,8 @@ class Settings:
             kind = POLICIES[self.policy]
             usual, is_gaussian_cnn = kind(), kind in (GaussianCNN, GaussianCNNGRU)
             is_custom = policy.hidden != type(policy).hidden
-            hidden = policy.hidden if is_custom or is_gaussian_cnn else ()
-            policy = kind(hidden=hidden or usual.hidden, history=max(policy.history, usual.history))
+            hidden = policy.hidden if is_custom or is_gaussian_cnn else usual.hidden
+            policy = kind(hidden=hidden, history=max(policy.history, usual.history))
         return policy if self.modes is None else policy.with_modes(self.modes)
 
     @property

@@ -31,9 +31,6 @@ class Policy(ABC):
     """Training time of a step relative to a plain network of the same size."""
     steps: ClassVar[int | None] = None
     """The default number of gradient steps; None: it is chosen by cross-validation."""
-    ema_share: ClassVar[float] = 0.0
-    """The share of each step's parameters in an exponential moving average, which acts in place of
-    the last parameters; 0: there is none."""
     standardizes: ClassVar[bool] = False
     """Whether predicted actions are standardized in addition to the scale of their bounds."""
     repeats_first: ClassVar[bool] = False
@@ -58,13 +55,19 @@ class Policy(ABC):
     average_chunks: bool = field(default=False, kw_only=True)
     """Whether the policy predicts at every step instead, and what its last predictions say about
     the same step is averaged."""
+    ema_share: float = field(default=0.0, kw_only=True)
+    """The share of each step's parameters in an exponential moving average, which acts in place of
+    the last parameters; 0: there is none."""
 
     def __post_init__(self) -> None:
-        self._check_hidden()
+        if not self.hidden or min(self.hidden) < 1:
+            raise OptionError(f"hidden is {self.hidden}; give one positive width per layer")
         if self.history < 1:
             raise OptionError(f"history is {self.history}; a policy reads 1 or more observations")
         if self.reach < 1:
             raise OptionError(f"reach is {self.reach}; it must be 1 or more")
+        if not 0 <= self.ema_share < 1:
+            raise OptionError(f"ema_share is {self.ema_share}; it must be at least 0 and below 1")
         if not 1 <= self.execute <= self.horizon:
             raise OptionError(
                 f"horizon is {self.horizon} and execute {self.execute}; a policy predicts 1 or "
@@ -74,10 +77,6 @@ class Policy(ABC):
             raise OptionError(
                 "average_chunks needs predictions that overlap; give a horizon of 2 or more"
             )
-
-    def _check_hidden(self) -> None:
-        if not self.hidden or min(self.hidden) < 1:
-            raise OptionError(f"hidden is {self.hidden}; give one positive width per layer")
 
     @property
     def modes(self) -> int:
@@ -94,11 +93,8 @@ class Policy(ABC):
             "or leave modes out"
         )
 
-    def sized(self, pairs: int | None) -> Policy:
-        """Return the same policy with layers that suit this many pairs, unless they were given.
-
-        None stands for an unknown number of pairs.
-        """
+    def sized(self, pairs: int) -> Policy:
+        """Return the same policy with layers that suit this many pairs, unless they were chosen."""
         return self
 
     def one_step(self) -> Policy:
