@@ -2,10 +2,12 @@
 
 Every variant is tuned alike: gradient steps, temperature and, where it has one, Δ are chosen by the
 mean score on some seeds and starts (`--phase choose`), and reported on others (`--phase report`).
+Where errors are added, the moving average of the weights is chosen too, after the other settings.
 
-The labels from held-out flows in the stored rows were computed with other folds: episode i was held
-out of flow i mod 5, and each flow took the 1–99 % range of the actions from its own episodes. The
-library deals episodes to five folds at random, and takes the range from all.
+The labels from held-out flows in the stored rows of people and of two goals were computed with
+other folds: episode i was held out of flow i mod 5, and each flow took the 1–99 % range of the
+actions from its own episodes. The library deals episodes to five folds at random, and takes the
+range from all.
 """
 
 from __future__ import annotations
@@ -37,20 +39,23 @@ from counterbc.trainer import train
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.records import Record, Records, read_rows, write_rows
-from reproduction.studies.label_errors import smoothed, with_errors
+from reproduction.studies.label_errors import ERRORS, smoothed, with_errors
 
 WORLD = "push-t"
 PEOPLE, TWO_GOALS = "people", "two goals"
 RADII = {
-    PEOPLE: 0.05, "uniform 0.2": 0.2, "uniform 0.1": 0.1, "20 % outliers": 0.3,
-    "correlated 0.1": 0.2, TWO_GOALS: 0.2,
+    PEOPLE: 0.05, "uniform 0.2": 0.25, "20 % outliers": 0.4, "correlated 0.1": 0.25, TWO_GOALS: 0.2,
 }  # fmt: skip
-"""Δ of each kind of data: about the size of its errors."""
+"""Δ of each kind of data, in units of half the 1–99 % range: about the size of its errors."""
 STEPS = (5_000, 15_000)
 TEMPERATURES = (0.0, 0.5, 1.0)
+EMA_SHARE, NO_AVERAGE = Flow.ema_share, 0.0
+"""The usual share of the newest weights in the moving average, and the share without an average."""
+TUNED = ("steps", "radius", "temperature", "ema_share")
 SUCCESS = 0.95
 SEEDS = {"choose": 1090, "report": 2500}
-"""The first seed of each phase, which is also that of the starts and of the errors."""
+ERROR_SEEDS = {"choose": 1095, "report": 2510}
+"""The first seed of each phase, also of the starts and of the errors, without and with errors."""
 RELATIVE, ANGLE = "state[0],state[1]", "state[4]"
 """The disc's place, and the block's angle, which wraps in one of the files only."""
 FLOWS = HeldOut(folds=5, repeats=1, rounds=1, steps=5000)
@@ -89,11 +94,11 @@ class FlowOptions(StudyOptions):
 def run(options: FlowOptions) -> None:
     """Compute the missing rows of a phase and print the table."""
     records = Records(options.out / "flow" / "rows.json", indent=None, device=options.device)
-    jobs = {}
-    for about in candidates(options, records.rows):
-        if not records.has(**about):
-            jobs[", ".join(map(str, about.values()))] = partial(measure, about, options)
-    if jobs:
+    while jobs := {
+        ", ".join(map(str, about.values())): partial(measure, about, options)
+        for about in candidates(options, records.rows)
+        if not records.has(**about)
+    }:
         run_all(jobs, lambda _, rows: records.add(*rows), options.workers, bars=False)
     write_rows(records.rows, options.out / "flow")
     print(markdown(records.rows))
@@ -106,10 +111,14 @@ def candidates(options: FlowOptions, rows: list[Record]) -> Iterator[Record]:
             if not _applies(kind, variant):
                 continue
             about: Record = {"phase": options.phase, "kind": kind, "variant": variant}
+            best = chosen(rows, kind, variant)
             if options.phase == "choose":
                 for steps, radius in _grid(kind, variant):
-                    yield about | {"steps": steps, "radius": radius}
-            elif (best := chosen(rows, kind, variant)) is not None:
+                    yield about | {"steps": steps, "radius": radius, "ema_share": EMA_SHARE}
+                if best is not None and kind in ERRORS:
+                    del best["temperature"]  # every one is tried again
+                    yield about | best | {"ema_share": NO_AVERAGE}
+            elif best is not None:
                 yield about | best
 
 
@@ -129,28 +138,28 @@ def _grid(kind: str, variant: str) -> list[tuple[int, float]]:
 
 
 def chosen(rows: list[Record], kind: str, variant: str) -> Record | None:
-    """Return the steps, radius and temperature with the best mean score of the first phase."""
-    scores: dict[tuple[int, float, float], list[float]] = {}
+    """Return the settings with the best mean score of the first phase."""
+    scores: dict[tuple[float, ...], list[float]] = {}
     for row in rows:
         if (row["phase"], row["kind"], row["variant"]) == ("choose", kind, variant):
-            key = row["steps"], row["radius"], row["temperature"]
+            key = tuple(row[name] for name in TUNED)
             scores.setdefault(key, []).append(row["score"])
     if not scores:
         return None
     best = max(scores, key=lambda key: float(np.mean(scores[key])))
-    return dict(zip(("steps", "radius", "temperature"), best, strict=True))
+    return dict(zip(TUNED, best, strict=True))
 
 
 def measure(about: Record, options: FlowOptions) -> list[Record]:
     """Return a row per seed and temperature."""
     torch.set_num_threads(1)
-    first = SEEDS[about["phase"]]
+    first = first_seed(about)
     with reproducible():
         demos = dataset(about, options, first)
         changes = dict(VARIANTS[about["variant"]])
         method = "counter-bc" if "counterfactuals" in changes else "bc"
         radius = {"radius": about["radius"]} if method == "counter-bc" else {}
-        changes = {"relative": RELATIVE, "angles": ANGLE} | changes
+        changes = {"relative": RELATIVE, "angles": ANGLE, "ema_share": about["ema_share"]} | changes
         policies = train(
             demos, method, seeds=[first + k for k in range(options.seeds)], lag=0.0, offsets="none",
             steps=about["steps"], device=options.device, progress=False, **changes, **radius,
@@ -166,9 +175,7 @@ def _test(
 ) -> Iterator[Record]:
     if isinstance(policies.policy, Flow):
         policies = replace(policies, policy=replace(policies.policy, temperature=temperature))
-    e = evaluate(
-        policies, WORLD, episodes=options.episodes, seed=SEEDS[about["phase"]], progress=False
-    )
+    e = evaluate(policies, WORLD, episodes=options.episodes, seed=first_seed(about), progress=False)
     score = np.minimum(e.measures["best_coverage"] / SUCCESS, 1)
     for i, member in enumerate(policies.members):
         yield about | {
@@ -176,6 +183,12 @@ def _test(
             "success": float(e.measures["success"][i].mean()),
             "kernel": policies.run_config.kernel, "train_seconds": policies.run_config.seconds,
         }  # fmt: skip
+
+
+def first_seed(about: Record) -> int:
+    """Return the first seed of a phase and a kind of data."""
+    seeds = ERROR_SEEDS if about["kind"] in ERRORS else SEEDS
+    return seeds[about["phase"]]
 
 
 def dataset(about: Record, options: FlowOptions, seed: int) -> Demonstrations:
@@ -225,12 +238,15 @@ def markdown(rows: list[Record]) -> str:
             score, success = (np.array([v[k] for v in values]) for k in ("score", "success"))
             gap = "" if variant == "flow" or not plain else _difference(values, plain)
             radius = f"{best['radius']:g}" if best["radius"] else ""
+            average = "no" if best["ema_share"] == NO_AVERAGE else "yes"
             lines.append([
-                kind, variant, f"{best['steps']:,}", radius, f"{best['temperature']:g}",
+                kind, variant, f"{best['steps']:,}", radius, f"{best['temperature']:g}", average,
                 _text(mean_interval(score)), f"{100 * success.mean():.0f} %", gap,
             ])  # fmt: skip
-    header = ["data", "variant", "steps", "Δ", "T", "score", "success", "difference to flow"]
-    return markdown_table(header, lines)
+    columns = (
+        "data", "variant", "steps", "Δ", "T", "averaged", "score", "success", "difference to flow",
+    )  # fmt: skip
+    return markdown_table(columns, lines)
 
 
 def _reported(rows: list[Record], kind: str, variant: str) -> list[Record]:

@@ -1,8 +1,7 @@
 """Errors added to the actions that people recorded, and a filter to undo them before training.
 
-Errors are in the units of Δ, in which each action dimension spans [−1, 1]. People's actions in
-Push-T have no declared bounds, so their 1–99 % range does: 0.2 is ± 41 pixels in x and 40 in y.
-Errors are drawn once per recorded action.
+Errors are in units of half of Push-T's table: 0.2 is ± 51 pixels. They are drawn once per recorded
+action.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterbc.data.demonstrations import Demonstrations, Episode
-from counterbc.data.scaling import scaled_actions, user_actions
 
 Array = NDArray[Any]
+HALF_TABLE = 256  # pixels
 OUTLIERS, OUTLIER_SIZE = 0.2, 0.5
 CORRELATION = 0.9
 _WINDOW = 9  # steps of the Savitzky–Golay filter, of order 2
@@ -43,7 +42,6 @@ def correlated(size: float, shape: tuple[int, int], rng: np.random.Generator) ->
 
 ERRORS = {
     "uniform 0.2": (uniform, 0.2),
-    "uniform 0.1": (uniform, 0.1),
     "20 % outliers": (outliers, OUTLIERS),
     "correlated 0.1": (correlated, 0.1),
 }
@@ -56,8 +54,8 @@ def with_errors(demos: Demonstrations, kind: str, seed: int) -> Demonstrations:
     (draw, size), rng = ERRORS[kind], np.random.default_rng(seed)
 
     def changed(episode: Episode) -> Array:
-        scaled = scaled_actions(demos, episode.action)
-        return user_actions(demos, scaled + draw(size, scaled.shape, rng))
+        errors = draw(size, episode.action.shape, rng)
+        return np.asarray(episode.action + HALF_TABLE * errors)
 
     return _with_actions(demos, [changed(e) for e in demos.episodes])
 

@@ -24,7 +24,8 @@ RELABELLED = "labels from held-out flows"
 def _row(variant: str, steps: int, temperature: float, score: float, **facts: Any) -> Record:
     return {
         "phase": "choose", "kind": "people", "variant": variant, "steps": steps, "radius": 0.0,
-        "temperature": temperature, "score": score, "success": 0.0, "seed": 0,
+        "temperature": temperature, "ema_share": flow.EMA_SHARE, "score": score, "success": 0.0,
+        "seed": 0,
     } | facts  # fmt: skip
 
 
@@ -38,7 +39,7 @@ def _tuned() -> list[Record]:
 
 
 def test_the_best_mean_of_the_first_phase_is_chosen() -> None:
-    best = {"steps": 5000, "radius": 0.0, "temperature": 0.5}
+    best = {"steps": 5000, "radius": 0.0, "temperature": 0.5, "ema_share": flow.EMA_SHARE}
     assert chosen(_tuned(), "people", "flow") == best
     assert chosen(_tuned(), "people", "smoothed labels") is None
 
@@ -48,14 +49,29 @@ def test_the_report_trains_the_chosen_settings_alone() -> None:
     (about,) = candidates(options, _tuned())
     assert about == {
         "phase": "report", "kind": "people", "variant": "flow", "steps": 5000, "radius": 0.0,
-        "temperature": 0.5,
+        "temperature": 0.5, "ema_share": flow.EMA_SHARE,
+    }  # fmt: skip
+
+
+def test_weights_without_an_average_are_tried_at_the_best_settings_where_errors_are_added() -> None:
+    kinds = ("people", "uniform 0.2")
+    options = FlowOptions(kinds=kinds, variants=("flow",))
+    grid = len(flow.STEPS)
+    rows = [row | {"kind": kind} for kind in kinds for row in _tuned()[:4]]
+    assert len(list(candidates(options, []))) == 2 * grid
+    *_, last = trials = list(candidates(options, rows))
+    assert len(trials) == 2 * grid + 1
+    assert last == {
+        "phase": "choose", "kind": "uniform 0.2", "variant": "flow", "steps": 5000, "radius": 0.0,
+        "ema_share": flow.NO_AVERAGE,
     }  # fmt: skip
 
 
 def test_the_first_phase_tries_every_number_of_steps_with_the_radius_of_the_data() -> None:
     options = FlowOptions(kinds=("correlated 0.1", "two goals"), variants=(RELABELLED,))
     trials = [(a["kind"], a["steps"], a["radius"]) for a in candidates(options, [])]
-    assert trials == [(k, s, 0.2) for k in ("correlated 0.1", "two goals") for s in flow.STEPS]
+    radius = {"correlated 0.1": 0.25, "two goals": 0.2}
+    assert trials == [(k, s, radius[k]) for k in radius for s in flow.STEPS]
 
 
 def test_variants_are_trained_on_the_data_that_they_are_for() -> None:
@@ -76,7 +92,7 @@ def test_the_table_reports_the_chosen_settings_and_the_paired_difference() -> No
         rows.append(_row("flow", 15000, 0.0, 0.0, **facts))  # not chosen
         rows.append(_row("smoothed labels", 5000, 0.0, plain + 0.25, **facts))
     first, second = markdown(rows).strip().splitlines()[2:]
-    assert first.startswith("| people | flow | 5,000 |  | 0.5 | 0.600 [")
+    assert first.startswith("| people | flow | 5,000 |  | 0.5 | yes | 0.600 [")
     assert "| 50 % |" in first
     assert "+0.250 [+0.250, +0.250]" in second
 
