@@ -56,7 +56,16 @@ def test_the_format_is_detected_from_the_content(kind: str, tmp_path: Path) -> N
     assert load(path, format=kind).fingerprint() == demos.fingerprint()
 
 
-@pytest.mark.parametrize("content", [b"", b"x,y,z\n1,2,3\n", b"\0" * 100, b"\x89PNG", b"PK\5\6"])
+def test_a_format_that_cannot_choose_actions_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FORMATS, "mine", Format(OneValueFormat(), content="a word"))
+    (tmp_path / "demos").write_text("repeated 4 2.5")
+    with pytest.raises(OptionError, match="the format mine cannot choose actions"):
+        load(tmp_path / "demos", action=["x"])
+
+
+@pytest.mark.parametrize("content", [b"", b"1,2,3\n4,5,6\n", b"\0" * 100, b"\x89PNG", b"PK\5\6"])
 def test_an_unsupported_file_is_refused_with_the_list_of_formats(
     content: bytes, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -46,6 +47,37 @@ def test_a_declaration_of_the_actions_is_kept_by_a_conversion(
     status, _, err = call("inspect", taken, "--actions-are", "asked")
     assert status == 1
     assert "declares that its actions are taken, not asked" in " ".join(err.split())
+
+
+def test_keys_of_a_table_are_chosen_when_it_is_converted(
+    tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    path = tmp_path / "trial.csv"
+    rows = [f"{t},{t / 7},{-t},{t % 3}" for t in range(40)]
+    path.write_text("\n".join(["t,x,v,w", *rows]))
+    keys = ("--obs", "x", "--action", "w", "--action", "v")
+    call_json("convert", path, tmp_path / "trial.npz", *keys)
+    demos = load(tmp_path / "trial.npz")
+    assert (demos.obs_names, demos.action_names) == (("x",), ("w", "v"))
+    assert demos.action[4].tolist() == [1, -4]
+    status, _, err = call("inspect", path)
+    assert status == 1
+    assert "it has t, x, v, w; choose its columns with --obs and --action" in " ".join(err.split())
+
+
+def test_a_command_to_paste_repeats_how_the_data_were_read(
+    tmp_path: Path, demo_file: Path, call: Call
+) -> None:
+    with h5py.File(demo_file, "a") as file:
+        for demo in file["data"].values():
+            demo["my actions"] = demo["actions"][()]
+    keys = ("--obs", "state", "--action", "my actions", "--actions-are", "asked")
+    _, out, _ = call("radius", demo_file, *keys, "--steps", 2, "--repeats", 1)
+    words = shlex.split(out.split("Next: counterbc ")[1])
+    for key in ("--obs state", "--action my actions", "--actions-are asked"):
+        assert key in " ".join(words)
+    status, _, err = call(*words, "--steps", 2, "--out", tmp_path / "run")
+    assert status == 0, err
 
 
 def test_warnings_stay_off_stdout(demo_file: Path) -> None:

@@ -81,7 +81,10 @@ def test_an_episode_continues_across_the_blocks_of_reading(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("x,y\n1,2\n", "no column for the action; it has x, y; name the action columns"),
+        (
+            "x,y\n1,2\n",
+            "no column for the action; it has x, y; choose its columns with",
+        ),
         ("action\n1\n", "no column for the observation"),
         ("x,x,action\n1,2,3\n", "two columns named 'x'"),
         ("x,action\n1,two\n", "has a cell that is not a number .*two"),

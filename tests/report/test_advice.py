@@ -56,7 +56,7 @@ def parse_steps(steps: Sequence[Step]) -> list[Command]:
 
 
 def test_every_line_is_a_command_that_we_have(findings: Findings) -> None:
-    inputs = Inputs((ODD,), ("robomimic",), ("state", "goal"))
+    inputs = Inputs((ODD,), ("robomimic",), ("--obs", "state", "--obs", "goal"))
     one_source = replace(with_outliers(findings), sources=(Source("a", tuple(map(str, range(8)))),))
     commands = parse_steps(advice(one_source, inputs))
     assert [type(c).__name__ for c in commands] == ["ScoreCommand", "Train", "Train", "Clean"]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from counterbc.formats.stream import Stream
 
 Demos = Positional[tuple[Path, ...]]
+DATA_OPTIONS = ("obs", "action", "format", "trusted", "actions_are")
+"""How demonstrations are read; commands that are printed to paste repeat these options."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,9 @@ class DataCommand(Command):
     obs: UseAppendAction[tuple[str, ...]] = ()
     """Observation key to read; repeat it for several. By default every key that is not an image,
     and in files of robosuite the keys that robomimic trains on."""
+    action: UseAppendAction[tuple[str, ...]] = ()
+    """Key of the action, for files that do not name it action or actions; repeat it for several,
+    which are joined."""
     format: str | None = None
     """The format of the demonstrations; by default detected from their content."""
     trusted: bool = False
@@ -54,7 +59,11 @@ class DataCommand(Command):
             raise OptionError("no demonstrations were given; name one file or more")
         for path in paths:
             stream = open_stream(
-                path, self.obs or None, format=self.format, trusted=self.trusted
+                path,
+                self.obs or None,
+                action=self.action or None,
+                format=self.format,
+                trusted=self.trusted,
             ).subset(mask)
             if self.actions_are is not None:
                 stream = stream.declare(self.actions_are)

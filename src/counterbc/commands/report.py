@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.console import RenderableType
 
 from counterbc.commands.command import Json
-from counterbc.commands.data_command import Demos
+from counterbc.commands.data_command import DATA_OPTIONS, Demos
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 from counterbc.commands.options import Group
 from counterbc.printing import console
@@ -51,7 +51,7 @@ class Report(DiagnosisCommand):
         options = ReportOptions(**self.given_options("page"), **self.checked_options())
         datasets = [s.demonstrations() for s in self.streams(self.demos)]
         findings = find(datasets, options, _stage)
-        inputs = Inputs(self.demos, self.formats(self.demos), self.obs)
+        inputs = Inputs(self.demos, self.formats(self.demos), tuple(self.as_typed(*DATA_OPTIONS)))
         hashes = {p.name: sha256(p) for p in self.demos if p.is_file()}
         text = page(findings, inputs, datetime.now(UTC), hashes).encode("utf-8", "replace")
         with aside(self.out) as temporary:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.console import RenderableType
 
 from counterbc.commands.command import Json, plain_table, suggestion
-from counterbc.commands.data_command import Demos
+from counterbc.commands.data_command import DATA_OPTIONS, Demos
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from counterbc.diagnosis.meaning import Meaning
 
 UNITS = "each action dimension spans [-1, 1]"
-_DATA_OPTIONS = ("held_out", "obs", "format", "trusted", "actions_are", "device")
 _DISTANCES = ("distance", "90 %", "noise", "persistent")
 _MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
 
@@ -160,7 +159,7 @@ class ScoreCommand(DiagnosisCommand):
         if "kernel" in self.given_options("settings"):
             changes["kernel"] = self.kernel
         changes |= {"exclude": exclude, "write_mask": "good", "out": "marked.hdf5"}
-        typed = self.as_typed(*_DATA_OPTIONS, changes=changes)
+        typed = self.as_typed("held_out", *DATA_OPTIONS, "device", changes=changes)
         return suggestion("score", self.demos[0], *typed)
 
 

@@ -10,11 +10,10 @@ from typing import Any
 from rich.console import RenderableType
 
 from counterbc.commands.command import Json, suggestion
+from counterbc.commands.data_command import DATA_OPTIONS
 from counterbc.commands.method_command import MethodCommand
 
-_REPEATED = (
-    "obs", "format", "trusted", "actions_are", "method", "preset", "settings", "device",
-)  # fmt: skip
+_REPEATED = (*DATA_OPTIONS, "method", "preset", "settings", "device")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
 from counterbc.commands.command import Json, suggestion
+from counterbc.commands.data_command import DATA_OPTIONS
 from counterbc.commands.method_command import MethodCommand
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class Train(MethodCommand):
         env = ["--env", "ENVIRONMENT"] if demos.env is None else []
         step = suggestion("evaluate", self.out, *env)
         if policies.diverged.all():
-            step = f"{suggestion('inspect', *self.demos)}; every member diverged"
+            step = suggestion("inspect", *self.demos, *self.as_typed(*DATA_OPTIONS))
+            step += "; every member diverged"
         output.append(f"\nWritten to {self.out}. Next: {step}")
         return payload, output
 

@@ -43,6 +43,8 @@ class FileCell(WorldCell):
     subset: Subset = ALL
     obs: tuple[str, ...] = ()
     """Observation keys to read; by default all that are not images."""
+    action: tuple[str, ...] = ()
+    """Keys of the action, if the file does not name it action or actions."""
     cleaned: bool = False
     """Learn from the cleaned actions instead of the demonstrated ones."""
     seeds: int = 5
@@ -66,6 +68,8 @@ class FileCell(WorldCell):
     def about(self) -> dict[str, Any]:
         about = super().about | {"data": content_hash(self.file)}
         del about["file"]
+        if not self.action:  # so that the names of cells are those from before there was a choice
+            del about["action"]
         return about
 
     @property
@@ -93,16 +97,17 @@ class FileCell(WorldCell):
         columns = super().columns
         # Text, so that the rows of all cells have columns of the same types.
         texts = {name: join_value(columns[name]) for name in ("radius", "changes", "obs")}
+        columns.pop("action", None)
         return columns | {"label": self.label, "subset": str(self.subset)} | texts
 
     def check(self) -> None:
-        demos = self.subset.of(load_file(self.file, self.obs), 0)
+        demos = self.subset.of(load_file(self.file, self.obs, self.action), 0)
         check_data(self.method, self.settings, demos)
         if self.world is not None:
             check_spaces(self.world, demos)
 
     def datasets(self, device: str | None = None) -> list[Demonstrations]:
-        demos = load_file(self.file, self.obs)
+        demos = load_file(self.file, self.obs, self.action)
         seeds = range(self.seeds if self.subset.random else 1)
         return self.clean([self.subset.of(demos, k) for k in seeds], device)
 

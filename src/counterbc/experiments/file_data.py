@@ -77,12 +77,15 @@ def _hash(path: Path, files: tuple[Path, ...], state: Any) -> str:
     return whole.hexdigest()[:16]
 
 
-def load_file(file: Path, obs: tuple[str, ...]) -> Demonstrations:
+def load_file(file: Path, obs: tuple[str, ...], action: tuple[str, ...] = ()) -> Demonstrations:
     """Return the demonstrations of a file; the last one that was read stays in memory."""
-    return _load(file, obs, content_hash(file))
+    return _load(file, obs, action, content_hash(file))
 
 
 @lru_cache(maxsize=1)  # cells of the same file often follow each other
-def _load(file: Path, obs: tuple[str, ...], content: str) -> Demonstrations:
+def _load(
+    file: Path, obs: tuple[str, ...], action: tuple[str, ...], content: str
+) -> Demonstrations:
     """Read the file; `content` is its hash, so that a changed file is read again."""
-    return replace(load(file, obs or None), source=file.name)  # rows must not contain folders
+    demos = load(file, obs or None, action=action or None)
+    return replace(demos, source=file.name)  # rows must not contain folders

@@ -26,6 +26,7 @@ from counterbc.supports import Demonstrated
 
 FILE_KEYS: dict[str, Any] = {
     "file": str, "name": str | None, "env": str, "obs": tuple[str, ...],
+    "action": tuple[str, ...],
     **get_type_hints(Subset), "cleaned": bool,
 }  # fmt: skip
 """The types of the keys of a file; those with None may be null in JSON, as if they were absent."""
@@ -136,8 +137,8 @@ class Grid:
         names = [f.name for f in fields(Subset) if f.name in data]
         subset = Subset(**{name: _as_tuple(data[name]) for name in names})
         file = self.folder / data["file"]
-        options |= {"file": file, "subset": subset, "obs": tuple(data.get("obs", ()))}
-        options |= {"cleaned": data.get("cleaned", False)}
+        options |= {name: tuple(data.get(name, ())) for name in ("obs", "action")}
+        options |= {"file": file, "subset": subset, "cleaned": data.get("cleaned", False)}
         cell = (
             FileCell(world=data["env"], **tests, **options)
             if "env" in data

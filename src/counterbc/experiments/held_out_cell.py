@@ -42,7 +42,7 @@ class HeldOutCell(FileCell):
 
     def split(self, seed: int) -> tuple[Demonstrations, Demonstrations]:
         """Return the training data and the held-out episodes of a seed."""
-        demos = self.subset.episodes(load_file(self.file, self.obs), seed)
+        demos = self.subset.episodes(load_file(self.file, self.obs, self.action), seed)
         training, test = demos.split(self.test_share, seed)
         return self.subset.sample(training, seed), test
 

@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -86,7 +87,7 @@ FORMATS = {
         writable=True,
         suffixes=(".npz",),
     ),
-    "csv": Format(f"{_PACKAGE}.csv", content="a text file whose first line names an action"),
+    "csv": Format(f"{_PACKAGE}.csv", content="a text file whose first line names its columns"),
     "lerobot": Format(f"{_PACKAGE}.lerobot", content="a folder with meta/info.json", writable=True),
     "minari": Format(
         f"{_PACKAGE}.minari", content="a folder with Minari's metadata.json", writable=True
@@ -99,21 +100,25 @@ def load(
     path: str | Path,
     obs: Sequence[str] | None = None,
     *,
+    action: Sequence[str] | None = None,
     format: str | None = None,
     trusted: bool = False,
 ) -> Demonstrations:
     """Read a dataset into memory. The format is detected from the content unless it is named.
 
     `obs` names the observation keys to read, in that order; the default is every key that is not
-    an image. `trusted` lifts the bounds of `counterbc.formats.untrusted`.
+    an image. `action` names the keys of the action, for files that do not call it `action`.
+    `trusted` lifts the bounds of `counterbc.formats.untrusted`.
     """
-    return open_stream(path, obs, format=format, trusted=trusted).demonstrations()
+    stream = open_stream(path, obs, action=action, format=format, trusted=trusted)
+    return stream.demonstrations()
 
 
 def open_stream(
     path: str | Path,
     obs: Sequence[str] | None = None,
     *,
+    action: Sequence[str] | None = None,
     format: str | None = None,
     trusted: bool = False,
 ) -> Stream:
@@ -124,9 +129,13 @@ def open_stream(
     """
     path = Path(path)
     check_there(path)
-    functions = _functions(format or detect(path))
+    name = format or detect(path)
+    stream_of: Callable[..., Stream] = _functions(name).stream
+    keys = (obs,) if action is None else (obs, action)
+    if action is not None and len(signature(stream_of).parameters) < 3:
+        raise OptionError(f"the format {name} cannot choose actions; leave --action out")
     with trusting(trusted), boundary(path):
-        return functions.stream(path, obs).guarded(path, trusted)
+        return stream_of(path, *keys).guarded(path, trusted)
 
 
 def save(

@@ -3,7 +3,7 @@
     episode, operator, reward       optional columns; episode_index and episode_id also name the
                                     episode
     action, action_0, action.x …    the action: `action` or `actions`, alone or followed by a digit
-                                    or one of _ . [ -
+                                    or one of _ . [ -; --action chooses other columns
     done, index, timestamp …        counters and end marks, and the index column of pandas, are
                                     left out unless --obs chooses them
     every other column              the observation; each is a key that --obs can choose
@@ -38,36 +38,35 @@ _COUNTERS = (
     "", "Unnamed: 0", "index", "frame_index", "task_index", "timestamp", "step", "done", "dones",
     "terminated", "truncated", "terminal", "timeout",
 )  # fmt: skip
+_NAME = re.compile(r"[A-Za-z_][\w .:/()\[\]%°-]*|")  # or the empty one of pandas' index column
 _FIRST_LINE = 2**20  # bytes; a longer first line is not a header row
 
 
 def recognizes(path: Path) -> bool:
-    """Return whether a path is a text file whose first line names an action."""
+    """Return whether a path is a text file whose first line is a row of column names."""
     if not path.is_file():
         return False
     try:
-        return bool(_read_columns(path).action)
+        columns = read_columns(path)
     except (FormatError, OSError):
         return False
+    return bool(columns.action) or columns.is_header
 
 
-def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
-    """Open a file; `obs` names columns of the observation, in that order."""
+def stream(
+    path: str | Path, obs: Sequence[str] | None = None, action: Sequence[str] | None = None
+) -> Stream:
+    """Open a file; `obs` and `action` name columns, in that order."""
     path = Path(path)
     if not path.is_file():
         raise FormatError(f"{path} is not a file; give the path of a CSV file")
-    columns = replace(_read_columns(path), obs_choice=None if obs is None else tuple(obs))
-    candidates, used = set(columns.obs_candidates), set(columns.used_names)
-    for key in obs or ():
-        if key not in candidates:
-            allowed_names = ", ".join(columns.obs_candidates)
-            raise FormatError(f"{path} has no observation column {key!r}; allowed: {allowed_names}")
-    if not columns.action or not columns.obs:
-        role = "action" if not columns.action else "observation"
-        raise FormatError(
-            f"{path} has no column for the {role}; it has {', '.join(columns.names)}; name the "
-            "action columns action or action_0, action_1, …"
-        )
+    columns = replace(
+        read_columns(path),
+        obs_choice=None if obs is None else tuple(obs),
+        action_choice=None if action is None else tuple(action),
+    )
+    _check_choice(columns, path)
+    used = set(columns.used_names)
     header = Header(
         action_names=columns.action,
         obs_names=columns.obs,
@@ -78,24 +77,59 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
     return Stream(header, _raw_episodes(path, columns)).choose(obs)
 
 
+def _check_choice(columns: Columns, path: Path) -> None:
+    """Refuse columns that do not exist, and a file without observation or action."""
+    roles = (
+        ("observation", columns.obs_choice, columns.obs_candidates),
+        ("action", columns.action_choice, columns.unlabelled),
+    )
+    for role, choice, candidates in roles:
+        for key in choice or ():
+            if key not in candidates:
+                raise FormatError(
+                    f"{path} has no {role} column {key!r}; allowed: {', '.join(candidates)}"
+                )
+    if not columns.action or not columns.obs:
+        role = "action" if not columns.action else "observation"
+        raise FormatError(
+            f"{path} has no column for the {role}; it has {', '.join(columns.names)}; choose its "
+            "columns with --obs and --action, or name the action columns action or action_0, "
+            "action_1, …"
+        )
+
+
 @dataclass(frozen=True)
-class _Columns:
+class Columns:
     """The names in the header row and their roles."""
 
     names: tuple[str, ...]
     delimiter: str
     obs_choice: tuple[str, ...] | None = None
     """The columns of the observation; None: all candidates that are not counters."""
+    action_choice: tuple[str, ...] | None = None
+    """The columns of the action; None: those that are named so."""
+
+    @property
+    def is_header(self) -> bool:
+        """Whether there are two columns or more, all with names that look like names."""
+        return len(self.names) > 1 and all(map(_NAME.fullmatch, self.names))
 
     @cached_property
     def action(self) -> tuple[str, ...]:
+        if self.action_choice is not None:
+            return self.action_choice
         return tuple(c for c in self.names if _ACTION.fullmatch(c))
+
+    @cached_property
+    def unlabelled(self) -> tuple[str, ...]:
+        """The columns that are no label."""
+        labels = set(self.labels.values())
+        return tuple(c for c in self.names if c not in labels)
 
     @cached_property
     def obs_candidates(self) -> tuple[str, ...]:
         """The columns that can be part of the observation."""
-        others = {*self.action, *self.labels.values()}
-        return tuple(c for c in self.names if c not in others)
+        return tuple(c for c in self.unlabelled if c not in self.action)
 
     @cached_property
     def obs(self) -> tuple[str, ...]:
@@ -116,7 +150,8 @@ class _Columns:
         return (*self.labels.values(), *self.obs, *self.action)
 
 
-def _read_columns(path: Path) -> _Columns:
+def read_columns(path: Path) -> Columns:
+    """Return the columns that the first line of a file names."""
     with Guard(path), path.open("rb") as file:
         line = file.readline(_FIRST_LINE)
     try:
@@ -136,7 +171,7 @@ def _read_columns(path: Path) -> _Columns:
     if len(set(names)) < len(names):
         twice = next(n for n, count in Counter(names).items() if count > 1)
         raise FormatError(f"{path} has two columns named {twice!r}; rename one")
-    return _Columns(names, delimiter)
+    return Columns(names, delimiter)
 
 
 @dataclass
@@ -158,7 +193,7 @@ class _OpenEpisode:
         )
 
 
-def _raw_episodes(path: Path, columns: _Columns) -> Iterator[RawEpisode]:
+def _raw_episodes(path: Path, columns: Columns) -> Iterator[RawEpisode]:
     current: _OpenEpisode | None = None
     complete: set[str] = set()
     for batch in _batches(path, columns):
@@ -196,7 +231,7 @@ def _blocks(
         yield episode_name(ids[start]), (operators[start] or None) if has_operators else None, rows
 
 
-def _batches(path: Path, columns: _Columns) -> Iterator[dict[str, Any]]:
+def _batches(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
     """Yield a few thousand rows at a time: obs and action (T, …), and the labels that exist."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv

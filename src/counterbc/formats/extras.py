@@ -29,6 +29,16 @@ from counterbc.errors import FormatError
 from counterbc.formats import json_files
 from counterbc.formats.stream import Header, RawEpisode
 
+ACTION_FACTS = (
+    "action_low",
+    "action_high",
+    "action_set",
+    "action_names",
+    "actions_are",
+    "relative",
+)
+"""Fields of a `Header` that only hold for the action they were written with."""
+
 
 @dataclass(frozen=True)
 class Extras:
@@ -55,6 +65,11 @@ class Extras:
             else raw.reward if reward else None,
             selected=raw.selected if selected is None else np.array(selected, bool),
         )  # fmt: skip
+
+    def without_action(self) -> Extras:
+        """Return the same without the facts of the action, for one that is chosen by name."""
+        facts = {k: v for k, v in self.header.items() if k not in ACTION_FACTS}
+        return replace(self, header=facts)
 
     def check_fits(self, lengths: Sequence[int], label: str) -> None:
         """Raise a `FormatError` if the episodes changed, since they are matched by position."""

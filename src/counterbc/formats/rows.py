@@ -80,6 +80,39 @@ def episode_name(value: Any) -> str:
     return f"demo_{number.lstrip('0') or '0'}" if is_number else text
 
 
+def join(parts: Sequence[Array]) -> Array:
+    """Return arrays of T rows side by side, (T, D); one image or matrix stays as it is."""
+    return column(parts[0]) if len(parts) == 1 else np.concatenate(list(map(column, parts)), axis=1)
+
+
+def vector_keys(
+    keys: Sequence[str], shapes: Sequence[tuple[int, ...]], label: str
+) -> tuple[tuple[str, int], ...]:
+    """Return the keys of an observation and their widths; none for a single image."""
+    if len(shapes) == 1 and len(shapes[0]) > 2:
+        return ()
+    for key, shape in zip(keys, shapes, strict=True):
+        if len(shape) > 2:
+            raise FormatError(
+                f"{label}: {key} has shape {shape}, which cannot be joined with others; choose one "
+                "image or only vectors"
+            )
+    return tuple((key, _width(shape)) for key, shape in zip(keys, shapes, strict=True))
+
+
+def dimension_names(keys: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> tuple[str, ...]:
+    """Return a name for each number of a row: the key, with a number where it has several."""
+    names: list[str] = []
+    for key, shape in zip(keys, shapes, strict=True):
+        width = _width(shape)
+        names += [key] if width == 1 else [f"{key}[{i}]" for i in range(width)]
+    return tuple(names)
+
+
+def _width(shape: tuple[int, ...]) -> int:
+    return 1 if len(shape) < 2 else shape[-1]
+
+
 def column(values: Array) -> Array:
     """Return an array (T,) as (T, 1); others unchanged."""
     return values[:, None] if values.ndim == 1 else values

@@ -3,7 +3,8 @@
 A format is a module or an object with these functions:
 
     recognizes(path) -> bool            whether the content of a path has this format; must be fast
-    stream(path, obs=None) -> Stream    open a dataset; `obs` names observation keys, in that order
+    stream(path, obs, action) -> Stream open a dataset; `obs` and `action` name keys, in that order,
+                                        or are None; `action` is only given if the user chose it
     write(data, path) -> list[str]      optional: write a dataset, return what could not be stored
 
 A `Stream` is a `Header` and an iterator of `RawEpisode`s. Readers yield episodes as the file holds

@@ -23,12 +23,12 @@ class Inputs:
     paths: tuple[Path, ...]
     formats: tuple[str, ...]
     """The format of each path."""
-    obs: tuple[str, ...] = ()
+    typed: tuple[str, ...] = ()
+    """The options that chose what is read, as they were typed."""
 
     def command(self, name: str, *options: str) -> str:
         """Return a line that runs a command on the same data."""
-        keys = [word for key in self.obs for word in ("--obs", key)]
-        return shlex.join(["counterbc", name, *map(str, self.paths), *keys, *options])
+        return shlex.join(["counterbc", name, *map(str, self.paths), *self.typed, *options])
 
     def beside(self, suffix: str) -> str:
         """Return a new name in the current folder with the ending of the first path."""

@@ -53,7 +53,7 @@ def test_info_that_is_not_a_json_object_is_refused(
         ({"total_frames": 6}, "declares 6 frames, but the episodes add up to 5"),
         ({"total_frames": 10**15}, "the episodes add up to 5"),
         ({"chunks_size": 0}, "chunks_size is 0; expected a whole number of at least 1"),
-        ({"features": {}}, "no feature is an observation"),
+        ({"features": {}}, "no numeric feature named action; it has none"),
         ({"features": {"action": 1}}, "feature 'action' is 1; expected an object"),
         ({"data_path": None}, "data_path is None; expected a text"),
         ({"data_path": "data/nowhere.parquet"}, r"nowhere\.parquet is missing"),

@@ -21,6 +21,7 @@ from tests.formats.lerobot.foreign import (
     FEATURES,
     IMAGE,
     LENGTHS,
+    columns,
     foreign,
     images,
     with_images,
@@ -111,3 +112,41 @@ def test_extras_that_are_no_file_are_not_taken_for_missing(tmp_path: Path) -> No
     path.mkdir()
     with pytest.raises(CounterBCError, match=r"counterbc\.json is not a file"):
         load(tmp_path / "demos")
+
+
+OPENPI: dict[str, dict[str, Any]] = {
+    "image": IMAGE,
+    "state": {"dtype": "float32", "shape": [2], "names": ["x", "y"]},
+    "actions": {"dtype": "float32", "shape": [2], "names": ["a", "b"]},
+    "episode_index": {"dtype": "int64", "shape": [1], "names": None},
+}
+
+
+def test_features_without_prefixes_are_read_as_openpi_names_them(tmp_path: Path) -> None:
+    cells = [{"bytes": b, "path": None} for b in images("PNG")]
+    extra = []
+    for i, (n, end) in enumerate(zip(LENGTHS, ENDS, strict=True)):
+        numbers = columns(i, end - n, n)
+        extra.append({
+            "image": pa.array(cells[end - n : end]), "state": numbers["observation.state"],
+            "actions": numbers["action"],
+        })  # fmt: skip
+    root = foreign(tmp_path / "demos", OPENPI, extra)
+    demos = load(root)
+    assert (demos.obs_names, demos.action_names) == (("x", "y"), ("a", "b"))
+    assert demos.action[0].tolist() == [0, 0.5]
+    assert load(root, ["image"]).obs_shape == (6, 8, 3)
+    with pytest.raises(CounterBCError, match="it has image, state, actions, episode_index; choose"):
+        load(root, action=["command"])
+
+
+def test_an_action_that_is_not_chosen_is_no_observation_unless_it_is_named(tmp_path: Path) -> None:
+    names = {"state": FEATURES["observation.state"], "actions": FEATURES["action"]}
+    names |= {"actions_raw": FEATURES["action"], "episode_index": FEATURES["episode_index"]}
+    extra = []
+    for i, (n, end) in enumerate(zip(LENGTHS, ENDS, strict=True)):
+        pairs = columns(i, end - n, n)["action"]
+        extra.append(dict.fromkeys(("state", "actions", "actions_raw"), pairs))
+    root = foreign(tmp_path / "demos", names, extra)
+    assert load(root).obs_keys == (("state", 2),)
+    assert load(root, ["actions_raw"]).obs_keys == (("actions_raw", 2),)

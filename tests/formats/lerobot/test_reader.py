@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from counterbc.errors import FormatError
 from counterbc.formats import (
     lerobot,
     load,
+    open_stream,
 )
 from tests.formats.lerobot.editing import (
     FILE,
@@ -227,3 +229,14 @@ def test_a_folder_in_the_place_of_a_file_is_refused(root: Path) -> None:
 def test_masks_that_are_no_lists_of_episodes_are_refused(root: Path, content: str) -> None:
     (root / "meta/robomimic_masks.json").write_text(content)
     assert_refused(root, r"robomimic_masks\.json")
+
+
+def test_version_2_may_number_its_chunks_as_version_3_does(data: Path, tmp_path: Path) -> None:
+    root = tmp_path / "g1"
+    shutil.copytree(data / "fixtures/lerobot_v21_g1", root)
+    path = root / "meta/info.json"
+    path.chmod(0o600)
+    path.parent.chmod(0o700)
+    template = "data/chunk-{chunk_index:03d}/episode_{episode_index:06d}.parquet"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"data_path": template}))
+    assert next(open_stream(root).raw_episodes).action.shape[1] == 26

@@ -10,11 +10,12 @@
 | videos/… | all | videos, read with PyAV |
 | meta/counterbc.json | ours | what LeRobot has no field for; see extras.py |
 
-By default the observation is every numeric observation.* feature, observation.state first. Videos
-and images are read if they are chosen, or if there is nothing else. next.reward and next.success
-are reward and success. Each task becomes a mask "task: …" of its episodes.
-meta/robomimic_masks.json and robomimic_env_args.json are read if a converter from robomimic wrote
-them.
+By default the observation is every numeric observation.* feature, observation.state first, or, if
+nothing is named so, every numeric feature that is no action and no label. The action is `action`,
+or its parts action.*, or `actions`. Videos and images are read if they are chosen, or if there is
+nothing else. next.reward and next.success are reward and success. Each task becomes a mask
+"task: …" of its episodes. meta/robomimic_masks.json and robomimic_env_args.json are read if a
+converter from robomimic wrote them.
 """
 
 from counterbc.formats.lerobot.reader import recognizes, stream

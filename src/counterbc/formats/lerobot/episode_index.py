@@ -69,7 +69,8 @@ def _from_lines(info: Info) -> list[EpisodeEntry]:
 def _entry_with_file(info: Info, line: dict[str, Any], path: Path) -> EpisodeEntry:
     index = json_files.count(line, "episode_index", path)
     length = json_files.count(line, "length", path)
-    numbers = {"episode_chunk": index // info.chunk, "episode_index": index}
+    chunk = index // info.chunk
+    numbers = {"episode_chunk": chunk, "chunk_index": chunk, "episode_index": index}
     file = info.file(info.data_path, **numbers)
     cameras = [f.name for f in info.features.values() if f.dtype == "video"]
     videos = {

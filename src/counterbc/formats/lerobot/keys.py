@@ -10,6 +10,12 @@ from counterbc.formats.extras import Extras
 from counterbc.formats.lerobot.info import Feature, Info
 
 STATE, ENVIRONMENT = "observation.state", "observation.environment_state"
+INDICES = ("timestamp", "frame_index", "episode_index", "index", "task_index")
+LABELS = (
+    *INDICES, "reward", "success", "done", "terminated", "truncated", "selected", "task",
+    "annotation",
+)  # fmt: skip
+"""Features that are no observation, whatever else a dataset has."""
 
 
 @dataclass(frozen=True)
@@ -23,15 +29,36 @@ class Key:
     names: tuple[str, ...]
 
 
-def feature_keys(info: Info) -> list[Key]:
-    """Return the observation.* features; the state of the robot and its environment come first."""
+def feature_keys(info: Info, actions: Sequence[Feature] = ()) -> list[Key]:
+    """Return what can be an observation: features that are no text, label or action.
+
+    The state of the robot and its environment come first, then the other observation.* features.
+    """
     first = {STATE: 0, ENVIRONMENT: 1}
-    names = sorted(info.features, key=lambda n: first.get(n, 2))
+    names = sorted(info.features, key=lambda n: first.get(n, 2 if _is_observation(n) else 3))
+    others = {*LABELS, *(f.name for f in actions)}
     return [
         _whole(info.features[n])
         for n in names
-        if n.startswith("observation.") and info.features[n].dtype != "string"
+        if info.features[n].dtype != "string" and n not in others and not n.startswith("next.")
     ]
+
+
+def action_features(info: Info, action: Sequence[str] | None = None) -> list[Feature]:
+    """Return the features that `action` names; by default `action`, its parts action.arm,
+    action.gripper, …, or `actions`."""
+    features = info.features
+    parts = [name for name in features if name.startswith("action.")]
+    usual = ["action"] if "action" in features else parts or ["actions"]
+    names = usual if action is None else action
+    for name in names:
+        if name not in features or not features[name].numeric:
+            raise FormatError(
+                f"{info.path}: there is no numeric feature named "
+                f"{'action' if action is None else name}; it has {', '.join(features) or 'none'}; "
+                "choose the action from these with --action, or action=[…] in Python"
+            )
+    return [features[name] for name in names]
 
 
 def extras_keys(info: Info, extras: Extras, features: Sequence[str], label: str) -> list[Key]:
@@ -53,17 +80,24 @@ def extras_keys(info: Info, extras: Extras, features: Sequence[str], label: str)
         keys.append(Key(name, feature, starts[feature_name], width, names))
         starts[feature_name] += width
         end += width
-    return keys + [k for k in feature_keys(info) if k.feature.camera]
+    cameras = [k for k in feature_keys(info) if k.feature.camera]
+    return keys + [k for k in cameras if _is_observation(k.name)]
 
 
 def choose_keys(keys: Sequence[Key], obs: Sequence[str] | None, info: Info) -> list[Key]:
-    """Return the keys that `obs` names, in that order; by default all vectors, or one camera."""
+    """Return the keys that `obs` names, in that order; by default all vectors, or one camera.
+
+    If any key is named observation.…, the others are only read if they are chosen, and so is what
+    is called an action.
+    """
     if not keys:
         raise FormatError(
             f"{info.path}: no feature is an observation; it has {', '.join(info.features)}; "
             "name observations observation.state, observation.…"
         )
-    choice = [k for k in keys if k.feature.vector] or list(keys)
+    usual = [k for k in keys if _is_observation(k.feature.name)]
+    usual = usual or [k for k in keys if not k.name.startswith("action")]
+    choice = [k for k in usual if k.feature.vector] or list(usual)
     if obs is not None:
         choice = [_find(keys, name, info) for name in obs]
     if not choice or (len(choice) > 1 and any(k.feature.camera for k in choice)):
@@ -83,6 +117,10 @@ def _find(keys: Sequence[Key], name: str, info: Info) -> Key:
                 return key
     names = ", ".join(k.name for k in keys)
     raise FormatError(f"{info.path}: there is no observation {name!r}; allowed: {names}")
+
+
+def _is_observation(name: str) -> bool:
+    return name.startswith("observation.")
 
 
 def _whole(feature: Feature) -> Key:

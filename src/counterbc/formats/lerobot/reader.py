@@ -18,7 +18,9 @@ from counterbc.formats.extras import Extras, lost_digits, read_extras
 from counterbc.formats.lerobot.episode_index import EpisodeEntry, read_index, split_by_file
 from counterbc.formats.lerobot.info import Feature, Info, read_info
 from counterbc.formats.lerobot.keys import (
+    INDICES,
     Key,
+    action_features,
     choose_keys,
     dimension_names,
     extras_keys,
@@ -28,7 +30,6 @@ from counterbc.formats.lerobot.writer import EXTRAS, TASK
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
 _SCALARS = ("next.reward", "next.success")
-_INDICES = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 
 
 def recognizes(path: Path) -> bool:
@@ -36,15 +37,21 @@ def recognizes(path: Path) -> bool:
     return isfile(path / "meta" / "info.json")
 
 
-def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
-    """Open a dataset; `obs` names the observation features to read, in that order."""
+def stream(
+    path: str | Path, obs: Sequence[str] | None = None, action: Sequence[str] | None = None
+) -> Stream:
+    """Open a dataset; `obs` and `action` name the features to read, in that order."""
     root = Path(path)
     info = read_info(root)
     entries = read_index(info)
-    extras, keys = _read_extras(info) if lexists(root / EXTRAS) else (None, feature_keys(info))
-    if extras is not None:
+    actions = action_features(info, action)
+    extras, keys = None, feature_keys(info, actions)
+    if lexists(root / EXTRAS):
+        extras, keys = _read_extras(info)
         extras.check_fits([entry.length for entry in entries], str(root / EXTRAS))
-    dataset = _Dataset(info, entries, extras, choose_keys(keys, obs, info))
+        if action is not None and list(action) != ["action"]:
+            extras = extras.without_action()
+    dataset = _Dataset(info, entries, extras, choose_keys(keys, obs, info), actions)
     return Stream(dataset.header(dataset.left_out(keys)), dataset.raw_episodes())
 
 
@@ -65,11 +72,12 @@ class _Dataset:
     entries: Sequence[EpisodeEntry]
     extras: Extras | None
     keys: Sequence[Key]
+    actions: Sequence[Feature]
 
     def left_out(self, all_keys: Sequence[Key]) -> tuple[str, ...]:
         """Return what the dataset holds that is not read."""
-        features, actions = self.info.features, _actions(self.info)
-        names = {*_SCALARS, *_INDICES, *(f.name for f in actions)}
+        features, actions = self.info.features, self.actions
+        names = {*_SCALARS, *INDICES, *(f.name for f in actions)}
         names |= {k.feature.name for k in all_keys} | ({"selected"} if self.extras else set())
         numeric = [f for f in (*actions, *(k.feature for k in self.keys)) if f.numeric]
         wide = any("64" in feature.dtype for feature in numeric)
@@ -86,7 +94,7 @@ class _Dataset:
             env_args.setdefault("robot_type", info.robot)
         vectors = [k for k in self.keys if not k.feature.camera]
         fields: dict[str, Any] = {
-            "action_names": tuple(n for f in _actions(info) for n in dimension_names(f)),
+            "action_names": tuple(n for f in self.actions for n in dimension_names(f)),
             "rate": info.fps,
             "masks": _task_masks(self.entries) | _robomimic_masks(info),
         } | (self.extras.header if self.extras else {})
@@ -103,15 +111,43 @@ class _Dataset:
         features = self.info.features
         labels = [*_SCALARS, "episode_index", *(["selected"] if self.extras else [])]
         columns = [k.feature for k in self.keys if k.feature.dtype != "video"]
-        columns += _actions(self.info) + [features[n] for n in labels if n in features]
+        columns += [*self.actions, *(features[n] for n in labels if n in features)]
         widths = {f.name: f.width if f.numeric else None for f in columns}
         for run in split_by_file(self.entries):
             self.info.check_inside(run[0].file)
             ranges = [(entry.start, entry.start + entry.length) for entry in run]
             tables = parquet.spans(run[0].file, widths, run[0].rows, ranges)
             for entry, table in zip(run, tables, strict=True):
-                raw = _raw_episode(self.info, entry, table, self.keys)
+                raw = self._raw_episode(entry, table)
                 yield self.extras.restore(raw, entry.index) if self.extras else raw
+
+    def _raw_episode(self, entry: EpisodeEntry, table: pa.Table) -> RawEpisode:
+        info, keys = self.info, self.keys
+
+        def column(feature: Feature) -> Array:
+            return parquet.numbers(table[feature.name], feature.width, feature.name, entry.file)
+
+        def scalar(name: str) -> Array | None:
+            return column(info.features[name])[:, 0] if name in table.column_names else None
+
+        numbers = scalar("episode_index")
+        if numbers is not None and (numbers != entry.index).any():
+            raise FormatError(
+                f"{entry.file}: rows {entry.start} … {entry.start + entry.length} do not all "
+                f"belong to episode {entry.index}, as the metadata say; copy or download the "
+                "dataset again"
+            )
+        success, selected = scalar("next.success"), scalar("selected")
+        camera = keys[0].feature if keys[0].feature.camera else None
+        parts = [column(k.feature)[:, k.start : k.start + k.width] for k in keys if not camera]
+        return RawEpisode(
+            obs=_pixels(info, entry, table, camera) if camera else np.concatenate(parts, axis=1),
+            action=np.concatenate([column(f) for f in self.actions], axis=1),
+            reward=scalar("next.reward"),
+            success=None if success is None else bool(success.any()),
+            name=f"demo_{entry.index}",
+            selected=None if selected is None else selected.astype(bool),
+        )
 
 
 def _task_masks(entries: Sequence[EpisodeEntry]) -> dict[str, tuple[str, ...]]:
@@ -139,46 +175,6 @@ def _load_meta(info: Info, name: str) -> dict[str, Any]:
     """Return the content of a JSON file in meta/, or nothing if there is none."""
     path = info.root / "meta" / name
     return json_files.load(path, dict) if isfile(path) else {}
-
-
-def _actions(info: Info) -> list[Feature]:
-    """Return the feature `action`, or its parts action.arm, action.gripper, …"""
-    features = [f for name, f in info.features.items() if name == "action"]
-    features = features or [f for name, f in info.features.items() if name.startswith("action.")]
-    if not features or not all(f.numeric for f in features):
-        raise FormatError(
-            f"{info.path}: there is no numeric feature named action; it has "
-            f"{', '.join(info.features) or 'none'}; give a dataset with actions"
-        )
-    return features
-
-
-def _raw_episode(
-    info: Info, entry: EpisodeEntry, table: pa.Table, keys: Sequence[Key]
-) -> RawEpisode:
-    def column(feature: Feature) -> Array:
-        return parquet.numbers(table[feature.name], feature.width, feature.name, entry.file)
-
-    def scalar(name: str) -> Array | None:
-        return column(info.features[name])[:, 0] if name in table.column_names else None
-
-    numbers = scalar("episode_index")
-    if numbers is not None and (numbers != entry.index).any():
-        raise FormatError(
-            f"{entry.file}: rows {entry.start} … {entry.start + entry.length} do not all belong to "
-            f"episode {entry.index}, as the metadata say; copy or download the dataset again"
-        )
-    success, selected = scalar("next.success"), scalar("selected")
-    camera = keys[0].feature if keys[0].feature.camera else None
-    parts = [column(k.feature)[:, k.start : k.start + k.width] for k in keys if not camera]
-    return RawEpisode(
-        obs=_pixels(info, entry, table, camera) if camera else np.concatenate(parts, axis=1),
-        action=np.concatenate([column(f) for f in _actions(info)], axis=1),
-        reward=scalar("next.reward"),
-        success=None if success is None else bool(success.any()),
-        name=f"demo_{entry.index}",
-        selected=None if selected is None else selected.astype(bool),
-    )
 
 
 def _pixels(info: Info, entry: EpisodeEntry, table: pa.Table, camera: Feature) -> Array:

@@ -40,8 +40,13 @@ def recognizes(path: Path) -> bool:
     return {"data_format", "observation_space"} <= set(metadata)
 
 
-def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
-    """Open a dataset by its folder, or the folder `data` in it; `obs` names observation keys."""
+def stream(
+    path: str | Path, obs: Sequence[str] | None = None, action: Sequence[str] | None = None
+) -> Stream:
+    """Open a dataset by its folder, or the folder `data` in it.
+
+    `obs` and `action` name parts of the observations and actions, in that order.
+    """
     root = _folder(Path(path))
     file = root / "metadata.json"
     metadata = json_files.load(file, dict)
@@ -50,7 +55,7 @@ def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
         values = json_files.entry(metadata, "counterbc", dict, file)
         extras = read_extras(values, f"{file}: counterbc")
     keys = _obs_keys(_space(metadata, "observation_space", file), extras, file)
-    actions = _space(metadata, "action_space", file)
+    actions = _choose_actions(_space(metadata, "action_space", file), action, file)
     _check_continuous(actions, file)
     dataset = _Dataset(root, metadata, extras, _choose_keys(keys, obs, file), actions)
     return Stream(dataset.header(str(path), keys), dataset.raw_episodes())
@@ -125,6 +130,16 @@ def _choose_keys(keys: Sequence[_Key], obs: Sequence[str] | None, file: Path) ->
             f"choose one image or only vectors from {', '.join(by_name)}"
         )
     return choice
+
+
+def _choose_actions(parts: Sequence[Leaf], action: Sequence[str] | None, file: Path) -> list[Leaf]:
+    """Return the parts of the action that `action` names, in that order; by default all."""
+    by_name = {"action" if not leaf.path else leaf.name: leaf for leaf in parts}
+    names = list(by_name) if action is None else action
+    for name in names:
+        if name not in by_name:
+            raise FormatError(f"{file}: there is no action {name!r}; allowed: {', '.join(by_name)}")
+    return [by_name[name] for name in names]
 
 
 def _check_continuous(actions: Sequence[Leaf], file: Path) -> None:

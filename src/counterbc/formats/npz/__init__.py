@@ -10,7 +10,8 @@
 | operator | (N,) or (E,) | optional text; an empty text means unknown |
 | selected | (N,) | optional: whether a pair is learned from |
 
-Without `episode` and `episode_ends` the file is one episode. What arrays have no place for is in
+Without `episode` and `episode_ends` the file is one episode. Arrays of other names can be chosen as
+observation or action. What arrays have no place for is in
 `counterbc`, a JSON text that our writer adds and the reader trusts. Nothing is ever unpickled.
 """
 

@@ -129,8 +129,8 @@ class Members:
         if name not in self._info:
             names = ", ".join(self.names) or "nothing"
             raise FormatError(
-                f"{self.path} has no array {name!r}; it has {names}; save arrays named obs and "
-                "action with one row per pair"
+                f"{self.path} has no array {name!r}; it has {names}; choose from these with --obs "
+                "and --action, or save arrays named obs and action with one row per pair"
             )
         info = self._info[name]
         with Guard(self.path):

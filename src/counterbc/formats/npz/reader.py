@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,10 +16,11 @@ from counterbc.files import Guard
 from counterbc.formats import json_files
 from counterbc.formats.extras import Extras, lost_digits, read_extras
 from counterbc.formats.npz.members import Members
-from counterbc.formats.rows import column, lengths_from_ends, runs
+from counterbc.formats.rows import dimension_names, join, lengths_from_ends, runs, vector_keys
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
-_READ = {"obs", "action", "reward", "episode", "episode_ends", "operator", "selected", "counterbc"}
+_LABELS = {"reward", "episode", "episode_ends", "operator", "selected", "counterbc"}
+_OBS, _ACTION = ("obs",), ("action",)
 _SIMILAR = 0.8  # of the letters; a misspelling has as many
 
 
@@ -30,46 +32,73 @@ def recognizes(path: Path) -> bool:
         return file.read(4) == b"PK\x03\x04"
 
 
-def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
-    """Open a file; without `counterbc` its observation has the single key `state`."""
+def stream(
+    path: str | Path, obs: Sequence[str] | None = None, action: Sequence[str] | None = None
+) -> Stream:
+    """Open a file; `obs` and `action` name arrays, or `obs` the keys of the array `obs`.
+
+    Without `counterbc` the array `obs` has the single key `state`.
+    """
     path = Path(path)
     with Members(path) as members:
-        _check_names(members)
-        shape, total = members.shape("obs"), _check_rows(members)
-        image, width = len(shape) > 2, 1 if len(shape) == 1 else shape[-1]
+        arrays = _choose_arrays(members, obs, action)
+        _check_names(members, arrays)
+        obs_shapes, shapes = ([members.shape(n) for n in names] for names in (*arrays,))
+        total, is_obs = _check_rows(members, arrays), arrays.obs == _OBS
+        keys = ("state",) if is_obs else arrays.obs
         header = Header(
-            obs_keys=() if image else (("state", width),),
+            obs_keys=vector_keys(keys, obs_shapes, str(path)),
+            action_names=() if arrays.action == _ACTION else dimension_names(arrays.action, shapes),
             source=str(path),
-            left_out=_left_out(members),
+            left_out=_left_out(members, arrays),
         )
         extras = None
         if "counterbc" in members.names:
-            extras, header = _add_extras(members, header)
+            extras, header = _add_extras(members, header, arrays)
         entries = _read_entries(members, total)
     if extras is not None:
         extras.check_fits([entry.length for entry in entries], f"{path}: counterbc")
-    raw_episodes = _raw_episodes(path, entries)
+    raw_episodes = _raw_episodes(path, entries, arrays)
     if extras is not None:
         raw_episodes = (extras.restore(raw, i) for i, raw in enumerate(raw_episodes))
-    return Stream(header, raw_episodes).choose(obs)
+    names_array = obs is not None and tuple(obs) == _OBS and "obs" not in dict(header.obs_keys)
+    return Stream(header, raw_episodes).choose(obs if is_obs and not names_array else None)
 
 
-def _check_names(members: Members) -> None:
+class _Arrays(NamedTuple):
+    """The names of the arrays that are observation and action."""
+
+    obs: tuple[str, ...]
+    action: tuple[str, ...]
+
+
+def _choose_arrays(
+    members: Members, obs: Sequence[str] | None, action: Sequence[str] | None
+) -> _Arrays:
+    """Return the arrays to read; names that are no arrays are keys of the array `obs`."""
+    is_array = obs is not None and all(name in members.names for name in obs)
+    return _Arrays(tuple(obs) if obs and is_array else _OBS, tuple(action or _ACTION))
+
+
+def _check_names(members: Members, arrays: _Arrays) -> None:
     """Refuse an array whose name looks like a misspelling: its rows would silently be left out."""
+    names = {*_LABELS, *arrays.obs, *arrays.action}
     for name in members.names:
-        absent = [n for n in _READ if n not in members.names]
-        if name not in _READ and (nearest := get_close_matches(name, absent, 1, _SIMILAR)):
+        absent = [n for n in names if n not in members.names]
+        if name not in names and (nearest := get_close_matches(name, absent, 1, _SIMILAR)):
+            choice = f", choose it with --{nearest[0]}" if nearest[0] in ("obs", "action") else ""
             raise FormatError(
                 f"{members.path} has an array named {name!r}, which looks like {nearest[0]}; "
-                "rename it to that, or to something else"
+                f"rename it to that{choice}, or rename it to something else"
             )
 
 
-def _left_out(members: Members) -> tuple[str, ...]:
+def _left_out(members: Members, arrays: _Arrays) -> tuple[str, ...]:
     """Return what the file holds that is not read."""
-    numbers = [n for n in ("obs", "action", "reward") if n in members.names]
+    names = {*_LABELS, *arrays.obs, *arrays.action}
+    numbers = [n for n in members.names if n in {*arrays.obs, *arrays.action, "reward"}]
     digits = lost_digits(members.rows(n).take(0).dtype for n in numbers)
-    return (*(n for n in members.names if n not in _READ), *digits)
+    return (*(n for n in members.names if n not in names), *digits)
 
 
 @dataclass(frozen=True)
@@ -81,15 +110,15 @@ class _Entry:
     operator: str | None
 
 
-def _raw_episodes(path: Path, entries: Sequence[_Entry]) -> Iterator[RawEpisode]:
+def _raw_episodes(path: Path, entries: Sequence[_Entry], arrays: _Arrays) -> Iterator[RawEpisode]:
     with Members(path) as members:
-        obs, action = members.rows("obs"), members.rows("action")
+        obs, action = ([members.rows(name) for name in names] for names in (*arrays,))
         reward = members.rows("reward") if "reward" in members.names else None
         selected = members.rows("selected") if "selected" in members.names else None
         for entry in entries:
             yield RawEpisode(
-                obs=column(obs.take(entry.length)),
-                action=column(action.take(entry.length)),
+                obs=join([rows.take(entry.length) for rows in obs]),
+                action=join([rows.take(entry.length) for rows in action]),
                 reward=None if reward is None else reward.take(entry.length),
                 operator=entry.operator,
                 name=entry.name,
@@ -97,14 +126,15 @@ def _raw_episodes(path: Path, entries: Sequence[_Entry]) -> Iterator[RawEpisode]
             )
 
 
-def _check_rows(members: Members) -> int:
+def _check_rows(members: Members, arrays: _Arrays) -> int:
     """Return the number of rows, which must be the same in all arrays."""
-    total = members.shape("action")[0]
-    for name in ("obs", "reward", "episode", "selected"):
+    first = arrays.action[0]
+    total = members.shape(first)[0]
+    for name in (*arrays.obs, *arrays.action, "reward", "episode", "selected"):
         rows = members.shape(name)[0] if name in members.names else total
         if rows != total:
             raise FormatError(
-                f"{members.path}: {name} has {rows} rows but action has {total}; "
+                f"{members.path}: {name} has {rows} rows but {first} has {total}; "
                 "save one row per pair in each array"
             )
     return total
@@ -148,13 +178,19 @@ def _read_operators(members: Members, lengths: Array, total: int) -> list[str | 
     return [o or None for o in texts]
 
 
-def _add_extras(members: Members, header: Header) -> tuple[Extras, Header]:
-    """Return what our writer stored in `counterbc`, and the header completed by it."""
+def _add_extras(members: Members, header: Header, arrays: _Arrays) -> tuple[Extras, Header]:
+    """Return what our writer stored in `counterbc`, and the header completed by it.
+
+    What it says about the arrays `obs` and `action` is left out for other ones.
+    """
     label = f"{members.path}: counterbc"
     values = json_files.loads(str(members.array("counterbc")[()]), dict, label)
     extras = read_extras(values, label)
     env_args = json_files.entry(values, "env_args", dict, label)
+    if arrays.action != _ACTION:
+        extras = extras.without_action()
+    header = replace(header, **extras.header, env_args=env_args)
+    if arrays.obs != _OBS:
+        return extras, header
     keys = extras.obs_keys or header.obs_keys
-    return extras, replace(
-        header, **extras.header, obs_keys=keys, obs_names=extras.obs_names, env_args=env_args
-    )
+    return extras, replace(header, obs_keys=keys, obs_names=extras.obs_names)

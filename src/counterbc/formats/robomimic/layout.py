@@ -14,24 +14,16 @@ import h5py
 import numpy as np
 
 from counterbc.errors import AbsentEpisodes, FormatError
-from counterbc.files import Guard
 from counterbc.formats import hdf5
-from counterbc.formats.extras import lost_digits
 from counterbc.formats.hdf5 import base, dataset, from_json, listing, member, text_of
+from counterbc.formats.robomimic.contents import left_out
 from counterbc.formats.robomimic.writer import DEMO
 from counterbc.formats.stream import Header
 
 _ROBOSUITE = 1  # the `type` in env_args whose actions lie in [-1, 1]
 _USUAL = ("object", "robot0_eef_pos", "robot0_eef_quat", "robot0_gripper_qpos")
+_ACTIONS = ("actions",)
 _OPERATOR_MASK = re.compile(r"(worse|okay|better)_operator_[12]")
-_READ = {
-    "actions", "actions_are", "rewards", "obs", "selected", "total", "env_args", "num_samples",
-    "relative",
-}  # fmt: skip
-_WRITTEN_BY_US = {
-    "written_by", "action_low", "action_high", "action_set", "action_names", "obs_names",
-    "obs_keys", "rate", "name", "operator", "success",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,11 +36,15 @@ class Layout:
     keys: Sequence[str]
     widths: Sequence[int]
     image: bool
+    actions: Sequence[str]
+    """The datasets of a demo that are its action, side by side."""
     operators: Mapping[str, str]
 
 
-def read_layout(file: h5py.File, path: Path, obs: Sequence[str] | None) -> Layout:
-    """Read the layout of a file; `obs` names the observation keys to use, in that order."""
+def read_layout(
+    file: h5py.File, path: Path, obs: Sequence[str] | None, action: Sequence[str] | None = None
+) -> Layout:
+    """Read the layout of a file; `obs` and `action` name the keys to use, in that order."""
     data = member(file, "data", path)
     if not isinstance(data, h5py.Group):
         raise FormatError(
@@ -57,7 +53,8 @@ def read_layout(file: h5py.File, path: Path, obs: Sequence[str] | None) -> Layou
         )
     names = _read_names(data, path)
     masks = _read_masks(file, names, path)
-    first = member(data, next(iter(names)), path)
+    actions = tuple(action or _ACTIONS)
+    first = _model(data, list(names), actions, path)
     env_args = from_json(data, "env_args", path, {})
     if obs is None and env_args.get("type") == _ROBOSUITE:
         obs = _usual_keys(first, path)
@@ -70,10 +67,7 @@ def read_layout(file: h5py.File, path: Path, obs: Sequence[str] | None) -> Layou
     foreign = hdf5.attribute(data, "written_by", path) is None
     operators = _mask_operators(masks) if foreign else {}
     header = Header(
-        **_read_bounds(data, env_args, foreign, width_of(dataset(first, "actions", path)), path),
-        actions_are=_read_actions_are(data, path),
-        relative=text_of(data, "relative", path),
-        action_names=_read_list(data, "action_names", path),
+        **_read_action(data, first, env_args, foreign, actions, path),
         obs_names=() if image else _read_obs_names(data, key_widths, keys, path),
         obs_keys=() if image else tuple(zip(keys, widths, strict=True)),
         rate=_read_rate(data, env_args, foreign, path),
@@ -81,11 +75,12 @@ def read_layout(file: h5py.File, path: Path, obs: Sequence[str] | None) -> Layou
         masks={m: tuple(names.get(n, n) for n in members) for m, members in masks.items()},
         source=str(path),
         operators=tuple(dict.fromkeys(operators.values())),
-        left_out=_left_out(file, list(names), keys, foreign, path),
+        left_out=left_out(file, list(names), first, keys, actions, foreign),
     )
     return Layout(
-        header=header, names=names, keys=keys, widths=widths, image=image, operators=operators
-    )
+        header=header, names=names, keys=keys, widths=widths, image=image, actions=actions,
+        operators=operators,
+    )  # fmt: skip
 
 
 def _read_names(data: h5py.Group, path: Path) -> dict[str, str]:
@@ -101,6 +96,18 @@ def _read_names(data: h5py.Group, path: Path) -> dict[str, str]:
     return {n: text_of(member(data, n, path), "name", path) or n for n in demos}
 
 
+def _model(
+    data: h5py.Group, names: Sequence[str], actions: Sequence[str], path: Path
+) -> h5py.Group:
+    """Return the first demo that has observations and actions, by which the others are read."""
+    demos = (member(data, name, path) for name in names)
+    groups = (demo for demo in demos if isinstance(demo, h5py.Group))
+    has_both = (
+        g for g in groups if _obs_keys(g, path) and all(hdf5.holds(g, a, path) for a in actions)
+    )
+    return next(has_both, None) or hdf5.subgroup(data, names[0], path)
+
+
 def _usual_keys(group: h5py.Group, path: Path) -> list[str] | None:
     """Return the keys that robomimic trains on if a robosuite file has them among others.
 
@@ -111,8 +118,10 @@ def _usual_keys(group: h5py.Group, path: Path) -> list[str] | None:
 
 
 def _obs_keys(group: h5py.Group, path: Path) -> list[str]:
+    """Return the names of the datasets in the group obs; groups in it are left aside."""
     obs = member(group, "obs", path)
-    return hdf5.names(obs, path) if isinstance(obs, h5py.Group) else []
+    names = hdf5.names(obs, path) if isinstance(obs, h5py.Group) else []
+    return [name for name in names if not hdf5.is_group(obs, name, path)]
 
 
 def _choose_keys(group: h5py.Group, path: Path, obs: Sequence[str] | None) -> list[str]:
@@ -143,6 +152,27 @@ def _choose_keys(group: h5py.Group, path: Path, obs: Sequence[str] | None) -> li
     return vectors or images
 
 
+def _read_action(
+    data: h5py.Group,
+    demo: h5py.Group,
+    env_args: Mapping[str, Any],
+    foreign: bool,
+    actions: Sequence[str],
+    path: Path,
+) -> dict[str, Any]:
+    """Return what the file says about its action, or the names of an action that was chosen."""
+    widths = [width_of(dataset(demo, key, path)) for key in actions]
+    if actions != _ACTIONS:
+        pairs = zip(actions, widths, strict=True)
+        return {"action_names": tuple(f"{key}[{i}]" for key, width in pairs for i in range(width))}
+    return {
+        **_read_bounds(data, env_args, foreign, widths[0], path),
+        "actions_are": text_of(data, "actions_are", path),  # the dataset refuses any other word
+        "relative": text_of(data, "relative", path),
+        "action_names": _read_list(data, "action_names", path),
+    }
+
+
 def _read_bounds(
     data: h5py.Group, env_args: Mapping[str, Any], foreign: bool, width: int, path: Path
 ) -> dict[str, Any]:
@@ -153,10 +183,6 @@ def _read_bounds(
     if foreign and env_args.get("type") == _ROBOSUITE:
         return {"action_low": -np.ones(width), "action_high": np.ones(width)}
     return {}
-
-
-def _read_actions_are(data: h5py.Group, path: Path) -> Any:
-    return text_of(data, "actions_are", path)  # the dataset refuses any other word
 
 
 def _read_rate(
@@ -228,54 +254,6 @@ def _mask_operators(masks: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the operator of each demo of a Multi-Human file, from masks like worse_operator_1."""
     tiers = {m: names for m, names in masks.items() if _OPERATOR_MASK.fullmatch(m)}
     return {name: mask for mask, names in tiers.items() for name in names}
-
-
-def _left_out(
-    file: h5py.File, demos: Sequence[str], keys: Sequence[str], foreign: bool, path: Path
-) -> tuple[str, ...]:
-    """Return the names of what the file holds that is not read, in any of its demos."""
-    read_names = _READ | (set() if foreign else _WRITTEN_BY_US | {"dones"})
-    data = hdf5.subgroup(file, "data", path)
-    obs, members, attributes = _names_within(data, demos, path)
-    out = [f"obs/{k}" for k in sorted(obs - set(keys))]
-    out += sorted(members - read_names)
-    demo_names = set(demos)
-    out += [f"data/{k}" for k in hdf5.names(data, path) if k not in demo_names]
-    masks = {"mask"} if isinstance(member(file, "mask", path), h5py.Group) else set()
-    out += [k for k in hdf5.names(file, path) if k not in {"data"} | masks]
-    attributes |= _attributes(data, path)
-    out += [f"attribute {a}" for a in sorted((attributes - read_names) | _attributes(file, path))]
-    first = member(data, demos[0], path)
-    numeric = ["actions", *(["rewards"] if "rewards" in hdf5.names(first, path) else [])]
-    dtypes = [dataset(first, k, path).dtype for k in (*numeric, *(f"obs/{k}" for k in keys))]
-    return (*out, *lost_digits(dtypes))
-
-
-def _names_within(
-    data: h5py.Group, demos: Sequence[str], path: Path
-) -> tuple[set[str], set[str], set[str]]:
-    """Return the names of all observations, members and attributes of any demo."""
-    obs: set[str] = set()
-    members: set[str] = set()
-    attributes: set[str] = set()
-    for name in demos:
-        if not hdf5.is_group(data, name, path):
-            continue  # reading it raises an error
-        demo = hdf5.subgroup(data, name, path, exists=True)
-        demo_names = hdf5.names(demo, path)
-        members.update(demo_names)
-        attributes |= _attributes(demo, path)
-        if "obs" in demo_names and hdf5.is_group(demo, "obs", path):
-            obs.update(hdf5.names(hdf5.subgroup(demo, "obs", path, exists=True), path))
-    return obs, members, attributes
-
-
-def _attributes(group: h5py.Group, path: Path) -> set[str]:
-    """Return the names of attributes; listing them with h5py takes as long as an episode."""
-    names: list[bytes] = []
-    with Guard(path):
-        h5py.h5a.iterate(group.id, lambda name, *_: names.append(name))
-    return {name.decode(errors="replace") for name in names}
 
 
 def is_image(values: Any) -> bool:

@@ -14,6 +14,7 @@ from counterbc.errors import FormatError
 from counterbc.formats import hdf5
 from counterbc.formats.hdf5 import member, numbers, text_of
 from counterbc.formats.robomimic.layout import Layout, is_image, read_layout, width_of
+from counterbc.formats.rows import column
 from counterbc.formats.stream import RawEpisode, Stream
 
 
@@ -25,16 +26,20 @@ def recognizes(path: Path) -> bool:
         return isinstance(member(file, "data", path), h5py.Group)
 
 
-def stream(path: str | Path, obs: Sequence[str] | None = None) -> Stream:
-    """Open a file; `obs` names the observation keys to read, in that order."""
-    header_then_episodes = _header_then_episodes(Path(path), obs)
+def stream(
+    path: str | Path, obs: Sequence[str] | None = None, action: Sequence[str] | None = None
+) -> Stream:
+    """Open a file; `obs` names keys in the group obs of each demo, `action` datasets of a demo."""
+    header_then_episodes = _header_then_episodes(Path(path), obs, action)
     return Stream(next(header_then_episodes), header_then_episodes)
 
 
-def _header_then_episodes(path: Path, obs: Sequence[str] | None) -> Iterator[Any]:
+def _header_then_episodes(
+    path: Path, obs: Sequence[str] | None, action: Sequence[str] | None
+) -> Iterator[Any]:
     """Yield the header, then each episode; opening the file twice takes as long as ten demos."""
     with hdf5.open_file(path) as file:
-        layout = read_layout(file, path, obs)
+        layout = read_layout(file, path, obs, action)
         yield layout.header
         data = hdf5.subgroup(file, "data", path)
         for name in layout.names:
@@ -44,11 +49,7 @@ def _header_then_episodes(path: Path, obs: Sequence[str] | None) -> Iterator[Any
 
 def _read_demo(group: h5py.Group, file_name: str, layout: Layout, path: Path) -> RawEpisode:
     name, datasets = layout.names[file_name], hdf5.names(group, path)
-    action = numbers(group, "actions", path)
-    if action.ndim == 0:
-        raise FormatError(
-            f"{path}: actions of demo {name!r} is a single number; store one row per pair"
-        )
+    action = _read_action(group, name, layout, path)
     count = hdf5.number_of(group, "num_samples", path)
     if count is not None and count != len(action):
         raise FormatError(
@@ -68,6 +69,16 @@ def _read_demo(group: h5py.Group, file_name: str, layout: Layout, path: Path) ->
             name=name,
             selected=values.get("selected"),
         )
+
+
+def _read_action(group: h5py.Group, name: str, layout: Layout, path: Path) -> Array:
+    """Return the datasets of the action side by side: (T, A)."""
+    parts = [numbers(group, key, path) for key in layout.actions]
+    for key, part in zip(layout.actions, parts, strict=True):
+        if part.ndim == 0 or len(part) != len(parts[0]):
+            rows = f"has {len(part)} rows" if part.ndim else "is a single number"
+            raise FormatError(f"{path}: {key} of demo {name!r} {rows}; store one row per pair")
+    return parts[0] if len(parts) == 1 else np.concatenate([column(p) for p in parts], axis=1)
 
 
 def _read_obs(group: h5py.Group, name: str, length: int, layout: Layout, path: Path) -> Array:
