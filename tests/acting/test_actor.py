@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
+from counterbc.acting.actor import Acting
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import (
     DataError,
@@ -35,6 +38,19 @@ def test_bc_rnn_acts_on_what_it_was_trained_on(tiny: Demonstrations, quick: Trai
         action = actor.act(obs)
     expected_action = policies.scales.restore(policies.policy.mean(head)[None])[0, 0].numpy()
     assert action == pytest.approx(expected_action, abs=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"policy": "flow"}])
+def test_windows_of_data_are_those_of_an_episode_which_a_prediction_does_not_change(
+    options: dict[str, Any], tiny: Demonstrations, quick: Train
+) -> None:
+    policies = quick(tiny, "bc", history=3, **options)
+    acting = Acting(policies, [0], "mean", seed=0)
+    windows, obs = policies.windows(tiny, np.arange(4))
+    for t in range(4):
+        acting.actions(obs[:, t : t + 1])
+        acting.predict(windows[:, :1] + 1, obs[:, :1])
+        torch.testing.assert_close(acting.window[:, 0], windows[:, t])
 
 
 def test_bcnd_acts_by_the_average_of_its_parts(tiny: Demonstrations, quick: Train) -> None:

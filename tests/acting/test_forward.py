@@ -124,9 +124,9 @@ def test_windows_of_a_batch_give_whole_chunks(
     windows = np.stack([tiny.obs[i : i + 2] for i in (0, 4, 12)])  # (3, 2, S)
     actions = Forward(policies, Numpy()).chunk(windows, acting.noise())
     assert actions.shape == (3, policies.policy.execute, 2)
-    acting.window = policies.scales.obs(torch.tensor(windows)[None])
-    plan = acting._predict(torch.tensor(windows[None, :, -1]))[0, :, : policies.policy.execute]
-    assert actions == pytest.approx(plan.numpy(), abs=2e-6)
+    obs = torch.tensor(windows)[None]
+    plan = acting._predict(policies.scales.obs(obs), obs[:, :, -1])[0]
+    assert actions == pytest.approx(plan[:, : policies.policy.execute].numpy(), abs=2e-6)
 
 
 def test_samples_of_a_flow_have_all_of_its_noise(tiny: Demonstrations, quick: Train) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,7 +12,8 @@ import torch
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
-from counterbc.methods import find_method
+from counterbc.methods import Method, find_method
+from counterbc.policies import GaussianMLP
 from counterbc.selection.folds import split_folds
 from counterbc.selection.held_out import (
     Candidate,
@@ -72,11 +73,20 @@ def test_pairs_lie_in_memory_once_however_many_folds_learn_from_them(make_demos:
         assert row.tolist() == train_rows.tolist()
 
 
+@dataclass(frozen=True)
+class RepeatsFirst(GaussianMLP):
+    """A policy that reads two observations, at the start of an episode the first one twice."""
+
+    repeats_first: ClassVar[bool] = True
+    history: int = 2
+
+
+@pytest.mark.parametrize("method", ["bc-rnn", Method(policy=RepeatsFirst())])
 def test_a_policy_with_memory_reads_what_came_before_a_held_out_pair(
-    make_demos: Make, quick: Train
+    method: str | Method, make_demos: Make, quick: Train
 ) -> None:
     demos = make_demos(episodes=5)
-    policies = quick(demos, "bc-rnn", seeds=2)
+    policies = quick(demos, method, seeds=2)
     pairs = np.array([10, 11, 13, 27])
     residual, _ = _residuals(policies, demos, pairs)
     for i, pair in enumerate(pairs):

@@ -57,11 +57,11 @@ class Acting:
         policy = self.policies.policy
         self._observe(obs)
         if policy.average_chunks:
-            self.plans = [*self.plans, self._predict(obs)][-policy.horizon :]
+            self.plans = [*self.plans, self._predict(self.window, obs)][-policy.horizon :]
             action = self._average()
         else:
             if self.step % policy.execute == 0:
-                self.plans = [self._predict(obs)]
+                self.plans = [self._predict(self.window, obs)]
             action = self.plans[0][:, :, self.step % policy.execute]
         self.step += 1
         return action
@@ -75,10 +75,10 @@ class Acting:
         else:
             self.window = torch.cat([self.window[:, :, 1:], scaled_obs], dim=2)
 
-    def _predict(self, obs: Tensor) -> Tensor:
+    def _predict(self, window: Tensor, obs: Tensor) -> Tensor:
         """Return the next H actions in the user's units: (P, E, H, A)."""
         p = self.policies
-        window = self.window if p.policy.history > 1 else self.window.squeeze(2)
+        window = window if p.policy.history > 1 else window.squeeze(2)
         if self.forward is not None:
             targets = self._in_numpy(self.forward, window)
         else:
@@ -89,8 +89,7 @@ class Acting:
     @torch.no_grad()
     def predict(self, window: Tensor, obs: Tensor) -> Tensor:
         """Return the action for windows (P, E, history, S) that end with obs: (P, E, A)."""
-        self.window = window
-        return self._predict(obs)[:, :, 0]
+        return self._predict(window, obs)[:, :, 0]
 
     def _average(self) -> Tensor:
         """Return the mean of what the last H predictions say about this step: (P, E, A)."""

@@ -20,7 +20,9 @@ from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, Actor
 from counterbc.acting.member import Member, radius_text
 from counterbc.acting.run_config import RunConfig
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.scaling import TENSORS, Scaling
+from counterbc.data.windows import window_rows
 from counterbc.errors import CounterBCError, FormatError, OptionError, unknown
 from counterbc.files import reason
 from counterbc.policies import POLICIES, Params, Policy
@@ -104,6 +106,20 @@ class Policies:
         """Return observations (n, …) as `Acting` reads them: (n, S), bytes for images."""
         kind = torch.uint8 if len(self.obs_shape) > 1 else torch.float32
         return torch.tensor(np.asarray(obs), dtype=kind).flatten(1)
+
+    def windows(self, data: Demonstrations, pairs: NDArray[Any]) -> tuple[Tensor, Tensor]:
+        """Return what each member reads at n pairs of a dataset, and the observations there.
+
+        They are (P, n, history, S) and (P, n, S). Before the start of its episode a window holds
+        what it does when the policies act.
+        """
+        starts, device = torch.tensor(data.starts[pairs]), self.scales.obs_mean.device
+        rows, inside = window_rows(torch.tensor(pairs), starts, self.policy.history)  # (n, history)
+        obs = self.tensor(data.obs[rows.flatten().numpy()]).to(device).expand(len(self), -1, -1)
+        window = self.scales.obs(obs).unflatten(1, rows.shape)
+        if not self.policy.repeats_first:
+            window = window * inside.unsqueeze(-1).to(device)
+        return window, obs.unflatten(1, rows.shape)[:, :, -1]
 
     def to(self, device: torch.device) -> Policies:
         """Return the policies on another device."""

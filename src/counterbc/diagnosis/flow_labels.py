@@ -139,12 +139,7 @@ def _plan(
 
 def _sample(flow: Policies, demos: Demonstrations, pairs: Array) -> Iterator[tuple[Array, Array]]:
     """Yield pairs (n,) and the actions that a flow samples at each of them: (M, n, A)."""
-    back = np.arange(flow.policy.history - 1, -1, -1)
-    device = flow.scales.obs_mean.device
     for block in np.array_split(pairs, range(_BLOCK, len(pairs), _BLOCK)):
-        index = np.maximum(block[:, None] - back, demos.starts[block][:, None])  # (n, history)
-        obs = flow.tensor(demos.obs[index.ravel()]).to(device)[None]
-        window = flow.scales.obs(obs).unflatten(1, index.shape)  # (1, n, history, S)
-        now = obs.unflatten(1, index.shape)[:, :, -1]
+        window, obs = flow.windows(demos, block)
         acting = [Acting(flow, block.tolist(), "sample", s) for s in range(SAMPLES)]
-        yield block, np.stack([a.predict(window, now)[0].double().cpu().numpy() for a in acting])
+        yield block, np.stack([a.predict(window, obs)[0].double().cpu().numpy() for a in acting])

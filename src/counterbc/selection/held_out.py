@@ -235,12 +235,8 @@ def _same_lag(policies: Policies) -> list[tuple[int, int]]:
 
 def _act(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Tensor, Tensor]:
     """Return the mean actions in the user's units, (P, n, A), and what the policies read."""
-    acting, rows = Acting(policies, range(len(pairs)), "mean", 0), []
-    for back in range(policies.policy.history - 1, -1, -1):
-        obs = policies.tensor(data.obs[pairs - back]).expand(len(policies), -1, -1)
-        inside = torch.tensor(pairs - back >= data.starts[pairs])[:, None]
-        rows.append(policies.scales.obs(obs) * inside)  # zeros before an episode's start
-    return acting.predict(torch.stack(rows, 2), obs), acting.window
+    window, obs = policies.windows(data, pairs)
+    return Acting(policies, range(len(pairs)), "mean", 0).predict(window, obs), window
 
 
 def _residuals(policies: Policies, data: Demonstrations, pairs: Array) -> tuple[Array, Array]:

@@ -13,6 +13,7 @@ from torch import Tensor
 from counterbc.data.chunks import next_actions
 from counterbc.data.demonstrations import Array, Demonstrations
 from counterbc.data.scaling import Scaling
+from counterbc.data.windows import window_rows
 from counterbc.training.censoring import lagged_sides
 from counterbc.weightings.weighting import SIDE
 
@@ -78,12 +79,8 @@ class Store:
         """
         if history == 1:
             return self.obs[pairs]
-        back = torch.arange(history - 1, -1, -1, device=pairs.device)
-        index = pairs.unsqueeze(-1) - back  # (N, B, history)
-        starts = self.starts[pairs].unsqueeze(-1)
-        if repeats_first:
-            return self.obs[index.maximum(starts)]
-        return self.obs[index.clamp(min=0)] * (index >= starts).unsqueeze(-1)
+        rows, inside = window_rows(pairs, self.starts[pairs], history)  # (N, B, history)
+        return self.obs[rows] if repeats_first else self.obs[rows] * inside.unsqueeze(-1)
 
 
 def _tensor(obs: Array, dtype: torch.dtype) -> Tensor:
