@@ -11,9 +11,11 @@ from typing import Any, get_type_hints
 
 STUDIES = (
     "can",
+    "can-chunks",
     "can-record",
     "can-weights",
     "car-racing",
+    "car-racing-chunks",
     "car-racing-dimensions",
     "car-racing-expert",
     "car-racing-pedals",
