@@ -12,7 +12,7 @@ import torch
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
 from counterbc.methods import METHODS, Method
-from counterbc.policies import POLICIES, Flow, FlowCNN, GaussianMLP
+from counterbc.policies import POLICIES, Flow, FlowCNN, GaussianCNN, GaussianMLP
 from counterbc.settings import PRESETS, Settings
 from counterbc.weightings import Advantage, StateExpertise
 from tests.equality import assert_near, same
@@ -227,14 +227,19 @@ def test_a_policy_of_the_library_has_two_layers_of_64_in_every_method(
     assert applied_policy == kind(hidden=(64, 64), history=history)
 
 
+def test_a_gaussian_cnn_in_place_of_a_flow_has_its_usual_layers() -> None:
+    policy = Settings(policy="gaussian-cnn").apply(Method(policy=Flow())).policy
+    assert policy == GaussianCNN(hidden=(256,))
+
+
 @pytest.mark.parametrize("name", ["flow", "flow-cnn"])
 def test_a_flow_keeps_its_layers_and_reads_images_where_observations_are_images(name: str) -> None:
-    assert Settings(policy=name).apply(METHODS["bc"]).policy == POLICIES[name]()
+    assert Settings(policy=name).apply(METHODS["bc"]).policy == POLICIES[name]().sized(None)
     settings, image = Settings(policy=name, hidden=(32, 32)), (36, 40, 3)
     for_images = FlowCNN(hidden=(32, 32), image=image)
     assert settings.apply(METHODS["bc"], image).policy == for_images
     long_flow = Method(policy=Flow(horizon=24, temperature=0.25))
-    for_images = FlowCNN(horizon=24, temperature=0.25, image=image)
+    for_images = FlowCNN(horizon=24, temperature=0.25, image=image).sized(None)
     assert Settings().apply(long_flow, image).policy == for_images
 
 

@@ -162,7 +162,7 @@ class Settings:
         if self.hidden is not None:
             policy = replace(policy, hidden=self.hidden)
             weighting = weighting.with_hidden(self.hidden)
-        elif pairs is not None:
+        else:
             policy = policy.sized(pairs)
         if len(obs_shape) == 3:
             if not weighting.reads_images:
@@ -199,8 +199,8 @@ class Settings:
             kind = POLICIES[self.policy]
             usual, is_gaussian_cnn = kind(), kind in (GaussianCNN, GaussianCNNGRU)
             is_custom = policy.hidden != type(policy).hidden
-            hidden = policy.hidden if is_custom or is_gaussian_cnn else usual.hidden
-            policy = kind(hidden=hidden, history=max(policy.history, usual.history))
+            hidden = policy.hidden if is_custom or is_gaussian_cnn else ()
+            policy = kind(hidden=hidden or usual.hidden, history=max(policy.history, usual.history))
         return policy if self.modes is None else policy.with_modes(self.modes)
 
     @property

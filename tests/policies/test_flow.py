@@ -13,7 +13,6 @@ from torch import Tensor
 from counterbc.errors import OptionError
 from counterbc.policies import Flow, Params
 from counterbc.policies.flow import KAPPA
-from counterbc.policies.residual import hidden_for
 from tests.policies.numbers import assert_near, double, generator, normal
 
 SMALL = Flow(hidden=(8, 8), history=2, horizon=3, execute=2, euler=4)
@@ -284,13 +283,5 @@ def test_bad_options_are_refused() -> None:
             Flow(temperature=temperature)
     with pytest.raises(OptionError, match="euler is 0"):
         Flow(euler=0)
-    with pytest.raises(OptionError, match="same width"):
-        Flow(hidden=(8, 4))
     with pytest.raises(OptionError, match="horizon is 4 and execute 8"):
         Flow(horizon=4)
-
-
-def test_the_usual_layers_follow_the_number_of_pairs_and_chosen_ones_stay() -> None:
-    assert Flow(horizon=8).sized(500) == Flow(horizon=8, hidden=hidden_for(500, Flow.hidden))
-    assert Flow().sized(50_000) == Flow()
-    assert SMALL.sized(500) == SMALL

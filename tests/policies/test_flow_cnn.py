@@ -65,7 +65,3 @@ def test_observations_are_images_and_small_ones_are_refused() -> None:
         FlowCNN(image=(35, 96, 3))
     with pytest.raises(OptionError, match="features is 0"):
         FlowCNN(features=0)
-
-
-def test_the_usual_layers_follow_the_number_of_pairs() -> None:
-    assert FlowCNN(image=IMAGE).sized(500) == FlowCNN(hidden=(128,) * 3, image=IMAGE)

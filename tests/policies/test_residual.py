@@ -10,8 +10,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from counterbc.errors import OptionError
-from counterbc.policies import Params
-from counterbc.policies.residual import check_widths, hidden_for, init_residual, residual_layers
+from counterbc.methods import Method
+from counterbc.policies import Chunk, Flow, FlowCNN, Params
+from counterbc.policies.residual import Residual, hidden_for, init_residual, residual_layers
+from counterbc.settings import Settings
 from tests.policies.numbers import assert_near, double, generator, normal
 
 
@@ -77,14 +79,38 @@ def test_initial_weights_are_uniform_within_the_root_of_their_inputs() -> None:
         assert not params[f"{name}.bias"].any()
 
 
-def test_layers_of_different_widths_are_refused() -> None:
-    check_widths((8, 8, 8))
+KINDS: tuple[type[Residual], ...] = (Flow, Chunk, FlowCNN)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_layers_of_different_widths_are_refused(kind: type[Residual]) -> None:
+    assert kind(hidden=(8, 8, 8)).widths == (8, 8, 8)
     with pytest.raises(OptionError, match=r"hidden is \(8, 4\).*same width"):
-        check_widths((8, 4))
+        kind(hidden=(8, 4))
+    with pytest.raises(OptionError, match=r"hidden is \(0,\); give one positive width"):
+        kind(hidden=(0,))
 
 
 def test_layers_grow_with_the_number_of_pairs() -> None:
-    largest = (512,) * 4
-    assert hidden_for(1_999, largest) == (128,) * 3
-    assert hidden_for(2_000, largest) == hidden_for(9_999, largest) == (256,) * 3
-    assert hidden_for(10_000, largest) == largest
+    assert hidden_for(1_999) == (128,) * 3
+    assert hidden_for(2_000) == hidden_for(9_999) == (256,) * 3
+    assert hidden_for(10_000) == hidden_for(None) == (512,) * 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_layers_that_were_given_stay_even_if_they_are_the_largest(kind: type[Residual]) -> None:
+    given = kind(hidden=hidden_for(None))
+    assert given.sized(500) == given
+    assert Settings().apply(Method(policy=given), pairs=500).policy == given
+    assert kind(history=3).sized(500) == kind(history=3, hidden=hidden_for(500))
+    assert kind().sized(None) == given
+    assert kind().widths == given.hidden
+
+
+@pytest.mark.parametrize("kind", [Flow, Chunk])
+def test_a_policy_with_unknown_layers_has_the_largest(kind: type[Residual]) -> None:
+    shapes = [
+        {name: value.shape for name, value in policy.init(generator(), 3, 32).items()}
+        for policy in (kind(), kind(hidden=hidden_for(None)))
+    ]
+    assert shapes[0] == shapes[1]

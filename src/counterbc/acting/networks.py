@@ -58,8 +58,8 @@ class Network(ABC):
 
     def _residual_layers(self, ops: Ops, first: Value) -> Value:
         """Return the features that `policies/residual.py` defines."""
-        width, h = self.policy.hidden[0], ops.gelu(first)
-        for i in range(1, len(self.policy.hidden)):
+        width, h = self.policy.widths[0], ops.gelu(first)
+        for i in range(1, len(self.policy.widths)):
             h = h + ops.gelu(self._linear(ops.layer_norm(h, width), f"layer{i}"))
         return ops.layer_norm(h, width)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
 import torch
@@ -14,7 +14,7 @@ from counterbc.policies.fused import HALF_LOG_2PI
 from counterbc.policies.gaussian_mlp import GaussianMLP
 from counterbc.policies.layers import linear
 from counterbc.policies.policy import Params, Policy
-from counterbc.policies.residual import check_widths, hidden_for, init_residual, residual_layers
+from counterbc.policies.residual import Residual, init_residual
 
 KAPPA = 10.0
 """κ: how many units of log π a unit of squared error counts at t = 1. Larger values make the
@@ -23,7 +23,7 @@ _OCTAVES = 6  # of the time, each read as sine and cosine
 
 
 @dataclass(frozen=True)
-class Flow(Policy):
+class Flow(Residual):
     """A velocity field v_θ that carries noise z ~ N(0, I) to chunks of actions a.
 
     It is learned by regression on straight lines from z to a, with t uniform in (0, 1):
@@ -36,16 +36,6 @@ class Flow(Policy):
 
     stacks: ClassVar[bool] = True
     has_density: ClassVar[bool] = False
-    standardizes: ClassVar[bool] = True
-    repeats_first: ClassVar[bool] = True
-    reads_angles: ClassVar[bool] = True
-    steps: ClassVar[int | None] = 15_000
-    learning_rate: ClassVar[float] = 1e-3
-    hidden: tuple[int, ...] = (512, 512, 512, 512)
-    history: int = 2
-    horizon: int = field(default=16, kw_only=True)
-    execute: int = field(default=8, kw_only=True)
-    ema_share: float = field(default=0.002, kw_only=True)
     temperature: float = 0.5
     """The scale of the initial noise when acting: 1 samples what was demonstrated, less keeps
     closer to the most common actions, and 0 is deterministic."""
@@ -54,16 +44,11 @@ class Flow(Policy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_widths(self.hidden)
         object.__setattr__(self, "temperature", float(self.temperature))
         if not 0 <= self.temperature < math.inf:
             raise OptionError(f"temperature is {self.temperature}; it must be 0 or more")
         if self.euler < 1:
             raise OptionError(f"euler is {self.euler}; acting takes 1 or more Euler steps")
-
-    def sized(self, pairs: int) -> Flow:
-        usual = type(self).hidden
-        return replace(self, hidden=hidden_for(pairs, usual)) if self.hidden == usual else self
 
     def one_step(self) -> Policy:
         return GaussianMLP()
@@ -79,16 +64,7 @@ class Flow(Policy):
 
     def _init_layers(self, generator: torch.Generator, state_size: int, action_size: int) -> Params:
         inputs = state_size + 2 * _OCTAVES + action_size
-        return init_residual(generator, inputs, self.hidden, action_size)
-
-    def state(self, params: Params, obs: Tensor) -> Tensor:
-        """Return what the first layer reads of the observations: (B, F)."""
-        return obs if self.history == 1 else obs.flatten(-2)
-
-    def velocity(self, params: Params, first: Tensor) -> Tensor:
-        """Return v from what the first layer gives before its GELU: (B, D)."""
-        h = residual_layers(params, first, len(self.hidden))
-        return linear(h, params["head.weight"], params["head.bias"])
+        return init_residual(generator, inputs, self.widths, action_size)
 
     def error_numbers(self, action_size: int) -> int:
         return 1 + action_size  # t and z
@@ -101,14 +77,14 @@ class Flow(Policy):
         if count == 1:
             target = actions.squeeze(-2) - z
             x = torch.cat([x, waves(t), torch.addcmul(z, t, target)], -1)
-            v = self.velocity(params, linear(x, params["layer0.weight"], params["layer0.bias"]))
+            v = self.outputs(params, linear(x, params["layer0.weight"], params["layer0.bias"]))
         else:  # the first layer reads state and time once for all M actions
             target = actions - z.unsqueeze(-2)  # (B, M, D)
             by_state, by_action = _split(params["layer0.weight"], actions.shape[-1])
             state = linear(torch.cat([x, waves(t)], -1), by_state, params["layer0.bias"])
             x_t = torch.addcmul(z.unsqueeze(-2), t.unsqueeze(-2), target)
             first = (x_t.flatten(-3, -2) @ by_action).unflatten(-2, target.shape[-3:-1])
-            v = self.velocity(params, (first + state.unsqueeze(-2)).flatten(-3, -2))
+            v = self.outputs(params, (first + state.unsqueeze(-2)).flatten(-3, -2))
             v = v.unflatten(-2, target.shape[-3:-1])
         size = actions.shape[-1] // self.horizon
         error = (v - target).square().unflatten(-1, (self.horizon, size)).mean(-1)  # (B, M, H)
@@ -127,7 +103,7 @@ class Flow(Policy):
             x = (1.0 if sampled else self.temperature) * torch.special.ndtri(u)  # (B, D)
         for k in range(self.euler):
             first = _add_product(state + times[..., k : k + 1, :], x, by_action)
-            x = x + self.velocity(params, first) / self.euler
+            x = x + self.outputs(params, first) / self.euler
         return x
 
     def _first_layer(self, params: Params, obs: Tensor, t: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -152,7 +128,7 @@ class Flow(Policy):
             with torch.enable_grad():
                 x = x.detach().requires_grad_()
                 first = _add_product(state + times[..., k : k + 1, :], x, by_action)
-                v = self.velocity(params, first)
+                v = self.outputs(params, first)
                 columns = v.sum(tuple(range(v.ndim - 1)))  # rows do not depend on each other
                 slopes = [torch.autograd.grad(c, x, retain_graph=True)[0] for c in columns]
             return v.detach(), torch.stack([g[..., d] for d, g in enumerate(slopes)]).sum(0)

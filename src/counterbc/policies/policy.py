@@ -60,8 +60,7 @@ class Policy(ABC):
     the last parameters; 0: there is none."""
 
     def __post_init__(self) -> None:
-        if not self.hidden or min(self.hidden) < 1:
-            raise OptionError(f"hidden is {self.hidden}; give one positive width per layer")
+        self._check_hidden()
         if self.history < 1:
             raise OptionError(f"history is {self.history}; a policy reads 1 or more observations")
         if self.reach < 1:
@@ -78,6 +77,10 @@ class Policy(ABC):
                 "average_chunks needs predictions that overlap; give a horizon of 2 or more"
             )
 
+    def _check_hidden(self) -> None:
+        if not self.hidden or min(self.hidden) < 1:
+            raise OptionError(f"hidden is {self.hidden}; give one positive width per layer")
+
     @property
     def modes(self) -> int:
         """K, the Gaussians of a mixture, whose head is log w (B, K), μ and log σ (B, K, A).
@@ -93,8 +96,11 @@ class Policy(ABC):
             "or leave modes out"
         )
 
-    def sized(self, pairs: int) -> Policy:
-        """Return the same policy with layers that suit this many pairs, unless they were chosen."""
+    def sized(self, pairs: int | None) -> Policy:
+        """Return the same policy with layers that suit this many pairs, unless they were given.
+
+        None stands for an unknown number of pairs.
+        """
         return self
 
     def one_step(self) -> Policy:

@@ -12,6 +12,8 @@ layers it is no faster, because products of wide layers take nearly all of the t
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -19,10 +21,52 @@ from torch.nn import functional
 
 from counterbc.errors import OptionError
 from counterbc.policies.layers import linear
-from counterbc.policies.policy import Params
+from counterbc.policies.policy import Params, Policy
 
 _OUTPUT_SCALE = 0.1
 _BY_PAIRS = ((2_000, (128,) * 3), (10_000, (256,) * 3))
+_LARGEST = (512,) * 4
+
+
+@dataclass(frozen=True)
+class Residual(Policy):
+    """A policy that predicts chunks of standardized actions with residual layers."""
+
+    standardizes: ClassVar[bool] = True
+    repeats_first: ClassVar[bool] = True
+    reads_angles: ClassVar[bool] = True
+    steps: ClassVar[int | None] = 15_000
+    hidden: tuple[int, ...] = ()
+    """Units of each layer, all the same. By default they suit the number of pairs."""
+    history: int = 2
+    horizon: int = field(default=16, kw_only=True)
+    execute: int = field(default=8, kw_only=True)
+    ema_share: float = field(default=0.002, kw_only=True)
+
+    def _check_hidden(self) -> None:
+        if self.hidden:
+            super()._check_hidden()
+        if len(set(self.hidden)) > 1:
+            raise OptionError(
+                f"hidden is {self.hidden}; residual layers add up, so give the same width for each"
+            )
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Units of each layer: the largest where they were neither given nor chosen."""
+        return self.hidden or _LARGEST
+
+    def sized(self, pairs: int | None) -> Self:
+        return self if self.hidden else replace(self, hidden=hidden_for(pairs))
+
+    def state(self, params: Params, obs: Tensor) -> Tensor:
+        """Return what the first layer reads of the observations: (B, F)."""
+        return obs if self.history == 1 else obs.flatten(-2)
+
+    def outputs(self, params: Params, first: Tensor) -> Tensor:
+        """Return what the network predicts from what its first layer gives before GELU: (B, O)."""
+        h = residual_layers(params, first, len(self.widths))
+        return linear(h, params["head.weight"], params["head.bias"])
 
 
 def init_residual(
@@ -56,14 +100,8 @@ def residual_layers(params: Params, first: Tensor, layers: int) -> Tensor:
     return functional.layer_norm(h, width)
 
 
-def check_widths(hidden: tuple[int, ...]) -> None:
-    """Refuse layers of different widths, whose outputs cannot be added."""
-    if len(set(hidden)) > 1:
-        raise OptionError(
-            f"hidden is {hidden}; residual layers add up, so give the same width for each"
-        )
-
-
-def hidden_for(pairs: int, largest: tuple[int, ...]) -> tuple[int, ...]:
+def hidden_for(pairs: int | None) -> tuple[int, ...]:
     """Return layers that suit a number of pairs: the largest from 10,000 on, else smaller ones."""
-    return next((hidden for below, hidden in _BY_PAIRS if pairs < below), largest)
+    if pairs is None:
+        return _LARGEST
+    return next((hidden for below, hidden in _BY_PAIRS if pairs < below), _LARGEST)
