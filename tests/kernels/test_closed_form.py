@@ -9,7 +9,7 @@ import torch
 
 from counterbc.kernels.closed_form import layer_shapes, layers, loss_misfit, step_misfit
 from counterbc.kernels.step_kernel import StepCase
-from counterbc.policies import GaussianGRU, GaussianMLP, Mixture
+from counterbc.policies import Flow, GaussianGRU, GaussianMLP, Mixture
 from counterbc.weightings import PolicyLikelihood, StateExpertise, Uniform
 
 CASE = StepCase(
@@ -38,6 +38,8 @@ def test_the_common_case_fits() -> None:
         (replace(CASE, dtype=torch.float64), "in float32 and this training is in float64"),
         (replace(CASE, weighting=Uniform()), "Uniform has no closed form with 51 action"),
         (replace(CASE, censored=True), "does not compute the likelihood of censored actions"),
+        (replace(CASE, policy=Flow(hidden=(5,))), "cannot train a Flow"),
+        (replace(CASE, policy=GaussianMLP(ema_share=0.1)), "keeps no moving average"),
     ],
 )
 def test_a_loss_that_does_not_fit_has_a_reason(case: StepCase, reason: str) -> None:

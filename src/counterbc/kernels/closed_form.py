@@ -15,8 +15,10 @@ def loss_misfit(case: StepCase, device: str) -> str | None:
         return f"it computes in float32 and this training is in {str(case.dtype)[6:]}"
     if case.censored:
         return "it does not compute the likelihood of censored actions"
-    if case.policy.ema_share or not case.policy.has_density:
+    if not case.policy.has_density:
         return f"it cannot train a {type(case.policy).__name__}"
+    if case.policy.ema_share:
+        return "it keeps no moving average of the weights (see the setting ema_share)"
     if not case.weighting.uses_closed_form(case.samples):
         weighting = type(case.weighting).__name__
         return f"the weighting {weighting} has no closed form with {case.samples} action(s) a pair"
