@@ -177,17 +177,12 @@ class Settings:
         changes: dict[str, Any] = {}
         if self.horizon is not None:
             changes |= {"horizon": self.horizon, "execute": (self.horizon + 1) // 2}
-        for name in ("history", "execute", "temperature", "ema_share"):
+        for name in ("history", "execute", "ema_share"):
             if getattr(self, name) is not None:
                 changes[name] = getattr(self, name)
-        if "temperature" in changes and not hasattr(policy, "temperature"):
-            raise OptionError(
-                f"temperature is {self.temperature}, but only a flow has one; choose the policy "
-                "flow, or leave temperature out"
-            )
         if self.average_chunks:
             changes["average_chunks"] = True
-        return replace(policy, **changes)
+        return replace(policy, **changes).acting_with(temperature=self.temperature)
 
     def _family(self, policy: Policy) -> Policy:
         """Return the policy of these settings, with the history of the method's.

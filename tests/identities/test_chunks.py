@@ -184,7 +184,7 @@ def test_the_settings_of_chunks_reach_the_policy(tiny: Demonstrations, quick: Tr
         2,
         True,
     )
-    with pytest.raises(OptionError, match=r"temperature is 0\.5, but only a flow has one"):
+    with pytest.raises(OptionError, match=r"temperature is 0\.5, but a Gauss.*only flows do"):
         quick(tiny, "bc", temperature=0.5)
 
 

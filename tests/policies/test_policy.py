@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+
 import pytest
 import torch
 from torch import Tensor
@@ -65,3 +67,28 @@ def test_the_cross_entropy_of_a_policy_is_that_of_its_log_probabilities(policy: 
 def test_a_reach_below_the_bounds_is_refused() -> None:
     with pytest.raises(OptionError, match="reach is 0; it must be 1 or more"):
         GaussianMLP(reach=0)
+
+
+def test_numbers_of_acting_change_alone_and_only_where_the_policy_has_them() -> None:
+    flow = Flow(hidden=(8,))
+    assert flow.acting_with() == flow
+    changes = {"execute": 3, "temperature": 0.0, "euler": 4}
+    changed = flow.acting_with(execute=3, temperature=0.0, euler=4)
+    assert asdict(changed) == asdict(flow) | changes
+    chunks = GaussianMLP(horizon=4, execute=2)
+    assert chunks.acting_with(execute=4) == GaussianMLP(horizon=4, execute=4)
+    with pytest.raises(OptionError, match=r"horizon is 4 and execute 5; a policy .* at most all"):
+        chunks.acting_with(execute=5)
+    words = "is 1, but a GaussianMLP has none, only flows do; choose the policy flow, or leave"
+    with pytest.raises(OptionError, match=f"temperature {words} temperature out"):
+        chunks.acting_with(temperature=1)
+    with pytest.raises(OptionError, match=f"euler {words} euler out"):
+        chunks.acting_with(euler=1)
+    with pytest.raises(OptionError, match="predicts at every step and averages its chunks"):
+        replace(chunks, average_chunks=True).acting_with(execute=1)
+
+
+def test_a_policy_with_a_likelihood_has_no_errors() -> None:
+    policy, numbers = GaussianMLP(), torch.zeros(1, 1)
+    with pytest.raises(OptionError, match="a GaussianMLP has no errors of its own; use log_prob"):
+        policy.errors({}, numbers, numbers, numbers)

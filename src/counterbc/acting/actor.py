@@ -22,6 +22,18 @@ AVERAGING = 0.01
 i = 0, as by ACT."""
 
 
+def average_overlap(plans: Sequence[Tensor]) -> Tensor:
+    """Return the mean of what the last predictions say about the current step: (…, A).
+
+    `plans` are chunks (…, H, A), oldest first, that were predicted one step after the other.
+    """
+    ages = range(len(plans) - 1, -1, -1)
+    about = torch.stack([plan[..., age, :] for plan, age in zip(plans, ages, strict=True)])
+    weights = torch.exp(-AVERAGING * torch.arange(len(about), device=about.device))
+    mean: Tensor = torch.tensordot((weights / weights.sum()).to(about), about, 1)
+    return mean
+
+
 class Acting:
     """A whole population acting in E episodes each, with the memory that policies need.
 
@@ -58,7 +70,7 @@ class Acting:
         self._observe(obs)
         if policy.average_chunks:
             self.plans = [*self.plans, self._predict(self.window, obs)][-policy.horizon :]
-            action = self._average()
+            action = average_overlap(self.plans)
         else:
             if self.step % policy.execute == 0:
                 self.plans = [self._predict(self.window, obs)]
@@ -90,14 +102,6 @@ class Acting:
     def predict(self, window: Tensor, obs: Tensor) -> Tensor:
         """Return the action for windows (P, E, history, S) that end with obs: (P, E, A)."""
         return self._predict(window, obs)[:, :, 0]
-
-    def _average(self) -> Tensor:
-        """Return the mean of what the last H predictions say about this step: (P, E, A)."""
-        ages = range(len(self.plans) - 1, -1, -1)
-        about = torch.stack([x[:, :, k] for x, k in zip(self.plans, ages, strict=True)])
-        weights = torch.exp(-AVERAGING * torch.arange(len(about), device=about.device))
-        mean: Tensor = torch.tensordot((weights / weights.sum()).to(about), about, 1)
-        return mean
 
     def chances(self) -> Tensor:
         """Return the uniform numbers that decide the next actions: (N, E, numbers)."""

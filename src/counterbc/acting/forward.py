@@ -58,7 +58,8 @@ class Forward:
         self.ops, self.policy, self.shards = ops, policies.policy, policies.shards
         network = NETWORKS[type(policies.policy)]
         self.network = network(policies.policy, _weights(policies), policies.action_size)
-        self.temperature = 1.0 if act == "sample" else getattr(self.policy, "temperature", 1.0)
+        temperature = None if act == "sample" else self.policy.temperature
+        self.temperature = 1.0 if temperature is None else temperature
         s = policies.scales
         self.mean, self.scale = _array(s.obs_mean), _array(s.obs_scale)  # (1, S)
         self.low, self.span = _array(s.action_low), _array(s.action_high - s.action_low)  # (1, A)

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from counterbc.acting.act import Act
-from counterbc.acting.actor import AVERAGING, Acting
+from counterbc.acting.actor import Acting, average_overlap
 from counterbc.acting.policies import Policies
 from counterbc.data import draws
 from counterbc.data.scaling import Scaling
@@ -109,10 +109,7 @@ class Session:
         horizon, execute = (int(self.about[name]) for name in ("horizon", "execute"))
         if "average" in self.about["actions"]:
             self.plans = [*self.plans, *self._run(obs=self.window, noise=noise)][-horizon:]
-            ages = range(len(self.plans) - 1, -1, -1)
-            about_now = [x[:, age] for age, x in zip(ages, self.plans, strict=True)]
-            weights = np.exp(-AVERAGING * np.arange(len(about_now)))
-            action = np.tensordot(weights / weights.sum(), about_now, 1)
+            action = average_overlap([torch.from_numpy(plan) for plan in self.plans]).numpy()
         else:
             if self.step % execute == 0:
                 self.plans = self._run(obs=self.window, noise=noise)

@@ -190,15 +190,20 @@ class Policies:
             raise OptionError(f"{self.members[0].name} diverged and cannot act; train again")
         return Actor(Acting(self, [0], act, seed))
 
-    def at_temperature(self, temperature: float) -> Policies:
-        """Return the same flows with another scale of the initial noise when they act."""
-        if not hasattr(self.policy, "temperature"):
-            raise OptionError(
-                f"temperature is {temperature}, but a {type(self.policy).__name__} has none, only "
-                "flows do; leave temperature out"
-            )
-        changes: Any = {"temperature": temperature}
-        return replace(self, policy=replace(self.policy, **changes))
+    def acting_with(
+        self,
+        *,
+        execute: int | None = None,
+        temperature: float | None = None,
+        euler: int | None = None,
+    ) -> Policies:
+        """Return the same policies with other numbers that decide only how they act.
+
+        `execute` actions of a chunk are executed before the next prediction; flows start from noise
+        of scale `temperature` and take `euler` steps. None keeps the number of the training.
+        """
+        policy = self.policy.acting_with(execute=execute, temperature=temperature, euler=euler)
+        return replace(self, policy=policy)
 
     def save(self, folder: str | Path) -> None:
         """Write config.json and model.safetensors; refuses a folder that exists."""

@@ -59,7 +59,7 @@ class EvaluateCommand(Command):
             check_video(self.video)
         runs = [Policies.load(folder) for folder in self.runs]
         if self.temperature is not None:
-            runs = [policies.at_temperature(self.temperature) for policies in runs]
+            runs = [policies.acting_with(temperature=self.temperature) for policies in runs]
         self._check_seeds(runs)
         results = [
             evaluate(p, self.env, episodes=self.episodes, act=self.act, seed=self.seed)

@@ -38,7 +38,7 @@ class Export(Command):
 
         policies = Policies.load(self.folder)
         if self.temperature is not None:
-            policies = policies.at_temperature(self.temperature)
+            policies = policies.acting_with(temperature=self.temperature)
         parity = export(policies, self.file, self.member, self.act)
         payload: Json = {
             "file": str(self.file),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -89,6 +89,39 @@ class Policy(ABC):
         """
         return 0
 
+    @property
+    def temperature(self) -> float | None:
+        """The scale of the noise that a deployed flow starts from; None for other policies."""
+        return None
+
+    @property
+    def euler(self) -> int | None:
+        """The number of Euler steps of an acting flow; None for other policies."""
+        return None
+
+    def acting_with(
+        self,
+        *,
+        execute: int | None = None,
+        temperature: float | None = None,
+        euler: int | None = None,
+    ) -> Policy:
+        """Return the same policy with other numbers of acting; None keeps one."""
+        changes: dict[str, Any] = {"execute": execute, "temperature": temperature, "euler": euler}
+        changes = {name: value for name, value in changes.items() if value is not None}
+        for name, value in changes.items():
+            if getattr(self, name) is None:
+                raise OptionError(
+                    f"{name} is {value}, but a {type(self).__name__} has none, only flows do; "
+                    f"choose the policy flow, or leave {name} out"
+                )
+        if execute is not None and self.average_chunks:
+            raise OptionError(
+                f"execute is {execute}, but this policy predicts at every step and averages its "
+                "chunks; leave execute out"
+            )
+        return replace(self, **changes)
+
     def with_modes(self, modes: int) -> Policy:
         """Return the same policy with this many modes."""
         raise OptionError(
@@ -170,7 +203,10 @@ class Policy(ABC):
 
         Only policies without a density have them. u (B, error_numbers) are the same for all M.
         """
-        raise NotImplementedError(f"a {type(self).__name__} has a density; use log_prob")
+        raise OptionError(
+            f"a {type(self).__name__} has no errors of its own; use log_prob, or define errors if "
+            "has_density is False"
+        )
 
     def chain(self) -> tuple[str, ...]:
         """Return the names of the layers if the policy is ReLU layers with a known head.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def check_start(
         )
     if count != len(start):
         raise OptionError(f"start has {len(start)} members; {count} were asked for")
-    names = [n for n in _KEPT if hasattr(start.policy, n)]
+    names = [f.name for f in fields(start.policy) if f.name in _KEPT]
     names += ["hidden"] if method.policy.steps is not None else []  # it was sized for other data
     kept: dict[str, Any] = {n: getattr(start.policy, n) for n in names}
     same_kind = type(start.policy) is type(method.policy)
