@@ -41,6 +41,9 @@ def demonstrations(file: Path) -> Demonstrations:
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
-    """Return the table of the docs."""
+    """Return the table and the sentence of the docs."""
     rows = read_rows(results / CHOICE.study)
-    return {"can": {"chunks": policy_choice.markdown(CHOICE, rows)}}
+    return {
+        "can": {"chunks": policy_choice.markdown(CHOICE, rows)},
+        "which-policy": {CHOICE.study: policy_choice.sentence(CHOICE, rows)},
+    }

@@ -50,6 +50,9 @@ def record(seed: int, pairs: int) -> Demonstrations:
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
-    """Return the table of the docs."""
+    """Return the table and the sentence of the docs."""
     rows = read_rows(results / CHOICE.study)
-    return {"car-racing": {"chunks": policy_choice.markdown(CHOICE, rows)}}
+    return {
+        "car-racing": {"chunks": policy_choice.markdown(CHOICE, rows)},
+        "which-policy": {CHOICE.study: policy_choice.sentence(CHOICE, rows)},
+    }

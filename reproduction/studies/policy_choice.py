@@ -183,6 +183,17 @@ def markdown(choice: PolicyChoice, rows: list[Record]) -> str:
     return markdown_table(header, lines)
 
 
+def sentence(choice: PolicyChoice, rows: list[Record]) -> str:
+    """Return the reported score of the baseline, and how far the others are above it."""
+    plain = _reported(rows, BASELINE)
+    if not plain:
+        return "not run yet"
+    others = [v for v in choice.variants if v != BASELINE and _reported(rows, v)]
+    gaps = [f"{v} {_difference(_reported(rows, v), plain)}" for v in others]
+    text = f"{BASELINE} {100 * _column(plain, 'score').mean():.1f} %"
+    return f"{text}; points above it: {'; '.join(gaps)}" if gaps else text
+
+
 def _reported(rows: list[Record], variant: str) -> list[Record]:
     """Return the reported rows of the chosen settings, by seed."""
     best = best_settings(rows, variant)

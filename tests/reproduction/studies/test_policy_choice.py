@@ -21,6 +21,7 @@ from reproduction.studies.policy_choice import (
     candidates,
     markdown,
     run_choice,
+    sentence,
 )
 from tests.reproduction.studies.conftest import CheckOrigin
 
@@ -74,6 +75,9 @@ def test_the_table_reports_the_chosen_settings_and_the_difference_paired_by_seed
         rows.append(_row("flow", 2, 0.0, 1.0, **facts))  # not chosen
     first, second = markdown(CHOICE, rows).splitlines()[2:]
     assert first == f"| {BASELINE} | 2 | 0 | 60.0 % (50 to 70) |  | 100 |"
+    text = f"{BASELINE} 60.0 %; points above it: flow −25.0 [−25.0, −25.0]"
+    assert sentence(CHOICE, rows) == text
+    assert sentence(CHOICE, _tuned()) == "not run yet"
     assert second == "| flow | 1 | 0.5 | 35.0 % (25 to 45) | −25.0 [−25.0, −25.0] | 100 |"
 
 
