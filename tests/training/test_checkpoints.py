@@ -134,6 +134,22 @@ def test_a_run_of_another_configuration_is_refused_by_what_differs(
     assert str(error.value) == f"{tmp_path / 'run'} {reason}"
 
 
+def test_a_run_from_before_a_new_setting_is_refused_by_its_version(
+    tiny: Demonstrations, quick: Train, tmp_path: Path
+) -> None:
+    config = quick(tiny, "bc").config
+    settings = {**config["settings"], "averages": False}
+    del settings["average_chunks"], settings["ema_share"]
+    checkpoints.begin(tmp_path / "run", {**config, "settings": settings, "definition": "Method()"})
+    sentence = (
+        r"run holds a training that was started by another version of counterbc, with other "
+        r"settings than this one \(average_chunks, averages, ema_share\); finish it with that "
+        r"version, or train again in another folder$"
+    )
+    with pytest.raises(FormatError, match=sentence):
+        quick(tiny, "bc", out=tmp_path / "run", resume=True)
+
+
 @pytest.mark.parametrize("failure", [full, full_in_rust])
 def test_a_disk_that_fills_up_during_a_training_leaves_a_run_to_resume(
     failure: Callable[..., None],
@@ -165,7 +181,9 @@ def test_a_policy_that_cannot_be_saved_is_refused_before_any_work(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("previous", [[], 1, {"settings": 3}, {"settings": {}, "data": "x"}])
+@pytest.mark.parametrize(
+    "previous", [[], 1, {"settings": 3}, {"settings": {"kernel": {}}, "data": "x"}]
+)
 def test_a_configuration_of_another_kind_is_not_resumed(previous: Any, tmp_path: Path) -> None:
     checkpoints.begin(tmp_path / "run", previous)
     with pytest.raises(FormatError, match=r"started differently|config.json cannot be read"):

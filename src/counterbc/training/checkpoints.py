@@ -51,7 +51,14 @@ def load_state(folder: Path, config: dict[str, Any]) -> dict[str, Tensor] | None
     current, previous = json.loads(json.dumps(config)), contents["unfinished"]
     if previous != current:
         with Guard(folder / run_folder.CONFIG, "train again in another folder"):
+            other_settings = sorted(_settings(previous) ^ _settings(current))
             differences = _differences(previous, current)
+        if other_settings:
+            raise FormatError(
+                f"{folder} holds a training that was started by another version of counterbc, with "
+                f"other settings than this one ({', '.join(other_settings)}); finish it with that "
+                "version, or train again in another folder"
+            )
         raise FormatError(f"{folder} was started differently: {differences}")
     path = folder / TRAINING
     return run_folder.load_tensors(path) if os.path.lexists(path) else None
@@ -64,6 +71,11 @@ def finish(policies: Policies, folder: Path) -> None:
         os.replace(config.parent / run_folder.MODEL, folder / run_folder.MODEL)
     (folder / TRAINING).unlink(missing_ok=True)
     remove_leftovers(folder / TRAINING)
+
+
+def _settings(config: dict[str, Any]) -> set[str]:
+    """Return the names of the settings in a configuration."""
+    return set(config.get("settings", {}))
 
 
 def _differences(previous: dict[str, Any], current: dict[str, Any]) -> str:
