@@ -75,7 +75,10 @@ def test_nothing_wraps_in_our_worlds(world: str) -> None:
 
 def test_images_have_no_angles() -> None:
     frames = Episode(np.zeros((3, 8, 8, 3), np.uint8), np.zeros((3, 1)))
-    assert wrapped_angles(Demonstrations((frames,))) == ()
+    demos = Demonstrations((frames,))
+    assert wrapped_angles(demos) == angle_dims(demos, "auto", detect=True) == ()
+    with pytest.raises(OptionError, match="angles is 'yaw', but images have no angles; leave ang"):
+        angle_dims(demos, "yaw", detect=False)
 
 
 def test_named_angles_are_found_and_others_are_detected_if_asked_for(make_demos: Make) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import unknown
+from counterbc.errors import OptionError, unknown
 
 TURN = 2 * np.pi
 _SMALL = 0.1 * TURN
@@ -57,6 +57,8 @@ def angle_dims(demos: Demonstrations, angles: str, detect: bool) -> tuple[int, .
     """
     if angles in ("auto", "none"):
         return wrapped_angles(demos) if detect and angles == "auto" else ()
+    if not demos.obs_names:
+        raise OptionError(f"angles is {angles!r}, but images have no angles; leave angles out")
     names = [name.strip() for name in angles.split(",")]
     for name in names:
         if name not in demos.obs_names:
