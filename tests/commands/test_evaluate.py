@@ -84,21 +84,22 @@ def test_an_unknown_environment_is_refused(
     assert "4 numbers" in err
 
 
-def test_flows_are_evaluated_and_filmed_at_another_temperature(
+def test_flows_are_evaluated_and_filmed_with_other_numbers_of_acting(
     intersection_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
-    flow, plain, film = tmp_path / "flow", tmp_path / "plain", tmp_path / "film.gif"
+    flow, film = tmp_path / "flow", tmp_path / "film.gif"
     small = ("--method", "bc", "--steps", 20, "--hidden", 8, "--hidden", 8)
     call_json("train", intersection_file, *small, "--policy", "flow", "--out", flow)
-    call_json("train", intersection_file, *small, "--out", plain)
     common = ("evaluate", flow, "--episodes", 4)
     cold = call_json(*common, "--temperature", 0, "--video", film)
     assert cold["temperature"] == 0
     assert film.read_bytes().startswith(b"GIF8")
-    hot, usual = call_json(*common, "--temperature", 2), call_json(*common)
-    assert len({str(x["runs"][0]["returns"]) for x in (cold, hot, usual)}) == 3
-    assert call_json(*common, "--temperature", 0.5)["runs"] == usual["runs"]
-    for run, temperature, words in ((plain, 1, "a GaussianMLP has none"), (flow, -1, "0 or more")):
-        status, _, err = call("evaluate", run, f"--temperature={temperature}")
-        assert (status, err.count("\n")) == (1, 1)
-        assert words in err
+    usual = call_json(*common)
+    changes = (("temperature", 2), ("execute", 1), ("euler", 1))
+    payloads = [call_json(*common, f"--{name}", value) for name, value in changes]
+    assert [x[name] for x, (name, _) in zip(payloads, changes, strict=True)] == [2, 1, 1]
+    assert len({str(x["runs"][0]["returns"]) for x in (cold, usual, *payloads)}) == 5
+    same = ("--temperature", 0.5, "--execute", 8, "--euler", 10)
+    assert call_json(*common, *same)["runs"] == usual["runs"]
+    _, out, _ = call("evaluate", flow, "--episodes", 1, *same)
+    assert "act=mean, execute 8, temperature 0.5, euler 10, 1 episode per policy" in out

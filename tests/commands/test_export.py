@@ -33,15 +33,16 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path, call: Call) -> None:
     assert not (tmp_path / "p.onnx").exists()
 
 
-def test_the_temperature_of_a_flow_can_be_changed_and_that_of_others_not(
+def test_how_a_flow_acts_can_be_changed_and_the_temperature_of_others_not(
     tiny: Demonstrations, quick: Callable[..., Policies], tmp_path: Path, call: Call,
     call_json: CallJson,
 ) -> None:  # fmt: skip
     quick(tiny, policy="flow", horizon=4).save(tmp_path / "flow")
     quick(tiny).save(tmp_path / "plain")
-    call_json("export", tmp_path / "flow", tmp_path / "p.onnx", "--temperature", 0.25)
-    session = onnxruntime.InferenceSession(tmp_path / "p.onnx")
-    assert session.get_modelmeta().custom_metadata_map["temperature"] == "0.25"
+    numbers = ("--temperature", 0.25, "--execute", 3, "--euler", 5)
+    assert call_json("export", tmp_path / "flow", tmp_path / "p.onnx", *numbers)["execute"] == 3
+    about = onnxruntime.InferenceSession(tmp_path / "p.onnx").get_modelmeta().custom_metadata_map
+    assert [about[name] for name in ("temperature", "execute", "euler")] == ["0.25", "3", "5"]
     _, out, _ = call("export", tmp_path / "flow", tmp_path / "q.onnx")
     assert "obs 2 × 3 → actions 2 × 2" in out
     file = tmp_path / "r.onnx"

@@ -12,7 +12,8 @@ from rich.console import RenderableType
 from tyro.conf import Positional
 
 from counterbc.acting.act import Act
-from counterbc.commands.command import Command, Json, plain_table
+from counterbc.commands.acting_command import ActingCommand
+from counterbc.commands.command import Json, plain_table
 
 if TYPE_CHECKING:
     from counterbc.acting.evaluation import Evaluation
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class EvaluateCommand(Command):
+class EvaluateCommand(ActingCommand):
     """Roll out trained policies in an environment; several runs are compared seed by seed."""
 
     runs: Positional[tuple[Path, ...]]
@@ -37,9 +38,6 @@ class EvaluateCommand(Command):
     """The seed of the starts."""
     video: Path | None = None
     """Film the first policy of the first run to a .gif file, or .mp4 with the video extra."""
-    temperature: float | None = None
-    """Scale of the initial noise of flows, instead of the one they were trained with; 0 is
-    deterministic."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
@@ -49,7 +47,6 @@ class EvaluateCommand(Command):
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.evaluation import evaluate
-        from counterbc.acting.policies import Policies
         from counterbc.acting.video import check_video, film
         from counterbc.errors import OptionError
 
@@ -57,9 +54,7 @@ class EvaluateCommand(Command):
             raise OptionError("no runs were given; name one folder or more")
         if self.video is not None:
             check_video(self.video)
-        runs = [Policies.load(folder) for folder in self.runs]
-        if self.temperature is not None:
-            runs = [policies.acting_with(temperature=self.temperature) for policies in runs]
+        runs = [self.load(folder) for folder in self.runs]
         self._check_seeds(runs)
         results = [
             evaluate(p, self.env, episodes=self.episodes, act=self.act, seed=self.seed)
@@ -68,15 +63,14 @@ class EvaluateCommand(Command):
         entries = [
             self._entry(*run, results[0]) for run in zip(self.runs, runs, results, strict=True)
         ]
-        payload: Json = {"env": results[0].env, "act": self.act, "seed": self.seed}
-        if self.temperature is not None:
-            payload["temperature"] = self.temperature
+        payload: Json = {"env": results[0].env, "act": self.act, "seed": self.seed, **self.changes}
         payload["runs"] = [entry for entry, _ in entries]
         measures = [name.replace("_", " ") for name in results[0].measures]
         columns = ["run", "method", "policies", "return [95 %]", *measures]
         columns += ["above the first run", "p (Bonferroni)"] if len(runs) > 1 else []
-        noise = "" if self.temperature is None else f", temperature {self.temperature:g}"
-        title = f"{results[0].env}, act={self.act}{noise}, {self.episodes} episodes per policy"
+        numbers = [f"{name} {value:g}" for name, value in self.changes.items()]
+        episodes = f"{self.episodes} episode{'' if self.episodes == 1 else 's'} per policy"
+        title = ", ".join([results[0].env, f"act={self.act}", *numbers, episodes])
         output: list[RenderableType] = [title, plain_table(columns, [row for _, row in entries])]
         if self.video is not None:
             film(runs[0], results[0].env, self.video, self.act, self.seed)

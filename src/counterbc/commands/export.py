@@ -10,14 +10,15 @@ from rich.console import RenderableType
 from tyro.conf import Positional
 
 from counterbc.acting.act import Act
-from counterbc.commands.command import Command, Json
+from counterbc.commands.acting_command import ActingCommand
+from counterbc.commands.command import Json
 
 if TYPE_CHECKING:
     from counterbc.acting.policies import Policies
 
 
 @dataclass(frozen=True)
-class Export(Command):
+class Export(ActingCommand):
     """Write one policy of a run as an ONNX file, which runs without counterbc and torch."""
 
     folder: Positional[Path]
@@ -28,17 +29,12 @@ class Export(Command):
     """The policy to export, counted from 0."""
     act: Act = "mean"
     """Give the deterministic action, or a sample computed from an input `noise`."""
-    temperature: float | None = None
-    """Scale of the noise of a flow, instead of the one it was trained with; 0 needs no noise."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.onnx import export
         from counterbc.acting.parity import TOLERANCE
-        from counterbc.acting.policies import Policies
 
-        policies = Policies.load(self.folder)
-        if self.temperature is not None:
-            policies = policies.acting_with(temperature=self.temperature)
+        policies = self.load(self.folder)
         parity = export(policies, self.file, self.member, self.act)
         payload: Json = {
             "file": str(self.file),
