@@ -4,10 +4,10 @@ Every variant is tuned alike: gradient steps, temperature and, where it has one,
 mean score on some seeds and starts (`--phase choose`), and reported on others (`--phase report`).
 Where errors are added, the moving average of the weights is chosen too, after the other settings.
 
-The labels from held-out flows in the stored rows of people and of two goals were computed with
-other folds: episode i was held out of flow i mod 5, and each flow took the 1–99 % range of the
-actions from its own episodes. The library deals episodes to five folds at random, and takes the
-range from all.
+The labels from held-out flows in the stored rows of people as they are were computed with other
+folds: episode i was held out of flow i mod 5, and each flow took the 1–99 % range of the actions
+from its own episodes. The library deals episodes to five folds at random, and takes the range from
+all.
 """
 
 from __future__ import annotations
