@@ -49,7 +49,7 @@ def test_targets_are_restored_to_the_actions(
 ) -> None:
     demos = make_demos(action_low=np.array([-2.0, -4]), action_high=np.array([2.0, 8]))
     scales = replace(Scaling.fit(demos, True, True), relative=relative)
-    scales = fit_targets(scales, demos, (0.0,), 4, standardize)
+    scales = fit_targets(scales, demos, demos.learned, (0.0,), 4, standardize)
     actions = torch.tensor(next_actions(demos, (0.0,), 4), dtype=torch.float32)[None]
     obs = torch.tensor(demos.obs, dtype=torch.float32)[None]
     targets = scales.targets(actions, obs)

@@ -10,7 +10,8 @@ import torch
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
-from counterbc.methods import METHODS
+from counterbc.methods import METHODS, Method
+from counterbc.policies import Chunk
 from counterbc.settings import Settings
 from counterbc.training.plan import plan_training, seed_members
 from tests.fixture_types import Make, Train
@@ -51,6 +52,18 @@ def test_members_learn_from_all_selected_pairs_unless_lists_say_otherwise(
         plan_training([subset], METHODS["bc"], Settings(), members, lists=lists).lists[0]
         is lists[0]
     )
+
+
+def test_actions_are_standardized_by_the_pairs_that_a_member_learns_from(make_demos: Make) -> None:
+    demos = make_demos(episodes=3)
+    members = seed_members([demos], [0, 1, 2], [[0.0]])
+    lists = [np.arange(10), np.arange(10, 30), np.arange(30)]
+    method = Method(policy=Chunk(horizon=1, execute=1))
+    scales = plan_training([demos], method, Settings(), members, lists=lists).scales
+    for row, pairs in zip(scales.target_mean, lists, strict=True):
+        np.testing.assert_allclose(row, demos.action[pairs].mean(0), rtol=1e-4, atol=1e-6)
+    whole = plan_training([demos], method, Settings(), members).scales
+    np.testing.assert_allclose(whole.target_mean[0], scales.target_mean[2], rtol=1e-6)
 
 
 def test_scales_are_those_of_the_dataset_or_of_the_start(make_demos: Make, quick: Train) -> None:

@@ -39,16 +39,22 @@ def next_actions(demos: Demonstrations, lag: Sequence[float], horizon: int) -> A
 
 
 def fit_targets(
-    scales: Scaling, demos: Demonstrations, lag: Sequence[float], horizon: int, standardize: bool
+    scales: Scaling,
+    demos: Demonstrations,
+    pairs: Array,
+    lag: Sequence[float],
+    horizon: int,
+    standardize: bool,
 ) -> Scaling:
     """Return the scales of a dataset for policies that predict `horizon` actions at once.
 
-    If asked for, each of the H · A numbers is standardized over the pairs that are learned from.
+    If asked for, each of the H · A numbers is standardized over the pairs that are learned from,
+    those with an action among `pairs`.
     """
     width = horizon * demos.action_size
     mean, scale = torch.zeros(1, width), torch.ones(1, width)
     if standardize:
-        learned = lagged_pairs(demos, demos.learned, lag)
+        learned = lagged_pairs(demos, pairs, lag)
         actions = torch.tensor(next_actions(demos, lag, horizon)[learned])
         plain = replace(scales, target_mean=mean, target_scale=scale)
         obs = torch.tensor(demos.obs[learned]) if scales.relative else torch.empty(0)

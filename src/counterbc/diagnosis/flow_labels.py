@@ -13,16 +13,15 @@ from counterbc.acting.actor import Acting
 from counterbc.acting.member import Member
 from counterbc.acting.policies import Policies
 from counterbc.data.arrays import Array
-from counterbc.data.chunks import fit_targets
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.lags import lags_among, undo_lag
-from counterbc.data.scaling import Scaling, scaled_actions, user_actions
+from counterbc.data.lags import undo_lag
+from counterbc.data.scaling import scaled_actions, user_actions
 from counterbc.diagnosis.clamp_to_support import share_of_radius
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import Method
 from counterbc.policies import POLICIES, Flow, Policy
 from counterbc.selection.held_out import HeldOut, Training
-from counterbc.training.plan import TrainingPlan, plan_training
+from counterbc.training.plan import plan_training
 from counterbc.training.run import run_snapshots
 
 SAMPLES = 16
@@ -72,8 +71,8 @@ def flow_samples(
     settings, progress = training.settings, training.progress
     settings = replace(settings, steps=min(held_out.steps, settings.step_count))
     lists = [pairs for split in repeats for pairs in split.learned]
-    training = replace(training, settings=settings)
-    plan = _plan(demos, method, training, _members(demos, held_out.seed, lag, lists), lists)
+    members = _members(demos, held_out.seed, lag, lists)
+    plan = plan_training([demos], method, settings, members, name=training.name, lists=lists)
     (flows,) = run_snapshots(plan, [settings.step_count], device=training.device, progress=progress)
     samples = np.full((len(repeats), SAMPLES, len(demos.obs), demos.action_size), np.nan)
     jobs = [(r, pairs) for r, split in enumerate(repeats) for pairs in split.held_out]
@@ -115,26 +114,6 @@ def _members(
 ) -> list[Member]:
     name, no_radius = demos.fingerprint(), (0.0,) * demos.action_size
     return [Member(seed + i, no_radius, 0, name, lag) for i in range(len(lists))]
-
-
-def _plan(
-    demos: Demonstrations,
-    method: Method,
-    training: Training,
-    members: Sequence[Member],
-    lists: Sequence[Array],
-) -> TrainingPlan:
-    """Return the plan of all flows, each of which standardizes actions by its own list alone."""
-    plan = plan_training(
-        [demos], method, training.settings, members, name=training.name, lists=lists
-    )
-    begins = np.cumsum([0, *(len(e) for e in demos.episodes)])[:-1]
-    scales = []
-    for i, (member, pairs) in enumerate(zip(members, lists, strict=True)):
-        part = demos.subset(np.flatnonzero(np.isin(begins, demos.starts[pairs])).tolist())
-        policy, lag = plan.method.policy, lags_among(member.lag, demos, part)
-        scales.append(fit_targets(plan.scales[i], part, lag, policy.horizon, policy.standardizes))
-    return replace(plan, scales=Scaling.stack(scales))
 
 
 def _sample(flow: Policies, demos: Demonstrations, pairs: Array) -> Iterator[tuple[Array, Array]]:

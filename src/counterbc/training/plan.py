@@ -93,8 +93,12 @@ def plan_training(
         relative = any(relative_dims(data, settings.relative) for data in datasets)
         method = wide_method(method) if relative else method  # differences of two actions in A
     if lists is None:
-        lists = [datasets[m.dataset].learned for m in members]
-    scales = _scales(datasets, method.policy, settings, members) if start is None else start.scales
+        learned = [data.learned for data in datasets]
+        lists = [learned[m.dataset] for m in members]
+    if start is None:
+        scales = _scales(datasets, method.policy, settings, members, lists)
+    else:
+        scales = start.scales
     return TrainingPlan(
         name=name,
         method=method,
@@ -114,22 +118,27 @@ def _scales(
     policy: Policy,
     settings: Settings,
     members: Sequence[Member],
+    lists: Sequence[Array],
 ) -> Scaling:
-    """Return the scales of the members, from their data without offsets."""
-    lags = [m.lag if policy.standardizes else NONE for m in members]
-    keys = [(m.dataset, m.offsets, lag) for m, lag in zip(members, lags, strict=True)]
+    """Return the scales of the members, from their data without offsets.
+
+    Only standardized actions depend on a member's lag and list: others have the scale of bounds.
+    """
     found = {d for data in datasets for d in angle_dims(data, settings.angles, policy.reads_angles)}
-    scalings = {}
-    for key in dict.fromkeys(keys):
-        number, offsets, lag = key
-        data = remove_offsets(datasets[number], offsets)
+    keys, scalings = [], {}
+    for m, pairs in zip(members, lists, strict=True):
+        lag, list_id = (m.lag, id(pairs)) if policy.standardizes else (NONE, 0)
+        keys.append(key := (m.dataset, m.offsets, lag, list_id))
+        if key in scalings:
+            continue
+        data = remove_offsets(datasets[m.dataset], m.offsets)
         scales = Scaling.fit(data, settings.scale_obs, settings.scale_actions)
         scales = replace(
             scales,
             relative=relative_dims(data, settings.relative),
             angles=tuple(sorted(found)),
         )
-        scalings[key] = fit_targets(scales, data, lag, policy.horizon, policy.standardizes)
+        scalings[key] = fit_targets(scales, data, pairs, lag, policy.horizon, policy.standardizes)
     return Scaling.stack([scalings[key] for key in keys])
 
 
