@@ -144,3 +144,15 @@ def test_the_time_to_read_many_columns_does_not_explode(tmp_path: Path) -> None:
     begin = time.process_time()
     assert load(path).obs_shape == (5000,)
     assert time.process_time() - begin < 10  # minutes if it were quadratic per column
+
+
+def test_bad_episodes_of_a_table_do_not_hide_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "demos.csv"
+    rows = ["episode,operator,x,action", "0,ann,1,1", "1,ann,2,2", "0,ann,3,3", "2,bob,4,4"]
+    path.write_text("\n".join([*rows, "2,ann,5,5", "3,ann,6,6"]))
+    episodes = list(open_stream(path).raw_episodes)
+    assert [e.name for e in episodes] == ["demo_0", "demo_1", "demo_0", "demo_2", "demo_3"]
+    reasons = [str(e.error) for e in episodes if e.error is not None]
+    assert "two separate blocks" in reasons[0]
+    assert "the operator changes" in reasons[1]
+    assert len(reasons) == 2

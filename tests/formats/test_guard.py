@@ -211,3 +211,31 @@ def test_damaged_files_are_read_or_refused_and_never_crash(
     assert {r for r in results.values() if r not in ("read", "refused")} == set()
     # Files of ours have checksums, so that those that are read despite damage are of other tools.
     assert set(results.values()) == ({"read", "refused"} if DATA else {"refused"})
+
+
+POINTER = (
+    "version https://git-lfs.github.com/spec/v1\n"
+    "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+)
+
+
+@pytest.mark.parametrize("place", ["meta/info.json", "meta/episodes", "data"])
+def test_a_pointer_of_git_lfs_is_recognized_wherever_it_lies(
+    place: str, tiny: Demonstrations, tmp_path: Path
+) -> None:
+    save(tiny, tmp_path / "demos", format="lerobot")
+    target = tmp_path / "demos" / place
+    file = target if target.is_file() else next(target.rglob("*.parquet"))
+    file.write_text(POINTER)
+    with pytest.raises(FormatError, match=rf"{file.name} is a Git LFS pointer .*run git lfs pull"):
+        load(tmp_path / "demos")
+
+
+@pytest.mark.parametrize("name", ["demos.hdf5", "demos.npz", "demos.csv"])
+def test_a_single_file_that_is_a_pointer_of_git_lfs_is_recognized(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(POINTER)
+    for format in (None, "robomimic"):
+        with pytest.raises(FormatError, match=r"is a Git LFS pointer .*run git lfs pull"):
+            load(tmp_path / name, format=format)

@@ -53,18 +53,25 @@ class Inspection:
         self._ends: list[int] = []  # the number of episodes after each dataset
         self._flags: list[Array | None] = []  # which pairs of an episode are learned from
         self._returns: list[float] = []
+        self._unreadable = problems.Unreadable()
         self._unrewarded = False
 
     def add(self, header: Header, raw_episodes: Iterable[RawEpisode]) -> None:
         """Inspect one more dataset."""
-        rows = 0
+        count, errors = 0, []
         with boundary(header.source):
             for raw_episode in raw_episodes:
-                if not rows:
+                if raw_episode.error is not None:
+                    errors.append(raw_episode.error)
+                    self._unreadable.see(raw_episode)
+                    continue
+                if not count:
                     header = self._begin(header, raw_episode)
-                rows += 1
+                count += 1
                 self._see(_float32(raw_episode))
-        if not rows:
+        if not count and errors:
+            raise errors[0]
+        if not count:
             raise DataError(f"{header.source}: a dataset needs at least one episode; it has none")
         self._ends.append(len(self._episodes))
 
@@ -116,6 +123,7 @@ class Inspection:
     def problems(self) -> list[Problem]:
         """Return the problems, the most serious first."""
         return [
+            *self._unreadable.problems(),
             *self._not_finite.problems(),
             *self._shapes.problems(),
             *self._duplicates.problems(),
@@ -148,7 +156,7 @@ class Inspection:
 
     def fingerprint(self) -> str | None:
         """Return the fingerprint these data have once loaded, or None if they cannot be loaded."""
-        if self._shapes.faulty or self._not_finite.faulty:
+        if self._unreadable.faulty or self._shapes.faulty or self._not_finite.faulty:
             return None
         episodes = zip(self._episodes, self._operators, strict=True)
         return dataset_fingerprint(

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 PROBLEM_KINDS = (
-    "not finite", "shape", "empty", "duplicate", "short", "idle", "outside", "saturated",
-    "dominated obs", "dominated action", "constant obs", "constant action",
+    "unreadable", "not finite", "shape", "empty", "duplicate", "short", "idle", "outside",
+    "saturated", "dominated obs", "dominated action", "constant obs", "constant action",
 )  # fmt: skip
 """The kinds of problems, the most serious first."""
 
@@ -27,6 +27,13 @@ class EpisodePlace(Place):
     """An episode, such as an empty one."""
 
     episode: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnreadablePlace(EpisodePlace):
+    """An episode that cannot be read, and why."""
+
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)

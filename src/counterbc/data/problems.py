@@ -28,6 +28,7 @@ from counterbc.data.inspection_report import (
     SaturatedPlace,
     ShapePlace,
     ShortPlace,
+    UnreadablePlace,
 )
 from counterbc.data.moments import Moments
 from counterbc.data.raw_episode import RawEpisode
@@ -57,6 +58,23 @@ class Places:
                 text=f"{_count(self.count, noun)} {text}",
                 places=tuple(self.examples),
             )
+
+
+class Unreadable:
+    """Episodes that cannot be read, while others of their file can."""
+
+    def __init__(self) -> None:
+        self._places = Places()
+
+    def see(self, r: RawEpisode) -> None:
+        self._places.add(UnreadablePlace(episode=r.name, reason=str(r.error)))
+
+    @property
+    def faulty(self) -> bool:
+        return self._places.count > 0
+
+    def problems(self) -> Iterator[Problem]:
+        yield from self._places.problem("unreadable", "episode", "that cannot be read")
 
 
 class Shapes:

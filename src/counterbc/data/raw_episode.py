@@ -6,8 +6,9 @@ Formats produce them and `Inspection` examines them. Checked, they become an `Ep
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from counterbc.data.arrays import Array
 from counterbc.data.censoring import ActionsAre
 from counterbc.data.demonstrations import ActionSet, Demonstrations
 from counterbc.data.episode import Episode
-from counterbc.errors import DataError
+from counterbc.errors import CounterBCError, DataError
+from counterbc.files import boundary
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +35,13 @@ class RawEpisode:
     name: str = ""
     selected: Array | None = None
     """(T,) whether each pair is learned from; None: all are."""
+    error: CounterBCError | None = None
+    """Why this episode cannot be read, while others of its file can; it has no rows then."""
 
     def episode(self) -> Episode:
         """Return the checked episode; raise a `DataError` at the first problem."""
+        if self.error is not None:
+            raise self.error
         shape = (len(self.action),)
         if self.selected is not None and self.selected.shape != shape:
             raise DataError(
@@ -45,6 +51,20 @@ class RawEpisode:
         return Episode(
             self.obs, self.action, self.reward, self.operator, self.success, self.name
         )  # fmt: skip
+
+
+def read_episode(name: str, source: Path, read: Callable[[], RawEpisode]) -> RawEpisode:
+    """Return what `read` returns, or an episode without rows that says why it cannot be read."""
+    try:
+        with boundary(source):
+            return read()
+    except CounterBCError as error:
+        return unreadable(name, error)
+
+
+def unreadable(name: str, error: CounterBCError) -> RawEpisode:
+    """Return an episode that cannot be read."""
+    return RawEpisode(np.empty((0, 0)), np.empty((0, 0)), name=name, error=error)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

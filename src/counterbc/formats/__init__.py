@@ -178,9 +178,11 @@ def detect(path: Path) -> str:
             if _functions(name).recognizes(path):
                 return name
     contents = ", ".join(f"{name} ({format.content})" for name, format in FORMATS.items())
+    from counterbc.formats.description import describe  # imports pyarrow, which takes 50 MB
+
+    content, step = describe(path)
     raise FormatError(
-        f"{path} is not in a supported format; supported are {contents}; "
-        "convert it to one of these (docs/formats.md has examples)"
+        f"{path} is not in a supported format; it is {content}; supported are {contents}; {step}"
     )
 
 

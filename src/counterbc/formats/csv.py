@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from counterbc.data.arrays import Array
+from counterbc.data.raw_episode import unreadable
 from counterbc.errors import FormatError
 from counterbc.files import Guard, reason
 from counterbc.formats.rows import episode_name
@@ -180,9 +181,12 @@ class _OpenEpisode:
 
     name: str
     operator: str | None
+    error: FormatError | None
     blocks: list[dict[str, Array]] = field(default_factory=list)
 
     def raw_episode(self) -> RawEpisode:
+        if self.error is not None:
+            return unreadable(self.name, self.error)
         columns = {key: np.concatenate([b[key] for b in self.blocks]) for key in self.blocks[0]}
         return RawEpisode(
             obs=columns["obs"],
@@ -202,17 +206,22 @@ def _raw_episodes(path: Path, columns: Columns) -> Iterator[RawEpisode]:
                 if current is not None:
                     yield current.raw_episode()
                     complete.add(current.name)
-                current = _OpenEpisode(name, operator)
-            if name in complete:
-                raise FormatError(
-                    f"{path}: episode {name!r} occurs in two separate blocks of rows; "
-                    "sort the rows by episode"
+                current = _OpenEpisode(
+                    name, operator, _again(path, name) if name in complete else None
                 )
             if operator != current.operator:
-                raise FormatError(f"{path}: the operator changes within episode {name!r}; split it")
+                current.error = FormatError(
+                    f"{path}: the operator changes within episode {name!r}; split it"
+                )
             current.blocks.append(rows)
     if current is not None:
         yield current.raw_episode()
+
+
+def _again(path: Path, name: str) -> FormatError:
+    return FormatError(
+        f"{path}: episode {name!r} occurs in two separate blocks of rows; sort the rows by episode"
+    )
 
 
 def _blocks(

@@ -14,6 +14,7 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
+from counterbc.formats.guard import check_content
 from counterbc.formats.untrusted import IMAGE_RATIO, MAX_FILM, check_at_most, check_size
 
 _MODES = {1: "L", 3: "RGB"}
@@ -62,6 +63,7 @@ def decode_video(
     """Decode `count` frames of a video from second `begin` on: (T, H, W, 3)."""
     if not isfile(path):
         raise FormatError(f"{path} is missing; download the videos, or choose other observations")
+    check_content(path)
     if path.suffix.lower() not in _CONTAINERS:
         raise FormatError(
             f"{path} ends in {path.suffix!r}; videos are read from files that end in "

@@ -9,6 +9,8 @@ from pathlib import Path
 from counterbc.errors import FormatError
 from counterbc.files import Guard, check_regular, reason
 
+_POINTER = b"version https://git-lfs.github.com/spec/"
+
 
 @contextmanager
 def dataset_file(path: Path, *errors: type[Exception]) -> Iterator[None]:
@@ -19,6 +21,7 @@ def dataset_file(path: Path, *errors: type[Exception]) -> Iterator[None]:
     kinds: tuple[type[Exception], ...] = (OSError, UnicodeDecodeError, *errors)
     try:
         check_regular(path)
+        check_content(path)
         yield
     except FileNotFoundError:
         raise FormatError(f"{path} is missing; copy or download the dataset again") from None
@@ -39,4 +42,13 @@ def check_there(path: Path) -> None:
         if not path.exists():
             raise FormatError(f"{path} does not exist; give the path of a file or folder")
         if path.is_file():
-            path.open("rb").close()
+            check_content(path)
+
+
+def check_content(path: Path) -> None:
+    """Refuse a small text that Git LFS puts in place of a file until it is fetched."""
+    with path.open("rb") as file:
+        if file.read(len(_POINTER)) == _POINTER:
+            raise FormatError(
+                f"{path} is a Git LFS pointer in place of the file; run git lfs pull in its folder"
+            )

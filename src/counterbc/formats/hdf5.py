@@ -20,6 +20,7 @@ from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.files import Guard
 from counterbc.formats import untrusted
+from counterbc.formats.guard import check_content
 from counterbc.formats.hdf5_heaps import check_heaps
 from counterbc.formats.hdf5_output import bound_cache
 from counterbc.formats.untrusted import check_size
@@ -34,7 +35,7 @@ def open_file(path: Path) -> Iterator[h5py.File]:
     if not path.is_file():
         raise FormatError(f"{path} is not a file; give the path of an HDF5 file")
     with Guard(path):
-        path.open("rb").close()  # h5py reports a file without read permission as "not HDF5"
+        check_content(path)  # h5py reports a file without read permission as "not HDF5"
         if not h5py.is_hdf5(path):
             raise FormatError(f"{path} is not an HDF5 file; give the path of an HDF5 file")
         check_heaps(path)

@@ -110,6 +110,12 @@ def _decode(batch: pa.RecordBatch, path: Path) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
+def names(path: Path) -> list[str]:
+    """Return the names of the columns of a file."""
+    with open_file(path) as file:
+        return _names(file, path)
+
+
 def count(path: Path) -> int:
     """Return the number of rows that the footer of a file declares."""
     with open_file(path) as file:

@@ -108,7 +108,13 @@ class Stream:
             obs_names=tuple(header.obs_names[i] for i in columns) if header.obs_names else (),
             left_out=(*header.left_out, *(f"obs/{key}" for key in columns_of if key not in obs)),
         )
-        return Stream(subset, (replace(raw, obs=raw.obs[:, columns]) for raw in self.raw_episodes))
+        return Stream(
+            subset,
+            (
+                raw if raw.error is not None else replace(raw, obs=raw.obs[:, columns])
+                for raw in self.raw_episodes
+            ),
+        )
 
     def subset(self, mask: str | None) -> Stream:
         """Return the episodes that a mask names; None: all of them."""

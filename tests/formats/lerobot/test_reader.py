@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from counterbc.data.inspection import Inspection
 from counterbc.errors import FormatError
 from counterbc.formats import (
     lerobot,
@@ -240,3 +241,31 @@ def test_version_2_may_number_its_chunks_as_version_3_does(data: Path, tmp_path:
     template = "data/chunk-{chunk_index:03d}/episode_{episode_index:06d}.parquet"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"data_path": template}))
     assert next(open_stream(root).raw_episodes).action.shape[1] == 26
+
+
+def test_inspect_lists_every_episode_whose_file_cannot_be_read(data: Path, tmp_path: Path) -> None:
+    root = tmp_path / "g1"
+    shutil.copytree(data / "fixtures/lerobot_v21_g1", root, copy_function=shutil.copyfile)
+    (root / "data/chunk-000").chmod(0o700)
+    (root / "data/chunk-000/episode_000003.parquet").unlink()
+    (root / "data/chunk-000/episode_000096.parquet").write_bytes(b"PAR1 and nothing more")
+    stream, inspection = open_stream(root), Inspection()
+    inspection.add(stream.header, stream.raw_episodes)
+    problem = inspection.report().problems[0]
+    assert (problem.kind, problem.count) == ("unreadable", 2)
+    facts = [place.facts() for place in problem.places]
+    assert [f["episode"] for f in facts] == ["demo_3", "demo_96"]
+    assert ["is missing" in f["reason"] for f in facts] == [True, False]
+
+
+def test_one_bad_episode_of_a_shared_file_does_not_hide_the_others(tmp_path: Path) -> None:
+    root = foreign(tmp_path / "demos")
+    path = root / "data/chunk-001/file-007.parquet"
+    values = pq.read_table(path)["observation.speed"].to_pylist()
+    values[1] = None
+    edit_column(root, "data/chunk-001/file-007.parquet", "observation.speed", values)
+    episodes = list(open_stream(root).raw_episodes)
+    assert [e.error is None for e in episodes] == [False, True, True]
+    assert "observation.speed has 1 empty values" in str(episodes[0].error)
+    with pytest.raises(FormatError, match="has 1 empty values"):
+        load(root)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ from counterbc.errors import FormatError
 from counterbc.formats import (
     load,
     minari,
+    open_stream,
 )
 from counterbc.formats.extras import with_checksum
 from tests.formats.datasets import uneven
@@ -136,3 +138,19 @@ def test_episodes_that_others_added_are_read_without_description(tmp_path: Path)
     back = load(tmp_path / "more")
     assert [e.operator for e in back.episodes] == ["ann", None, None]
     assert [e.name for e in back.episodes] == ["demo_0", "demo_1", "demo_2"]
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_an_episode_that_cannot_be_read_does_not_hide_the_others(
+    tmp_path: Path, store: str
+) -> None:
+    root = foreign(tmp_path / "demos", store)
+    if store == "hdf5":
+        with h5py.File(root / "data/main_data.hdf5", "a") as file:
+            del file["episode_0/actions"]
+    else:
+        next((root / "data/0").glob(f"*.{store}")).write_bytes(b"nothing")
+    episodes = list(open_stream(root).raw_episodes)
+    assert [e.error is None for e in episodes] == [False, True]
+    with pytest.raises(FormatError, match=str(root)):
+        load(root)

@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
+from counterbc.data.inspection import Inspection
 from counterbc.errors import DataError, FormatError
 from counterbc.formats import (
     load,
@@ -163,3 +164,31 @@ def test_scalar_actions_are_refused(tmp_path: Path) -> None:
         file["data/demo_0/actions"] = 1.0
     with pytest.raises(FormatError, match="actions of demo 'demo_0' is a single number"):
         load(tmp_path / "a.hdf5")
+
+
+def test_inspect_reads_on_after_bad_demos_and_lists_them_all(tmp_path: Path) -> None:
+    demos = {f"demo_{i}": demo(4) for i in range(5)}
+    demos["demo_0"] = {"actions": np.zeros((4, 1))}  # without observations
+    demos["demo_2"] = demo(4) | {"obs/state": np.zeros((3, 2))}
+    path = foreign(tmp_path / "some.hdf5", demos)
+    with h5py.File(path, "a") as file:
+        file["data/demo_3"].attrs["num_samples"] = 9
+    stream, inspection = open_stream(path), Inspection()
+    inspection.add(stream.header, stream.raw_episodes)
+    report = inspection.report()
+    problem = report.problems[0]
+    assert (report.episodes, report.pairs, problem.kind, problem.count) == (2, 8, "unreadable", 3)
+    facts = [place.facts() for place in problem.places]
+    assert [f["episode"] for f in facts] == ["demo_0", "demo_2", "demo_3"]
+    assert "'demo_0' has no obs" in facts[0]["reason"]
+    assert "3 rows of obs/state but 4 actions" in facts[1]["reason"]
+    assert report.fingerprint is None
+    with pytest.raises(FormatError, match="'demo_0' has no obs"):
+        load(path)
+
+
+def test_a_file_of_which_no_demo_can_be_read_is_refused(tmp_path: Path) -> None:
+    path = foreign(tmp_path / "none.hdf5", {"demo_0": demo(2) | {"obs/state": np.zeros((3, 2))}})
+    stream = open_stream(path)
+    with pytest.raises(FormatError, match="3 rows of obs/state but 2 actions"):
+        Inspection().add(stream.header, stream.raw_episodes)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os.path import isfile, lexists  # False, not an error, for a folder without permission
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterbc.data.arrays import Array
+from counterbc.data.raw_episode import read_episode, unreadable
 from counterbc.errors import FormatError
 from counterbc.formats import frames, json_files, parquet
 from counterbc.formats.extras import Extras, lost_digits, read_extras
@@ -114,12 +116,27 @@ class _Dataset:
         columns += [*self.actions, *(features[n] for n in labels if n in features)]
         widths = {f.name: f.width if f.numeric else None for f in columns}
         for run in split_by_file(self.entries):
-            self.info.check_inside(run[0].file)
+            for raw, entry in zip(self._read_run(run, widths), run, strict=True):
+                is_ours = self.extras is not None and raw.error is None
+                yield self.extras.restore(raw, entry.index) if self.extras and is_ours else raw
+
+    def _read_run(
+        self, run: Sequence[EpisodeEntry], widths: Mapping[str, int | None]
+    ) -> Iterator[RawEpisode]:
+        """Yield the episodes of one file; where it cannot be read any further, the rest say so."""
+        count, file = 0, run[0].file
+        try:
+            self.info.check_inside(file)
             ranges = [(entry.start, entry.start + entry.length) for entry in run]
-            tables = parquet.spans(run[0].file, widths, run[0].rows, ranges)
+            tables = parquet.spans(file, widths, run[0].rows, ranges)
             for entry, table in zip(run, tables, strict=True):
-                raw = self._raw_episode(entry, table)
-                yield self.extras.restore(raw, entry.index) if self.extras else raw
+                raw = read_episode(
+                    f"demo_{entry.index}", file, partial(self._raw_episode, entry, table)
+                )
+                count += 1
+                yield raw
+        except FormatError as error:
+            yield from (unreadable(f"demo_{entry.index}", error) for entry in run[count:])
 
     def _raw_episode(self, entry: EpisodeEntry, table: pa.Table) -> RawEpisode:
         info, keys = self.info, self.keys

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from counterbc.errors import FormatError
 from counterbc.files import Guard, check_regular
+from counterbc.formats.guard import check_content
 from counterbc.formats.untrusted import check_size
 
 _MARK = b"ARROW1\0\0"
@@ -30,6 +31,7 @@ def read_table(path: Path) -> pa.Table:
     """Read a file; refuse one that would take far more memory than it stores."""
     with Guard(path):
         check_regular(path)
+        check_content(path)
         content = pa.py_buffer(path.read_bytes())
         if content[: len(_MARK)].to_pybytes() != _MARK:
             raise ValueError("it does not begin with the mark of Arrow files")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os.path import isfile  # False, not an error, for a folder without permission
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from counterbc.data.raw_episode import read_episode
 from counterbc.errors import FormatError
 from counterbc.formats import json_files
 from counterbc.formats.extras import Extras, lost_digits, read_extras
@@ -199,17 +201,20 @@ class _Dataset:
 
     def raw_episodes(self) -> Iterator[RawEpisode]:
         step_count, total = json_files.count(self.metadata, "total_steps", self.path), 0
+        is_whole = True
         for i, source in enumerate(self._sources()):
-            raw = self._raw_episode(i, source)
-            total += source.steps
-            yield self.extras.restore(raw, i) if self.extras else raw
-        if total != step_count:
+            raw = read_episode(f"demo_{i}", self.path, partial(self._raw_episode, i, source))
+            total += len(raw.action)
+            is_whole = is_whole and raw.error is None
+            yield self.extras.restore(raw, i) if self.extras and raw.error is None else raw
+        if is_whole and total != step_count:
             raise FormatError(
                 f"{self.path} declares {step_count} steps, but the episodes have {total}; "
                 "copy or download the dataset again"
             )
 
-    def _raw_episode(self, index: int, source: Source) -> RawEpisode:
+    def _raw_episode(self, index: int, open_source: Callable[[], Source]) -> RawEpisode:
+        source = open_source()
         success, selected = source.scalars("infos/success"), source.scalars("selected")
         parts = [source.values("observations", k.leaf) for k in self.keys]
         return RawEpisode(
@@ -221,7 +226,7 @@ class _Dataset:
             selected=None if selected is None or not self.extras else selected.astype(bool),
         )
 
-    def _sources(self) -> Iterator[Source]:
+    def _sources(self) -> Iterator[Callable[[], Source]]:
         store = self.metadata.get("data_format", "hdf5")
         episodes = json_files.count(self.metadata, "total_episodes", self.path, 1)
         check_at_most(str(self.path), episodes, MAX_EPISODES, "episodes")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +19,7 @@ from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.files import Guard, check_regular
 from counterbc.formats import frames, hdf5, json_files, parquet
+from counterbc.formats.guard import check_content
 from counterbc.formats.minari import arrow_file
 from counterbc.formats.minari.spaces import Leaf
 
@@ -35,8 +38,8 @@ class Source(Protocol):
         """Return all rows of rewards or infos/success, or None if there are none."""
 
 
-def hdf5_sources(root: Path, episodes: int) -> Iterator[Source]:
-    """Yield the episodes of main_data.hdf5; there must be `episodes` of them."""
+def hdf5_sources(root: Path, episodes: int) -> Iterator[Callable[[], Source]]:
+    """Yield a function that opens each episode of main_data.hdf5, which must have `episodes`."""
     path = root / MAIN
     with hdf5.open_file(path) as file:
         group_count = sum(name.startswith("episode_") for name in hdf5.names(file, path))
@@ -46,10 +49,14 @@ def hdf5_sources(root: Path, episodes: int) -> Iterator[Source]:
                 f"{group_count}; copy or download the dataset again"
             )
         for i in range(episodes):
-            group = hdf5.member(file, f"episode_{i}", path)
-            if not isinstance(group, h5py.Group):
-                raise FormatError(f"{path} has no group episode_{i}; copy or download it again")
-            yield _Group(group, path)
+            yield partial(_group, file, i, path)
+
+
+def _group(file: h5py.File, index: int, path: Path) -> Source:
+    group = hdf5.member(file, f"episode_{index}", path)
+    if not isinstance(group, h5py.Group):
+        raise FormatError(f"{path} has no group episode_{index}; copy or download it again")
+    return _Group(group, path)
 
 
 def member_names(root: Path, store: str) -> list[str]:
@@ -61,7 +68,8 @@ def member_names(root: Path, store: str) -> list[str]:
                 if name.startswith("episode_") and hdf5.is_group(file, name, root / MAIN):
                     names |= _group_names(hdf5.subgroup(file, name, root / MAIN), root / MAIN)
     for path in sorted(root.glob(f"*/*.{store}")) if store != "hdf5" else ():
-        names |= _column_names(_schema(path, store))
+        with suppress(FormatError):  # reading that episode says what is wrong with it
+            names |= _column_names(_schema(path, store))
     return sorted(names)
 
 
@@ -84,6 +92,7 @@ def _column_names(schema: pa.Schema) -> set[str]:
 def _schema(path: Path, kind: str) -> pa.Schema:
     with Guard(path):
         check_regular(path)
+        check_content(path)
         if kind == "parquet":
             return pq.read_schema(pa.OSFile(os.fsencode(path)))
         with pa.OSFile(os.fsencode(path)) as source:
@@ -132,19 +141,22 @@ class _Group:
         return hdf5.numbers(self._group, section, self._path)
 
 
-def arrow_sources(root: Path, episodes: int, kind: str) -> Iterator[Source]:
-    """Yield the episodes of a dataset with one folder of Arrow or Parquet files each."""
+def arrow_sources(root: Path, episodes: int, kind: str) -> Iterator[Callable[[], Source]]:
+    """Yield a function that opens each episode, which has a folder of Arrow or Parquet files."""
     for i in range(episodes):
-        folder = root / str(i)
-        metadata = folder / "metadata.json"
-        steps = json_files.count(json_files.load(metadata, dict), "total_steps", metadata)
-        files = sorted(folder.glob(f"*.{kind}"))
-        if not files:
-            raise FormatError(f"{folder} has no {kind} file; copy or download the dataset again")
-        tables = [_table(file, kind, steps + 1) for file in files]
-        with Guard(folder):
-            whole = pa.concat_tables(tables)
-        yield _Table(whole, folder, steps)
+        yield partial(_open_tables, root / str(i), kind)
+
+
+def _open_tables(folder: Path, kind: str) -> Source:
+    metadata = folder / "metadata.json"
+    steps = json_files.count(json_files.load(metadata, dict), "total_steps", metadata)
+    files = sorted(folder.glob(f"*.{kind}"))
+    if not files:
+        raise FormatError(f"{folder} has no {kind} file; copy or download the dataset again")
+    tables = [_table(file, kind, steps + 1) for file in files]
+    with Guard(folder):
+        whole = pa.concat_tables(tables)
+    return _Table(whole, folder, steps)
 
 
 def _table(path: Path, kind: str, max_rows: int) -> pa.Table:

@@ -90,7 +90,10 @@ def _read_names(data: h5py.Group, path: Path) -> dict[str, str]:
     names = sorted(names, key=lambda n: (n not in numbers, numbers.get(n, 0), n))
     demos = [n for n in names if n in numbers or hdf5.is_group(data, n, path)]
     if not demos:
-        raise FormatError(f"{path} has no demos in its group 'data'; give a file with at least one")
+        raise FormatError(
+            f"{path} has no demos in its group 'data', which holds {listing(data, path)}; "
+            "give a file with at least one group data/demo_0"
+        )
     if hdf5.attribute(data, "written_by", path) is None:
         return dict(zip(demos, demos, strict=True))
     return {n: text_of(member(data, n, path), "name", path) or n for n in demos}

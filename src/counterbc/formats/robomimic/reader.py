@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import h5py
 import numpy as np
 
 from counterbc.data.arrays import Array
+from counterbc.data.raw_episode import read_episode
 from counterbc.errors import FormatError
 from counterbc.formats import hdf5
 from counterbc.formats.hdf5 import member, numbers, text_of
@@ -43,11 +45,12 @@ def _header_then_episodes(
         yield layout.header
         data = hdf5.subgroup(file, "data", path)
         for name in layout.names:
-            demo = hdf5.subgroup(data, name, path, exists=True)
-            yield _read_demo(demo, name, layout, path)
+            read = partial(_read_demo, data, name, layout, path)
+            yield read_episode(layout.names[name], path, read)
 
 
-def _read_demo(group: h5py.Group, file_name: str, layout: Layout, path: Path) -> RawEpisode:
+def _read_demo(data: h5py.Group, file_name: str, layout: Layout, path: Path) -> RawEpisode:
+    group = hdf5.subgroup(data, file_name, path, exists=True)
     name, datasets = layout.names[file_name], hdf5.names(group, path)
     action = _read_action(group, name, layout, path)
     count = hdf5.number_of(group, "num_samples", path)
