@@ -1,12 +1,13 @@
 """Measure how long one action takes, and how long a new process needs until it can act.
 
-    python benchmarks/acting.py [--calls 20000] [--json FILE]
+    python benchmarks/acting.py [--calls 20000] [--json FILE] [--policies flow flow-cnn]
 
 One core, one thread, one observation at a time. Wall time is what a robot waits for. On a shared
 machine it includes the time of other processes, so the thread's CPU time is given as well. There
 are 4 observation and 2 action dimensions and two hidden layers of 64. Flow and chunk have their
 default size, 4 layers of 512, predict 16 actions and execute one, so that every call is a decision;
-the flow takes 10 Euler steps. They are measured with a tenth of the calls.
+the flow takes 10 Euler steps. They are measured with a tenth of the calls. flow-cnn is the same
+flow with two frames of 96×96×3 as its observation; it acts in torch only.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from counterbc.acting.actor import Acting
 from counterbc.acting.onnx import export
 from counterbc.acting.parity import Session
 from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import InfeasibleActions
 from counterbc.trainer import train
@@ -37,6 +39,7 @@ from counterbc.trainer import train
 ACTING_METHODS = ("bc", "bc-rnn", "bcnd")
 LARGE: dict[str, dict[str, Any]] = {
     "flow": {"policy": "flow"},
+    "flow-cnn": {"policy": "flow-cnn"},
     "chunk": {"policy": "chunk"},
     "chunk of 5 modes": {"policy": "chunk", "modes": 5},
 }
@@ -44,6 +47,22 @@ Act = Callable[[Any], Any]
 LOAD = (
     "from counterbc.acting.policies import Policies; Policies.load(sys.argv[1])[0].actor().act(obs)"
 )
+
+
+def frames(pairs: int) -> Demonstrations:
+    """Return demonstrations of random images."""
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (pairs, 96, 96, 3), np.uint8)
+    episode = Episode(images, rng.uniform(-1, 1, (pairs, 2)))
+    return Demonstrations((episode,), np.full(2, -1.0), np.ones(2))
+
+
+def initial_policy(name: str, demos: Demonstrations) -> Policies:
+    """Return a policy after one step of training, which takes as long to act as after many."""
+    if name not in LARGE:
+        return train(demos, name, steps=1, progress=False)[0]
+    size: dict[str, Any] = {"hidden": (512,) * 4, "execute": 1, "angles": "none"}
+    return train(demos, "bc", steps=1, progress=False, device="cpu", **size, **LARGE[name])[0]
 
 
 def by_torch(policies: Policies) -> Act:
@@ -109,29 +128,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--json", type=Path, default=None)
+    names = (*ACTING_METHODS, *LARGE)
+    parser.add_argument("--policies", nargs="+", choices=names, default=names, metavar="NAME")
     options = parser.parse_args()
     warnings.simplefilter("ignore", InfeasibleActions)
     torch.set_num_threads(1)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    demos = demonstrate("intersection", UniformNoise(0.5), 400, 0)
-    obs = demos.obs[np.arange(options.calls) % demos.pairs]
+    vectors = demonstrate("intersection", UniformNoise(0.5), 400, 0)
     result: dict[str, Any] = {"calls": options.calls, "loading, ms": {}, "acting, µs": {}}
     print(f"{'µs per action':30} {'p50':>8} {'p99':>8} {'max':>8}   own {'p50':>7} {'p99':>8}")
     with tempfile.TemporaryDirectory() as folder:
-        for name in (*ACTING_METHODS, *LARGE):
-            if name in LARGE:
-                size: dict[str, Any] = {"hidden": (512,) * 4, "execute": 1, "angles": "none"}
-                policies = train(demos, "bc", steps=1, progress=False, **size, **LARGE[name])[0]
-            else:
-                policies = train(demos, name, steps=1, progress=False)[0]
-            ways = {
-                "actor": policies.actor().act,
-                "onnxruntime": by_file(policies, Path(folder, f"{name}.onnx")),
-                "torch": by_torch(policies),
-            }
-            calls = obs[: len(obs) // 10] if name in LARGE else obs
-            result["acting, µs"][name] = {k: measure(act, calls) for k, act in ways.items()}
+        for name in options.policies:
+            is_image = name == "flow-cnn"
+            demos = frames(64) if is_image else vectors
+            policies = initial_policy(name, demos)
+            ways: dict[str, Act] = {"actor": policies.actor().act}
+            if not is_image:
+                ways["onnxruntime"] = by_file(policies, Path(folder, f"{name}.onnx"))
+                ways["torch"] = by_torch(policies)
+            calls = options.calls // 10 if name in LARGE else options.calls
+            obs = demos.obs[np.arange(calls) % demos.pairs]
+            result["acting, µs"][name] = {k: measure(act, obs) for k, act in ways.items()}
             _show(name, result["acting, µs"][name])
             if name in ACTING_METHODS:
                 result["loading, ms"][name] = loading(policies, Path(folder, name))
