@@ -34,6 +34,8 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.demonstrators import UniformNoise as UniformNoise
     from counterbc.demonstrators import demonstrate as demonstrate
     from counterbc.demonstrators import find_teacher as find_teacher
+    from counterbc.diagnosis.influence import influence as influence
+    from counterbc.diagnosis.influence_effects import Influence as Influence
     from counterbc.diagnosis.intents import Intents as Intents
     from counterbc.diagnosis.intents import IntentSearch as IntentSearch
     from counterbc.diagnosis.intents import find_intents as find_intents
@@ -110,6 +112,8 @@ _HOMES = {
         "NOISES", "TEACHERS", "Demonstrator", "GaussianNoise", "Teacher", "UniformNoise",
         "demonstrate", "find_teacher",
     ),
+    "diagnosis.influence": ("influence",),
+    "diagnosis.influence_effects": ("Influence",),
     "diagnosis.intents": ("Intents", "IntentSearch", "find_intents"),
     "diagnosis.meaning": ("Meaning", "meaning"),
     "envs": ("WORLDS", "World"),

@@ -7,6 +7,7 @@ from counterbc.commands.demo import Demo
 from counterbc.commands.demonstrate import Demonstrate
 from counterbc.commands.evaluate import EvaluateCommand
 from counterbc.commands.export import Export
+from counterbc.commands.influence import InfluenceCommand
 from counterbc.commands.inspect import Inspect
 from counterbc.commands.intents import IntentsCommand
 from counterbc.commands.radius import Radius
@@ -28,6 +29,7 @@ COMMANDS: dict[str, type[Command]] = {
     "evaluate": EvaluateCommand,
     "export": Export,
     "score": ScoreCommand,
+    "influence": InfluenceCommand,
     "clean": Clean,
     "intents": IntentsCommand,
     "report": Report,

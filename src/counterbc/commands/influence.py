@@ -1,0 +1,181 @@
+"""counterbc influence"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import RenderableType
+from tyro.conf import UseAppendAction
+
+from counterbc.commands.command import DeviceCommand, Json, plain_table
+from counterbc.commands.data_command import DataCommand, Demos
+from counterbc.commands.options import Group
+
+if TYPE_CHECKING:
+    from counterbc.diagnosis.influence_effects import Influence
+
+
+@dataclass(frozen=True)
+class InfluenceCommand(DataCommand, DeviceCommand):
+    """Find which episodes help, by training many policies on random halves of the data.
+
+    The exit status is 0, or 1 if nothing can be told."""
+
+    demos: Demos
+    """Files or folders of demonstrations; several are merged."""
+    env: str | None = None
+    """The environment in which policies are judged by their return; by default they are judged by
+    their error on episodes that they did not learn from."""
+    episodes: int = 10
+    """Episodes of each policy in that environment."""
+    judge: UseAppendAction[tuple[str, ...]] = ()
+    """An operator you trust, whose episodes alone measure the error; repeat it for several."""
+    method: str = "bc"
+    """The method that the policies learn by."""
+    splits: int | None = None
+    """Number of random splits, of two policies each; by default twice as many as episodes, and 100
+    at least."""
+    seed: int = 0
+    """The seed of the splits, the policies and the starts."""
+    show: int = 20
+    """Number of episodes to print; --json has all of them."""
+    force: bool = False
+    """Print the episodes even if policies explain too little of the actions."""
+
+    @classmethod
+    def option_choices(cls) -> dict[str, Iterable[str]]:
+        from counterbc.envs import WORLDS
+        from counterbc.methods import METHODS
+
+        return {**super().option_choices(), "method": METHODS, "env": WORLDS}
+
+    @classmethod
+    def option_groups(cls) -> Mapping[str, Group]:
+        from counterbc.diagnosis.influence import FIXED
+        from counterbc.settings import Settings
+
+        group = Group(
+            kind=Settings,
+            only=("steps", "radius", "learning_rate", "kernel"),
+            presets={"default": Settings(**FIXED)},
+            text="How the policies are trained.",
+        )
+        return {"settings": group}
+
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.acting.device import find_device
+        from counterbc.diagnosis.influence import influence
+        from counterbc.methods import find_method
+        from counterbc.settings import Settings
+
+        find_device(self.device)
+        find_method(self.method)
+        settings = self.given_options("settings")
+        Settings(**settings)
+        result = influence(
+            self.read(self.demos), self.method, env=self.env, episodes=self.episodes,
+            judges=self.judge, splits=self.splits, seed=self.seed, device=self.device, **settings,
+        )  # fmt: skip
+        payload = _payload(result)
+        if not result.can_tell and not self.force:
+            return payload, [_about(result), _nothing_told(result)]
+        return payload, [_about(result), *_tables(result, self.show), _advice(result, self)]
+
+    def status(self, payload: Json) -> int:
+        return 0 if payload["can_tell"] or self.force else 1
+
+
+def _payload(result: Influence) -> Json:
+    interval = result.interval
+    explained = result.explained
+    return {
+        "measure": result.measure,
+        "mean": result.mean,
+        "env": result.env,
+        "splits": result.splits,
+        "steps": result.steps,
+        "can_tell": result.can_tell,
+        "explained_share": None if explained is None else explained.value,
+        "explained_share_se": None if explained is None else explained.se,
+        "differs_p": result.differs,
+        "episodes": [
+            {
+                "index": i, "name": name, "operator": result.operators[i],
+                "effect": float(result.effect[i]), "low": float(interval[i, 0]),
+                "high": float(interval[i, 1]), "harmful": bool(result.harmful[i]),
+            }
+            for i, name in enumerate(result.names)
+        ],
+    }  # fmt: skip
+
+
+def _about(result: Influence) -> str:
+    policies = (
+        f"{2 * result.splits} policies of {result.steps:,} steps, each trained on a random half"
+    )
+    if result.measure == "return":
+        unit = (
+            f"What learning from an episode adds to the return in {result.env} ({result.mean:.4g} "
+        )
+        unit += "on average)"
+    else:
+        unit = (
+            "How much of the error on other episodes learning from an episode removes, in percent"
+        )
+    return f"{unit};\npositive helps. {policies}, with 95 % intervals.\n"
+
+
+def _nothing_told(result: Influence) -> str:
+    assert result.explained is not None
+    share = f"{100 * result.explained.value:.0f} ± {100 * result.explained.se:.0f} %"
+    return (
+        f"Cannot tell: policies explain {share} of the variance of actions that they did not\n"
+        "learn, so their errors say little about what an episode is worth. Judge by returns\n"
+        "(--env), by operators you trust (--judge NAME), observe more (--obs), or record more;\n"
+        "--force prints the episodes all the same."
+    )
+
+
+def _tables(result: Influence, show: int) -> list[RenderableType]:
+    scale = 1.0 if result.measure == "return" else 100.0
+    names = sorted({str(o) for o in result.operators if o is not None})
+    output: list[RenderableType] = []
+    if len(names) > 1:
+        rows = []
+        for name in names:
+            effect, count = result.of_operator(name), result.operators.count(name)
+            ends = (effect.value + k * result.quantile * effect.se for k in (-1, 1))
+            rows.append((name, f"{count}", *_effect(scale, effect.value, *ends)))
+        output += [plain_table(("operator", "episodes", "effect each", "95 %"), rows), ""]
+    order = np.argsort(result.effect, kind="stable")[: max(show, 0)]
+    lines = [
+        (
+            result.names[i], result.operators[i] or "",
+            *_effect(scale, result.effect[i], *result.interval[i]),
+            "hurts" if result.harmful[i] else "",
+        )
+        for i in order
+    ]  # fmt: skip
+    output.append(plain_table(("episode", "operator", "effect", "95 %", ""), lines))
+    if len(order) < len(result):
+        output.append(f"… {len(result) - len(order)} more episodes with --json")
+    return output
+
+
+def _effect(scale: float, value: float, low: float, high: float) -> tuple[str, str]:
+    return f"{scale * value:+.2f}", f"[{scale * low:+.2f}, {scale * high:+.2f}]"
+
+
+def _advice(result: Influence, command: InfluenceCommand) -> str:
+    harmful = np.flatnonzero(result.harmful).tolist()
+    if not harmful:
+        alike = "" if result.differs < 0.05 else " They do not differ clearly from each other."
+        return f"\nNo episode clearly hurts: keep them all.{alike}"
+    names = ", ".join(result.names[i] for i in harmful)
+    lines = [f"\nClearly worse with than without (5 %, adjusted for all episodes): {names}"]
+    if len(command.demos) == 1:  # otherwise the numbers are those of the merged data
+        lines.append(f"  LeRobot    --dataset.exclude_episodes='{harmful}'")
+    return "\n".join(lines)
