@@ -25,6 +25,7 @@ STUDIES = (
     "family",
     "fixed-radii",
     "flow",
+    "intent-goals",
     "intents",
     "lag",
     "methods",

@@ -9,17 +9,29 @@ and an episode belongs to k with probability r_k(e) ∝ w_k exp ℓ_k(e). ℓ is
 the pairs of an episode share their s_T, so they are not independent. Σ is shared, so groups differ
 in their goals and not in their noise. EM estimates B, Σ, w and r; each of its steps is a ridge
 regression in closed form. Held-out episodes decide the number of groups.
+
+With many dimensions and few episodes this law overfits and finds one group. Then the final states
+alone may show more (`intent_ends.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from counterbc.data.angles import wrapped_angles
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.diagnosis.intent_ends import (
+    EndData,
+    are_goals,
+    are_operators,
+    could_tell,
+    find_end_groups,
+    group_ends,
+)
 from counterbc.diagnosis.intent_laws import IntentSearch as IntentSearch
 from counterbc.diagnosis.intent_laws import likeliest_law
 from counterbc.errors import DataError, OptionError, unknown
@@ -37,6 +49,19 @@ class Intents:
     """r_k(e), the probability of each group for each episode: (E, K); larger groups first."""
     held_out: Mapping[int, Array]
     """The log-likelihood of held-out episodes for each number of groups that was tried: (E,)."""
+    end_held_out: Mapping[int, Array] = field(default_factory=dict)
+    """That of the final states of held-out episodes alone: (E,)."""
+    angles: tuple[str, ...] = ()
+    """The observations that were read as angles: those named, and those that wrap."""
+
+    @property
+    def verdict(self) -> str:
+        """What the data say: groups, no evidence, or too few episodes; given if K was fixed."""
+        if not self.held_out:
+            return "given"
+        if self.groups > 1:
+            return "groups"
+        return "no evidence" if could_tell(self.end_held_out) else "too few episodes"
 
     @property
     def groups(self) -> int:
@@ -100,7 +125,7 @@ def find_intents(
     """Return groups of episodes with the same goal; `groups` fixes their number.
 
     `angles` names observations that are angles in radians. They are read as cosine and sine, so
-    that whole turns do not matter.
+    that whole turns do not matter. Observations that jump by a whole turn are, too.
     """
     count = search.max_groups if groups is None else groups
     if count < 1:
@@ -111,15 +136,41 @@ def find_intents(
             f"{len(demos)} episodes are too few to tell {count} groups apart; "
             f"give {minimum} or more, or ask for fewer groups"
         )
-    x, y = _pairs(demos, angles, seed, search)
-    held_out: dict[int, Array] = {}
+    names = _angle_names(demos, angles)
+    states = _states(demos, names)
+    x, y = _pairs(demos, states, seed, search)
+    episodes = _end_data(demos, states, y, search)
     if groups is None:
-        held_out = {k: _held_out(x, y, k, seed, search) for k in range(1, search.max_groups + 1)}
-        groups = _fewest(held_out)
-    _, law = likeliest_law(x, y, groups, seed, search)
-    shares, _ = law.shares(x, y)
-    order = np.argsort(-np.bincount(shares.argmax(1), minlength=groups), kind="stable")
-    return Intents(tuple(e.name for e in demos.episodes), shares[:, order], held_out)
+        shares, held_out, end_held_out = _search(x, y, episodes, seed, search)
+    else:
+        shares, held_out, end_held_out = _given(x, y, episodes, groups, seed, search), {}, {}
+    order = np.argsort(-np.bincount(shares.argmax(1), minlength=shares.shape[1]), kind="stable")
+    return Intents(
+        tuple(e.name for e in demos.episodes), shares[:, order], held_out, end_held_out, names
+    )
+
+
+def _search(
+    x: Array, y: Array, episodes: EndData, seed: int, search: IntentSearch
+) -> tuple[Array, dict[int, Array], Mapping[int, Array]]:
+    """Return the shares of the groups that the data support, and both kinds of evidence."""
+    held_out = {k: _held_out(x, y, k, seed, search) for k in range(1, search.max_groups + 1)}
+    shares = likeliest_law(x, y, _fewest(held_out), seed, search)[1].shares(x, y)[0]
+    ends = find_end_groups(episodes, search.max_groups, search.folds, seed)
+    if shares.shape[1] == 1 or are_operators(episodes, shares.argmax(1)):
+        shares = ends.shares
+    return shares, held_out, ends.held_out
+
+
+def _given(
+    x: Array, y: Array, episodes: EndData, groups: int, seed: int, search: IntentSearch
+) -> Array:
+    """Return the shares of this number of groups: by final states if these are goals."""
+    fold = np.random.default_rng(seed).permutation(len(x)) % search.folds
+    ends = group_ends(episodes, groups, seed)
+    if groups > 1 and are_goals(episodes, ends, fold):
+        return ends.shares
+    return likeliest_law(x, y, groups, seed, search)[1].shares(x, y)[0]
 
 
 def _fewest(held_out: Mapping[int, Array]) -> int:
@@ -145,29 +196,44 @@ def _held_out(x: Array, y: Array, groups: int, seed: int, search: IntentSearch) 
 # The pairs
 
 
+def _times(length: int, search: IntentSearch) -> Array:
+    """Return the steps that are read of an episode: (n,)."""
+    return np.linspace(0, length - 1, search.pairs).round().astype(int)
+
+
 def _pairs(
-    demos: Demonstrations, angles: Sequence[str], seed: int, search: IntentSearch
+    demos: Demonstrations, states: list[Array], seed: int, search: IntentSearch
 ) -> tuple[Array, Array]:
     """Return φ(s_t) and y_t of some pairs of every episode: (E, n, D), (E, n, Y)."""
-    states = _states(demos, angles, search.dimensions)
+    states = _reduced(states, search.dimensions)
     rng = np.random.default_rng(seed)
     frequency = search.width * rng.normal(size=(states[0].shape[1], search.features))
     phase = rng.uniform(0, 2 * np.pi, search.features)
     height = 3 / np.sqrt(max(search.features, 1) / 2)
     x, y = [], []
     for s, e in zip(states, demos.episodes, strict=True):
-        t = np.linspace(0, len(s) - 1, search.pairs).round().astype(int)
+        t = _times(len(s), search)
         waves = height * np.cos(s[t] @ frequency + phase)
         x.append(np.concatenate([np.ones((len(t), 1)), s[t], waves], axis=1))
         y.append(np.concatenate([e.action[t], np.tile(s[-1], (len(t), 1))], axis=1))
     return np.array(x), _standardize(np.array(y))
 
 
-def _states(demos: Demonstrations, angles: Sequence[str], dimensions: int) -> list[Array]:
-    """Return standardized observations of each episode, angles as cosine and sine: (T, S) each.
+def _end_data(
+    demos: Demonstrations, states: list[Array], y: Array, search: IntentSearch
+) -> EndData:
+    """Return final states, and some pairs in as many dimensions as the episodes allow."""
+    few = _reduced(states, min(search.dimensions, max(len(states) // 4, 2)))
+    return EndData(
+        ends=np.stack([s[-1] for s in states]),
+        states=np.stack([s[_times(len(s), search)] for s in few]),
+        actions=y[..., : demos.action_size],
+        operators=tuple(e.operator for e in demos.episodes),
+    )
 
-    S is at most `dimensions`.
-    """
+
+def _angle_names(demos: Demonstrations, angles: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of observations that are angles: these, and those that wrap."""
     if len(demos.obs_shape) != 1:
         raise DataError(
             f"obs are images of shape {demos.obs_shape}; intents are found in vectors: choose "
@@ -176,12 +242,23 @@ def _states(demos: Demonstrations, angles: Sequence[str], dimensions: int) -> li
     for name in angles:
         if name not in demos.obs_names:
             raise unknown("observation", name, demos.obs_names)
+    return tuple(dict.fromkeys([*angles, *(demos.obs_names[i] for i in wrapped_angles(demos))]))
+
+
+def _states(demos: Demonstrations, angles: Sequence[str]) -> list[Array]:
+    """Return standardized observations of each episode, angles as cosine and sine: (T, S) each."""
     obs = demos.obs.astype(np.float64)
     is_angle = np.isin(demos.obs_names, list(angles))
     turns = obs[:, is_angle]
     flat = np.concatenate([obs[:, ~is_angle], np.cos(turns), np.sin(turns)], axis=1)
     ends = np.cumsum([len(e) for e in demos.episodes])
-    return list(np.split(_reduce(_standardize(flat), dimensions), ends[:-1]))
+    return list(np.split(_standardize(flat), ends[:-1]))
+
+
+def _reduced(states: list[Array], dimensions: int) -> list[Array]:
+    """Return the states in at most this many dimensions."""
+    ends = np.cumsum([len(s) for s in states])
+    return list(np.split(_reduce(np.concatenate(states), dimensions), ends[:-1]))
 
 
 def _reduce(values: Array, dimensions: int) -> Array:
