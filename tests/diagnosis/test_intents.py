@@ -103,6 +103,27 @@ def test_whole_turns_of_an_angle_do_not_count() -> None:
     assert agreement(unwrapped_intents, true_groups) == 1
 
 
+def test_an_angle_that_wraps_is_detected() -> None:
+    demos, _ = reaching(2)
+    turning = tuple(
+        replace(e, obs=np.concatenate([e.obs, np.linspace(i, i + 4, 20)[:, None] % (2 * np.pi)], 1))
+        for i, e in enumerate(demos.episodes)
+    )
+    intents = find_intents(Demonstrations(turning, obs_names=("x", "y", "heading")), 2)
+    assert intents.angles == ("heading",)
+    assert find_intents(demos, 2, angles=["x"]).angles == ("x",)
+
+
+def test_no_evidence_and_too_few_episodes_are_told_apart() -> None:
+    assert find_intents(reaching(1, episodes=60)[0]).verdict == "no evidence"
+    assert find_intents(reaching(2)[0]).verdict == "groups"
+    assert find_intents(reaching(2)[0], 2).verdict == "given"
+    gain = np.array([3.0, -3.0] * 5)
+    evidence = {1: 0 * gain, 2: gain}
+    few = Intents(("demo",) * 10, np.ones((10, 1)), evidence, evidence)
+    assert few.verdict == "too few episodes"
+
+
 def test_groups_become_masks_that_training_can_use(tmp_path: Path) -> None:
     demos, true_groups = reaching(2)
     intents = find_intents(demos, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
@@ -28,7 +28,7 @@ class IntentsCommand(DataCommand):
     """Number of groups; by default the number that best explains held-out episodes."""
     angle: UseAppendAction[tuple[str, ...]] = ()
     """Name of an observation that is an angle in radians, so that full turns do not count; repeat
-    it for several."""
+    it for several. Observations that jump by a full turn are detected."""
     seed: int = 0
     """The seed of the folds and of the random features."""
     out: Path | None = None
@@ -84,7 +84,10 @@ def _payload(intents: Intents) -> Json:
             {"name": name, "group": int(group), "confidence": round(float(confidence), 6)}
             for name, group, confidence in episodes
         ],
+        "verdict": intents.verdict,
+        "angles": list(intents.angles),
         "held_out": {str(k): float(v.mean()) for k, v in intents.held_out.items()},
+        "end_held_out": {str(k): float(v.mean()) for k, v in intents.end_held_out.items()},
     }
 
 
@@ -95,20 +98,38 @@ def _tables(intents: Intents) -> list[RenderableType]:
         if size
     ]
     table = plain_table(("group", "episodes", "mean confidence"), rows)
-    output: list[RenderableType] = [_sentence(intents.groups, len(intents.names)), "", table]
-    return [*output, "", _evidence(intents.held_out)] if intents.held_out else output
+    output: list[RenderableType] = [_sentence(intents), "", table]
+    if intents.angles:
+        output += ["", f"Read as angles: {', '.join(intents.angles)}."]
+    return [*output, "", _evidence(intents)] if intents.held_out else output
 
 
-def _sentence(groups: int, episodes: int) -> str:
-    if groups == 1:
-        return f"One intent: no evidence of different goals in these {episodes} episodes."
-    return f"{groups} intents in {episodes} episodes."
+def _sentence(intents: Intents) -> str:
+    episodes = len(intents.names)
+    if intents.groups > 1:
+        return f"{intents.groups} intents in {episodes} episodes."
+    if intents.verdict == "too few episodes":
+        return (
+            f"Too few episodes to tell: {episodes} would not show different goals, even if they "
+            "were far apart. Record more, or give --groups."
+        )
+    return f"One intent: no evidence of different goals in these {episodes} episodes."
 
 
-def _evidence(held_out: Mapping[int, Any]) -> RenderableType:
+def _evidence(intents: Intents) -> RenderableType:
     """Return how much likelier held-out episodes are with each number of groups than with one."""
     rows = []
-    for k, log_likelihood in held_out.items():
-        gain = log_likelihood - held_out[1]
-        rows.append((str(k), f"{gain.mean():+.2f}", f"{gain.std() / len(gain) ** 0.5:.2f}"))
-    return plain_table(("groups tried", "log-likelihood of held-out episodes", "± se"), rows)
+    for k in intents.held_out:
+        cells = []
+        for held_out in (intents.held_out, intents.end_held_out):
+            gain = held_out[k] - held_out[1]
+            cells += [f"{gain.mean():+.2f}", f"{gain.std() / len(gain) ** 0.5:.2f}"]
+        rows.append((str(k), *cells))
+    head = (
+        "groups tried",
+        "log-likelihood of held-out episodes",
+        "± se",
+        "of final states",
+        "± se",
+    )
+    return plain_table(head, rows)

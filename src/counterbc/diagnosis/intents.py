@@ -56,8 +56,9 @@ class Intents:
 
     @property
     def verdict(self) -> str:
-        """What the data say: groups, no evidence, or too few episodes; given if K was fixed."""
-        if not self.held_out:
+        """What the data say: groups, no evidence, or too few episodes; given if only one K is
+        allowed."""
+        if len(self.held_out) < 2:
             return "given"
         if self.groups > 1:
             return "groups"
