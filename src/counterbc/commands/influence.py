@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class InfluenceCommand(DataCommand, DeviceCommand):
     """Find which episodes help, by training many policies on random halves of the data.
 
-    The exit status is 0, or 1 if nothing can be told."""
+    The exit status is 0, or 1 if policies explain too little of the actions."""
 
     demos: Demos
     """Files or folders of demonstrations; several are merged."""
@@ -81,7 +81,7 @@ class InfluenceCommand(DataCommand, DeviceCommand):
         )  # fmt: skip
         payload = _payload(result)
         if not result.can_tell and not self.force:
-            return payload, [_about(result), _nothing_told(result)]
+            return payload, [_about(result), _too_little(result)]
         return payload, [_about(result), *_tables(result, self.show), _advice(result, self)]
 
     def status(self, payload: Json) -> int:
@@ -128,7 +128,7 @@ def _about(result: Influence) -> str:
     return f"{unit};\npositive helps. {policies}, with 95 % intervals.\n"
 
 
-def _nothing_told(result: Influence) -> str:
+def _too_little(result: Influence) -> str:
     assert result.explained is not None
     share = f"{100 * result.explained.value:.0f} ± {100 * result.explained.se:.0f} %"
     return (

@@ -88,13 +88,9 @@ def influence(
         name=name, method=applied, settings=settings, device=torch_device, progress=bar
     )
     policies = _train(demos, learns, training, seed)
-    about: dict[str, Any] = {
-        "names": tuple(e.name for e in demos.episodes),
-        "operators": tuple(e.operator for e in demos.episodes),
-        "splits": count,
-        "steps": settings.step_count,
-        "env": env,
-    }
+    about: dict[str, Any] = {"splits": count, "steps": settings.step_count, "env": env}
+    about["names"] = tuple(e.name for e in demos.episodes)
+    about["operators"] = tuple(e.operator for e in demos.episodes)
     if env is not None:
         returns = evaluate(policies, env, episodes=episodes, seed=seed, progress=progress).returns
         gains = returns.mean(1)
@@ -103,8 +99,7 @@ def influence(
     errors = squared_errors(policies, demos)  # (2K, E)
     of_pair = episode_of_pair(demos)
     judged = np.array([not judges or e.operator in judges for e in demos.episodes])
-    sizes = np.bincount(of_pair, minlength=len(demos)) * judged
-    gains, mean = _gains(errors, learns, sizes)
+    gains, mean = _gains(errors, learns, np.bincount(of_pair, minlength=len(demos)) * judged)
     fit = least_squares(first, (gains[::2] - gains[1::2]) / mean)
     explained = _explained(demos, errors, learns, of_pair, judged)
     return Influence(**fit, **about, measure="held-out error", mean=mean, explained=explained)
