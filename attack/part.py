@@ -26,6 +26,10 @@ class Limits:
     """Bytes of resident memory, Python and torch included."""
 
 
+COMMAND_LIMITS = Limits(cpu_seconds=120.0, clock_seconds=1200.0)
+"""Bounds on a case that runs whole commands, some of which train."""
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of the attack."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from attack import processes, workload
-from attack.part import Finding, Limits, Part
+from attack.part import COMMAND_LIMITS, Finding, Part
 from attack.processes import Ending
 from attack.rows import Row
 
@@ -97,5 +97,5 @@ PART = Part(
     quick=1,
     full=1,
     batch=30,
-    limits=Limits(cpu_seconds=120.0, clock_seconds=1200.0),
+    limits=COMMAND_LIMITS,
 )

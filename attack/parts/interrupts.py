@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from attack import processes, workload
-from attack.part import Finding, Limits, Part
+from attack.part import COMMAND_LIMITS, Finding, Part
 from attack.processes import Ending, Process
 from attack.rows import Row
 
@@ -94,5 +94,5 @@ PART = Part(
     quick=38,
     full=209,
     batch=40,
-    limits=Limits(cpu_seconds=120.0, clock_seconds=1200.0),
+    limits=COMMAND_LIMITS,
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from attack import processes, workload
-from attack.part import Finding, Limits, Part
+from attack.part import COMMAND_LIMITS, Finding, Part
 from attack.processes import Ending, Process
 from attack.rows import Row
 
@@ -152,5 +152,5 @@ PART = Part(
     quick=10,
     full=100,
     batch=30,
-    limits=Limits(cpu_seconds=120.0, clock_seconds=1200.0),
+    limits=COMMAND_LIMITS,
 )
