@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,21 +32,13 @@ def test_a_method_without_the_runs_of_bc_is_left_out() -> None:
     assert no_noise.markdown(bc + rows("posterior, tuned", 0.0, 10.0)) == "Not run yet."
 
 
-def run_here(
-    jobs: dict[str, Callable[[], Any]], keep: Callable[..., None], *_: Any, **__: Any
-) -> None:
-    """Run jobs in this process, where the search is short."""
-    for name, job in jobs.items():
-        keep(name, job())
-
-
 def test_the_study_tunes_every_method_on_the_same_seeds_and_computes_it_once(
-    tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, check_origin: Any, run_here: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = TuneSearch(radii=(0.0, 0.2), step_counts=(5, 10), ensembles=(1, 2))
     monkeypatch.setattr("counterbc.selection.tuner.TuneSearch", lambda: search)
     monkeypatch.setattr(tuned, "WHOLE_PAIRS", 120)
-    monkeypatch.setattr(no_noise, "run_all", run_here)
+    run_here(no_noise)
     options = no_noise.NoNoiseOptions(
         seeds=2, worlds=("intersection",), episodes=2, out=tmp_path, workers=1
     )

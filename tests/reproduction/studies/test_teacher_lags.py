@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,18 +45,10 @@ def test_the_table_counts_right_lags_and_right_hints_by_hand() -> None:
     )
 
 
-def run_here(
-    jobs: dict[str, Callable[[], Any]], keep: Callable[..., None], *_: Any, **__: Any
-) -> None:
-    """Run jobs in this process, where the search is short."""
-    for name, job in jobs.items():
-        keep(name, job())
-
-
 def test_the_study_writes_a_row_for_every_dataset_and_computes_it_once(
-    tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, check_origin: Any, run_here: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(teacher_lags, "run_all", run_here)
+    run_here(teacher_lags)
     options = teacher_lags.TeacherLagOptions(
         seeds=2, worlds=("intersection",), teachers=("skilled", "crowd"), pairs=(120,),
         out=tmp_path, workers=1,
