@@ -14,7 +14,14 @@ from counterbc.methods import METHODS
 from counterbc.policies import Chunk, GaussianMLP, Mixture, Params
 from counterbc.policies.chunk import LOG_STD_RANGE, SIGMA
 from counterbc.settings import Settings
-from tests.policies.numbers import assert_near, double, generator, normal
+from tests.policies.numbers import (
+    assert_near,
+    check_gradients,
+    check_stack,
+    double,
+    generator,
+    normal,
+)
 
 S, D = 3, 6  # 3 steps of 2 actions
 ONE = Chunk(hidden=(8, 8), horizon=3, execute=2)
@@ -83,38 +90,24 @@ def test_modes_that_contribute_nothing_have_no_gradient_and_the_others_keep_thei
 
 @both
 def test_stacked_networks_equal_a_loop_in_value_and_gradient(policy: Chunk) -> None:
-    networks = [fresh(policy, seed) for seed in range(3)]
-    stack = {k: torch.stack([p[k] for p in networks]).requires_grad_() for k in networks[0]}
     obs, actions = normal(3, 5, 2, S), normal(3, 5, 4, D, seed=1)
     u = torch.rand(3, 5, D, generator=generator(), dtype=torch.float64)
 
-    def outputs(params: Params, obs: Tensor, actions: Tensor, u: Tensor) -> Tensor:
+    def outputs(params: Params, obs: Tensor, actions: Tensor, u: Tensor) -> tuple[Tensor, ...]:
         head = policy.head(params, obs)
-        taken = policy.sample(head, u) + policy.mean(head)
-        return torch.cat([policy.log_prob(head, actions), taken], -1)
+        return policy.log_prob(head, actions), policy.sample(head, u), policy.mean(head)
 
-    together = outputs(stack, obs, actions, u)
-    looped = torch.stack([
-        outputs({k: v[i] for k, v in stack.items()}, obs[i], actions[i], u[i]) for i in range(3)
-    ])  # fmt: skip
-    assert_near([together], [looped], 1e-12)
-    joint, single = (
-        torch.autograd.grad(x.square().sum(), list(stack.values())) for x in (together, looped)
-    )
-    assert_near(joint, single, 1e-11)
+    check_stack([fresh(policy, seed) for seed in range(3)], outputs, obs, actions, u)
 
 
 @both
 def test_gradients_agree_with_finite_differences(policy: Chunk) -> None:
-    params, names = fresh(policy), list(fresh(policy))
     obs, actions = normal(2, 2, S), normal(2, 3, D, seed=1)
 
-    def loss(*values: Tensor) -> Tensor:
-        head = policy.head(dict(zip(names, values, strict=True)), obs)
-        return policy.cross_entropy(head, actions).sum()
+    def loss(params: Params) -> Tensor:
+        return policy.cross_entropy(policy.head(params, obs), actions).sum()
 
-    leaves = [p.requires_grad_() for p in params.values()]
-    assert torch.autograd.gradcheck(loss, leaves, eps=1e-6, atol=1e-5, fast_mode=True)
+    check_gradients(fresh(policy), loss, atol=1e-5, fast_mode=True)
 
 
 @both

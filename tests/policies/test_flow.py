@@ -13,7 +13,14 @@ from torch import Tensor
 from counterbc.errors import OptionError
 from counterbc.policies import Flow, Params
 from counterbc.policies.flow import KAPPA
-from tests.policies.numbers import assert_near, double, generator, normal
+from tests.policies.numbers import (
+    assert_near,
+    check_gradients,
+    check_stack,
+    double,
+    generator,
+    normal,
+)
 
 SMALL = Flow(hidden=(8, 8), history=2, horizon=3, execute=2, euler=4)
 ONE_STEP = Flow(hidden=(64, 64), history=1, horizon=1, execute=1)
@@ -118,43 +125,20 @@ def test_gradients_agree_with_finite_differences(count: int) -> None:
     flow = Flow(hidden=(3, 3), history=1, horizon=2, execute=1)
     params = double(flow.init(generator(), 2, 2))
     obs, actions, u = normal(2, 2), normal(2, count, 2, seed=1), uniform(2, 3)
-    names = list(params)
-
-    def error(*values: Tensor) -> Tensor:
-        return flow.errors(dict(zip(names, values, strict=True)), obs, actions, u)[0]
-
-    leaves = [p.requires_grad_() for p in params.values()]
-    assert torch.autograd.gradcheck(error, leaves, eps=1e-6, atol=1e-6)
+    check_gradients(params, lambda p: flow.errors(p, obs, actions, u)[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("count", [1, 4])
 def test_stacked_networks_equal_a_loop_in_value_and_gradient(count: int) -> None:
-    networks = [fresh(seed) for seed in range(3)]
-    stack = {k: torch.stack([p[k] for p in networks]).requires_grad_() for k in networks[0]}
     obs, actions = normal(3, 5, 2, S), normal(3, 5, count, D, seed=1)
     u, noise = uniform(3, 5, 1 + D), uniform(3, 5, D, seed=6)
 
     def outputs(params: Params, *rest: Tensor) -> tuple[Tensor, ...]:
         obs, actions, u, noise = rest
-        error, log_pi = SMALL.errors(params, obs, actions, u)
         taken = [SMALL.act(params, obs, noise, sampled) for sampled in (False, True)]
-        return error, log_pi, *taken
+        return *SMALL.errors(params, obs, actions, u), *taken
 
-    def loss(values: tuple[Tensor, ...]) -> Tensor:
-        error, _, *taken = values
-        return error.sum() + sum(action.square().sum() for action in taken)
-
-    together = outputs(stack, obs, actions, u, noise)
-    looped = [
-        outputs({k: v[i] for k, v in stack.items()}, obs[i], actions[i], u[i], noise[i])
-        for i in range(3)
-    ]
-    stacked = tuple(torch.stack(x) for x in zip(*looped, strict=True))
-    assert_near(together, stacked, 1e-12)
-    first_gradient, second_gradient = (
-        torch.autograd.grad(loss(x), list(stack.values())) for x in (together, stacked)
-    )
-    assert_near(first_gradient, second_gradient, 1e-11)
+    check_stack([fresh(seed) for seed in range(3)], outputs, obs, actions, u, noise)
 
 
 def test_acting_follows_the_velocity_of_the_training_in_euler_steps() -> None:
