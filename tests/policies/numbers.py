@@ -31,27 +31,31 @@ def double(params: Params) -> Params:
 
 
 def check_stack(
-    networks: Sequence[Params], outputs: Callable[..., tuple[Tensor, ...]], *inputs: Tensor
+    networks: Sequence[Params],
+    outputs: Callable[..., tuple[Tensor, ...]],
+    *inputs: Tensor,
+    mapped: bool = False,
 ) -> None:
-    """Compare stacked networks with each of them alone, in value and gradient.
+    """Compare stacked networks, and `mapped` ones, with each alone, in value and gradient.
 
     `outputs` takes parameters and `inputs`, whose first dimension is that of the networks.
     """
     stack = {k: torch.stack([p[k] for p in networks]).requires_grad_() for k in networks[0]}
-    together = outputs(stack, *inputs)
     alone = [
         outputs({k: v[i] for k, v in stack.items()}, *(x[i] for x in inputs))
         for i in range(len(networks))
     ]
     looped = [torch.stack(x) for x in zip(*alone, strict=True)]
-    assert_near(together, looped, 1e-12)
-    joint, single = (
-        torch.autograd.grad(
-            torch.stack([x.square().sum() for x in values]).sum(), [*stack.values()]
-        )
-        for values in (together, looped)
-    )
-    assert_near(joint, single, 1e-11)
+    expected = _gradients(looped, stack)
+    for all_at_once in (outputs, torch.func.vmap(outputs))[: 1 + mapped]:
+        together = all_at_once(stack, *inputs)
+        assert_near(together, looped, 1e-12)
+        assert_near(_gradients(together, stack), expected, 1e-11)
+
+
+def _gradients(values: Sequence[Tensor], params: Params) -> Sequence[Tensor]:
+    loss = torch.stack([x.square().sum() for x in values]).sum()
+    return torch.autograd.grad(loss, list(params.values()))
 
 
 def check_gradients(

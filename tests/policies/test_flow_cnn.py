@@ -8,7 +8,7 @@ from torch import Tensor
 
 from counterbc.errors import DataError, OptionError
 from counterbc.policies import Flow, FlowCNN, Params
-from tests.policies.numbers import assert_near, double, generator, normal
+from tests.policies.numbers import check_stack, double, generator, normal
 from tests.policies.torch_cnn import IMAGE, SIZE, by_torch, frames
 
 D = 4
@@ -39,17 +39,8 @@ def test_it_is_the_flow_of_the_features_of_its_frames() -> None:
 
 
 def test_stacked_networks_equal_a_loop_in_value_and_gradient() -> None:
-    networks = [fresh(seed) for seed in range(2)]
-    stack = {k: torch.stack([p[k] for p in networks]).requires_grad_() for k in networks[0]}
-    obs, actions, u = frames(2, 3, 2), normal(2, 3, 2, D), uniform(2, 3, 1 + D)
-    together, _ = CNN.errors(stack, obs, actions, u)
-    looped = torch.stack([
-        CNN.errors({k: v[i] for k, v in stack.items()}, obs[i], actions[i], u[i])[0]
-        for i in range(2)
-    ])  # fmt: skip
-    assert_near([together], [looped], 1e-12)
-    joint, single = (torch.autograd.grad(x.sum(), list(stack.values())) for x in (together, looped))
-    assert_near(joint, single, 1e-11)
+    inputs = frames(2, 3, 2), normal(2, 3, 2, D), uniform(2, 3, 1 + D)
+    check_stack([fresh(seed) for seed in range(2)], CNN.errors, *inputs)
 
 
 def test_every_parameter_is_learned() -> None:

@@ -20,7 +20,13 @@ from counterbc.methods import METHODS
 from counterbc.policies import GaussianMLP, Mixture, Params
 from counterbc.settings import Settings
 from tests.fixture_types import Train
-from tests.policies.numbers import assert_near, double, generator, normal
+from tests.policies.numbers import (
+    check_gradients,
+    check_stack,
+    double,
+    generator,
+    normal,
+)
 
 every_method = pytest.mark.parametrize("method", list(METHODS))
 
@@ -75,37 +81,24 @@ def test_gradients_agree_with_finite_differences() -> None:
     policy = Mixture(hidden=(5,), modes=3)
     params = double(policy.init(generator(), 2, 2))
     obs, actions = normal(4, 2), normal(4, 5, 2, seed=1)
-    names = list(params)
 
-    def loss(*values: Tensor) -> Tensor:
-        head = policy.head(dict(zip(names, values, strict=True)), obs)
-        return policy.cross_entropy(head, actions).sum()
+    def loss(params: Params) -> Tensor:
+        return policy.cross_entropy(policy.head(params, obs), actions).sum()
 
-    leaves = [p.requires_grad_() for p in params.values()]
-    assert torch.autograd.gradcheck(loss, leaves, eps=1e-6, atol=1e-6)
+    check_gradients(params, loss, atol=1e-6)
 
 
 def test_stacked_and_mapped_networks_equal_a_loop_in_value_and_gradient() -> None:
     policy = Mixture(hidden=(8, 8), modes=3, history=2)
     networks = [double(policy.init(generator(s), 3, 2)) for s in range(4)]
-    stack = {k: torch.stack([p[k] for p in networks]).requires_grad_() for k in networks[0]}
     obs, actions = normal(4, 5, 2, 3), normal(4, 5, 6, 2, seed=1)
     u = torch.rand(4, 5, 2, generator=generator(), dtype=torch.float64)
 
-    def loss(params: Params, obs: Tensor, actions: Tensor, u: Tensor) -> Tensor:
+    def outputs(params: Params, obs: Tensor, actions: Tensor, u: Tensor) -> tuple[Tensor, ...]:
         head = policy.head(params, obs)
-        actions_taken = policy.sample(head, u) + policy.mean(head)
-        return policy.log_prob(head, actions).square().sum((-1, -2)) + actions_taken.sum((-1, -2))
+        return policy.log_prob(head, actions), policy.sample(head, u), policy.mean(head)
 
-    looped = torch.stack([
-        loss({k: v[i] for k, v in stack.items()}, obs[i], actions[i], u[i]) for i in range(4)
-    ])  # fmt: skip
-    looped_gradients = torch.autograd.grad(looped.sum(), list(stack.values()))
-    for all_at_once in (loss, torch.func.vmap(loss)):
-        joint_loss = all_at_once(stack, obs, actions, u)
-        assert_near([joint_loss], [looped], 1e-12)
-        gradient = torch.autograd.grad(joint_loss.sum(), list(stack.values()))
-        assert_near(gradient, looped_gradients, 1e-11)
+    check_stack(networks, outputs, obs, actions, u, mapped=True)
 
 
 def test_the_mean_action_is_that_of_the_heaviest_mode_and_never_between_modes() -> None:

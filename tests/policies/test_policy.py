@@ -11,7 +11,7 @@ from torch import Tensor
 from counterbc.errors import OptionError
 from counterbc.losses import cross_entropy
 from counterbc.policies import Flow, GaussianGRU, GaussianMLP, Mixture, Params, Policy
-from tests.policies.numbers import assert_near, double, generator, normal
+from tests.policies.numbers import check_stack, double, generator, normal
 
 
 @pytest.mark.parametrize("policy", [GaussianMLP(), GaussianGRU(), Flow()])
@@ -27,22 +27,13 @@ def test_weights_are_a_function_of_the_generator(policy: Policy) -> None:
 )
 def test_stacked_and_mapped_networks_equal_a_loop_in_value_and_gradient(policy: Policy) -> None:
     networks = [double(policy.init(generator(s), 3, 2)) for s in range(4)]
-    stack = {k: torch.stack([p[k] for p in networks]).requires_grad_() for k in networks[0]}
     shape = (5, 3) if policy.history == 1 else (5, policy.history, 3)
     obs, actions = normal(4, *shape), normal(4, 5, 6, 2, seed=1)
 
-    def loss(params: Params, obs: Tensor, actions: Tensor) -> Tensor:
-        return policy.log_prob(policy.head(params, obs), actions).square().sum((-1, -2))
+    def outputs(params: Params, obs: Tensor, actions: Tensor) -> tuple[Tensor, ...]:
+        return (policy.log_prob(policy.head(params, obs), actions),)
 
-    looped = torch.stack(
-        [loss({k: v[i] for k, v in stack.items()}, obs[i], actions[i]) for i in range(4)]
-    )
-    looped_gradients = torch.autograd.grad(looped.sum(), list(stack.values()))
-    for all_at_once in (loss, torch.func.vmap(loss)):
-        joint_loss = all_at_once(stack, obs, actions)
-        assert_near([joint_loss], [looped], 1e-12)
-        gradient = torch.autograd.grad(joint_loss.sum(), list(stack.values()))
-        assert_near(gradient, looped_gradients, 1e-11)
+    check_stack(networks, outputs, obs, actions, mapped=True)
 
 
 @pytest.mark.parametrize("hidden", [(), (0,), (8, -1)])
