@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.io import savemat
 
 from counterbc.errors import FormatError
 from counterbc.formats import load
@@ -83,3 +84,25 @@ def test_a_table_without_its_dataset_is_named_with_its_columns(tmp_path: Path) -
     assert "meta/info.json" in step
     path.write_bytes(path.read_bytes()[:-5])
     assert describe(path)[0] == "a damaged Parquet file"
+
+
+def test_the_recipe_for_anything_else_reads_pickles_matlab_files_and_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs/formats.md").read_text(encoding="utf-8")
+    recipe = page.split("## Anything else")[1].split("```python\n")[1].split("```")[0]
+    obs, action = np.arange(6.0).reshape(3, 2), np.arange(6.0).reshape(3, 2) / 8
+    trials = tmp_path / "trials"
+    trials.mkdir()
+    columns = {"header": "x,y,vx,vy", "comments": "", "delimiter": ","}
+    np.savetxt(trials / "a.csv", np.hstack([obs, action]), **columns)
+    savemat(trials / "b.mat", {"obs": obs + 10, "action": action})
+    (trials / "c.pkl").write_bytes(pickle.dumps({"obs": obs + 20, "action": action}))
+    monkeypatch.chdir(tmp_path)
+    exec(recipe, {})
+    demos = load(tmp_path / "demos.hdf5")
+    assert [e.name for e in demos.episodes] == ["a", "b", "c"]
+    assert demos.obs[:, 0].tolist() == [0, 2, 4, 10, 12, 14, 20, 22, 24]
+    assert np.array_equal(demos.action, np.vstack([action] * 3))
+    body = recipe.split("counterbc as cb")[1].strip().splitlines()
+    assert len([line for line in body if line.strip()]) <= 10
