@@ -129,21 +129,17 @@ def _table(report: InspectionReport) -> list[RenderableType]:
 
 
 def _notes(report: InspectionReport) -> list[RenderableType]:
-    """Return a sentence each on actions that are targets or copies, and on wrapped angles."""
+    """Return a sentence on actions that are targets, and one on each trap."""
     from counterbc.data.names import shorten
 
     notes = []
     size, option = report.action_size, _relative_option(report.suggested_relative)
-    for kind, text, advice in (
-        ("target", "targets of", f"; train with {option} (docs/relative.md)" if option else ""),
-        ("next observation", "the next values of", "; they may be computed, not commanded"),
-    ):
-        names = [target.obs for target in report.action_targets if target.kind == kind]
-        subject = "the actions" if len(names) == size else f"{len(names)} of {size} actions"
-        if names:
-            notes.append(f"{subject} are {text} {shorten(names)}{advice}")
-    for name in report.wrapped_angles:
-        notes.append(f"{name} is an angle that jumps by a full turn")
+    advice = f"; train with {option} (docs/relative.md)" if option else ""
+    names = [target.obs for target in report.action_targets if target.kind == "target"]
+    subject = "the actions" if len(names) == size else f"{len(names)} of {size} actions"
+    if names:
+        notes.append(f"{subject} are targets of {shorten(names)}{advice}")
+    notes += [f"{trap.text}; {trap.step}" for trap in report.traps]
     return ["\n".join(["\nNotes", *(f"  {note}" for note in notes)])] if notes else []
 
 

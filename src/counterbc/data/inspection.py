@@ -32,6 +32,7 @@ from counterbc.data.moments import Moments
 from counterbc.data.raw_episode import Header, RawEpisode, selection
 from counterbc.data.relative import ABSOLUTE, relative_text
 from counterbc.data.targets import Targets
+from counterbc.data.traps import Traps
 from counterbc.errors import DataError
 from counterbc.files import boundary
 
@@ -95,6 +96,7 @@ class Inspection:
         self._duplicates, self._short = problems.Duplicates(), problems.Short()
         self._saturated = problems.Saturated(model, self.action)
         self._targets, self._angles = Targets(model), Angles(len(model.obs_names))
+        self._traps = Traps(model)
 
     def _see(self, r: RawEpisode) -> None:
         self.lengths.append(len(r.action))
@@ -108,7 +110,7 @@ class Inspection:
         self._duplicates.see(r, digest)
         for check in (
             self._not_finite, self._outside, self._idle, self._short, self._saturated,
-            self._targets,
+            self._targets, self._traps,
         ):  # fmt: skip
             check.see(r)
         if len(self.obs.low):
@@ -186,6 +188,7 @@ class Inspection:
         if m.action_low is not None and m.action_high is not None:
             bounds = Bounds(tuple(m.action_low.tolist()), tuple(m.action_high.tolist()))
         action_targets = self._targets.detect()
+        angles = tuple(m.obs_names[i] for i in self._angles.detect())
         has_rewards = self._returns and not self._unrewarded
         return InspectionReport(
             source=" + ".join(h.source for h in self.headers),
@@ -213,7 +216,8 @@ class Inspection:
             ),
             action_targets=action_targets,
             suggested_relative=self._suggested_relative(action_targets),
-            wrapped_angles=tuple(m.obs_names[i] for i in self._angles.detect()),
+            wrapped_angles=angles,
+            traps=self._traps.detect(action_targets, angles, self.obs, self.action),
             idle_after=self._idle.after,
             problems=tuple(self.problems()),
             fingerprint=self.fingerprint(),

@@ -155,6 +155,18 @@ class ActionTarget:
     """Between that distance and the movement of the observation until the next step."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Trap:
+    """A fact that misleads whoever learns from a recording."""
+
+    kind: str
+    dimensions: tuple[str, ...]
+    text: str
+    """What it is and what it means."""
+    step: str
+    """What to do about it."""
+
+
 class Lengths(NamedTuple):
     """Pairs in the shortest and in the longest episode."""
 
@@ -210,6 +222,8 @@ class InspectionReport:
     """What to make the actions relative to, where they are targets and nothing is declared."""
     wrapped_angles: tuple[str, ...]
     """Observation dimensions that are angles which jump by a full turn."""
+    traps: tuple[Trap, ...]
+    """Facts that mislead whoever learns from these data."""
     idle_after: int
     """Number of pairs with the same action that counts as idle."""
     problems: tuple[Problem, ...]
