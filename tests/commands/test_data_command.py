@@ -89,3 +89,19 @@ def test_warnings_stay_off_stdout(demo_file: Path) -> None:
     )  # fmt: skip
     assert json.loads(process.stdout)["masks"] == {"expert": 2, "gone": 1}
     assert process.stderr.count("warning:") == 1
+
+
+def test_bounds_are_declared_on_the_command_line(
+    tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    path = tmp_path / "trial.csv"
+    path.write_text(
+        "\n".join(["x,action_0,action_1", *(f"{t},{t % 3},{t % 5}" for t in range(40))])
+    )
+    bounds = ("--low", -1, "--low", 0, "--high", 5)
+    assert call_json("inspect", path, *bounds)["bounds"] == {"low": [-1, 0], "high": [5, 5]}
+    call("convert", path, tmp_path / "trial.npz", *bounds)
+    assert load(tmp_path / "trial.npz").action_low.tolist() == [-1, 0]  # type: ignore[union-attr]
+    status, _, err = call("inspect", path, "--low", -1)
+    assert status == 1
+    assert "1 lower and 0 upper bounds for 2 action dimensions" in " ".join(err.split())

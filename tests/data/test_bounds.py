@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterbc.data.bounds import bounds_text, checked_bounds
+from counterbc.data.bounds import bounds_text, checked_bounds, rarely_used
 from counterbc.errors import CounterBCError
 
 ONE = np.ones(2)
@@ -42,3 +42,9 @@ def test_equal_bounds_are_written_once() -> None:
     assert bounds_text(-ONE, ONE, "box") == "[-1, 1] in every dimension"
     assert bounds_text(-ONE, np.array([1.0, 2.0]), "ball") == "[-1, 1] [-1, 2], within the ball"
     assert "unknown" in bounds_text(None, None, "box")
+
+
+def test_a_dimension_is_rarely_used_if_its_full_range_exceeds_the_usual_one_three_times() -> None:
+    low, high = np.zeros(4), np.array([1.0, 1.0, 0.0, 0.0])
+    highest = np.array([2.9, 3.1, 1.0, 0.0])
+    assert rarely_used(low, high, np.zeros(4), highest).tolist() == [False, True, True, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import torch
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.data.scaling import Scaling
+from counterbc.demonstrators import UniformNoise, demonstrate
+from counterbc.formats import load
 
 
 def dataset(obs: Any, action: Any, **fields: Any) -> Demonstrations:
@@ -126,3 +129,32 @@ def test_a_selection_becomes_a_tensor_without_a_warning(
     tiny: Demonstrations, quick: Callable[..., Any]
 ) -> None:
     quick(Demonstrations(tiny.episodes).sample_pairs(9, seed=0), "bc", steps=1)
+
+
+def test_a_rarely_used_dimension_is_scaled_by_its_full_range_and_the_others_as_before() -> None:
+    rng = np.random.default_rng(0)
+    action = rng.normal(size=(1000, 2)).astype(np.float32)
+    action[:, 1] = 0
+    action[500:504, 1] = 1
+    demos = Demonstrations((Episode(np.zeros((1000, 1)), action),))
+    scales = Scaling.fit(demos, scale_obs=True, scale_actions=True)
+    usual = np.percentile(action[:, 0], [1, 99])
+    assert [float(scales.action_low[0, 1]), float(scales.action_high[0, 1])] == [0, 1]
+    assert np.allclose([scales.action_low[0, 0], scales.action_high[0, 0]], usual, rtol=1e-6)
+    assert scales.bounds_from == "data, full range of rarely used dimensions"
+
+
+@pytest.mark.parametrize("name", ["pusht_human_206.hdf5", "adroit_door_human_25.hdf5"])
+def test_real_recordings_are_scaled_as_before_there_was_that_rule(name: str, data: Path) -> None:
+    demos = load(data / name)
+    scales = Scaling.fit(demos, scale_obs=True, scale_actions=True)
+    low, high = np.percentile(demos.action, [1, 99], axis=0)
+    assert np.array_equal(scales.action_low[0].numpy(), low.astype(np.float32))
+    assert np.array_equal(scales.action_high[0].numpy(), high.astype(np.float32))
+    assert scales.bounds_from == "data"
+
+
+@pytest.mark.parametrize("world", ["intersection", "cartpole", "air-hockey"])
+def test_our_worlds_declare_their_bounds_so_that_the_rule_never_applies(world: str) -> None:
+    demos = demonstrate(world, UniformNoise(0.3), 50, seed=0)
+    assert Scaling.fit(demos, scale_obs=True, scale_actions=True).bounds_from == "declared"

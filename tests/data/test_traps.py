@@ -124,3 +124,17 @@ def test_unused_dimensions_are_called_unused(cart: Demonstrations) -> None:
     still = with_obs(cart, lambda e: np.hstack([e.obs, np.full((len(e), 1), 3.0)]))
     (trap,) = traps(still)
     assert (trap.kind, trap.dimensions) == ("unused observation", ("state[4]",))
+
+
+def test_an_action_that_is_rarely_used_is_not_called_saturated() -> None:
+    rng = np.random.default_rng(0)
+    action = rng.normal(size=(1000, 2))
+    action[:, 1] = 0
+    action[500:504, 1] = rng.uniform(0.5, 1, 4)
+    demos = Demonstrations((Episode(rng.normal(size=(1000, 1)), action),))
+    inspection = Inspection()
+    inspection.add(Header.of(demos), raw_episodes(demos))
+    report = inspection.report()
+    (trap,) = report.traps
+    assert (trap.kind, trap.dimensions) == ("rarely used action", ("action[1]",))
+    assert "saturated" not in {p.kind for p in report.problems}

@@ -172,7 +172,7 @@ class Policies:
         text = f"{bounds[0]} each" if is_same else " ".join(bounds)
         if self.scales.action_set == "ball":
             text += ", within the ball"
-        if self.scales.bounds_from == "data":
+        if self.scales.bounds_from != "declared":
             text += ": the data's 1–99 % range, as no bounds are declared; actions stay within it"
         return text
 

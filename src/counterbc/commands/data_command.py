@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from counterbc.formats.stream import Stream
 
 Demos = Positional[tuple[Path, ...]]
-DATA_OPTIONS = ("obs", "action", "format", "trusted", "actions_are")
+DATA_OPTIONS = ("obs", "action", "format", "trusted", "actions_are", "low", "high")
 """How demonstrations are read; commands that are printed to paste repeat these options."""
 
 
@@ -42,6 +42,12 @@ class DataCommand(Command):
     actions_are: str | None = None
     """Declare what a file that does not say so holds: the actions asked for, or those taken, which
     the controller cut at the bounds. An action taken at a bound may have been meant beyond it."""
+
+    low: UseAppendAction[tuple[float, ...]] = ()
+    """Lower bound of the actions, once for all dimensions or once for each, instead of what the
+    file declares; give --high too."""
+    high: UseAppendAction[tuple[float, ...]] = ()
+    """Upper bound of the actions, like --low."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
@@ -65,6 +71,8 @@ class DataCommand(Command):
                 format=self.format,
                 trusted=self.trusted,
             ).subset(mask)
+            if self.low or self.high:
+                stream = stream.declare_bounds(self.low, self.high)
             if self.actions_are is not None:
                 stream = stream.declare(self.actions_are)
             yield replace(stream, raw_episodes=_count_on_stderr(stream.raw_episodes, path.name))

@@ -11,6 +11,8 @@ from counterbc.data.arrays import Array, read_only
 from counterbc.errors import DataError, unknown
 
 ActionSet = Literal["box", "ball"]
+RARE = 3
+"""Times that the full range exceeds the 1–99 % range in a dimension that is rarely used."""
 
 
 def checked_bounds(
@@ -42,6 +44,15 @@ def checked_bounds(
             "finite with low < high: correct them, or leave out action_low and action_high"
         )
     return low, high
+
+
+def rarely_used(low: Array, high: Array, lowest: Array, highest: Array) -> Array:
+    """Return whether the full range of each dimension exceeds its 1–99 % range `RARE` times.
+
+    Scaled by the smaller range, a dimension that is rarely used would dominate all distances.
+    """
+    moves = highest - lowest > 1e-6 * np.maximum(1, np.abs(lowest))
+    return np.asarray(moves & (highest - lowest > RARE * (high - low)))
 
 
 def outside_bounds(action: Array, low: Array | None, high: Array | None, action_set: str) -> Array:

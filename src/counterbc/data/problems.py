@@ -35,6 +35,7 @@ from counterbc.data.raw_episode import RawEpisode
 
 SHORT = 0.2  # of the median length
 SATURATED = 0.05  # of the pairs
+RESTS = 0.95  # of the pairs at one value: rarely used, not saturated
 PLACES = 20  # places that a problem lists; it counts all of them
 
 
@@ -274,7 +275,9 @@ class Saturated:
         low, high = (self._low, self._high) if has_bounds else (moments.at_low, moments.at_high)
         often = np.maximum(low, high) >= max(SATURATED * moments.rows, 2)
         names, places = self._model.action_names, Places()
-        for i in np.flatnonzero(often & (low + high < moments.rows)).tolist():
+        # Without bounds, a dimension that is nearly always at one end rests there.
+        rests = np.maximum(low, high) >= RESTS * moments.rows if not has_bounds else False
+        for i in np.flatnonzero(often & (low + high < moments.rows) & ~np.asarray(rests)).tolist():
             places.add(SaturatedPlace(dimension=names[i], low=int(low[i]), high=int(high[i])))
         end = "a bound" if has_bounds else "its lowest or highest value"
         text = f"at {end} in {SATURATED:.0%} of the pairs or more"

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from counterbc.data.affine import scale, unscale
 from counterbc.data.arrays import Array
+from counterbc.data.bounds import rarely_used
 from counterbc.data.demonstrations import ActionSet, Demonstrations
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
 from counterbc.errors import DataError
@@ -33,7 +34,8 @@ class Scaling:
     scale_actions: bool = True
     """Whether the policy works in [-1, 1]; else in the user's units."""
     bounds_from: str = "declared"
-    """Where the action bounds come from: declared, or the data's 1–99 % range."""
+    """Where the action bounds come from: declared, or the data's 1–99 % range, which is the full
+    range for dimensions that are rarely used."""
     target_mean: Tensor = None  # type: ignore[assignment]  # (P, H · A); 0 by default
     target_scale: Tensor = None  # type: ignore[assignment]  # (P, H · A); 1 by default
     relative: tuple[int, ...] = ()
@@ -186,6 +188,7 @@ def _action_scales(demos: Demonstrations) -> Scaling:
     return Scaling.fit(demos, scale_obs=True, scale_actions=True)
 
 
+DATA, DATA_FULL = "data", "data, full range of rarely used dimensions"
 TENSORS = tuple(f.name for f in fields(Scaling) if "Tensor" in str(f.type))
 
 
@@ -198,5 +201,11 @@ def _bounds(demos: Demonstrations, action: Any) -> tuple[Any, Any, str]:
     if demos.action_low is not None and demos.action_high is not None:
         return demos.action_low, demos.action_high, "declared"
     low, high = np.percentile(action, [1, 99], axis=0)
+    rare = rarely_used(low, high, action.min(axis=0), action.max(axis=0))
+    low, high = np.where(rare, action.min(axis=0), low), np.where(rare, action.max(axis=0), high)
     constant = high - low <= 1e-6 * np.maximum(1, np.abs(low))
-    return np.where(constant, low - 1, low), np.where(constant, high + 1, high), "data"
+    return (
+        np.where(constant, low - 1, low),
+        np.where(constant, high + 1, high),
+        DATA_FULL if rare.any() else DATA,
+    )

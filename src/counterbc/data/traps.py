@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from counterbc.data.bounds import RARE, rarely_used
 from counterbc.data.copies import Copies, Copy
 from counterbc.data.delays import Delays
 from counterbc.data.demonstrations import Demonstrations
@@ -17,6 +18,7 @@ from counterbc.data.raw_episode import RawEpisode
 
 FROZEN = 0.01
 """Smallest share of the steps at which the action changes and the observation does not."""
+_SAMPLE = 50_000  # rows of actions in memory
 _FEW = 5  # frozen steps
 
 
@@ -41,16 +43,47 @@ class Frozen:
         return self._frozen / self._steps if is_often else 0.0
 
 
+class Rare:
+    """A thinned sample of the actions, which tells the dimensions that are rarely used."""
+
+    def __init__(self, model: Demonstrations) -> None:
+        self._names = model.action_names if model.action_low is None else ()
+        self._sample = np.zeros((0, model.action_size), np.float32)
+        self._every = 1
+
+    def see(self, r: RawEpisode) -> None:
+        """Add an episode; beyond a number of rows every second one is dropped."""
+        self._sample = np.concatenate([self._sample, r.action[:: self._every]])
+        if len(self._sample) > _SAMPLE:
+            self._sample, self._every = self._sample[::2], 2 * self._every
+
+    def detect(self, action: Moments) -> Iterator[Trap]:
+        """Yield the trap, given the extremes of all actions."""
+        if not self._names or not np.isfinite(self._sample).all():
+            return
+        low, high = np.percentile(self._sample, [1, 99], axis=0)
+        rare = rarely_used(low, high, action.low, action.high)
+        if names := [self._names[i] for i in np.flatnonzero(rare).tolist()]:
+            yield Trap(
+                kind="rarely used action",
+                dimensions=tuple(names),
+                text=f"{shorten(names)}: the full range of the action is more than {RARE} times "
+                "its 1–99 % range, so its full range is used to scale it",
+                step="declare the bounds with --low and --high if they are known",
+            )
+
+
 class Traps:
     """What is needed to notice the traps of one dataset, from episodes in sequence."""
 
     def __init__(self, model: Demonstrations) -> None:
         self._model = model
         self._copies, self._delays, self._frozen = Copies(model), Delays(model), Frozen()
+        self._rare = Rare(model)
 
     def see(self, r: RawEpisode) -> None:
         """Add an episode."""
-        for check in (self._copies, self._delays, self._frozen):
+        for check in (self._copies, self._delays, self._frozen, self._rare):
             check.see(r)
 
     def detect(
@@ -67,6 +100,7 @@ class Traps:
             *self._late(copies),
             *self._still(),
             *(_angle(name) for name in angles),
+            *self._rare.detect(action),
             *_unused("action", self._model.action_names, action),
             *_unused("observation", self._model.obs_names, obs),
         )

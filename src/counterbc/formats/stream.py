@@ -18,9 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from counterbc.data.bounds import checked_bounds
 from counterbc.data.censoring import check_actions_are
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode, check_agree
@@ -137,6 +141,24 @@ class Stream:
             )
         check_actions_are(declared)
         return replace(self, header=replace(self.header, actions_are=declared))
+
+    def declare_bounds(self, low: Sequence[float], high: Sequence[float]) -> Stream:
+        """Return this stream with bounds of its actions: one for all dimensions, or one each."""
+        begin: list[RawEpisode] = []
+        for raw in self.raw_episodes:  # up to the first one that can be read
+            begin.append(raw)
+            if raw.error is None:
+                break
+        size = begin[-1].action.shape[-1] if begin else 0
+        if {len(low), len(high)} - {1, size}:
+            raise OptionError(
+                f"{len(low)} lower and {len(high)} upper bounds for {size} action dimensions; "
+                "give --low and --high once for all, or once for each"
+            )
+        bounds = [np.broadcast_to(np.asarray(x, np.float32), (size,)) for x in (low, high)]
+        checked_bounds(bounds[0], bounds[1], self.header.action_set, size)
+        header = replace(self.header, action_low=bounds[0], action_high=bounds[1])
+        return Stream(header, chain(begin, self.raw_episodes))
 
     def declare_relative(self, relative: str) -> Stream:
         """Return this stream with what its actions are relative to, whatever its file declares."""
