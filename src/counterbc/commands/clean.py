@@ -30,6 +30,8 @@ class Clean(DiagnosisCommand):
     """A file or folder of demonstrations."""
     out: Path
     """The file or folder to write, in the same format; it must not exist yet."""
+    smooth: bool = False
+    """Also use the neighbouring steps of an action, not only other episodes."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         import warnings
@@ -46,13 +48,15 @@ class Clean(DiagnosisCommand):
             check_free(self._beside)
         with warnings.catch_warnings():  # the copy has no infeasible actions
             warnings.simplefilter("ignore", InfeasibleActions)
-            meaning = self.diagnose((self.demos,))
+            meaning = self.diagnose((self.demos,), smooth=self.smooth)
         not_carried_over = self._write(meaning, kind)
         payload: Json = {
             "source": str(self.demos),
             "out": str(self.out),
             "format": kind,
             "radius": meaning.radius,
+            "smooth": bool(meaning.reach),
+            "reach": meaning.reach,
             "lag": meaning.lag,
             "offsets": dict(meaning.offsets),
             "rate": meaning.demos.rate,
@@ -89,6 +93,7 @@ class Clean(DiagnosisCommand):
         if kind == "robomimic":
             options: Json = {"radius": meaning.radius, "shape": meaning.shape, "lag": meaning.lag}
             options["offsets"] = dict(meaning.offsets)
+            options |= {"smooth": True, "reach": meaning.reach} if meaning.reach else {}
             options |= {} if self.policy is None else {"policy": self.policy}
             unchanged = write_cleaned(meaning, self.demos, self.out, options)
             return [f"{key}: still as it was demonstrated" for key in unchanged]
@@ -150,8 +155,9 @@ def _text(payload: Json) -> str:
         lines.append(_lag(payload["lag"], payload["rate"]))
     if payload["offsets"]:
         lines.append(f"Removed constant offsets of {', '.join(payload['offsets'])}.")
-    if not any(payload["radius"]):
-        lines.append("The radius is 0, so only actions out of bounds were moved.")
+    if not any(payload["reach"] or payload["radius"]):
+        reason = "No errors were found" if payload["reach"] else "The radius is 0"
+        lines.append(f"{reason}, so only actions out of bounds were moved.")
     elif payload["moved_rms"] < _NEGLIGIBLE and not is_flow(payload.get("policy")):
         lines.append(
             "The actions hardly moved: held-out policies disagree by as much as the demonstrators "

@@ -50,7 +50,7 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
         names = ("radius", "kernel") if cls.default_lag is None else ("radius", "lag", "kernel")
         return (*names, *(("offsets",) if cls.removes_offsets else ()), *cls.policy_settings)
 
-    def diagnose(self, paths: tuple[Path, ...]) -> Meaning:
+    def diagnose(self, paths: tuple[Path, ...], *, smooth: bool = False) -> Meaning:
         """Return what the demonstrators meant, by policies that did not see their episodes."""
         from counterbc.diagnosis.meaning import meaning
 
@@ -59,7 +59,7 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
         options = self.checked_options() | {"lag": self.lag}
         options["offsets"] = typed.get("offsets", default)
         options |= {name: typed[name] for name in self.policy_settings if name in typed}
-        return meaning(self.read(paths), **options)
+        return meaning(self.read(paths), smooth=smooth, **options)
 
     def checked_options(self) -> dict[str, Any]:
         """Return what the held-out policies are trained with; raise what is wrong with it before

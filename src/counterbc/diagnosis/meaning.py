@@ -29,6 +29,7 @@ from counterbc.diagnosis.flow_labels import (
 )
 from counterbc.diagnosis.predictions import robust_predictions
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
+from counterbc.diagnosis.smoother import REACH, smooth_actions
 from counterbc.methods import Method, find_method
 from counterbc.selection.held_out import HeldOut, Training
 from counterbc.selection.lag_errors import LagSearch
@@ -58,7 +59,8 @@ class Meaning:
     the mean of the actions that they sample within Δ, or the nearest one."""
     meant: Array
     """(N, A): between the two, nearer to the demonstrated action the more the held-out policies
-    disagree; within Δ of it and in A. The recorded action for pairs without a demonstrated one."""
+    disagree, or smoothed over time; within Δ or `reach` of it and in A. The recorded action for
+    pairs without a demonstrated one."""
     residual: Array
     """(N, A): demonstrated − predicted, where each action dimension spans [−1, 1]; NaN for pairs
     without a demonstrated action."""
@@ -72,6 +74,9 @@ class Meaning:
     """How late the actions were shown, in steps: one for everybody, or one per operator."""
     offsets: Offsets = NO_OFFSETS
     """The offset that was removed from the actions of each operator who has one."""
+    reach: tuple[float, ...] = ()
+    """How far a smoothed action may lie from the demonstrated one in each dimension; empty if time
+    was not used. Δ if it was given, else four standard deviations of the estimated errors."""
 
     @property
     def has_answer(self) -> Array:
@@ -85,7 +90,7 @@ class Meaning:
 
     @property
     def moved(self) -> Array:
-        """‖demonstrated − meant‖ in the same units, at most Δ for feasible actions: (N,)."""
+        """‖demonstrated − meant‖ in these units, at most Δ or `reach` where feasible: (N,)."""
         demos = remove_offsets(self.demos, self.offsets)
         answer = undo_lag(demos, self.lag)[0].astype(np.float64)
         answer, meant = (scaled_actions(demos, actions) for actions in (answer, self.meant))
@@ -144,6 +149,7 @@ def meaning(
     preset: str = "default",
     device: str | torch.device | None = None,
     progress: bool = True,
+    smooth: bool = False,
     **changes: Any,
 ) -> Meaning:
     """Estimate meant actions with Counter-BC policies that did not see a pair's episode.
@@ -153,6 +159,9 @@ def meaning(
     `radius` is by default the preset's; auto chooses it from the data as `search` says. `changes`
     are fields of `Settings`. The lag is one of them: auto chooses it as `lag_search` says, and 0
     compares every state with the action recorded at it. The offsets of operators are another.
+
+    With `smooth`, the meant action also uses the neighbouring steps of its episode (`smoother.py`),
+    except for flows.
 
     With the policy flow, plain flows of whole episodes sample actions at each state, and the meant
     action is the mean of those within Δ of the demonstrated one, or the point of C(s, a) on the way
@@ -176,6 +185,7 @@ def meaning(
     lag = find_lags([demos], training, lag_search)[0].lag
     offsets = find_offsets([demos], [lag], settings.offsets)[0].offsets
     plain = remove_offsets(demos, offsets)
+    is_given = not isinstance(radius, str)
     if isinstance(radius, str):
         settings_for(preset, radius=radius)  # refuses any word but auto
         training = replace(training, progress=Bar("choosing Δ") if progress else Quiet())
@@ -188,7 +198,8 @@ def meaning(
         means = mean_within(plain, samples, delta, shape, lag)[None]
     else:
         means = robust_predictions(plain, held_out, delta, training, lag)
-    return _meaning(demos, means, delta, shape, lag, offsets)
+    result = _meaning(demos, means, delta, shape, lag, offsets)
+    return _smoothed(result, means, is_given) if smooth and not samples_actions else result
 
 
 def _method(demos: Demonstrations, settings: Settings) -> tuple[str, Method]:
@@ -232,6 +243,35 @@ def _meaning(
         shape=shape,
         lag=lag,
         offsets=offsets,
+    )
+
+
+def _smoothed(meaning: Meaning, means: Array, is_given: bool) -> Meaning:
+    """Return the same with meant actions that also use time; a radius that was given limits them.
+
+    The radius that is chosen for training says little about the size of errors, so without a given
+    one the estimated errors limit how far an action is moved.
+    """
+    plain = remove_offsets(meaning.demos, meaning.offsets)
+    answer, has_answer = undo_lag(plain, meaning.lag)
+    rows = np.flatnonzero(has_answer)
+    action = scaled_actions(plain, answer.astype(np.float64))[rows]
+    policies = np.stack([scaled_actions(plain, m) for m in means])[:, rows]  # (R, n, A)
+    count = np.maximum(np.isfinite(policies).sum(0) - 1, 1)
+    variance = np.nansum((policies - np.nanmean(policies, 0)) ** 2, axis=0) / count
+    lengths = [int(part.sum()) for part in by_episode(plain, has_answer)]
+    smoothed = smooth_actions(action, np.nanmean(policies, 0), variance, lengths)
+    reach = np.array(meaning.radius) if is_given else REACH * smoothed.error
+    feasible = scaled_feasible_set(plain)
+    clamped = within(action, smoothed.action, reach, meaning.shape, feasible)
+    meant, limited = meaning.shown.copy(), np.zeros(len(meaning.shown), np.bool_)
+    meant[rows] = user_actions(plain, clamped)
+    limited[rows] = ~np.isclose(clamped, smoothed.action, atol=1e-6).all(1)
+    return replace(
+        meaning,
+        meant=read_only(meant, np.float64, "meant"),
+        limited=read_only(limited, np.bool_, "limited"),
+        reach=tuple(float(r) for r in reach),
     )
 
 

@@ -1,0 +1,76 @@
+"""Meant actions from time and from other episodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from counterbc.diagnosis.smoother import _chain, _joined, _solve, smooth_actions, two_valued
+
+Array = NDArray[Any]
+LENGTHS = (60, 1, 40, 99)
+
+
+def rms(x: Array) -> float:
+    return float(np.sqrt((x**2).mean()))
+
+
+@pytest.fixture(scope="module")
+def noisy() -> tuple[Array, Array, Array]:
+    """What was meant, shown and predicted: (200, 1) each; policies err slowly."""
+    rng = np.random.default_rng(0)
+    meant = 0.7 * np.sin(np.arange(200) / 9)[:, None]
+    slow = 0.2 * np.cos(np.arange(200) / 15)[:, None]
+    return meant, meant + 0.3 * rng.normal(size=(200, 1)), meant + slow
+
+
+def test_smoothed_actions_are_nearer_to_what_was_meant_than_both_observations(
+    noisy: tuple[Array, Array, Array],
+) -> None:
+    meant, shown, predicted = noisy
+    smoothed = smooth_actions(shown, predicted, np.full((200, 1), 0.001), LENGTHS)
+    assert rms(smoothed.action - meant) < 0.8 * min(rms(shown - meant), rms(predicted - meant))
+    assert smoothed.error[0] == pytest.approx(0.3, rel=0.25)
+
+
+def test_actions_without_errors_stay(noisy: tuple[Array, Array, Array]) -> None:
+    meant, _, predicted = noisy
+    smoothed = smooth_actions(meant, predicted, np.full((200, 1), 0.001), LENGTHS)
+    assert np.array_equal(smoothed.action, meant)
+    assert smoothed.error[0] == 0
+
+
+def test_grippers_and_buttons_stay_as_recorded(noisy: tuple[Array, Array, Array]) -> None:
+    _, shown, predicted = noisy
+    rng = np.random.default_rng(0)
+    gripper = np.where(np.arange(200)[:, None] % 50 < 25, 1.0, -1.0)
+    both = np.concatenate([shown, gripper], axis=1)
+    guess = np.concatenate([predicted, 0.5 * gripper], axis=1)
+    smoothed = smooth_actions(both, guess, np.full((200, 2), 0.001), LENGTHS)
+    assert np.array_equal(smoothed.action[:, 1], gripper[:, 0])
+    assert two_valued(gripper[:, 0] + 0.02 * rng.normal(size=200))
+    assert two_valued(np.ones(5))
+    assert not two_valued(np.array([-1.0, 0.0, 1.0] * 20))
+    assert not two_valued(shown[:, 0])
+
+
+def test_likelihood_and_mean_equal_those_of_dense_gaussians() -> None:
+    joined, rng = _joined((3, 0, 2)), np.random.default_rng(0)
+    assert joined.tolist() == [True, True, False, True]
+    scale = np.array([1.0, 2.0, 1.0, 0.5, 1.0])
+    prior, noise = _chain(0.5, 0.8, joined, np.ones(5)), _chain(0.2, 0.3, joined, scale)
+    a, centre = rng.normal(size=5), np.full(5, 0.1)
+    cost, mean = _solve([(*prior, centre), (*noise, a)])
+    K, N = (np.zeros((5, 5)), np.zeros((5, 5)))
+    for block in (range(3), range(3, 5)):
+        for i in block:
+            for j in block:
+                K[i, j] = 0.5 * 0.8 ** abs(i - j)
+                N[i, j] = 0.2 * 0.3 ** abs(i - j) * scale[i] * scale[j]
+    off = a - centre
+    expected = 0.5 * (off @ np.linalg.solve(K + N, off) + np.linalg.slogdet(K + N)[1])
+    assert cost == pytest.approx(expected)
+    assert mean == pytest.approx(centre + K @ np.linalg.solve(K + N, off))
