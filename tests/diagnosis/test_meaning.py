@@ -296,14 +296,3 @@ def test_the_lag_is_chosen_by_default_and_zero_in_the_presets_of_the_paper(late:
     assert _meaning(demos).lag == (10.0,)
     assert _meaning(demos, lag_search=LagSearch(seconds=0.1)).lag[0] <= 5
     assert _meaning(demos, preset="paper").lag == (0.0,)
-
-
-def test_smoothing_uses_time_and_a_radius_that_is_given_limits_it(make_demos: Make) -> None:
-    demos = make_demos(episodes=6, noise=0.5)
-    plain, smooth = (_meaning(demos, radius=0.2, repeats=2, smooth=s) for s in (False, True))
-    assert (plain.reach, smooth.reach) == ((), (0.2, 0.2))
-    assert not np.array_equal(plain.meant, smooth.meant)
-    assert np.array_equal(plain.residual, smooth.residual)
-    inside = np.abs(demos.action).max(axis=1) <= 1
-    assert smooth.moved[inside].max() <= 0.2 + 1e-6
-    assert np.abs(smooth.meant).max() <= 1

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import counterbc as cb
 from counterbc.diagnosis.smoother import _chain, _joined, _solve, smooth_actions, two_valued
+from counterbc.selection.held_out import HeldOut
+from tests.fixture_types import Make
 
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 Array = NDArray[Any]
 LENGTHS = (60, 1, 40, 99)
+SMALL: dict[str, Any] = {
+    "progress": False, "hidden": (16,), "steps": 200, "held_out": HeldOut(folds=3, repeats=2),
+}  # fmt: skip
 
 
 def rms(x: Array) -> float:
@@ -30,31 +37,33 @@ def noisy() -> tuple[Array, Array, Array]:
 def test_smoothed_actions_are_nearer_to_what_was_meant_than_both_observations(
     noisy: tuple[Array, Array, Array],
 ) -> None:
-    meant, shown, predicted = noisy
-    smoothed = smooth_actions(shown, predicted, np.full((200, 1), 0.001), LENGTHS)
-    assert rms(smoothed.action - meant) < 0.8 * min(rms(shown - meant), rms(predicted - meant))
-    assert smoothed.error[0] == pytest.approx(0.3, rel=0.25)
+    meant, demonstration, prediction = noisy
+    result = smooth_actions(demonstration, prediction, np.full((200, 1), 0.001), LENGTHS)
+    assert rms(result.action - meant) < 0.8 * min(
+        rms(demonstration - meant), rms(prediction - meant)
+    )
+    assert result.error[0] == pytest.approx(0.3, rel=0.25)
 
 
 def test_actions_without_errors_stay(noisy: tuple[Array, Array, Array]) -> None:
-    meant, _, predicted = noisy
-    smoothed = smooth_actions(meant, predicted, np.full((200, 1), 0.001), LENGTHS)
-    assert np.array_equal(smoothed.action, meant)
-    assert smoothed.error[0] == 0
+    meant, _, prediction = noisy
+    result = smooth_actions(meant, prediction, np.full((200, 1), 0.001), LENGTHS)
+    assert np.array_equal(result.action, meant)
+    assert result.error[0] == 0
 
 
 def test_grippers_and_buttons_stay_as_recorded(noisy: tuple[Array, Array, Array]) -> None:
-    _, shown, predicted = noisy
+    _, demonstration, prediction = noisy
     rng = np.random.default_rng(0)
     gripper = np.where(np.arange(200)[:, None] % 50 < 25, 1.0, -1.0)
-    both = np.concatenate([shown, gripper], axis=1)
-    guess = np.concatenate([predicted, 0.5 * gripper], axis=1)
-    smoothed = smooth_actions(both, guess, np.full((200, 2), 0.001), LENGTHS)
-    assert np.array_equal(smoothed.action[:, 1], gripper[:, 0])
+    both = np.concatenate([demonstration, gripper], axis=1)
+    guess = np.concatenate([prediction, 0.5 * gripper], axis=1)
+    result = smooth_actions(both, guess, np.full((200, 2), 0.001), LENGTHS)
+    assert np.array_equal(result.action[:, 1], gripper[:, 0])
     assert two_valued(gripper[:, 0] + 0.02 * rng.normal(size=200))
     assert two_valued(np.ones(5))
     assert not two_valued(np.array([-1.0, 0.0, 1.0] * 20))
-    assert not two_valued(shown[:, 0])
+    assert not two_valued(demonstration[:, 0])
 
 
 def test_likelihood_and_mean_equal_those_of_dense_gaussians() -> None:
@@ -71,6 +80,19 @@ def test_likelihood_and_mean_equal_those_of_dense_gaussians() -> None:
                 K[i, j] = 0.5 * 0.8 ** abs(i - j)
                 N[i, j] = 0.2 * 0.3 ** abs(i - j) * scale[i] * scale[j]
     off = a - centre
-    expected = 0.5 * (off @ np.linalg.solve(K + N, off) + np.linalg.slogdet(K + N)[1])
-    assert cost == pytest.approx(expected)
+    dense_cost = 0.5 * (off @ np.linalg.solve(K + N, off) + np.linalg.slogdet(K + N)[1])
+    assert cost == pytest.approx(dense_cost)
     assert mean == pytest.approx(centre + K @ np.linalg.solve(K + N, off))
+
+
+def test_smoothing_uses_time_and_a_radius_that_is_given_limits_it(make_demos: Make) -> None:
+    demos = make_demos(episodes=6, noise=0.5)
+    plain, smooth = (
+        cb.meaning(demos, radius=0.2, smooth=use_time, **SMALL) for use_time in (False, True)
+    )
+    assert (plain.reach, smooth.reach) == ((), (0.2, 0.2))
+    assert not np.array_equal(plain.meant, smooth.meant)
+    assert np.array_equal(plain.residual, smooth.residual)
+    inside = np.abs(demos.action).max(axis=1) <= 1
+    assert smooth.moved[inside].max() <= 0.2 + 1e-6
+    assert np.abs(smooth.meant).max() <= 1

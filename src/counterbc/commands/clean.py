@@ -155,8 +155,9 @@ def _text(payload: Json) -> str:
         lines.append(_lag(payload["lag"], payload["rate"]))
     if payload["offsets"]:
         lines.append(f"Removed constant offsets of {', '.join(payload['offsets'])}.")
-    if not any(payload["reach"] or payload["radius"]):
-        reason = "No errors were found" if payload["reach"] else "The radius is 0"
+    reach = payload.get("reach")
+    if not any(reach or payload["radius"]):
+        reason = "No errors were detected" if reach else "The radius is 0"
         lines.append(f"{reason}, so only actions out of bounds were moved.")
     elif payload["moved_rms"] < _NEGLIGIBLE and not is_flow(payload.get("policy")):
         lines.append(

@@ -160,12 +160,10 @@ def meaning(
     are fields of `Settings`. The lag is one of them: auto chooses it as `lag_search` says, and 0
     compares every state with the action recorded at it. The offsets of operators are another.
 
-    With `smooth`, the meant action also uses the neighbouring steps of its episode (`smoother.py`),
-    except for flows.
-
-    With the policy flow, plain flows of whole episodes sample actions at each state, and the meant
-    action is the mean of those within Δ of the demonstrated one, or the point of C(s, a) on the way
-    to the nearest. The radius must be given.
+    With `smooth`, the meant action also uses the neighbouring steps of its episode (`smoother.py`).
+    With the policy flow it does not: plain flows of whole episodes sample actions at each state,
+    and the meant action is the mean of those within Δ of the demonstrated one, or the point of
+    C(s, a) on the way to the nearest. The radius must be given.
     """
     (demos,) = as_datasets(demos)
     torch_device, settings = find_device(device), settings_for(preset, **changes)

@@ -5,7 +5,7 @@ of policies that did not see the episode,
 
     x_t = what was meant            x − mean ~ AR(1)       what is meant changes gradually
     p_t = x_t + m_t                 m ~ AR(1) · √s_t       policies err alike at neighbouring steps
-    a_t = x_t + e_t                 e white, variance σ²   demonstrators err anew
+    a_t = x_t + e_t                 e white, variance σ²   demonstrators err independently
 
 s_t = √(v_t / mean v) for the disagreement v_t of the policies, averaged over five neighbours: four
 policies estimate it roughly, hence the root. The variance of m is at least the mean of v. All
@@ -28,7 +28,7 @@ from counterbc.data.arrays import Array
 REACH = 4.0
 """How far a smoothed action may lie from the demonstrated one, in standard deviations of e."""
 LEAST_ERROR = 0.07
-"""Smaller estimated errors are left: jumps of what is meant look like them."""
+"""Dimensions with smaller estimated errors are not smoothed: jumps look like such errors."""
 _TWO_VALUED = 0.01  # the share of the variance that a split in two leaves, for buttons and grippers
 _AROUND = 2  # neighbours on either side
 _HIGHEST = 0.995  # of the correlation of neighbouring steps
@@ -55,7 +55,7 @@ def smooth_actions(
     """Return what was meant, given actions, predictions and the variance between policies: (n, A).
 
     `lengths` are the pairs of each episode. Dimensions with two values are left, and so are those
-    whose errors are too small to be told from jumps.
+    whose errors are too small to be distinguished from jumps.
     """
     joined = _joined(lengths)
     out, error = action.copy(), np.zeros(action.shape[1])
