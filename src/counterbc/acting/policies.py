@@ -144,6 +144,8 @@ class Policies:
         text = origin if origin == "not used" else f"{radius} ({origin}){self._kept_text()}"
         kind, horizon = f"{type(self.policy).__name__}{self.policy.hidden}", self.policy.horizon
         chunk = f"; it predicts {horizon} actions and executes {self.policy.execute}"
+        if self.policy.average_chunks:
+            chunk = f"; at every step it predicts {horizon} actions and averages overlapping ones"
         shards = f" of {self.shards} networks each" if self.shards > 1 else ""
         lines = [
             f"Policies trained with {self.method}",
