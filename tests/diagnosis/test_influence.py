@@ -49,29 +49,29 @@ def test_errors_of_a_policy_are_those_of_its_actions() -> None:
 
 
 @pytest.fixture(scope="module")
-def judged() -> Influence:
+def by_trusted() -> Influence:
     return influence(reversed_episodes(), judges=["good"], splits=60, **QUICK)
 
 
-def test_episodes_that_contradict_the_others_are_called_harmful(judged: Influence) -> None:
-    is_bad = np.array([o == "bad" for o in judged.operators])
-    assert np.array_equal(judged.harmful, is_bad)
-    assert judged.can_tell
-    assert judged.measure == "held-out error"
-    assert judged.effect[~is_bad].min() > judged.effect[is_bad].max()
-    low, high = judged.interval.T
-    assert np.all((low < judged.effect) & (judged.effect < high))
-    bad, good = judged.of_operator("bad"), judged.of_operator("good")
-    assert bad.value == pytest.approx(judged.effect[is_bad].mean(), rel=1e-9)
+def test_episodes_that_contradict_the_others_are_called_harmful(by_trusted: Influence) -> None:
+    is_bad = np.array([o == "bad" for o in by_trusted.operators])
+    assert np.array_equal(by_trusted.harmful, is_bad)
+    assert by_trusted.can_tell
+    assert by_trusted.measure == "held-out error"
+    assert by_trusted.effect[~is_bad].min() > by_trusted.effect[is_bad].max()
+    low, high = by_trusted.interval.T
+    assert np.all((low < by_trusted.effect) & (by_trusted.effect < high))
+    bad, good = by_trusted.of_operator("bad"), by_trusted.of_operator("good")
+    assert bad.value == pytest.approx(by_trusted.effect[is_bad].mean(), rel=1e-9)
     assert bad.value + 3 * bad.se < good.value
-    assert "least helpful" in repr(judged)
+    assert "least helpful" in repr(by_trusted)
 
 
-def test_the_same_seed_gives_the_same_effects(judged: Influence) -> None:
-    again = influence(reversed_episodes(), judges=["good"], splits=60, **QUICK)
-    assert np.allclose(again.effect, judged.effect, rtol=1e-5, atol=1e-8)
-    other = influence(reversed_episodes(), judges=["good"], splits=60, seed=1, **QUICK)
-    assert not np.allclose(other.effect, judged.effect, rtol=1e-2)
+def test_the_same_seed_gives_the_same_effects(by_trusted: Influence) -> None:
+    second_run = influence(reversed_episodes(), judges=["good"], splits=60, **QUICK)
+    assert np.allclose(second_run.effect, by_trusted.effect, rtol=1e-5, atol=1e-8)
+    other_seed = influence(reversed_episodes(), judges=["good"], splits=60, seed=1, **QUICK)
+    assert not np.allclose(other_seed.effect, by_trusted.effect, rtol=1e-2)
 
 
 def test_nothing_is_told_where_nothing_can_be_predicted() -> None:
