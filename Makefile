@@ -107,6 +107,8 @@ meant: venv
 	@$(REPRODUCE) run radius --cost
 	@$(REPRODUCE) run radius-errors $(RESULTS)
 	@$(REPRODUCE) run scores --first 207 --worlds intersection $(RESULTS)
+	@$(REPRODUCE) run explained $(RESULTS)
+	@$(REPRODUCE) run speed $(RESULTS)
 	@$(REPRODUCE) run clean --block 1 $(RESULTS)
 	@$(REPRODUCE) run modes $(RESULTS)
 	@$(REPRODUCE) run intents --data "$(DATA)" $(RESULTS)

@@ -112,7 +112,8 @@ def can_table(numbers: Record) -> str:
 def _detection(people: list[Record], takes: list[Record]) -> str:
     """Return how well each measure finds bad operators and bad episodes."""
     lines = []
-    for m in (*SCORES, "BC residual", *MEASURES):
+    measures = [m for m in MEASURES if all(m in r["measures"] for r in (*people, *takes))]
+    for m in (*SCORES, "BC residual", *measures):
         areas = [[auroc(r, m, k) for r in takes] for k in CORRUPTIONS]
         cells = [_text([correlation(r, m, b) for r in people], 0.0) for b in (False, True)]
         cells += [_text(values, 0.5) for values in (*areas, np.mean(areas, axis=0).tolist())]

@@ -68,9 +68,11 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.selection.lag import LagChoice as LagChoice
     from counterbc.selection.lag_errors import LagSearch as LagSearch
     from counterbc.selection.offsets import OffsetChoice as OffsetChoice
-    from counterbc.selection.radius import RadiusChoice as RadiusChoice
     from counterbc.selection.radius import RadiusSearch as RadiusSearch
     from counterbc.selection.radius import choose_radius as choose_radius
+    from counterbc.selection.radius_choice import RadiusChoice as RadiusChoice
+    from counterbc.selection.shares import Explained as Explained
+    from counterbc.selection.shares import Share as Share
     from counterbc.selection.tuner import tune as tune
     from counterbc.selection.tuning import TuneSearch as TuneSearch
     from counterbc.selection.tuning import Tuning as Tuning
@@ -130,7 +132,9 @@ _HOMES = {
     "selection.lag": ("LagChoice",),
     "selection.offsets": ("OffsetChoice",),
     "selection.lag_errors": ("LagSearch",),
-    "selection.radius": ("RadiusChoice", "RadiusSearch", "choose_radius"),
+    "selection.radius": ("RadiusSearch", "choose_radius"),
+    "selection.radius_choice": ("RadiusChoice",),
+    "selection.shares": ("Explained", "Share"),
     "selection.tuner": ("tune",),
     "selection.tuning": ("TuneSearch", "Tuning"),
     "settings": ("PRESETS", "Settings"),

@@ -21,7 +21,7 @@ from counterbc.report import ReportOptions
 from tests.fixture_types import Call, CallJson
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
-QUICK = ("--steps", 20, "--repeats", 1)
+QUICK = ("--steps", 20, "--repeats", 1, "--force")
 
 
 @pytest.fixture

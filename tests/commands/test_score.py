@@ -86,7 +86,17 @@ def test_the_command_to_paste_repeats_every_digit(
     annotated_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     lags = ("--lag", "bob=3", "--lag", "ada=1.23456789")
-    command = ("score", annotated_file, *lags, "--radius", 0.123456789, *QUICK[:6], "--exclude", 1)
+    command = (
+        "score",
+        annotated_file,
+        *lags,
+        "--radius",
+        0.123456789,
+        *QUICK[:6],
+        "--force",
+        "--exclude",
+        1,
+    )
     _, out, _ = call(*command)
     (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
     pasted = shlex.split(line.removeprefix("robomimic").strip())
@@ -155,3 +165,17 @@ def test_all_episodes_cannot_be_left_out(annotated_file: Path, call: Call) -> No
     status, _, err = call("score", annotated_file, *QUICK, "--exclude", 4)
     assert status == 1
     assert "exclude is 4 of 4 episodes; keep one or more" in err
+
+
+@pytest.mark.parametrize("command", ["score", "clean"])
+def test_nothing_is_ranked_or_written_where_nothing_can_be_told(
+    command: str, annotated_file: Path, tmp_path: Path, call: Call
+) -> None:
+    out = tmp_path / "new.hdf5"
+    options = ("--write-mask", "good", "--out", out) if command == "score" else ("--out", out)
+    status, text, err = call(command, annotated_file, *QUICK[:-1], *options)
+    assert status == 1
+    assert "Cannot tell" in text + err
+    assert "--force" in text + err
+    assert "exclude" not in text.replace("excluded", "")
+    assert not out.exists()

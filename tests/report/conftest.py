@@ -13,5 +13,7 @@ from counterbc.selection.radius import RadiusSearch
 
 @pytest.fixture(scope="session")
 def findings(make_demos: Any) -> Findings:
-    options = ReportOptions(held_out=HeldOut(repeats=1, steps=20), search=RadiusSearch(steps=20))
+    options = ReportOptions(
+        held_out=HeldOut(repeats=1, steps=20), search=RadiusSearch(steps=20), force=True
+    )
     return find([make_demos(episodes=10)], options)

@@ -100,7 +100,9 @@ def test_several_goals_are_kept_apart_before_anything_is_trained(findings: Findi
 
 
 def test_no_radius_means_plain_bc_and_nothing_to_clean(make_demos: Any) -> None:
-    bare = find([make_demos()], ReportOptions(radius=0.0, intents=False, held_out=HeldOut(steps=2)))
+    bare = find(
+        [make_demos()], ReportOptions(radius=0.0, intents=False, held_out=HeldOut(steps=400))
+    )
     (train,) = parse_steps(advice(bare, Inputs((ODD,), ("robomimic",))))
     assert isinstance(train, Train)
     assert train.method == "bc"

@@ -17,7 +17,9 @@ from counterbc.report.words import headline, lengths
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusSearch, choose_radius
 
-QUICK: dict[str, Any] = {"held_out": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20)}
+QUICK: dict[str, Any] = {
+    "held_out": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20), "force": True
+}  # fmt: skip
 
 
 def test_it_says_what_the_other_functions_say(tiny: Demonstrations) -> None:
@@ -38,7 +40,9 @@ def test_an_episode_that_does_the_opposite_stands_out(make_demos: Any) -> None:
     demos = make_demos(episodes=10, length=40)
     bad = replace(demos.episodes[4], action=-demos.episodes[4].action)
     demos = replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:]))
-    findings = find([demos], ReportOptions(radius=0.2, intents=False, held_out=HeldOut(steps=400)))
+    # One of ten that does the opposite widens the interval of what is explained, hence force.
+    options = ReportOptions(radius=0.2, intents=False, held_out=HeldOut(steps=400), force=True)
+    findings = find([demos], options)
     assert findings.outliers == [4]
     assert findings.ranking[0] == 4
     assert "1 episode stands out." in headline(findings)
@@ -102,3 +106,18 @@ def test_lengths_are_told_in_seconds_where_the_rate_is_known(tiny: Demonstration
     assert lengths(find([timed_demos], bare)) == (
         "10 pairs (0.5 s) to 30 pairs (1.5 s), median 10 pairs (0.5 s)"
     )
+
+
+def test_scores_are_left_out_where_nothing_can_be_told(make_demos: Any) -> None:
+    demos = make_demos(episodes=10, length=20)
+    noise = np.random.default_rng(0).uniform(-1, 1, (10, 20, demos.action_size))
+    episodes = [replace(e, action=a) for e, a in zip(demos.episodes, noise, strict=True)]
+    noisy = replace(demos, episodes=tuple(episodes))
+    options = ReportOptions(radius=0.2, intents=False, held_out=HeldOut(repeats=1, steps=100))
+    findings = find([noisy], options)
+    assert findings.meaning is None
+    assert findings.ranking == findings.outliers == []
+    assert "Cannot tell" in findings.reasons["scores"]
+    assert any("Cannot tell" in sentence for sentence in headline(findings))
+    with_force = find([noisy], replace(options, force=True))
+    assert with_force.meaning is not None

@@ -22,7 +22,9 @@ from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusSearch
 
 NOW = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
-QUICK: dict[str, Any] = {"held_out": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20)}
+QUICK: dict[str, Any] = {
+    "held_out": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20), "force": True
+}  # fmt: skip
 VOID = {"meta", "link", "br"}
 EVIL = "<script>alert('x')</script>"
 
@@ -65,7 +67,8 @@ def whole(make_demos: Any) -> str:
 def test_it_has_all_parts_in_the_order_of_a_reader(whole: str) -> None:
     heads = re.findall(r"<h2>(.*?)</h2>", whole)
     assert heads == [
-        "What to do next", "What is in the data", "The radius and why", "Operators", "Episodes",
+        "What to do next", "Can the data tell good from bad?", "What is in the data",
+        "The radius and why", "Operators", "Episodes",
         "Demonstrated and meant actions", "Modes and goals",
         "How this was made, and what it cannot tell",
     ]  # fmt: skip

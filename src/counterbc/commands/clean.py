@@ -49,6 +49,7 @@ class Clean(DiagnosisCommand):
         with warnings.catch_warnings():  # the copy has no infeasible actions
             warnings.simplefilter("ignore", InfeasibleActions)
             meaning = self.diagnose((self.demos,), smooth=self.smooth)
+        self._check_explained(meaning)
         not_carried_over = self._write(meaning, kind)
         payload: Json = {
             "source": str(self.demos),
@@ -63,10 +64,22 @@ class Clean(DiagnosisCommand):
             "weight_0": int((~meaning.has_answer).sum()),
             "policy": self.policy,
             "kernel": self.kernel,
+            "explained": meaning.explained.as_dict(),
             **_moves(meaning),
             "not_carried_over": not_carried_over,
         }
         return payload, [_text(payload)]
+
+    def _check_explained(self, meaning: Meaning) -> None:
+        """Refuse to move actions towards predictions that explain too little."""
+        from counterbc.errors import DataError
+
+        explained = meaning.explained
+        if not (explained.tells or self.force):
+            raise DataError(
+                f"{explained.refusal}, so no copy was written; --force writes it all the same. "
+                f"{explained.remedy}"
+            )
 
     def _format(self) -> str:
         """Return the format of the source, which must be one that can be written."""
@@ -146,7 +159,9 @@ def _lag(lag: tuple[float, ...], rate: float | None) -> str:
 def _text(payload: Json) -> str:
     from counterbc.diagnosis.flow_labels import is_flow
 
+    share = payload["explained"]["present"]["value"]
     lines = [
+        f"Held-out policies explain {max(share, 0):.0%} of the actions' variance.",
         f"{payload['pairs']} actions were written to {payload['out']} as they were meant, moved by "
         f"{payload['moved_rms']:.3f} (RMS; each action dimension spans [-1, 1]).",
         f"The radius or the bounds limited {payload['limited']} of them.",

@@ -6,7 +6,7 @@ import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import tyro
 from rich.console import RenderableType
@@ -15,6 +15,9 @@ from rich.table import Table
 from counterbc.commands import options
 from counterbc.commands.options import Group
 from counterbc.printing import printable
+
+if TYPE_CHECKING:
+    from counterbc.selection.shares import Explained
 
 Json = dict[str, Any]
 
@@ -94,6 +97,13 @@ class DeviceCommand(Command):
 def suggestion(*words: object) -> str:
     """Return a command to paste into a shell."""
     return shlex.join(["counterbc", *map(str, words)])
+
+
+def explained_lines(explained: Explained) -> list[RenderableType]:
+    """Return how much of the actions can be predicted, from what, and what follows from it."""
+    rows = [(label, str(share)) for label, share in explained.rows]
+    table = plain_table(("explained of the actions' variance", "share [90 %]"), rows)
+    return [table, *(f"{sentence}." for sentence in explained.verdict), ""]
 
 
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

@@ -30,6 +30,9 @@ class DiagnosisCommand(DataCommand, DeviceCommand):
     policy_settings: ClassVar[tuple[str, ...]] = ()
     """The settings of the held-out policies that are options of the command."""
 
+    force: bool = False
+    """Rank and write even where held-out policies explain too little of the actions."""
+
     @classmethod
     def option_groups(cls) -> Mapping[str, Group]:
         from counterbc.diagnosis import HeldOut

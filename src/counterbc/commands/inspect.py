@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import Json, plain_table
+from counterbc.commands.command import Json, explained_lines, plain_table
 from counterbc.commands.data_command import DataCommand, Demos
 
 if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
     from counterbc.data.inspection_report import InspectionReport, Place, Problem
+    from counterbc.selection.shares import Explained
 
 _DIMENSIONS = 40  # dimensions that are printed
 _PLACES = 3  # places of a problem that are printed
@@ -46,6 +47,7 @@ class Inspect(DataCommand):
         return {**super().option_choices(), "ignore": PROBLEM_KINDS}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.data.episode_sample import EpisodeSample
         from counterbc.data.inspection import Inspection
         from counterbc.data.inspection_report import PROBLEM_KINDS
         from counterbc.errors import OptionError, unknown
@@ -55,16 +57,28 @@ class Inspect(DataCommand):
         for kind in self.ignore:
             if kind not in PROBLEM_KINDS:
                 raise unknown("problem", kind, PROBLEM_KINDS)
-        inspection = Inspection(self.idle)
+        inspection, sample = Inspection(self.idle), EpisodeSample()
         for stream in self.streams(self.demos, self.mask):
-            inspection.add(stream.header, stream.raw_episodes)
+            inspection.add(stream.header, sample.watch(stream.raw_episodes))
+        explained = _explained(sample.demonstrations(inspection.headers[0]))
         report = inspection.report().without(self.ignore)
         total = sum(inspection.lengths)
         output = [*_summary(report, inspection.model, total), *_table(report), *_notes(report)]
-        return report.as_dict(), [*output, _problems(report.problems)]
+        output.append(_problems(report.problems))
+        if explained is not None:
+            output += ["", *explained_lines(explained)]
+        shares = None if explained is None else explained.as_dict()
+        return report.as_dict() | {"explained": shares}, output
 
     def status(self, payload: Json) -> int:
         return 3 if self.strict and payload["problems"] else 0
+
+
+def _explained(sample: Demonstrations | None) -> Explained | None:
+    """Return how much of the actions a quick regression explains; None for too few pairs."""
+    from counterbc.selection.explained import explain_if_possible
+
+    return None if sample is None else explain_if_possible(sample)
 
 
 def _summary(report: InspectionReport, model: Demonstrations, total: int) -> list[RenderableType]:

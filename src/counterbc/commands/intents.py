@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import Json, plain_table, suggestion
+from counterbc.commands.command import Json, explained_lines, plain_table, suggestion
 from counterbc.commands.data_command import DataCommand, Demos
 from counterbc.commands.options import Group
 
@@ -47,6 +47,7 @@ class IntentsCommand(DataCommand):
         from counterbc.diagnosis.intents import IntentSearch, find_intents
         from counterbc.errors import OptionError
         from counterbc.files import check_free
+        from counterbc.selection.explained import explain_if_possible
 
         if self.out is not None:
             check_free(self.out)
@@ -59,7 +60,12 @@ class IntentsCommand(DataCommand):
             demos, self.groups, angles=self.angle, seed=self.seed,
             search=IntentSearch(**self.given_options("search")),
         )  # fmt: skip
+        explained = explain_if_possible(demos)
         output = _tables(intents)
+        if explained is not None:
+            output = [*explained_lines(explained), *output]
+        if explained is not None and not explained.tells:
+            output.append("Actions tell little here, so groups differ in where episodes end.")
         if self.out is not None:
             copy = intents.mark(demos)
             (intents.condition(copy) if self.condition else copy).save(self.out)
@@ -69,6 +75,7 @@ class IntentsCommand(DataCommand):
             if not_read:
                 output += ["Not carried over:", *(f"  {text}" for text in not_read)]
         payload = _payload(intents) | {
+            "explained": None if explained is None else explained.as_dict(),
             "out": None if self.out is None else str(self.out),
             "not_carried_over": [] if self.out is None else not_read,
         }

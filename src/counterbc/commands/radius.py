@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import plain_table
+from counterbc.commands.command import explained_lines, plain_table
 from counterbc.commands.options import Group
 from counterbc.commands.selection_command import SelectionCommand
 
 if TYPE_CHECKING:
-    from counterbc.selection.radius import RadiusChoice
+    from counterbc.selection.radius_choice import RadiusChoice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +51,12 @@ class Radius(SelectionCommand):
             error = f"{choice.error[i]:.4f} ± {choice.error_se[i]:.4f}"
             above = f"{choice.difference[i]:+.4f} ± {choice.difference_se[i]:.4f}"
             rows.append((f"{radius:g}", error, above, mark))
+        rows.append(("mean action", f"{choice.mean_action_error:.4f}", "", "for reference"))
         columns = ("Δ", "held-out squared error", "above Δ = 0", "")
-        output: list[RenderableType] = [plain_table(columns, rows), f"\n{choice.explanation}"]
+        output: list[RenderableType] = [plain_table(columns, rows), ""]
+        output += [*explained_lines(choice.explained), choice.explanation]
         if self.per_dimension:
             dimensions = zip(choice.action_names, choice.per_dimension, strict=True)
             output += [plain_table(("dimension", "Δ"), [(n, f"{r:g}") for n, r in dimensions])]
-        return output + [f"Careful: {doubt}." for doubt in choice.warnings]
+        doubts = [d.text for d in choice.doubts if d.kind != "nothing predicted"]  # said above
+        return output + [f"Careful: {doubt}." for doubt in doubts]

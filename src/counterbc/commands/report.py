@@ -37,7 +37,9 @@ class Report(DiagnosisCommand):
     def option_groups(cls) -> Mapping[str, Group]:
         from counterbc.report import ReportOptions
 
-        page = Group(kind=ReportOptions, without=cls.SHARED, text="What the page covers.")
+        page = Group(
+            kind=ReportOptions, without=(*cls.SHARED, "force"), text="What the page covers."
+        )
         return {"page": page, **super().option_groups()}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
@@ -48,7 +50,8 @@ class Report(DiagnosisCommand):
         from counterbc.report.advice import Inputs
 
         check_free(self.out)
-        options = ReportOptions(**self.given_options("page"), **self.checked_options())
+        typed = self.given_options("page")
+        options = ReportOptions(**typed, **self.checked_options(), force=self.force)
         datasets = [s.demonstrations() for s in self.streams(self.demos)]
         findings = find(datasets, options, _stage)
         inputs = Inputs(self.demos, self.formats(self.demos), tuple(self.as_typed(*DATA_OPTIONS)))
@@ -75,7 +78,7 @@ def _payload(findings: Findings, inputs: Inputs) -> Json:
     from counterbc.report.advice import advice
     from counterbc.report.words import headline
 
-    scores, intents = findings.meaning, findings.intents
+    scores, intents, explained = findings.meaning, findings.intents, findings.explained
     return {
         "source": findings.demos.source,
         "fingerprint": findings.inspection.fingerprint,
@@ -84,6 +87,7 @@ def _payload(findings: Findings, inputs: Inputs) -> Json:
         "episodes": len(findings.demos),
         "pairs": findings.demos.pairs,
         "problems": [asdict(p) for p in findings.inspection.problems],
+        "explained": None if explained is None else explained.as_dict(),
         "radius": findings.radius,
         "kernel": findings.options.kernel,
         "radius_choice": None if findings.choice is None else findings.choice.as_dict(),

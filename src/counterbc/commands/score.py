@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import Json, plain_table, suggestion
+from counterbc.commands.command import Json, explained_lines, plain_table, suggestion
 from counterbc.commands.data_command import DATA_OPTIONS, Demos
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 UNITS = "each action dimension spans [-1, 1]"
 _DISTANCES = ("distance", "90 %", "noise", "persistent")
-_MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
+_MOVES = ("speed", "smoothness", "jerk", "idle", "efficiency", "saturation")
+_DISGUISE = 0.3  # rank correlation above which the ranking may be one of speed or length
 
 
 @dataclass(frozen=True)
 class ScoreCommand(DiagnosisCommand):
     """Score episodes and operators by how far they are from what held-out policies predict.
 
-    The exit status is 0, or 1 if they cannot be scored, or 3 with --fail-on if one is too far."""
+    Where these explain too little of the actions, nothing is ranked, excluded or written. The exit
+    status is 0, or 1 if nothing can be scored, or 3 with --fail-on if one is too far."""
 
     demos: Demos
     """Files or folders of demonstrations; several are merged."""
@@ -46,17 +48,19 @@ class ScoreCommand(DiagnosisCommand):
     """Exit with status 3 if the distance of an episode or operator is above this."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.diagnosis.scores import correlations
+
         self._check()
         meaning = self.diagnose(self.demos)
+        if not (meaning.explained.tells or self.force):
+            return self._refuse(meaning)
         ranking = sorted(range(len(meaning.episodes)), key=lambda i: -_known(meaning.episodes[i]))
         worst = sorted(ranking[: self._count_to_exclude(len(ranking))])
         files = self._write(meaning, worst)
         payload: Json = {
-            "source": meaning.demos.source,
-            "units": UNITS,
-            "radius": meaning.radius,
-            "lag": meaning.lag,
-            "kernel": self.kernel,
+            **self._facts(meaning),
+            "ranked": True,
+            "correlations": {k: asdict(v) for k, v in correlations(meaning.episodes).items()},
             "episodes": [{"index": i, **s.as_dict()} for i, s in enumerate(meaning.episodes)],
             "operators": [s.as_dict() for s in meaning.operators],
             "worst": worst,
@@ -65,10 +69,48 @@ class ScoreCommand(DiagnosisCommand):
         payload["above"] = self._above(meaning)
         order = {"worst": ranking, "best": ranking[::-1], "file": sorted(ranking)}[self.order]
         episodes = [meaning.episodes[i] for i in order[: max(self.show, 0)]]
-        return payload, [*_tables(meaning, episodes), self._advice(meaning, worst, files)]
+        output = [*explained_lines(meaning.explained), *_tables(meaning, episodes)]
+        return payload, [*output, *_disguise(meaning), self._advice(meaning, worst, files)]
 
     def status(self, payload: Json) -> int:
+        if not payload["ranked"]:
+            return 1
         return 3 if payload["above"] else 0
+
+    def _facts(self, meaning: Meaning) -> Json:
+        return {
+            "source": meaning.demos.source,
+            "units": UNITS,
+            "radius": meaning.radius,
+            "lag": meaning.lag,
+            "history": meaning.history,
+            "kernel": self.kernel,
+            "explained": meaning.explained.as_dict(),
+        }
+
+    def _refuse(self, meaning: Meaning) -> tuple[Json, list[RenderableType]]:
+        """Return what is known without policies: how the episodes move, in the file's order."""
+        names = ("name", "operator", "pairs", "kinematics")
+        episodes = [{k: s.as_dict()[k] for k in names} for s in meaning.episodes]
+        payload: Json = {
+            **self._facts(meaning),
+            "ranked": False,
+            "episodes": [{"index": i, **e} for i, e in enumerate(episodes)],
+            "operators": [],
+            "worst": [],
+            "above": [],
+        }
+        columns = ("episode", "operator", "pairs", *_MOVES)
+        rows = [
+            (s.name, s.operator or "", f"{s.pairs}", *_moves(s))
+            for s in meaning.episodes[: max(self.show, 0)]
+        ]
+        output = [*explained_lines(meaning.explained), plain_table(columns, rows)]
+        return payload, [
+            *output,
+            "\nNothing is ranked, excluded or written; --force does it all the same. The columns "
+            "above do not depend on policies.",
+        ]
 
     def _check(self) -> None:
         """Refuse what cannot be written, before the work."""
@@ -159,7 +201,7 @@ class ScoreCommand(DiagnosisCommand):
         if "kernel" in self.given_options("settings"):
             changes["kernel"] = self.kernel
         changes |= {"exclude": exclude, "write_mask": "good", "out": "marked.hdf5"}
-        typed = self.as_typed("held_out", *DATA_OPTIONS, "device", changes=changes)
+        typed = self.as_typed("held_out", *DATA_OPTIONS, "device", "force", changes=changes)
         return suggestion("score", self.demos[0], *typed)
 
 
@@ -176,7 +218,8 @@ def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableTy
     output: list[RenderableType] = [
         "How far demonstrated actions are from what held-out policies predict (RMS over pairs;\n"
         f"{UNITS}; larger is worse; radius {radius_text(meaning.radius)}{lag}).\n"
-        "Noise changes at every step; persistent errors stay over many steps.\n"
+        "Noise changes at every step; persistent errors stay over many steps; – is no more than\n"
+        "the model error.\n"
     ]
     if meaning.operators:
         columns = ("operator", "episodes", *_DISTANCES, "bias", *_MOVES)
@@ -193,9 +236,28 @@ def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableTy
     return output
 
 
+def _disguise(meaning: Meaning) -> list[RenderableType]:
+    """Return how the distance correlates with speed and length, and a warning if it does."""
+    from counterbc.diagnosis.scores import correlations
+
+    pairs = correlations(meaning.episodes).items()
+    if not pairs:
+        return []
+    text = ", ".join(f"{measure} {correlation}" for measure, correlation in pairs)
+    lines = [f"\nRank correlation of the distance with {text}."]
+    close = [m for m, c in pairs if c.low > _DISGUISE or c.high < -_DISGUISE]
+    if close:
+        lines.append(
+            f"Careful: the ranking follows {' and '.join(close)}, which alone do not make a "
+            "demonstration bad; look at episodes before you exclude them."
+        )
+    return ["\n".join(lines)]
+
+
 def _distances(score: scores.Score) -> list[str]:
-    parts = [f"{score.noise:.3f}", f"{score.persistent:.3f}"]
-    return [f"{score.distance:.3f}", score.interval, *parts]
+    """Return the distance with its interval, and its parts where they exceed the model error."""
+    parts = [f"{part:.3f}" if part > 0 else "–" for part in (score.noise, score.persistent)]
+    return [score.amount, score.interval, *parts]
 
 
 def _moves(score: scores.Score) -> list[str]:

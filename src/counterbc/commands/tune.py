@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import plain_table
+from counterbc.commands.command import explained_lines, plain_table
 from counterbc.commands.options import Group
 from counterbc.commands.selection_command import SelectionCommand
 
@@ -80,4 +80,6 @@ class Tune(SelectionCommand):
                 rows.append((f"Δ {radius:g}", *texts))
             columns = ("held-out squared error", *(f"{n} steps" for n in counts))
             output += ["", plain_table(columns, rows), choice.protocol]
+        if choice.shares is not None:
+            output += ["", *explained_lines(choice.shares)]
         return output + [f"Careful: {doubt.text}." for doubt in choice.doubts]

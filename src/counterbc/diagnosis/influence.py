@@ -32,7 +32,8 @@ from counterbc.diagnosis.influence_effects import Influence, least_squares
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import find_method
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.held_out import Training, explained_share
+from counterbc.selection.held_out import Training
+from counterbc.selection.shares import explained_share
 from counterbc.settings import settings_for
 from counterbc.training.checks import as_datasets, check_reads, warn_infeasible
 from counterbc.training.plan import plan_training

@@ -11,7 +11,7 @@ import numpy as np
 from counterbc.acting.intervals import holm
 from counterbc.data.arrays import Array
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.held_out import cannot_tell
+from counterbc.selection.shares import cannot_tell
 
 Measure = Literal["held-out error", "return"]
 _LEVEL = 0.05

@@ -20,6 +20,7 @@ from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import scaled_actions, scaled_feasible_set, user_actions
 from counterbc.diagnosis.clamp_to_support import prediction_trust, share_of_radius, within
 from counterbc.diagnosis.components import by_episode
+from counterbc.diagnosis.effort import comparable_residuals
 from counterbc.diagnosis.flow_labels import (
     FLOW_HELD_OUT,
     check_flow,
@@ -27,20 +28,20 @@ from counterbc.diagnosis.flow_labels import (
     is_flow,
     mean_within,
 )
-from counterbc.diagnosis.predictions import robust_predictions
+from counterbc.diagnosis.predictions import disagreement, robust_predictions
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
 from counterbc.diagnosis.smoother import REACH, smooth_actions
 from counterbc.methods import Method, find_method
+from counterbc.selection.explained import choose_history, explain_errors, explain_quickly
 from counterbc.selection.held_out import HeldOut, Training
 from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.offsets import find_offsets
 from counterbc.selection.radius import RadiusSearch, choose_radii
+from counterbc.selection.shares import Explained
 from counterbc.selection.tuner import find_lags
 from counterbc.settings import Settings, settings_for
 from counterbc.training.checks import as_datasets, check_reads, warn_infeasible
 from counterbc.training.progress import Bar, Progress, Quiet
-
-_AROUND = 2  # neighbours on either side
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,6 +78,10 @@ class Meaning:
     reach: tuple[float, ...] = ()
     """How far a smoothed action may lie from the demonstrated one in each dimension; empty if time
     was not used. Δ if it was given, else four standard deviations of the estimated errors."""
+    history: int = 1
+    """Observations that the held-out policies read."""
+    is_sampled: bool = False
+    """Whether predictions are samples near the demonstrated action, as those of flows are."""
 
     @property
     def has_answer(self) -> Array:
@@ -106,14 +111,27 @@ class Meaning:
         return np.where(self.has_answer, 1 / (1 + distance**2), 0.0).astype(np.float32)
 
     @cached_property
+    def explained(self) -> Explained:
+        """How much of the actions' variance is explained by policies that did not see them."""
+        if self.is_sampled:
+            return explain_quickly(self.demos)
+        return explain_errors(self.demos, self.residual, self.history)
+
+    @cached_property
+    def comparable(self) -> Array:
+        """(N, A): residuals that do not depend on how fast an episode is; scores are made of
+        them."""
+        return comparable_residuals(self.demos, self.residual, self.predicted)
+
+    @cached_property
     def episodes(self) -> tuple[Score, ...]:
         """The scores of the episodes, in their order."""
-        return episode_scores(self.demos, self.residual, scaled_actions(self.demos, self.shown))
+        return episode_scores(self.demos, self.comparable, scaled_actions(self.demos, self.shown))
 
     @cached_property
     def operators(self) -> tuple[Score, ...]:
         """The scores of the operators in order of first appearance."""
-        return operator_scores(self.demos, self.residual, self.episodes)
+        return operator_scores(self.demos, self.comparable, self.episodes)
 
     @property
     def cleaned(self) -> Demonstrations:
@@ -174,6 +192,9 @@ def meaning(
     held_out = held_out or (FLOW_HELD_OUT if samples_actions else HeldOut())
     if samples_actions:
         check_flow(radius, held_out)
+    history = 1 if samples_actions else choose_history(demos, held_out.history)
+    if history > method.policy.history:
+        method = replace(method, policy=replace(method.policy, history=history))
     warn_infeasible([demos], settings)
     check_reads(demos, method)
     bar: Progress = Bar("choosing the lag") if progress else Quiet()
@@ -197,6 +218,7 @@ def meaning(
     else:
         means = robust_predictions(plain, held_out, delta, training, lag)
     result = _meaning(demos, means, delta, shape, lag, offsets)
+    result = replace(result, history=history, is_sampled=samples_actions)
     return _smoothed(result, means, is_given) if smooth and not samples_actions else result
 
 
@@ -224,7 +246,7 @@ def _meaning(
     rows = np.flatnonzero(has_answer)  # (n,)
     action, aim = (scaled_actions(plain, a) for a in (answer.astype(np.float64), prediction))
     off, action, aim = np.where(has_answer[:, None], action - aim, np.nan), action[rows], aim[rows]
-    trust = prediction_trust(off[rows], _disagreement(plain, means)[rows])[:, None]  # (n, 1)
+    trust = prediction_trust(off[rows], disagreement(plain, means)[rows])[:, None]  # (n, 1)
     target = action + trust * (aim - action)
     clamped = within(action, target, np.array(delta), shape, scaled_feasible_set(plain))
     meant, limited = shown.copy(), np.zeros(len(shown), np.bool_)
@@ -271,17 +293,3 @@ def _smoothed(meaning: Meaning, means: Array, is_given: bool) -> Meaning:
         limited=read_only(limited, np.bool_, "limited"),
         reach=tuple(float(r) for r in reach),
     )
-
-
-def _disagreement(demos: Demonstrations, means: Array) -> Array:
-    """Return the variance among policies (R, N, A), averaged over five neighbouring pairs: (N,).
-
-    Few policies cannot estimate it at one pair, and neighbouring pairs are predicted equally well.
-    """
-    actions = np.stack([scaled_actions(demos, m) for m in means])
-    off = actions - np.nanmean(actions, axis=0)
-    count = np.isfinite(off).all(2).sum(0)  # (N,)
-    variance = np.nansum(off**2, axis=(0, 2)) / np.maximum(count - 1, 1)  # (N,)
-    edges = [np.pad(v, _AROUND, mode="edge") for v in by_episode(demos, variance)]
-    box = np.full(2 * _AROUND + 1, 1 / (2 * _AROUND + 1))
-    return np.concatenate([np.convolve(v, box, mode="valid") for v in edges])

@@ -10,8 +10,11 @@ from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, answer_states, undo_lag
 from counterbc.data.scaling import scaled_actions
-from counterbc.diagnosis.components import Components, known_by_episode
+from counterbc.diagnosis.components import Components, by_episode, known_by_episode
+from counterbc.diagnosis.effort import comparable_residuals
 from counterbc.selection.held_out import HeldOut, Training, held_out_predictions
+
+_AROUND = 2  # neighbours on either side
 
 
 def robust_predictions(
@@ -45,6 +48,21 @@ def _usual_pairs(demos: Demonstrations, has_answer: Array, prediction: Array) ->
     actions = scaled_actions(demos, demos.action.astype(np.float64))
     residual = actions - scaled_actions(demos, prediction)
     residual[~has_answer] = np.nan
+    residual = comparable_residuals(demos, residual, prediction)  # fast ones are learned from, too
     is_usual = Components.of(known_by_episode(demos, residual)).learnable  # (E,)
     of_pair = np.repeat(is_usual, [len(e) for e in demos.episodes])
     return np.asarray(demos.learned[of_pair[demos.learned]])
+
+
+def disagreement(demos: Demonstrations, means: Array) -> Array:
+    """Return the variance among policies (R, N, A), averaged over five neighbouring pairs: (N,).
+
+    Few policies cannot estimate it at one pair, and neighbouring pairs are predicted equally well.
+    """
+    actions = np.stack([scaled_actions(demos, m) for m in means])
+    off = actions - np.nanmean(actions, axis=0)
+    count = np.isfinite(off).all(2).sum(0)  # (N,)
+    variance = np.nansum(off**2, axis=(0, 2)) / np.maximum(count - 1, 1)  # (N,)
+    edges = [np.pad(v, _AROUND, mode="edge") for v in by_episode(demos, variance)]
+    box = np.full(2 * _AROUND + 1, 1 / (2 * _AROUND + 1))
+    return np.concatenate([np.convolve(v, box, mode="valid") for v in edges])

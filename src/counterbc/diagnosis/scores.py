@@ -7,13 +7,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.diagnosis import uncertainty
 from counterbc.diagnosis.components import Components, by_episode, known_by_episode
-from counterbc.diagnosis.kinematics import MEASURES, kinematics
+from counterbc.diagnosis.kinematics import MEASURES, kinematics, paths
 
+_LEAST_EPISODES = 4  # more are needed for a correlation
 _KEYS = {"persistent": "lasting"}  # fields that have another key in JSON, as in files of results
 
 
@@ -49,6 +51,13 @@ class Score:
     def as_dict(self) -> dict[str, Any]:
         """Return the score as JSON values, under the keys of files of results."""
         return {_KEYS.get(name, name): value for name, value in asdict(self).items()}
+
+    @property
+    def amount(self) -> str:
+        """The distance as text; where it is 0, the upper end of what it may be."""
+        if self.distance > 0 or np.isnan(self.distance):
+            return f"{self.distance:.3f}"
+        return f"< {self.high:.3f}" if self.high > 0 else "not clear"
 
     @property
     def interval(self) -> str:
@@ -87,6 +96,37 @@ def operator_scores(
         score = _score(demos.episodes[indices[0]], subset, components, indices, measures, between)
         scores.append(replace(score, name=name))
     return tuple(scores)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A rank correlation over episodes with its 90 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+
+
+def correlations(episodes: Sequence[Score]) -> dict[str, Correlation]:
+    """Return the rank correlation of the distance with speed and with length, where both vary.
+
+    The interval is Fisher's. It takes episodes as independent, so it is too short if a few
+    operators differ.
+    """
+    found = {}
+    for measure in ("speed", "length"):
+        rows = [(s.distance, s.kinematics[measure]) for s in episodes]
+        pairs = np.array([r for r in rows if np.isfinite(r).all()])
+        if len(pairs) > _LEAST_EPISODES and (np.ptp(pairs, axis=0) > 0).all():
+            rho = float(stats.spearmanr(*pairs.T).statistic)
+            half = stats.norm.ppf((1 + uncertainty.LEVEL) / 2) / np.sqrt(len(pairs) - 3)
+            middle = np.arctanh(np.clip(rho, -0.999, 0.999))
+            low, high = np.tanh([middle - half, middle + half])
+            found[measure] = Correlation(rho, float(low), float(high))
+    return found
 
 
 def _score(
@@ -151,11 +191,8 @@ def _root(square: float) -> float:
 
 
 def _kinematics(demos: Demonstrations, actions: Sequence[Array]) -> list[dict[str, float]]:
-    spread = demos.obs.std(0, dtype=np.float64)
-    paths = [e.obs / np.where(spread > 0, spread, 1) for e in demos.episodes]
-    steps = [np.linalg.norm(np.diff(p, axis=0), axis=1) for p in paths if len(p) > 1]
-    typical_step = float(np.median(np.concatenate(steps))) if steps else 0.0
-    return [kinematics(p, a, typical_step) for p, a in zip(paths, actions, strict=True)]
+    scaled, typical_step = paths(demos)
+    return [kinematics(p, a, typical_step) for p, a in zip(scaled, actions, strict=True)]
 
 
 def _mean(values: Sequence[float] | Array) -> float:

@@ -50,6 +50,7 @@ def advice(findings: Findings, inputs: Inputs) -> list[Step]:
     one_goal = _goals(findings) == 1
     return [
         *_check_problems(findings, inputs),
+        *_explain_more(findings, inputs),
         *_separate_goals(findings, inputs),
         *_exclude_outliers(findings, inputs),
         *(_train(findings, inputs) if one_goal else ()),
@@ -69,6 +70,19 @@ def _check_problems(findings: Findings, inputs: Inputs) -> Iterator[Step]:
             f"Found: {', '.join(kinds)}. This page names the first places; the command lists more.",
             (inputs.command("inspect", "--json"),),
         )
+
+
+def _explain_more(findings: Findings, inputs: Inputs) -> Iterator[Step]:
+    """Yield what to do where the actions cannot be predicted."""
+    explained = findings.explained
+    if explained is None or explained.tells:
+        return
+    commands = (inputs.command("inspect"),)
+    if explained.history == 1 and explained.history_tells:
+        commands = (inputs.command("score", "--history", "auto"),)
+    yield Step(
+        "Make the actions predictable", f"{explained.refusal}. {explained.remedy}.", commands
+    )
 
 
 def _separate_goals(findings: Findings, inputs: Inputs) -> Iterator[Step]:

@@ -12,7 +12,7 @@ from counterbc.report.findings import Findings
 from counterbc.report.markup import Markup, join, tag
 from counterbc.report.planes import last_states, principal_plane
 from counterbc.report.words import plural
-from counterbc.selection.radius import RadiusChoice
+from counterbc.selection.radius_choice import RadiusChoice
 
 _BINS = 24
 
@@ -48,10 +48,12 @@ def radius_figure(choice: RadiusChoice) -> Markup:
     right = choice.radius < 0.6 * radii[-1]
     shift = 0.015 * (1 if right else -1)
     top = axes.y[1] - 0.07 * (axes.y[1] - axes.y[0])
+    mean_action = (choice.mean_action_error - choice.error[0]) / percent
     marks = (
         axes.bar(plateau, axes.y, "plateau"),
         axes.frame("radius Δ", "held-out error above Δ = 0 (%)"),
         axes.rule("zero", y=0),
+        axes.rule("reference", y=mean_action) if axes.y[0] < mean_action < axes.y[1] else None,
         axes.band(radii, part - se, part + se, "curve"),
         axes.line(radii, part, "curve"),
         axes.dots(radii, part, "curve", 3),

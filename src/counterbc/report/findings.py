@@ -20,8 +20,11 @@ from counterbc.data.raw_episode import Header, raw_episodes
 from counterbc.diagnosis.intents import Intents, find_intents
 from counterbc.diagnosis.meaning import Meaning, meaning
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError, unknown
+from counterbc.selection.explained import explain_if_possible
 from counterbc.selection.held_out import HeldOut
-from counterbc.selection.radius import RadiusChoice, RadiusSearch, choose_radius
+from counterbc.selection.radius import RadiusSearch, choose_radius
+from counterbc.selection.radius_choice import RadiusChoice
+from counterbc.selection.shares import Explained
 from counterbc.settings import Settings
 
 _FEWEST = 8  # episodes that quartiles need
@@ -50,6 +53,8 @@ class ReportOptions:
     """What computes the training steps."""
     search: RadiusSearch | None = None
     """How Δ is chosen."""
+    force: bool = False
+    """Rank episodes even if too little of the actions is explained."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,8 @@ class Findings:
     sources: tuple[Source, ...]
     inspection: InspectionReport
     options: ReportOptions
+    explained: Explained | None
+    """How much of the actions is explained; None for data that are too few."""
     choice: RadiusChoice | None
     meaning: Meaning | None
     intents: Intents | None
@@ -140,6 +147,10 @@ def find(
     scores = stages.attempt(
         "scores", lambda: _score(demos, choice, options, progress), _why_no_scores(options, choice)
     )
+    explained = explain_if_possible(demos) if scores is None else scores.explained
+    if scores is not None and not (scores.explained.tells or options.force):
+        stages.reasons["scores"] = f"{scores.explained.refusal}. {scores.explained.remedy}"
+        scores = None
     with titles("looking for goals") if options.intents else nullcontext():
         intents = stages.attempt(
             "intents", lambda: find_intents(demos, angles=options.angles),
@@ -150,6 +161,7 @@ def find(
         sources=tuple(Source(d.source, tuple(e.name for e in d.episodes)) for d in datasets),
         inspection=inspection.report(),
         options=options,
+        explained=explained,
         choice=choice,
         meaning=scores,
         intents=intents,

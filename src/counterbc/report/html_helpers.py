@@ -8,7 +8,7 @@ from counterbc.report.drawing import number
 from counterbc.report.findings import Findings
 from counterbc.report.markup import Markup, tag
 
-MOVES = ("smoothness", "jerk", "idle", "efficiency", "saturation")
+MOVES = ("speed", "smoothness", "jerk", "idle", "efficiency", "saturation")
 """The measures of movement in the tables."""
 
 

@@ -27,6 +27,7 @@ def page(findings: Findings, inputs: Inputs, date: datetime, hashes: dict[str, s
             tag("p", " ".join(words.headline(findings)), class_="lead"),
             sections.tiles(findings)),
         sections.next_steps(advice(findings, inputs)),
+        sections.explained(findings),
         sections.data(findings),
         sections.radius(findings),
         html_scores.operators(findings),

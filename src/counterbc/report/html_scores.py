@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from counterbc.diagnosis.meaning import Meaning
+from counterbc.diagnosis.scores import correlations
 from counterbc.report import episode_figures, figures, words
 from counterbc.report.drawing import legend
 from counterbc.report.findings import Findings
@@ -53,7 +54,7 @@ def _operators(findings: Findings, meaning: Meaning) -> Sequence[Markup]:
         largest = sorted(zip(s.bias, names, strict=True), key=lambda p: -abs(p[0]))[:2]
         bias = ", ".join(f"{n} {signed(b)}" for b, n in largest)
         rows.append((
-            s.name, s.episodes, f"{s.distance:.3f}",
+            s.name, s.episodes, s.amount,
             join([figures.interval_bar(s, (0, top)), tag("span", s.interval, class_="small")], " "),
             join([figures.bias_bars(s, names, most), tag("span", bias, class_="small")], " "),
             *(digits(s.kinematics[m], 2) for m in MOVES),
@@ -75,7 +76,7 @@ def _ranking(findings: Findings, meaning: Meaning) -> Sequence[Markup]:
     columns = ("episode", *["operator"] * has_operators, "pairs", "distance", "90 %", *MOVES)
     rows = [
         (scores[i].name, *[scores[i].operator or ""] * has_operators, f"{scores[i].pairs:,}",
-         f"{scores[i].distance:.3f}", scores[i].interval,
+         scores[i].amount, scores[i].interval,
          *(digits(scores[i].kinematics[m], 2) for m in MOVES))
         for i in first
     ]  # fmt: skip
@@ -96,9 +97,17 @@ def _ranking(findings: Findings, meaning: Meaning) -> Sequence[Markup]:
             "saturation are shares from 0 to 1."), tag("p",
             "If an interval reaches far down, a few moments of the episode make the difference.")),
             figure, class_="beside"),
+        *_disguise(meaning),
         tag("h3", f"The {len(first)} largest distances"),
         table(columns, rows, "Episodes, largest distance first"),
     ]  # fmt: skip
+
+
+def _disguise(meaning: Meaning) -> Sequence[Markup]:
+    """Return how the ranking correlates with speed and length."""
+    pairs = [f"{measure} {value}" for measure, value in correlations(meaning.episodes).items()]
+    text = "Rank correlation of the distance with " + ", with ".join(pairs)
+    return [tag("p", f"{text} (90 % interval).")] if pairs else []
 
 
 def _pictures(findings: Findings, meaning: Meaning) -> Sequence[Markup]:
@@ -121,7 +130,7 @@ def _card(findings: Findings, number: int, role: str, plane: Plane | None) -> Ma
     score, episode = findings.meaning.episodes[number], findings.demos.episodes[number]
     view = episode_figures.EpisodeView(findings.meaning, number)
     facts = [
-        f"distance {score.distance:.3f} {score.interval}".rstrip(),
+        f"distance {score.amount} {score.interval}".rstrip(),
         words.length(findings, score.pairs),
         None if episode.operator is None else f"by {episode.operator}",
         None if episode.success is None else ("success" if episode.success else "no success"),

@@ -14,6 +14,7 @@ from counterbc.report.drawing import legend
 from counterbc.report.findings import Findings
 from counterbc.report.html_helpers import absent, digits, section
 from counterbc.report.markup import Markup, table, tag
+from counterbc.selection.radius_choice import RadiusChoice
 
 _PLACES = 3  # places of a problem
 
@@ -24,6 +25,8 @@ def tiles(findings: Findings) -> Markup:
     numbers: list[tuple[str, str]] = [
         (f"{len(findings.demos):,}", "episodes"),
         (str(len(findings.demos.operators) or "–"), "operators"),
+        ("–" if findings.explained is None else
+         f"{max(findings.explained.counted.value, 0):.0%}", "of the actions' variance explained"),
         ("–" if findings.radius is None else radius_text(findings.radius), "radius Δ"),
         ("–" if findings.distance is None else f"{findings.distance:.2f}",
          "RMS difference to held-out policies"),
@@ -47,6 +50,25 @@ def next_steps(steps: Sequence[Step]) -> Markup:
     if not items:
         items = [tag("li", tag("p", "Nothing: see below why the data could not be scored."))]
     return section("What to do next", tag("ol", *items, class_="steps"))
+
+
+def explained(findings: Findings) -> Markup:
+    """Return the section on how much of the actions can be predicted."""
+    title, shares = "Can the data tell good from bad?", findings.explained
+    if shares is None:
+        return section(title, tag("p", "There are too few pairs to predict held-out actions."))
+    rows = [(label, str(share)) for label, share in shares.rows]
+    each = [(name, str(share)) for name, share in shares.dimensions]
+    return section(
+        title,
+        tag("p", "Held-out policies explain this share of the variance of the actions, with a 90 % "
+            "interval over episodes. Repeating the previous action also predicts smooth actions, "
+            "whatever demonstrators see, so it does not count."),
+        *(tag("p", f"{sentence}.") for sentence in shares.verdict),
+        table(("explained", "share"), rows, "Explained of the actions' variance"),
+        table(("action dimension", "from the present observation"), each,
+              "Explained of each action dimension"),
+    )  # fmt: skip
 
 
 def data(findings: Findings) -> Markup:
@@ -113,7 +135,7 @@ def radius(findings: Findings) -> Markup:
     figure = tag(
         "figure", figures.radius_figure(choice),
         legend([("curve", "mean over folds ± 1 standard error"), ("plateau", "as good as the best"),
-                ("chosen", "chosen")]),
+                ("chosen", "chosen"), ("reference", _mean_action(choice))]),
     )  # fmt: skip
     text = tag(
         "div",
@@ -125,6 +147,12 @@ def radius(findings: Findings) -> Markup:
         _per_dimension(findings),
     )  # fmt: skip
     return section("The radius and why", tag("div", text, figure, class_="beside"))
+
+
+def _mean_action(choice: RadiusChoice) -> str:
+    """Return the error of the mean action, which lies outside most pictures."""
+    part = choice.mean_action_error / choice.error[0] - 1
+    return f"the mean action, for reference ({100 * part:+.0f} %)"
 
 
 def _per_dimension(findings: Findings) -> Markup | None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from counterbc.acting.member import radius_text
 from counterbc.report.findings import Findings
+from counterbc.selection.shares import Explained
 
 SCALE = "on a scale where each action dimension runs from −1 to 1"
 
@@ -18,6 +19,8 @@ def plural(count: int, noun: str) -> str:
 def headline(findings: Findings) -> list[str]:
     """Return what a reader in a hurry should know, one sentence each."""
     sentences = [_counts(findings)]
+    if findings.explained is not None:
+        sentences += [f"{sentence}." for sentence in _explained(findings.explained)]
     if findings.distance is not None:
         sentences.append(
             f"Demonstrated actions differ by {findings.distance:.2f} (root mean square) from what "
@@ -42,6 +45,13 @@ def _counts(findings: Findings) -> str:
     by = f" by {plural(people, 'operator')}" if people else ""
     at = f" at {rate:g} Hz" if rate else ""
     return f"{plural(len(demos), 'episode')}{by}, {plural(demos.pairs, 'pair')}{at}."
+
+
+def _explained(explained: Explained) -> list[str]:
+    """Return whether the data can tell good from bad."""
+    if not explained.tells:
+        return list(explained.verdict)
+    return [f"Held-out policies explain {explained.counted} of the actions' variance"]
 
 
 def _radius(findings: Findings) -> str:

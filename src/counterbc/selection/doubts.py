@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from counterbc.selection.shares import Explained
 from counterbc.selection.unimodality import FALSE_ALARMS
 
 LEAST_STEPS = 500
@@ -17,7 +18,13 @@ class Doubt:
     """A reason to doubt a choice, and what to do about it."""
 
     kind: Literal[
-        "few steps", "several modes", "zero is best", "largest is best", "most steps", "history"
+        "few steps",
+        "several modes",
+        "zero is best",
+        "largest is best",
+        "most steps",
+        "history",
+        "nothing predicted",
     ]
     text: str
 
@@ -49,6 +56,11 @@ def zero_is_best() -> Doubt:
         "Δ = 0 predicts best: the demonstrators err too little for counterfactuals to help, or all "
         "to one side; plain bc may do as well",
     )
+
+
+def nothing_predicted(explained: Explained) -> Doubt:
+    """Return the doubt about every radius where policies predict too little."""
+    return Doubt("nothing predicted", f"{explained.refusal}. {explained.remedy}")
 
 
 def largest_is_best(radius: float) -> Doubt:

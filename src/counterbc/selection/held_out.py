@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import torch
@@ -13,13 +14,12 @@ from counterbc.acting.actor import Acting
 from counterbc.acting.member import Member
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Array, Demonstrations
-from counterbc.data.field_checks import check_fields, field_from
+from counterbc.data.field_checks import check_fields, field_from, limited_field
 from counterbc.data.lags import NONE, answered_states
 from counterbc.data.radii import Radius, radius_of
 from counterbc.errors import CounterBCError
 from counterbc.methods import Method
 from counterbc.policies import Policy
-from counterbc.selection.clusters import Estimate, cluster_ratio, cluster_sums
 from counterbc.selection.folds import Folds, split_operators
 from counterbc.selection.mixture_modes import ModeGroups
 from counterbc.settings import Settings
@@ -27,8 +27,6 @@ from counterbc.training.plan import plan_training
 from counterbc.training.progress import Progress
 from counterbc.training.run import run_snapshots
 
-LEAST_SHARE = 0.1
-"""Where held-out policies explain less of the actions' variance, the data cannot tell."""
 _CHUNK = 1 << 16  # pairs predicted at once
 
 
@@ -47,6 +45,14 @@ class HeldOut:
     """Gradient steps of each policy; fewer where the training itself has fewer."""
     seed: int = 0
     """Seed of the random split into folds."""
+    history: int | Literal["auto"] = limited_field(
+        1,
+        "an integer of 1 or more, or auto",
+        lambda count: count == "auto" or count >= 1,
+    )
+    """Number of observations that held-out policies read; auto reads 3 where the present one
+    explains too little and past ones explain actions beyond the previous action. No other policy
+    is trained with it."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -176,21 +182,6 @@ class HeldOutErrors:
             [np.nanmean(square[:, fold == k], axis=1) for k in range(count)]
             for square, fold in zip(squares, self.fold, strict=True)
         ])  # fmt: skip
-
-
-def explained_share(squares: Array, spread: Array, cluster: Array) -> Estimate:
-    """Return the share of the variance of n actions that held-out predictions explain.
-
-    `squares` are squared errors of the predictions and `spread` squared distances from the mean
-    action: (n,) each. 1 is a perfect prediction; 0 or less is no better than the mean action.
-    """
-    left = cluster_ratio(cluster_sums(squares, cluster), cluster_sums(spread, cluster))
-    return Estimate(1 - left.value, left.se)
-
-
-def cannot_tell(share: Estimate) -> bool:
-    """Return whether held-out policies explain too little for any conclusion."""
-    return not share.value - share.se >= LEAST_SHARE
 
 
 def held_out_errors(

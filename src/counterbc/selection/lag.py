@@ -20,7 +20,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, lag_text, lags_among
 from counterbc.errors import DataError
 from counterbc.selection.clusters import Estimate, cluster_mean
-from counterbc.selection.held_out import LEAST_SHARE, Training, cannot_tell, explained_share
+from counterbc.selection.held_out import Training
 from counterbc.selection.lag_errors import (
     LagErrors,
     LagSearch,
@@ -29,6 +29,7 @@ from counterbc.selection.lag_errors import (
     some_episodes,
 )
 from counterbc.selection.lag_grid import most_lags
+from counterbc.selection.shares import LEAST_SHARE, cannot_tell, explained_share
 from counterbc.training.progress import Progress
 
 LEAST_PAIRS = 100

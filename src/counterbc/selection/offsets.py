@@ -22,9 +22,9 @@ from counterbc.data.offsets import NO_OFFSETS, Offsets, offset_text, offsets_of
 from counterbc.data.radii import two_valued
 from counterbc.data.scaling import scaled_actions, user_actions
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.held_out import LEAST_SHARE, cannot_tell, explained_share
 from counterbc.selection.operator_effects import Effects, operator_effects
 from counterbc.selection.shared_states import shared_states
+from counterbc.selection.shares import LEAST_SHARE, cannot_tell, explained_share
 
 LEAST_OPERATORS = 3
 """Of two operators who differ, nobody can say which one errs."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,20 +28,21 @@ from counterbc.selection.doubts import (
     Doubt,
     few_steps,
     largest_is_best,
+    nothing_predicted,
     several_modes,
     zero_is_best,
 )
 from counterbc.selection.error_curve import best_radius, least_radius, mean_and_error, plateau
+from counterbc.selection.explained import explain_quickly, explain_sample
 from counterbc.selection.folds import Folds, split_folds
 from counterbc.selection.held_out import Candidate, HeldOutErrors, Training, held_out_errors
-from counterbc.selection.radius_figure import radius_figure
+from counterbc.selection.radius_choice import RadiusChoice
+from counterbc.selection.shares import Explained
 from counterbc.selection.unimodality import two_peaks
 from counterbc.settings import settings_for
 from counterbc.supports import Demonstrated
 from counterbc.training.checks import check_reads, warn_infeasible
 from counterbc.training.progress import Bar, Progress, Quiet
-
-RULE_OF_THUMB = "The paper's rule of thumb is 0.2 for experts to 0.5 for novices."
 
 _STEPS, _USUAL_PAIRS = 3600, 400  # steps of a search with this number of pairs
 
@@ -82,86 +82,6 @@ class RadiusSearch:
         return self.steps or max(_STEPS, _STEPS * _USUAL_PAIRS // pairs)
 
 
-@dataclass(frozen=True, eq=False)
-class RadiusChoice:
-    """The chosen Δ with its evidence; G radii were tried for A action dimensions."""
-
-    radius: float
-    per_dimension: tuple[float, ...]
-    """(A,): the radius that each dimension would choose for itself."""
-    radii: tuple[float, ...]
-    error: tuple[float, ...]
-    """(G,): mean squared error of the held-out actions, summed over dimensions."""
-    error_se: tuple[float, ...]
-    """(G,): its standard error over folds."""
-    difference: tuple[float, ...]
-    """(G,): error above that of Δ = 0, fold by fold."""
-    difference_se: tuple[float, ...]
-    plateau: tuple[float, ...]
-    """The radii whose error is above the least by no more than one standard error, fold by fold; Δ
-    leans to the largest of them."""
-    dimension_error: tuple[tuple[float, ...], ...]
-    """(A, G): the error of each dimension."""
-    action_names: tuple[str, ...]
-    folds: int
-    folds_by: str
-    """episodes, or blocks."""
-    gap: int
-    """Steps left out on either side of a block."""
-    repeats: int
-    steps: int
-    pairs: int
-    pairs_used: int
-    doubts: tuple[Doubt, ...]
-
-    @property
-    def explanation(self) -> str:
-        """The reason for this radius, in two sentences."""
-        g = int(np.nanargmin(self.error))
-        part = 100 * np.array([self.difference[g], self.difference_se[g]]) / self.error[0]
-        if g == 0:
-            finding = "no radius predicts held-out actions better than 0, which is plain BC"
-        else:
-            finding = (
-                f"the held-out squared error is least at Δ {self.radii[g]:g}, {-part[0]:.1f} ± "
-                f"{part[1]:.1f} % below that of Δ = 0"
-            )
-        alike = ", ".join(f"{r:g}" for r in self.plateau)
-        leans = ", towards which Δ leans" if self.radius > max(self.radii[g], 0.0) else ""
-        return (
-            f"Δ {self.radius:g}: {finding}; within one standard error of the best: {alike}{leans} "
-            f"({self.protocol}). {RULE_OF_THUMB}"
-        )
-
-    @property
-    def protocol(self) -> str:
-        """The protocol of the measurement."""
-        kind = "whole episodes" if self.folds_by == "episodes" else f"blocks, gap {self.gap} steps"
-        size = f"{self.pairs_used} pairs" + (
-            f" of {self.pairs}" if self.pairs_used < self.pairs else ""
-        )
-        repeats = f", {self.repeats} repeats" if self.repeats > 1 else ""
-        return f"{self.folds} folds of {kind}{repeats}, {size}, {self.steps} steps"
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The doubts as texts."""
-        return tuple(doubt.text for doubt in self.doubts)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the choice as JSON has it."""
-        values = asdict(self)
-        del values["doubts"]
-        return values | {"warnings": self.warnings, "explanation": self.explanation}
-
-    def __repr__(self) -> str:
-        return self.explanation
-
-    def plot(self, path: str | Path) -> None:
-        """Draw the curve as .png or .svg."""
-        radius_figure(self, Path(path))
-
-
 def choose_radius(
     demos: Demonstrations,
     method: str | Method = "counter-bc",
@@ -184,7 +104,8 @@ def choose_radius(
     training = Training(
         name=name, method=definition, settings=settings, device=torch_device, progress=bar
     )
-    return search_radii([demos], search or RadiusSearch(), training)[0]
+    choice = search_radii([demos], search or RadiusSearch(), training)[0]
+    return replace(choice, explained=replace(choice.explained, past=explain_quickly(demos).past))
 
 
 def choose_radii(
@@ -251,7 +172,10 @@ def _choice(
         raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
     difference, difference_se = mean_and_error(total - total[:, :, :1])
     rule = least_radius if training.method.policy.modes > 0 else best_radius
-    steps = training.settings.step_count
+    steps, least = training.settings.step_count, int(np.nanargmin(error))
+    squares = (errors.residual**2 + errors.variance)[:, least].mean(0)  # (n, A)
+    explained, spread = explain_sample(sample, squares)
+    best = least_radius(search.radii, total)
     return RadiusChoice(
         radius=rule(search.radii, total),
         per_dimension=tuple(rule(search.radii, e) for e in np.moveaxis(by_fold, -1, 0)),
@@ -270,7 +194,9 @@ def _choice(
         steps=steps,
         pairs=demos.pairs,
         pairs_used=sample.pairs,
-        doubts=tuple(_doubts(demos, errors, least_radius(search.radii, total), search, steps)),
+        doubts=tuple(_doubts(errors, explained, best, search, steps)),
+        mean_action_error=round(spread, 8),
+        explained=explained,
     )
 
 
@@ -279,14 +205,17 @@ def _numbers(values: Array) -> tuple[float, ...]:
 
 
 def _doubts(
-    demos: Demonstrations, errors: HeldOutErrors, best: float, search: RadiusSearch, steps: int
+    errors: HeldOutErrors, explained: Explained, best: float, search: RadiusSearch, steps: int
 ) -> Iterator[Doubt]:
     if steps < LEAST_STEPS:
         yield few_steps(steps)
         return
     peaks = two_peaks(errors.residual[:, 0].mean(0))  # (n, A) of Δ = 0
     if peaks:
-        yield several_modes([demos.action_names[d] for d in peaks])
+        yield several_modes([explained.action_names[d] for d in peaks])
+    if not explained.tells:
+        yield nothing_predicted(explained)
+        return
     if best == 0:
         yield zero_is_best()
     if best == search.radii[-1]:

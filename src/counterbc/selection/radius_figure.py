@@ -32,6 +32,8 @@ class ErrorCurve(Protocol):
     def plateau(self) -> tuple[float, ...]: ...
     @property
     def protocol(self) -> str: ...
+    @property
+    def mean_action_error(self) -> float: ...
 
 
 def check_kind(path: Path) -> None:
@@ -57,11 +59,16 @@ def radius_figure(choice: ErrorCurve, path: Path) -> None:
         f"Δ {choice.radius:g}", (choice.radius, 1), (3, -2), xycoords=("data", "axes fraction"),
         textcoords="offset points", color=_MARK, fontsize=9, va="top",
     )  # fmt: skip
+    mean_action = (choice.mean_action_error - choice.error[0]) / percent
+    low, high = axis.get_ylim()
+    if low < mean_action < high:
+        axis.axhline(mean_action, color="0.4", lw=0.8, ls=":")
     axis.set_xlabel("radius Δ", fontsize=9)
     axis.set_ylabel("held-out error above Δ = 0 (%)", fontsize=9)
     axis.tick_params(labelsize=8)
     axis.spines[["top", "right"]].set_visible(False)
-    axis.set_title(f"{choice.protocol};\nband: 1 standard error, grey: as good as the best",
+    axis.set_title(f"{choice.protocol};\nband: 1 standard error, grey: as good as the best; "
+                   f"mean action: {mean_action:+.0f} %",
                    fontsize=6.5, loc="left", color="0.3")  # fmt: skip
     figure.tight_layout()
     with aside(path, replace=True) as temporary:

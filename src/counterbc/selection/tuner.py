@@ -32,11 +32,13 @@ from counterbc.selection.doubts import (
     reads_history,
     several_modes,
 )
-from counterbc.selection.held_out import Training, explained_share
+from counterbc.selection.explained import explain_quickly
+from counterbc.selection.held_out import Training
 from counterbc.selection.lag import LagChoice, choose_lags
 from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.noise_scale import noise_scale
 from counterbc.selection.offsets import find_offsets
+from counterbc.selection.shares import Share, explained_share
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning
 from counterbc.selection.tuning_errors import ErrorTable, TuningErrors
 from counterbc.settings import Settings, settings_for
@@ -75,7 +77,11 @@ def tune(
         progress=progress or Quiet(),
     )  # fmt: skip
     radii = None if settings.radius == "auto" else [settings.radius]
-    return tune_datasets([demos], training, search, lag_search, radii=radii)[0][0]
+    choice = tune_datasets([demos], training, search, lag_search, radii=radii)[0][0]
+    if choice.explained is None:
+        return choice
+    shares = replace(explain_quickly(demos), present=Share.of_estimate(choice.explained))
+    return replace(choice, shares=shares)
 
 
 def policy_defaults(

@@ -14,9 +14,9 @@ from counterbc.data.lags import lag_text
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.doubts import Doubt
 from counterbc.selection.folds import LEAST_PAIRS
-from counterbc.selection.held_out import LEAST_SHARE, cannot_tell
 from counterbc.selection.lag import LagChoice
 from counterbc.selection.offsets import OffsetChoice
+from counterbc.selection.shares import LEAST_SHARE, Explained, cannot_tell
 from counterbc.selection.tuning_figure import tuning_figure
 
 
@@ -80,6 +80,8 @@ class Tuning:
     """How the errors were measured."""
     offsets: OffsetChoice = OffsetChoice()
     """Constant offsets of operators; removed before anything but the lag was chosen."""
+    shares: Explained | None = None
+    """How much of the actions can be predicted at all, and from what."""
     no_radius: str = ""
     """Why the radius is 0 without a search; empty where it was searched or given."""
 
@@ -134,7 +136,8 @@ class Tuning:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the choice as JSON has it."""
-        choices = {"lag": self.lag.as_dict(), "offsets": self.offsets.as_dict()}
+        choices: dict[str, Any] = {"lag": self.lag.as_dict(), "offsets": self.offsets.as_dict()}
+        choices |= {"shares": None if self.shares is None else self.shares.as_dict()}
         facts = {"sentences": self.sentences, "doubts": [doubt.text for doubt in self.doubts]}
         return asdict(self) | choices | facts
 

@@ -1,0 +1,189 @@
+"""Is a ranking refused where nothing can be predicted, and given where something can?
+
+shuffled   actions of Intersection, shuffled among its states
+noise      uniform actions that depend on nothing
+AR(1)      actions that depend on the previous action alone (ρ 0.9), at the states of Intersection
+missing    Cartpole without velocities, on which the expert acts
+scores     the episodes of the study `scores`, in which good and bad can be distinguished
+
+A row has the shares that held-out policies explain, whether they suffice for a ranking, the shares
+of `counterbc inspect`, which trains nothing, and for `scores` how well the ranking finds corrupted
+episodes, with residuals as they are and made comparable.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import counterbc as cb
+from counterbc.diagnosis.components import by_episode
+from counterbc.diagnosis.scores import episode_scores
+from counterbc.experiments.cell import reproducible
+from counterbc.selection.explained import explain_errors, explain_quickly
+from counterbc.selection.shares import LEAST_SHARE, Explained
+from reproduction.markdown import markdown_table
+from reproduction.options import StudyOptions, option
+from reproduction.records import Record, Records, read_rows, write_rows
+from reproduction.studies.scores import RADIUS, episodes, make_data, operators
+from reproduction.studies.scores_tables import CORRUPTIONS, auroc
+
+Array = NDArray[Any]
+FIRST_SEED, MEMORY, FEW_STEPS = 2600, 0.9, 1000
+POSITIONS = (0, 2)  # of Cartpole's observation
+LABELS = {
+    "shuffled": "actions shuffled among states",
+    "noise": "actions of pure noise",
+    "AR(1)": "actions that follow the previous action alone",
+    "missing": "Cartpole without velocities",
+    "scores": "episodes of the table above",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainedOptions(StudyOptions):
+    """Score datasets in which nothing can be predicted, and others in which it can."""
+
+    seeds: int = option(50, "datasets of each kind")
+    first: int = option(FIRST_SEED, "number of the first seed")
+    kinds: tuple[str, ...] = option(tuple(LABELS), "kinds of datasets")
+    device: str | None = None
+
+
+def run(options: ExplainedOptions) -> None:
+    """Compute the missing rows and print the table."""
+    records = Records(options.out / "explained" / "rows.json", indent=None, device=options.device)
+    seeds = range(options.first, options.first + options.seeds)
+    with reproducible():
+        for seed, kind in product(seeds, options.kinds):
+            if not records.has(kind=kind, seed=seed):
+                records.add(measure(kind, seed, options.device))
+                print(f"{kind}, seed {seed}", file=sys.stderr, flush=True)
+    write_rows(records.rows, options.out / "explained")
+    print(markdown(records.rows))
+
+
+def sections(results: Path) -> dict[str, dict[str, str]]:
+    """Return the table of docs/scores.md."""
+    rows = read_rows(results / "explained")
+    return {"scores": {"nothing to predict": markdown(rows)} if rows else {}}
+
+
+def dataset(kind: str, seed: int) -> cb.Demonstrations:
+    """Return the demonstrations of a kind."""
+    if kind == "scores":
+        return make_data("intersection", episodes("intersection"), 58, seed)[0]
+    if kind == "missing":
+        return _only(make_data("cartpole", operators(), 21, seed)[0], POSITIONS)
+    demos, rng = make_data("intersection", operators(), 70, seed)[0], np.random.default_rng(seed)
+    actions: dict[str, Callable[[], Array]] = {
+        "shuffled": lambda: rng.permutation(demos.action),
+        "noise": lambda: rng.uniform(-1, 1, demos.action.shape),
+        "AR(1)": lambda: _follow(demos.starts, rng.normal(0, 0.5, demos.action.shape)),
+    }
+    return _with_actions(demos, actions[kind]())
+
+
+def _follow(starts: Array, noise: Array) -> Array:
+    """Return a_t = ρ a_(t−1) + √(1 − ρ²) noise, from a new start in each episode."""
+    action = noise.copy()
+    for t in range(len(noise)):
+        if t > starts[t]:
+            action[t] = MEMORY * action[t - 1] + np.sqrt(1 - MEMORY**2) * noise[t]
+    return action
+
+
+def _with_actions(demos: cb.Demonstrations, action: Array) -> cb.Demonstrations:
+    parts = by_episode(demos, action.astype(np.float32))
+    pairs = zip(demos.episodes, parts, strict=True)
+    return replace(demos, episodes=tuple(replace(e, action=a) for e, a in pairs))
+
+
+def _only(demos: cb.Demonstrations, columns: tuple[int, ...]) -> cb.Demonstrations:
+    """Return the demonstrations with these columns of the observation alone."""
+    names = tuple(demos.obs_names[i] for i in columns)
+    parts = tuple(replace(e, obs=e.obs[:, list(columns)]) for e in demos.episodes)
+    return replace(demos, episodes=parts, obs_names=names, obs_keys=())
+
+
+def measure(kind: str, seed: int, device: str | None) -> Record:
+    """Return what is explained of one dataset, and whether it is ranked."""
+    demos = dataset(kind, seed)
+    held_out = cb.HeldOut(repeats=1, seed=seed)
+    if kind != "scores":  # little is needed to see that nothing is predicted
+        held_out = replace(held_out, rounds=1, steps=FEW_STEPS)
+    estimate = cb.meaning(
+        demos, radius=RADIUS, held_out=held_out, lag=0.0, offsets="none",
+        device=device, progress=False,
+    )  # fmt: skip
+    row: Record = {"kind": kind, "seed": seed, "episodes": len(demos), "pairs": demos.pairs}
+    quick = explain_quickly(demos)
+    explained = explain_errors(demos, estimate.residual, quick=quick)
+    row |= _shares(explained, "") | _shares(quick, "quick_")
+    if kind == "scores":
+        for name, residual in (("before", estimate.residual), ("now", estimate.comparable)):
+            scores = episode_scores(demos, residual, demos.action.astype(np.float64))
+            about = {
+                "who": [e.operator for e in demos.episodes],
+                "measures": {"distance": [s.distance for s in scores]},
+            }
+            row |= {f"auroc_{name}_{k}": auroc(about, "distance", k) for k in CORRUPTIONS}
+    return row
+
+
+def _shares(explained: Explained, prefix: str) -> Record:
+    assert explained.past is not None
+    shares = {"present": explained.present} | {
+        name: getattr(explained.past, name) for name in ("previous", "beyond", "visible")
+    }
+    row: Record = {f"{prefix}ranked": explained.tells}
+    row[f"{prefix}history_tells"] = explained.history_tells
+    for name, share in shares.items():
+        ends = {"": share.value, "_low": share.low, "_high": share.high}
+        row |= {f"{prefix}{name}{end}": float(value) for end, value in ends.items()}
+    return row
+
+
+def markdown(rows: list[Record]) -> str:
+    """Return what is explained and how often episodes are ranked, by kind."""
+    lines = []
+    for kind, label in LABELS.items():
+        some = [r for r in rows if r["kind"] == kind]
+        if not some:
+            continue
+        ends = [r["present_low"] for r in some]
+        lines.append([
+            label, str(len(some)), *(_mean(some, k) for k in ("present", "previous", "beyond")),
+            f"{100 * min(ends):.0f} to {100 * max(ends):.0f} %",
+            *(f"{sum(r[k] for r in some)} of {len(some)}" for k in ("ranked", "quick_ranked")),
+        ])  # fmt: skip
+    head = ["data", "datasets", "present", "previous", "beyond", "lower end of present", "ranked",
+            "`inspect` would rank"]  # fmt: skip
+    return "\n\n".join([markdown_table(head, lines), *_detection(rows)])
+
+
+def _mean(rows: list[Record], name: str) -> str:
+    return f"{100 * max(float(np.mean([r[name] for r in rows])), 0.0):.0f} %"
+
+
+def _detection(rows: list[Record]) -> list[str]:
+    """Return a sentence on the areas under the ROC curve, before and now."""
+    some = [r for r in rows if r["kind"] == "scores"]
+    if not some:
+        return []
+    before, now = (
+        float(np.mean([[r[f"auroc_{name}_{k}"] for k in CORRUPTIONS] for r in some]))
+        for name in ("before", "now")
+    )
+    return [
+        f"Area under the ROC curve over all three corruptions, mean of {len(some)} datasets: "
+        f"{now:.3f}, and {before:.3f} with residuals that are not made comparable. "
+        f"Level: {LEAST_SHARE:.0%}."
+    ]

@@ -1,0 +1,145 @@
+"""Measure the shares of a dataset: from errors of held-out policies, or without any training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import torch
+
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.scaling import scaled_actions
+from counterbc.errors import DataError
+from counterbc.kernels.threads import one_thread
+from counterbc.selection.clusters import episode_clusters
+from counterbc.selection.folds import Folds, split_operators
+from counterbc.selection.kernel_regression import KernelRegression, readings
+from counterbc.selection.lag_errors import some_episodes
+from counterbc.selection.shares import Explained, Past, Share
+
+HISTORY = 3
+"""Observations that policies with a history read, if their number is left to the data."""
+_PAIRS, _FOLDS, _STRETCH = 600, 5, 20  # of the regressions
+
+
+def explain_errors(
+    demos: Demonstrations, residual: Array, history: int = 1, quick: Explained | None = None
+) -> Explained:
+    """Return what held-out policies explain, from their errors at all pairs: (N, A).
+
+    Errors are in units in which actions span [−1, 1], NaN for pairs that do not count. `history`
+    is the number of observations that the policies read. `quick` is what needs no training, where
+    it is known already.
+    """
+    whole, rows = replace(demos, selected=None), np.isfinite(residual).all(1)
+    action = scaled_actions(whole, whole.action.astype(np.float64))[rows]
+    cluster = episode_clusters(whole, _STRETCH)[rows]
+    share, each = _shares(residual[rows] ** 2, action, cluster)
+    quick = quick or explain_quickly(demos)
+    if history > 1:
+        return replace(quick, history=history, policies=share)
+    return replace(quick, present=share, per_dimension=each)
+
+
+def choose_history(demos: Demonstrations, history: int | Literal["auto"]) -> int:
+    """Return how many observations the held-out policies of a diagnosis read."""
+    if history != "auto":
+        return history
+    quick = explain_quickly(demos)
+    return HISTORY if quick.history_tells and not quick.present.is_enough else 1
+
+
+def explain_sample(sample: Demonstrations, squares: Array) -> tuple[Explained, float]:
+    """Return what policies explain of the selected pairs, and the error of the mean action.
+
+    `squares` are the squared errors of the policies, scaled to [−1, 1]: (n, A). Those that are NaN
+    do not count.
+    """
+    rows = np.isfinite(squares).all(1)
+    action = scaled_actions(sample, sample.action.astype(np.float64))[sample.learned][rows]
+    present, each = _shares(squares[rows], action, episode_clusters(sample, _STRETCH)[rows])
+    error = float(((action - action.mean(0)) ** 2).sum(1).mean())
+    return Explained(present, each, sample.action_names), error
+
+
+def _shares(squares: Array, action: Array, cluster: Array) -> tuple[Share, tuple[Share, ...]]:
+    """Return the share that predictions of actions (n, A) explain, of all and by dimension."""
+    spread = (action - action.mean(0)) ** 2
+    each = tuple(Share.of(x, y, cluster) for x, y in zip(squares.T, spread.T, strict=True))
+    return Share.of(squares.sum(1), spread.sum(1), cluster), each
+
+
+def explain_quickly(demos: Demonstrations, seed: int = 0) -> Explained:
+    """Return what regressions on some episodes explain, without any training."""
+    sample = some_episodes(replace(demos, selected=None), _PAIRS, seed, _FOLDS)
+    with one_thread():
+        steps = _Steps(sample, split_operators(sample, _FOLDS, seed))
+        squares = (steps.action - steps.predict(steps.action, [steps.obs])) ** 2
+        past = steps.past()
+    present, each = _shares(squares, steps.action, steps.cluster)
+    return Explained(present, each, demos.action_names, past)
+
+
+def explain_if_possible(demos: Demonstrations) -> Explained | None:
+    """Return the same, or None for data that are too few for folds."""
+    try:
+        return explain_quickly(demos)
+    except DataError:
+        return None
+
+
+class _Steps:
+    """The steps of a dataset, and regressions of their actions on what was before them."""
+
+    def __init__(self, demos: Demonstrations, folds: Folds) -> None:
+        self.folds, self.starts = folds, demos.starts
+        self.action = scaled_actions(demos, demos.action.astype(np.float64))  # (n, A)
+        vectors = demos.obs if len(demos.obs_shape) == 1 else readings(demos.obs)[0]
+        self.obs = vectors.astype(np.float64)  # (n, S)
+        self.cluster = episode_clusters(demos, _STRETCH)
+
+    def back(self, values: Array, steps: int) -> Array:
+        """Return the values of earlier steps; those of the first step before an episode."""
+        return np.asarray(values[np.maximum(np.arange(len(values)) - steps, self.starts)])
+
+    def predict(self, target: Array, inputs: Sequence[Array]) -> Array:
+        """Return the target (n, A) as the other folds predict it from the inputs, (n, ·) each, by
+        the kernel with the least error; zeros if none is better than those."""
+        known, best = np.ones(len(target), bool), np.zeros_like(target)
+        for x in readings(np.concatenate(inputs, axis=1)):
+            regression = KernelRegression(x, torch.device("cpu"))
+            for predicted in regression.predict(target, self.folds, known):
+                if ((target - predicted) ** 2).sum() < ((target - best) ** 2).sum():
+                    best = predicted
+        return best
+
+    def past(self) -> Past | None:
+        """Return what past actions and observations explain; None for episodes of one step."""
+        rows = np.arange(len(self.action)) > self.starts
+        if not rows.any():
+            return None
+        previous, before = (self.back(self.action, k) for k in (1, 2))
+        own = [previous, before]
+        step = self.action - previous
+        left = step - self.predict(step, own)  # by the last two actions
+        moves = [self.obs - self.back(self.obs, 1), self.back(self.obs, 1) - self.back(self.obs, 2)]
+        seen = [
+            left - self.predict(left, [self.obs, *moves]),
+            left - self.predict(left, [self.obs, *own]),
+            left - self.predict(left, [self.obs, *moves, *own]),
+        ]
+        least = min(seen, key=lambda error: float((error[rows] ** 2).sum()))
+        shown = previous - self.predict(previous - previous.mean(0), [self.obs]) - previous.mean(0)
+
+        def share(error: Array, of: Array) -> Share:
+            squares, spread = ((x[rows] ** 2).sum(1) for x in (error, of))
+            return Share.of(squares, spread, self.cluster[rows])
+
+        return Past(
+            previous=share(step, self.action - self.action.mean(0)),
+            beyond=share(least, left),
+            visible=share(shown, previous - previous.mean(0)),
+        )

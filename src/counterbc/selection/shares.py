@@ -1,0 +1,194 @@
+"""How much of the actions' variance is explained, by what, and whether that is enough.
+
+    share = 1 − Σ|a − predicted|² / Σ|a − mean action|²        over held-out actions a
+
+Three shares are distinguished, because a policy that sees the previous action, directly or through
+a velocity or a history, predicts the next one by repeating it (the copycat problem):
+
+    present    from the observation of the same step
+    previous   by repeating the previous action alone
+    beyond     of what the last two actions leave unexplained, by observations up to this step
+
+Only the first and the third say that demonstrators respond to what they see.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from counterbc.data.arrays import Array
+from counterbc.data.names import shorten
+from counterbc.selection.clusters import Estimate, cluster_ratio, cluster_sums
+
+LEAST_SHARE = 0.1
+"""Where less of the actions' variance is explained, the data cannot tell."""
+_LEVEL = 0.9  # of the intervals
+_VISIBLE = 0.9  # of the previous action's variance: the observation shows it
+
+
+def explained_share(squares: Array, spread: Array, cluster: Array) -> Estimate:
+    """Return the share of the variance of n actions that held-out predictions explain.
+
+    `squares` are squared errors of the predictions and `spread` squared distances from the mean
+    action: (n,) each. 1 is a perfect prediction; 0 or less is no better than the mean action.
+    """
+    left = cluster_ratio(cluster_sums(squares, cluster), cluster_sums(spread, cluster))
+    return Estimate(1 - left.value, left.se)
+
+
+def cannot_tell(share: Estimate) -> bool:
+    """Return whether held-out policies explain too little for any conclusion."""
+    return not share.value - share.se >= LEAST_SHARE
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of a variance with its 90 % interval over episodes."""
+
+    value: float
+    low: float
+    high: float
+
+    @staticmethod
+    def of(squares: Array, spread: Array, cluster: Array) -> Share:
+        """Return the share that predictions explain; arguments as of `explained_share`."""
+        cluster = np.unique(cluster, return_inverse=True)[1]
+        if not spread.sum() > 0:
+            return Share(np.nan, np.nan, np.nan)
+        estimate = explained_share(squares, spread, cluster)
+        clusters = int(cluster.max()) + 1
+        half = float(stats.t.ppf((1 + _LEVEL) / 2, max(clusters - 1, 1))) * estimate.se
+        return Share(estimate.value, estimate.value - half, estimate.value + half)
+
+    @staticmethod
+    def of_estimate(share: Estimate) -> Share:
+        """Return the share with the interval of a normal distribution."""
+        half = float(stats.norm.ppf((1 + _LEVEL) / 2)) * share.se
+        return Share(share.value, share.value - half, share.value + half)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether all of the interval is at or above the least share."""
+        return self.low >= LEAST_SHARE
+
+    def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "nothing varies"
+        if self.high < 0.005:
+            return "none"
+        ends = (f"{100 * min(max(x, 0.0), 1.0):.0f}" for x in (self.value, self.low, self.high))
+        return "{} % [{}, {}]".format(*ends)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What past actions and past observations explain."""
+
+    previous: Share
+    """By repeating the previous action alone."""
+    beyond: Share
+    """Of what the last two actions leave, by this observation and the two before it."""
+    visible: Share
+    """Of the previous action, by the present observation: near 1 if that shows it."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Whether a dataset can tell good from bad, and why."""
+
+    present: Share
+    """Explained by the observation of the same step."""
+    per_dimension: tuple[Share, ...]
+    """The same of each action dimension."""
+    action_names: tuple[str, ...]
+    past: Past | None = None
+    """None for episodes of one step."""
+    history: int = 1
+    """Observations that the held-out policies read."""
+    policies: Share | None = None
+    """Explained by held-out policies that read a history; None where they read none."""
+
+    @property
+    def history_tells(self) -> bool:
+        """Whether past observations explain enough beyond the previous action."""
+        return self.past is not None and self.past.beyond.is_enough
+
+    @property
+    def tells(self) -> bool:
+        """Whether enough is explained for a ranking: from the present observation or, by policies
+        with a history, beyond the previous action."""
+        if self.history == 1 or self.policies is None:
+            return self.present.is_enough
+        return self.policies.is_enough and (self.present.is_enough or self.history_tells)
+
+    @property
+    def rows(self) -> list[tuple[str, Share]]:
+        """Each share, after the words that say what explains it."""
+        rows = [("from the present observation", self.present)]
+        if self.policies is not None:
+            rows.append((f"by policies that read {self.history} observations", self.policies))
+        if self.past is not None:
+            rows += [
+                ("by repeating the previous action alone (does not count)", self.past.previous),
+                ("of what the last two actions leave, by observations", self.past.beyond),
+            ]
+        return rows
+
+    @property
+    def dimensions(self) -> list[tuple[str, Share]]:
+        """The share of each action dimension, after its name."""
+        return list(zip(self.action_names, self.per_dimension, strict=True))
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """Whether the data can tell, with doubts about it or what to do; one sentence each."""
+        if not self.tells:
+            return (self.refusal, self.remedy)
+        sentences = []
+        low = [name for name, share in self.dimensions if not share.is_enough]
+        if low:
+            sentences.append(f"Too little is explained of {shorten(low, 8)}")
+        shows_action = self.past is not None and self.past.visible.low >= _VISIBLE
+        if shows_action and not self.history_tells:
+            sentences.append(
+                "Careful: the observation shows the previous action, and observations explain "
+                "little beyond it, so policies may only repeat it"
+            )
+        return tuple(sentences)
+
+    @property
+    def refusal(self) -> str:
+        """The sentence for data that cannot tell."""
+        return (
+            f"Cannot tell: of the actions' variance, {self.counted} is explained, and the lower "
+            f"end must reach {LEAST_SHARE:.0%}"
+        )
+
+    @property
+    def counted(self) -> Share:
+        """The share that counts: from the present observation, or beyond the previous action."""
+        if self.history == 1 or self.past is None or self.present.low > self.past.beyond.low:
+            return self.present
+        return self.past.beyond
+
+    @property
+    def remedy(self) -> str:
+        """What may raise the share."""
+        if self.history == 1 and self.history_tells:
+            return (
+                "Past observations explain the actions, so try --history auto, which changes the "
+                "diagnosis only: policies that are trained with a history often repeat their own "
+                "past action and do worse when they act"
+            )
+        return (
+            "Add the observations that demonstrators act on (--obs), such as velocities, goals or "
+            "objects; record more episodes; check that observations and actions belong together"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the shares as JSON has them."""
+        return asdict(self) | {"tells": self.tells, "least": LEAST_SHARE, "verdict": self.verdict}

@@ -1,0 +1,47 @@
+"""Datasets in which nothing can be predicted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reproduction.records import read_rows
+from reproduction.studies import explained
+from reproduction.studies.scores import make_data, operators
+
+
+def test_shuffled_actions_are_the_same_actions_elsewhere() -> None:
+    plain = make_data("intersection", operators(), 70, 3)[0]
+    mixed = explained.dataset("shuffled", 3)
+    np.testing.assert_array_equal(mixed.obs, plain.obs)
+    assert not np.array_equal(mixed.action, plain.action)
+    np.testing.assert_allclose(np.sort(mixed.action, 0), np.sort(plain.action, 0), rtol=0.5)
+
+
+def test_actions_that_follow_themselves_start_anew_in_each_episode() -> None:
+    demos = explained.dataset("AR(1)", 3)
+    action, starts = demos.action, demos.starts
+    later = np.arange(len(action)) > starts
+    correlation = np.corrcoef(action[later, 0], action[np.flatnonzero(later) - 1, 0])[0, 1]
+    assert correlation == pytest.approx(0.9, abs=0.04)
+
+
+def test_velocities_are_missing() -> None:
+    assert explained.dataset("missing", 3).obs_names == ("x", "theta")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_steps")
+def test_the_study_writes_a_row_for_each_dataset(
+    tmp_path: Path, check_origin: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kinds = ("noise", "scores")
+    options = explained.ExplainedOptions(seeds=1, first=0, kinds=kinds, device="cpu", out=tmp_path)
+    explained.run(options)
+    rows = read_rows(tmp_path / "explained")
+    assert [r["kind"] for r in rows] == list(kinds)
+    assert not any(r["ranked"] for r in rows)
+    assert "| 0 of 1 |" in capsys.readouterr().out

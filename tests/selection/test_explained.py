@@ -1,0 +1,119 @@
+"""Shares of the actions' variance: by hand, and on data in which the answer is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.selection.explained import explain_errors, explain_quickly
+from counterbc.selection.shares import (
+    LEAST_SHARE,
+    Share,
+)
+
+EPISODES, STEPS = 8, 40
+
+
+def demos(obs: Array, action: Array) -> Demonstrations:
+    """Return episodes of observations and actions, (E, T, ·) each."""
+    pairs = zip(obs, action, strict=True)
+    size = action.shape[-1]
+    return Demonstrations(
+        tuple(Episode(o, a) for o, a in pairs), np.full(size, -2.0), np.full(size, 2.0)
+    )
+
+
+def states(seed: int = 0, size: int = 1) -> Array:
+    return np.random.default_rng(seed).uniform(-1, 1, (EPISODES, STEPS, size))
+
+
+def follow(noise: Array, memory: float = 0.9) -> Array:
+    """Return an AR(1) process along each episode."""
+    action = noise.copy()
+    for t in range(1, noise.shape[1]):
+        action[:, t] = memory * action[:, t - 1] + np.sqrt(1 - memory**2) * noise[:, t]
+    return action
+
+
+def test_actions_that_answer_the_state_are_explained_by_the_present() -> None:
+    obs = states()
+    shares = explain_quickly(demos(obs, 0.8 * obs))
+    assert shares.tells
+    assert shares.present.low > 0.95
+    assert shares.past is not None
+    assert shares.past.previous.high < 0.1
+    assert shares.past.beyond.low > 0.9
+    assert shares.verdict == ()
+
+
+def test_noise_is_explained_by_nothing_and_refused_with_advice() -> None:
+    shares = explain_quickly(demos(states(0), states(1)))
+    assert not shares.tells
+    assert not shares.history_tells
+    refusal, remedy = shares.verdict
+    assert "Cannot tell" in refusal
+    assert "--obs" in remedy
+    assert shares.as_dict()["tells"] is False
+
+
+def test_the_previous_action_alone_does_not_count() -> None:
+    shares = explain_quickly(demos(states(0), follow(0.5 * states(1))))
+    assert shares.past is not None
+    assert shares.past.previous.low > 0.5
+    assert shares.past.beyond.high < LEAST_SHARE
+    assert not shares.tells
+    assert not replace(shares, history=3, policies=Share(0.8, 0.7, 0.9)).tells
+
+
+def test_what_past_observations_explain_counts_for_policies_with_a_history() -> None:
+    obs = states()
+    late = np.concatenate([np.zeros((EPISODES, 1, 1)), obs[:, :-1]], axis=1)
+    shares = explain_quickly(demos(obs, 0.8 * late))
+    assert not shares.tells
+    assert shares.history_tells
+    assert "--history auto" in shares.remedy
+    assert "do worse" in shares.remedy
+    assert replace(shares, history=3, policies=Share(0.8, 0.7, 0.9)).tells
+    assert not replace(shares, history=3, policies=Share(0.1, 0.0, 0.2)).tells
+
+
+def test_an_observation_that_shows_the_previous_action_is_doubted() -> None:
+    action = follow(0.5 * states(1))
+    shown = np.concatenate([action[:, :1], action[:, :-1]], axis=1)
+    shares = explain_quickly(demos(shown, action))
+    assert shares.tells
+    assert "may only repeat it" in shares.verdict[-1]
+
+
+def test_each_dimension_has_its_share_and_a_poor_one_is_named() -> None:
+    obs = states(size=2)
+    action = np.stack([0.8 * obs[..., 0], states(3)[..., 0]], axis=-1)
+    shares = explain_quickly(replace(demos(obs, action), action_names=("a", "b")))
+    first, second = shares.per_dimension
+    assert first.low > 0.9
+    assert second.high < LEAST_SHARE
+    assert "Too little is explained of b" in shares.verdict
+
+
+def test_errors_of_policies_replace_the_present_share() -> None:
+    obs = states()
+    data = demos(obs, 0.8 * obs)
+    residual = 0.4 * (data.action - data.action.mean()) / 2  # actions span [−2, 2]
+    shares = explain_errors(data, residual)
+    assert shares.present.value == pytest.approx(1 - 0.4**2, rel=1e-5)
+    residual[:STEPS] = np.nan
+    assert explain_errors(data, residual).present.value == pytest.approx(1 - 0.4**2, rel=0.01)
+    with_history = explain_errors(data, 0.9 * residual, history=3)
+    assert with_history.policies is not None
+    assert with_history.present.value > 0.9  # from one observation, without any training
+
+
+def test_episodes_of_one_step_have_no_past() -> None:
+    obs = np.random.default_rng(0).uniform(-1, 1, (40, 1, 1))
+    shares = explain_quickly(demos(obs, obs))
+    assert shares.past is None
+    assert [label for label, _ in shares.rows] == ["from the present observation"]

@@ -1,0 +1,31 @@
+"""What a choice of Δ says where nothing was predicted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.selection.radius import RadiusSearch, choose_radius
+from tests.selection.datasets import noisy_demos
+
+
+def test_nothing_is_said_about_small_errors_where_nothing_is_predicted() -> None:
+    rng = np.random.default_rng(0)
+    episodes = [Episode(rng.uniform(-1, 1, (12, 3)), rng.uniform(-1, 1, (12, 1))) for _ in range(8)]
+    demos = Demonstrations(tuple(episodes), np.full(1, -1.0), np.ones(1))
+    search = RadiusSearch(radii=(0.0, 0.2, 0.4), steps=500)
+    choice = choose_radius(demos, search=search, progress=False, hidden=(8, 8))
+    assert not choice.explained.tells
+    assert "nothing predicted" in [d.kind for d in choice.doubts]
+    assert "zero is best" not in [d.kind for d in choice.doubts]
+    assert "a guess" in choice.explanation
+    assert choice.error[0] > 0.9 * choice.mean_action_error
+
+
+def test_the_error_of_the_mean_action_is_the_variance_of_the_actions() -> None:
+    demos = noisy_demos(0.1)
+    search = RadiusSearch(radii=(0.0, 0.2, 0.4), steps=500)
+    choice = choose_radius(demos, search=search, progress=False, hidden=(8, 8))
+    assert choice.explained.tells
+    np.testing.assert_allclose(choice.mean_action_error, demos.action.var(), rtol=1e-4)
+    assert choice.as_dict()["explained"]["tells"] is True

@@ -1,0 +1,54 @@
+"""Shares of the actions' variance, computed by hand, and what follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from counterbc.selection.clusters import Estimate
+from counterbc.selection.shares import (
+    LEAST_SHARE,
+    Explained,
+    Past,
+    Share,
+    cannot_tell,
+    explained_share,
+)
+
+
+def test_the_share_is_one_less_the_ratio_of_squares_by_hand() -> None:
+    share = explained_share(
+        np.array([1.0, 1, 1, 1]), np.array([4.0, 4, 4, 4]), np.array([0, 0, 1, 1])
+    )
+    assert (share.value, share.se) == (0.75, 0.0)
+    assert Share.of(np.ones(4), np.full(4, 4.0), np.array([3, 3, 7, 7])) == Share(0.75, 0.75, 0.75)
+
+
+def test_the_interval_is_students_over_episodes_by_hand() -> None:
+    share = Share.of(np.array([1.0, 3.0]), np.array([4.0, 4.0]), np.array([0, 1]))
+    half = 6.313752 * np.sqrt(2 * 2) / 8  # ratio ½, off by ∓1 in each of two episodes
+    assert (share.value, share.low, share.high) == pytest.approx((0.5, 0.5 - half, 0.5 + half))
+
+
+def test_a_share_is_printed_with_its_interval_within_0_and_100() -> None:
+    assert str(Share(0.5, -0.3, 1.3)) == "50 % [0, 100]"
+    assert str(Share(-0.2, -0.3, -0.1)) == "none"
+    assert str(Share(np.nan, np.nan, np.nan)) == "nothing varies"
+
+
+def test_the_lower_end_must_reach_the_level() -> None:
+    assert Share(0.5, LEAST_SHARE, 0.9).is_enough
+    assert not Share(0.5, LEAST_SHARE - 0.01, 0.9).is_enough
+    assert not Share(np.nan, np.nan, np.nan).is_enough
+    assert cannot_tell(Estimate(0.15, 0.06))
+    assert not cannot_tell(Estimate(0.15, 0.04))
+
+
+def test_the_share_that_counts_is_the_present_or_that_beyond_the_previous_action() -> None:
+    low, high = Share(0.05, 0.0, 0.1), Share(0.3, 0.2, 0.4)
+    shares = Explained(low, (low,), ("a",), Past(high, high, low))
+    assert shares.counted == low
+    assert replace(shares, history=3).counted == high
+    assert replace(shares, history=3, present=high, past=Past(high, low, low)).counted == high
