@@ -145,7 +145,7 @@ def markdown(rows: list[Record]) -> str:
             cells += [f"{value:.2f}" for value in np.mean(areas, axis=0)]
             title = {"before": "residuals as they are", "now": "made comparable"}[name]
             lines.append([label, title, *cells, _text(np.mean(areas, axis=1).tolist())])
-    head = ["error", "scores of", "|ρ| with speed", "… good episodes", "|ρ| with length",
+    head = ["error", "scores of", "rank correlation with speed", "… good episodes", "with length",
             *CORRUPTIONS, "all three"]  # fmt: skip
     return markdown_table(head, lines)
 

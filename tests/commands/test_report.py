@@ -57,7 +57,7 @@ def test_the_line_that_leaves_episodes_out_leaves_out_those_that_stand_out(
     monkeypatch.chdir(tmp_path)
     replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:])).save("demos.hdf5")
     payload = call_json("report", "demos.hdf5", "--radius", 0.2, "--steps", 200, "--repeats", 1,
-        "--no-intents", "--kernel", "torch",
+        "--no-intents", "--kernel", "torch", "--force",
     )  # fmt: skip
     assert payload["stand_out"] == [4]
     lines = [line for step in payload["next"] for line in step["commands"]]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.console import RenderableType
 from tyro.conf import Positional
 
-from counterbc.commands.command import Json, suggestion
+from counterbc.commands.command import Json, explained_lines, suggestion
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Clean(DiagnosisCommand):
             **_moves(meaning),
             "not_carried_over": not_carried_over,
         }
-        return payload, [_text(payload)]
+        return payload, [*explained_lines(meaning.explained), _text(payload)]
 
     def _check_explained(self, meaning: Meaning) -> None:
         """Refuse to move actions towards predictions that explain too little."""
@@ -159,9 +159,7 @@ def _lag(lag: tuple[float, ...], rate: float | None) -> str:
 def _text(payload: Json) -> str:
     from counterbc.diagnosis.flow_labels import is_flow
 
-    share = payload["explained"]["present"]["value"]
     lines = [
-        f"Held-out policies explain {max(share, 0):.0%} of the actions' variance.",
         f"{payload['pairs']} actions were written to {payload['out']} as they were meant, moved by "
         f"{payload['moved_rms']:.3f} (RMS; each action dimension spans [-1, 1]).",
         f"The radius or the bounds limited {payload['limited']} of them.",

@@ -172,9 +172,8 @@ def meaning(
 ) -> Meaning:
     """Estimate meant actions with Counter-BC policies that did not see a pair's episode.
 
-    If there are three operators or more, the policies did not see any episode of its operator
-    either. If there are fewer episodes than folds, blocks of neighbouring pairs are held out.
-    `radius` is by default the preset's; auto chooses it from the data as `search` says. `changes`
+    With three operators or more, the policies saw no episode of its operator either. With fewer episodes than folds,
+    blocks of neighbouring pairs are held out. `radius` is by default the preset's; auto chooses it from the data as `search` says. `changes`
     are fields of `Settings`. The lag is one of them: auto chooses it as `lag_search` says, and 0
     compares every state with the action recorded at it. The offsets of operators are another.
 
@@ -187,14 +186,13 @@ def meaning(
     torch_device, settings = find_device(device), settings_for(preset, **changes)
     if radius is None:
         radius = settings.radius
-    name, method = _method(demos, settings)
+    (name, method), shape = _method(demos, settings), settings.shape or "ball"
     samples_actions = is_flow(settings.policy)
     held_out = held_out or (FLOW_HELD_OUT if samples_actions else HeldOut())
     if samples_actions:
         check_flow(radius, held_out)
     history = 1 if samples_actions else choose_history(demos, held_out.history)
-    if history > method.policy.history:
-        method = replace(method, policy=replace(method.policy, history=history))
+    method = _with_history(method, history)
     warn_infeasible([demos], settings)
     check_reads(demos, method)
     bar: Progress = Bar("choosing the lag") if progress else Quiet()
@@ -211,7 +209,6 @@ def meaning(
         radius = choose_radii([plain], training, search, [lag])[0].radius
     delta = radius_of(radius, [plain])
     training = replace(training, progress=Bar("predicting") if progress else Quiet())
-    shape = settings.shape or "ball"
     if samples_actions:
         samples = flow_samples(plain, method, held_out, training, lag)
         means = mean_within(plain, samples, delta, shape, lag)[None]
@@ -220,6 +217,11 @@ def meaning(
     result = _meaning(demos, means, delta, shape, lag, offsets)
     result = replace(result, history=history, is_sampled=samples_actions)
     return _smoothed(result, means, is_given) if smooth and not samples_actions else result
+
+
+def _with_history(method: Method, history: int) -> Method:
+    longest = max(history, method.policy.history)
+    return replace(method, policy=replace(method.policy, history=longest))
 
 
 def _method(demos: Demonstrations, settings: Settings) -> tuple[str, Method]:

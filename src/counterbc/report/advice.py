@@ -200,4 +200,5 @@ def _score_options(findings: Findings) -> list[str]:
     options = {n: v for n, v in asdict(findings.options.held_out).items() if v != defaults[n]}
     if findings.options.kernel != Settings.kernel:
         options["kernel"] = findings.options.kernel
-    return [*_radius(findings), *(word for n, v in options.items() for word in (f"--{n}", str(v)))]
+    words = [word for n, v in options.items() for word in (f"--{n}", str(v))]
+    return [*_radius(findings), *words, *(["--force"] if findings.options.force else [])]

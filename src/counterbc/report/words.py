@@ -51,7 +51,7 @@ def _explained(explained: Explained) -> list[str]:
     """Return whether the data can tell good from bad."""
     if not explained.tells:
         return list(explained.verdict)
-    return [f"Held-out policies explain {explained.counted} of the actions' variance"]
+    return [f"Held-out policies explain {explained.counted} of the variance of the actions"]
 
 
 def _radius(findings: Findings) -> str:
