@@ -172,10 +172,11 @@ def meaning(
 ) -> Meaning:
     """Estimate meant actions with Counter-BC policies that did not see a pair's episode.
 
-    With three operators or more, the policies saw no episode of its operator either. With fewer episodes than folds,
-    blocks of neighbouring pairs are held out. `radius` is by default the preset's; auto chooses it from the data as `search` says. `changes`
-    are fields of `Settings`. The lag is one of them: auto chooses it as `lag_search` says, and 0
-    compares every state with the action recorded at it. The offsets of operators are another.
+    With three operators or more, the policies saw no episode of its operator either. With fewer
+    episodes than folds, blocks of neighbouring pairs are held out. `radius` is by default the
+    preset's; auto chooses it from the data as `search` says. `changes` are fields of `Settings`.
+    The lag is one of them: auto chooses it as `lag_search` says, and 0 compares every state with
+    the action recorded at it. The offsets of operators are another.
 
     With `smooth`, the meant action also uses the neighbouring steps of its episode (`smoother.py`).
     With the policy flow it does not: plain flows of whole episodes sample actions at each state,
