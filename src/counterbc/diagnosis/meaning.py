@@ -185,8 +185,7 @@ def meaning(
     """
     (demos,) = as_datasets(demos)
     torch_device, settings = find_device(device), settings_for(preset, **changes)
-    if radius is None:
-        radius = settings.radius
+    radius = settings.radius if radius is None else radius
     (name, method), shape = _method(demos, settings), settings.shape or "ball"
     samples_actions = is_flow(settings.policy)
     held_out = held_out or (FLOW_HELD_OUT if samples_actions else HeldOut())
