@@ -188,3 +188,14 @@ def test_the_command_refuses_in_one_sentence(
     assert (status, out) == (1, "")
     assert words in err
     assert len([line for line in err.splitlines() if line.startswith("counterbc")]) <= 1
+
+
+def test_a_flow_has_fixed_steps_and_no_radius_and_the_command_says_so(
+    file: Path, call_json: CallJson
+) -> None:
+    answer = call_json("tune", file, "--policy", "flow", "--longest", 3)
+    assert (answer["radius"], answer["steps"], answer["trials"]) == (0.0, 15_000, [])
+    assert answer["sentences"][-2:] == [
+        "The policy flow learns the shown actions alone unless a radius is given",
+        "Train for 15,000 steps, which were not searched; one network",
+    ]

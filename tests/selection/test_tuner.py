@@ -78,7 +78,7 @@ def test_a_given_value_is_not_searched() -> None:
     choice = tuned(demos, lag=1, radius=0.2, steps=50, ensemble=2)
     assert (choice.lag.verdict, choice.lag.lag) == ("given", (1.0,))
     assert (choice.radius, choice.steps, choice.trials) == (0.2, 50, ())
-    assert choice.sentences[-1] == "Stop after 50 steps; average 2 networks"
+    assert choice.sentences[-1].endswith("50 steps, which were not searched; average 2 networks")
     assert tuned(demos, lag=1, radius=0.2, ensemble=2).ensemble == 2
     fixed_radius = tuned(demos, lag=1, radius=0.2)
     assert {t.radius for t in fixed_radius.trials} == {0.2}
@@ -91,7 +91,8 @@ def test_most_steps_are_doubted_and_one_size_of_ensemble_is_not_compared() -> No
     for counts in ((1, 100), (100,)):
         search = TuneSearch(radii=(0.0,), step_counts=counts, ensembles=(1,))
         choice = tune(late_demos(0, episodes=6), radius="auto", search=search, lag=0.0, **SMALL)
-        assert choice.sentences[-1] == "Stop after 100 steps; one network"
+        words = ("Stop after", "") if counts[1:] else ("Train for", ", which were not searched")
+        assert choice.sentences[-1] == "{} 100 steps{}; one network".format(*words)
         assert choice.ensemble_gain is None
         kinds = [doubt.kind for doubt in choice.doubts]
         assert kinds == (["most steps"] if len(counts) > 1 else [])

@@ -248,7 +248,7 @@ def _disguise(meaning: Meaning) -> list[RenderableType]:
     close = [m for m, c in pairs if c.low > _DISGUISE or c.high < -_DISGUISE]
     if close:
         lines.append(
-            f"Careful: the ranking follows {' and '.join(close)}, which alone do not make a "
+            f"Careful: the ranking follows {' and '.join(close)}. That alone does not make a "
             "demonstration bad; look at episodes before you exclude them."
         )
     return ["\n".join(lines)]

@@ -22,6 +22,7 @@ from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import Radius
 from counterbc.errors import OptionError
 from counterbc.methods import Method, find_method
+from counterbc.policies import POLICIES
 from counterbc.selection.clusters import cluster_mean
 from counterbc.selection.doubts import (
     LEAST_STEPS,
@@ -166,8 +167,12 @@ def _plain(radius: Radius) -> float | tuple[float, ...]:
 
 def _no_radius(training: Training) -> str:
     """Return why a method has no radius; empty where it has one."""
-    has_none = isinstance(training.method.support, Demonstrated)
-    return f"The method {training.name} has no radius" if has_none else ""
+    if not isinstance(training.method.support, Demonstrated):
+        return ""
+    policy = training.settings.policy
+    if policy is not None and POLICIES[policy].steps is not None:
+        return f"The policy {policy} learns the shown actions alone unless a radius is given"
+    return f"The method {training.name} has no radius"
 
 
 def _noise_groups(

@@ -105,6 +105,8 @@ class Tuning:
             )
         average = f"average {networks}" if self.ensemble > 1 else networks
         steps = f"Stop after {self.steps:,} steps; {average} {self._ensemble_text()}".rstrip()
+        if not self.trials:
+            steps = f"Train for {self.steps:,} steps, which were not searched; {average}"
         return (self.lag.explanation, *self.offsets.sentences, self._radius_text(), steps)
 
     def _radius_text(self) -> str:
