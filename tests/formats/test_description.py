@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 from pathlib import Path
 
@@ -106,3 +107,10 @@ def test_the_recipe_for_anything_else_reads_pickles_matlab_files_and_tables(
     assert np.array_equal(demos.action, np.vstack([action] * 3))
     body = recipe.split("counterbc as cb")[1].strip().splitlines()
     assert len([line for line in body if line.strip()]) <= 10
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "demos.hdf5"
+    os.mkfifo(pipe)
+    with pytest.raises(FormatError, match="is not a file"):
+        describe(pipe)

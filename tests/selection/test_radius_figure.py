@@ -12,7 +12,7 @@ from counterbc.selection.radius_figure import radius_figure
 
 CURVE = SimpleNamespace(
     radius=0.25, radii=(0.0, 0.2, 0.4), error=(0.5, 0.4, 0.45), difference=(0.0, -0.1, -0.05),
-    difference_se=(0.0, 0.02, 0.03), plateau=(0.2, 0.4), protocol="5 folds",
+    difference_se=(0.0, 0.02, 0.03), plateau=(0.2, 0.4), protocol="5 folds", mean_action_error=0.9,
 )  # fmt: skip
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
@@ -150,7 +149,7 @@ def _tables(result: Influence, show: int) -> list[RenderableType]:
             ends = (effect.value + k * result.quantile * effect.se for k in (-1, 1))
             rows.append((name, f"{count}", *_effect(scale, effect.value, *ends)))
         output += [plain_table(("operator", "episodes", "effect each", "95 %"), rows), ""]
-    order = np.argsort(result.effect, kind="stable")[: max(show, 0)]
+    order = sorted(range(len(result)), key=lambda i: result.effect[i])[: max(show, 0)]
     lines = [
         (
             result.names[i], result.operators[i] or "",
@@ -170,7 +169,7 @@ def _effect(scale: float, value: float, low: float, high: float) -> tuple[str, s
 
 
 def _advice(result: Influence, command: InfluenceCommand) -> str:
-    harmful = np.flatnonzero(result.harmful).tolist()
+    harmful = [i for i, hurts in enumerate(result.harmful) if hurts]
     if not harmful:
         alike = "" if result.differs < 0.05 else " They do not differ clearly from each other."
         return f"\nNo episode clearly hurts: keep them all.{alike}"

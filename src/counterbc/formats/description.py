@@ -8,7 +8,7 @@ import h5py
 
 from counterbc.data.names import shorten
 from counterbc.errors import FormatError
-from counterbc.files import Guard
+from counterbc.files import Guard, check_regular
 from counterbc.formats import hdf5, parquet
 
 _START = 2**12  # bytes that are looked at
@@ -49,6 +49,7 @@ def _folder(path: Path) -> tuple[str, str]:
 
 
 def _file(path: Path) -> tuple[str, str]:
+    check_regular(path)  # a pipe would be waited for
     with path.open("rb") as file:
         start = file.read(_START)
     if not start:
