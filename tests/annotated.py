@@ -8,7 +8,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-QUICK = ("--force", "--steps", "20", "--folds", "2", "--repeats", "1", "--radius", "0.3")
+QUICK = ("--steps", "20", "--folds", "2", "--repeats", "1", "--radius", "0.3", "--force")
 """Options of score and clean that make them take a second; so briefly trained, policies explain
 nothing."""
 

@@ -54,7 +54,9 @@ def test_only_what_the_radius_or_the_bounds_stop_is_called_limited(
     annotated_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
     wide, near = (
-        call_json("clean", annotated_file, "--out", tmp_path / f"{r}.hdf5", *QUICK[:-1], r)
+        call_json(
+            "clean", annotated_file, "--out", tmp_path / f"{r}.hdf5", *QUICK[:7], r, "--force"
+        )
         for r in ("3", "0.01")
     )
     assert near["limited"] > near["pairs"] / 2
