@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -97,8 +97,7 @@ def _payload(result: Influence) -> Json:
         "splits": result.splits,
         "steps": result.steps,
         "can_tell": result.can_tell,
-        "explained_share": None if explained is None else explained.value,
-        "explained_share_se": None if explained is None else explained.se,
+        "explained": None if explained is None else asdict(explained),
         "differs_p": result.differs,
         "episodes": [
             {
@@ -128,11 +127,9 @@ def _about(result: Influence) -> str:
 
 
 def _too_little(result: Influence) -> str:
-    assert result.explained is not None
-    share = f"{100 * result.explained.value:.0f} ± {100 * result.explained.se:.0f} %"
     return (
-        f"Cannot tell: policies explain {share} of the variance of actions that they did not\n"
-        "learn, so their errors say little about what an episode is worth. Judge by returns\n"
+        f"Cannot tell: policies explain {result.explained} of the variance of actions they did\n"
+        "not learn, so their errors say little about what an episode is worth. Judge by returns\n"
         "(--env), by operators you trust (--judge NAME), observe more (--obs), or record more;\n"
         "--force prints the episodes all the same."
     )

@@ -31,9 +31,8 @@ from counterbc.data.scaling import scaled_actions
 from counterbc.diagnosis.influence_effects import Influence, least_squares
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import find_method
-from counterbc.selection.clusters import Estimate
 from counterbc.selection.held_out import Training
-from counterbc.selection.shares import explained_share
+from counterbc.selection.shares import Share
 from counterbc.settings import settings_for
 from counterbc.training.checks import as_datasets, check_reads, warn_infeasible
 from counterbc.training.plan import plan_training
@@ -196,11 +195,10 @@ def _gains(errors: Array, learns: Array, sizes: Array) -> tuple[Array, float]:
 
 def _explained(
     demos: Demonstrations, errors: Array, learns: Array, of_pair: Array, judged: Array
-) -> Estimate:
+) -> Share:
     """Return the share of the variance of the judged actions that policies of a half explain."""
     usual = (errors * ~learns).sum(0) / (~learns).sum(0)
     inside = judged[of_pair]
     action = scaled_actions(demos, demos.action[demos.learned[inside]].astype(np.float64))
     spread = ((action - action.mean(0)) ** 2).sum(1)
-    cluster = np.unique(of_pair[inside], return_inverse=True)[1]
-    return explained_share(usual[of_pair[inside]], spread, cluster)
+    return Share.of(usual[of_pair[inside]], spread, of_pair[inside])

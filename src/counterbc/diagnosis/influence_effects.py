@@ -11,7 +11,7 @@ import numpy as np
 from counterbc.acting.intervals import holm
 from counterbc.data.arrays import Array
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.shares import cannot_tell
+from counterbc.selection.shares import Share
 
 Measure = Literal["held-out error", "return"]
 _LEVEL = 0.05
@@ -35,7 +35,7 @@ class Influence:
     """The mean held-out error, squared, where each action dimension spans [−1, 1]; or return."""
     differs: float
     """p of the hypothesis that all episodes help alike."""
-    explained: Estimate | None
+    explained: Share | None
     """The share of the variance of the judged actions that policies of half the data explain where
     they did not learn; None if returns were measured."""
     splits: int
@@ -48,7 +48,7 @@ class Influence:
     @property
     def can_tell(self) -> bool:
         """Whether returns were measured, or policies explain enough for errors to mean anything."""
-        return self.explained is None or not cannot_tell(self.explained)
+        return self.explained is None or self.explained.is_enough
 
     @property
     def se(self) -> Array:
