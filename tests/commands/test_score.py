@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.formats import load, save
 from tests.annotated import QUICK, hdf5_contents
 from tests.fixture_types import Call, CallJson
@@ -179,3 +180,24 @@ def test_nothing_is_ranked_or_written_where_nothing_can_be_told(
     assert "--force" in text + err
     assert "exclude" not in text.replace("excluded", "")
     assert not out.exists()
+
+
+def test_no_episode_is_excluded_by_default_where_the_ranking_follows_length(
+    tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    rng, episodes = np.random.default_rng(0), []
+    for i in range(30):  # the longer, the noisier
+        obs = rng.uniform(-1, 1, (20 + 2 * i, 1))
+        action = 0.6 * obs + (0.02 + 0.01 * i) * rng.normal(size=obs.shape)
+        episodes.append(Episode(obs, action))
+    path = tmp_path / "demos.hdf5"
+    Demonstrations(tuple(episodes)).save(path)
+    quick = (path, "--steps", 200, "--folds", 2, "--repeats", 1, "--radius", 0.1)
+    status, out, _ = call("score", *quick)
+    assert status == 0
+    assert "Careful: the ranking follows length." in out
+    assert "So none is excluded by default; use --exclude N." in out
+    assert "exclude_episodes" not in out
+    assert call_json("score", *quick)["worst"] == []
+    assert len(call_json("score", *quick, "--exclude", 2)["worst"]) == 2
+    assert len(call_json("score", *quick, "--force")["worst"]) == 3

@@ -55,7 +55,7 @@ class ScoreCommand(DiagnosisCommand):
         if not (meaning.explained.tells or self.force):
             return self._refuse(meaning)
         ranking = sorted(range(len(meaning.episodes)), key=lambda i: -_known(meaning.episodes[i]))
-        worst = sorted(ranking[: self._count_to_exclude(len(ranking))])
+        worst = sorted(ranking[: self._count_to_exclude(meaning)])
         files = self._write(meaning, worst)
         payload: Json = {
             **self._facts(meaning),
@@ -138,12 +138,16 @@ class ScoreCommand(DiagnosisCommand):
                 )
             check_mask(self.demos[0], self.write_mask)
 
-    def _count_to_exclude(self, episodes: int) -> int:
+    def _count_to_exclude(self, meaning: Meaning) -> int:
+        """Return the number that was typed, or a tenth; none if the ranking follows speed."""
         from counterbc.errors import OptionError
 
-        if self.exclude is not None and self.exclude >= episodes:
+        episodes = len(meaning.episodes)
+        if self.exclude is None:
+            return episodes // 10 if self.force or not _followed(meaning) else 0
+        if self.exclude >= episodes:
             raise OptionError(f"exclude is {self.exclude} of {episodes} episodes; keep one or more")
-        return episodes // 10 if self.exclude is None else self.exclude
+        return self.exclude
 
     def _write(self, meaning: Meaning, worst: list[int]) -> Json:
         from counterbc.diagnosis.clean import write_mask
@@ -175,7 +179,9 @@ class ScoreCommand(DiagnosisCommand):
     def _exclusion(self, meaning: Meaning, worst: list[int], files: Json) -> Iterator[str]:
         """Yield what to paste to train without the worst episodes."""
         if not worst:
-            yield "\nToo few episodes to exclude any by default; use --exclude N."
+            few = "Too few episodes to exclude any by default"
+            reason = "So none is excluded by default" if _followed(meaning) else few
+            yield f"\n{reason}; use --exclude N."
             return
         names = ", ".join(meaning.demos.episodes[i].name for i in worst)
         yield f"\nTo exclude the worst ({names}):"
@@ -245,13 +251,20 @@ def _disguise(meaning: Meaning) -> list[RenderableType]:
         return []
     text = ", ".join(f"{measure} {correlation}" for measure, correlation in pairs)
     lines = [f"\nRank correlation of the distance with {text}."]
-    close = [m for m, c in pairs if c.low > _DISGUISE or c.high < -_DISGUISE]
-    if close:
+    if followed := _followed(meaning):
         lines.append(
-            f"Careful: the ranking follows {' and '.join(close)}. That alone does not make a "
+            f"Careful: the ranking follows {' and '.join(followed)}. That alone does not make a "
             "demonstration bad; look at episodes before you exclude them."
         )
     return ["\n".join(lines)]
+
+
+def _followed(meaning: Meaning) -> list[str]:
+    """Return which of speed and length the ranking clearly follows."""
+    from counterbc.diagnosis.scores import correlations
+
+    pairs = correlations(meaning.episodes).items()
+    return [m for m, c in pairs if c.low > _DISGUISE or c.high < -_DISGUISE]
 
 
 def _distances(score: scores.Score) -> list[str]:
