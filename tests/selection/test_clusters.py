@@ -11,6 +11,7 @@ from counterbc.selection.clusters import (
     cluster_ratio,
     cluster_sums,
     episode_clusters,
+    trimmed_ratio,
 )
 from tests.fixture_types import Make
 
@@ -33,6 +34,23 @@ def test_a_ratio_of_sums_by_hand() -> None:
     estimate = cluster_ratio(np.array([2.0, 4.0]), np.array([1.0, 3.0]))
     assert estimate.value == pytest.approx(1.5)
     assert estimate.se == pytest.approx(np.sqrt(2 * 0.5) / 4)
+
+
+def test_a_trimmed_ratio_leaves_out_both_ends_by_hand() -> None:
+    # Of differences to 2 · denominator, −9, −1, 0, 1 and 99, the ends are left out: the rest is 0.
+    denominator = np.full(5, 3.0)
+    numerator = 2 * denominator + np.array([99.0, 0.0, -1.0, 1.0, -9.0])
+    estimate = trimmed_ratio(numerator, denominator, 0.2)
+    assert estimate.value == pytest.approx(2.0)
+    # Winsorized differences are −1, −1, 0, 1 and 1, with a standard deviation of 1.
+    assert estimate.se == pytest.approx(np.sqrt(5) / 9)
+
+
+def test_too_few_clusters_are_not_trimmed() -> None:
+    numerator, denominator = np.array([2.0, 4.0, 5.0]), np.array([1.0, 3.0, 0.0])
+    for trim in (0.1, 0.4):  # 0 of 3 clusters; 1 at either end, which leaves no denominator
+        whole = cluster_ratio(numerator, denominator)
+        assert trimmed_ratio(numerator, denominator, trim) == whole
 
 
 def test_one_cluster_has_no_standard_error_to_speak_of() -> None:

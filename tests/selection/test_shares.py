@@ -32,6 +32,26 @@ def test_the_interval_is_students_over_episodes_by_hand() -> None:
     assert (share.value, share.low, share.high) == pytest.approx((0.5, 0.5 - half, 0.5 + half))
 
 
+def test_a_few_episodes_with_another_goal_do_not_hide_what_the_others_explain() -> None:
+    squares, spread = np.full(30, 2.0), np.full(30, 4.0)
+    squares[:3] = 30.0  # predicted worse than by the mean action
+    share, whole = Share.of(squares, spread, np.arange(30)), explained_share(
+        squares, spread, np.arange(30)
+    )  # fmt: skip
+    assert share.value == pytest.approx(0.5)
+    assert share.is_enough
+    assert whole.value < LEAST_SHARE
+
+
+def test_trimming_does_not_explain_what_nothing_explains() -> None:
+    rng = np.random.default_rng(0)
+    shares = [
+        Share.of(rng.gamma(4, size=50), rng.gamma(4, size=50), np.arange(50)) for _ in range(200)
+    ]
+    assert np.mean([share.value for share in shares]) == pytest.approx(0, abs=0.03)
+    assert np.mean([share.low > 0 for share in shares]) == pytest.approx(0.05, abs=0.04)
+
+
 def test_a_share_is_printed_with_its_interval_within_0_and_100() -> None:
     assert str(Share(0.5, -0.3, 1.3)) == "50 % [0, 100]"
     assert str(Share(-0.2, -0.3, -0.1)) == "none"

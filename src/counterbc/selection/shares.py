@@ -18,15 +18,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from counterbc.data.arrays import Array
 from counterbc.data.names import shorten
-from counterbc.selection.clusters import Estimate, cluster_ratio, cluster_sums
+from counterbc.selection.clusters import Estimate, cluster_ratio, cluster_sums, trimmed_ratio
 
 LEAST_SHARE = 0.1
 """Where less of the actions' variance is explained, the data cannot tell."""
 _LEVEL = 0.9  # of the intervals
+_TRIM = 0.1  # of the episodes, at either end
 _VISIBLE = 0.9  # of the previous action's variance: the observation shows it
 
 
@@ -55,19 +56,24 @@ class Share:
 
     @staticmethod
     def of(squares: Array, spread: Array, cluster: Array) -> Share:
-        """Return the share that predictions explain; arguments as of `explained_share`."""
+        """Return the share that predictions explain, without the tenth of the episodes of which
+        they explain least and the tenth of which they explain most.
+
+        Arguments as of `explained_share`. A few episodes with another goal would otherwise decide.
+        """
         cluster = np.unique(cluster, return_inverse=True)[1]
         if not spread.sum() > 0:
             return Share(np.nan, np.nan, np.nan)
-        estimate = explained_share(squares, spread, cluster)
+        left = trimmed_ratio(cluster_sums(squares, cluster), cluster_sums(spread, cluster), _TRIM)
         clusters = int(cluster.max()) + 1
-        half = float(stats.t.ppf((1 + _LEVEL) / 2, max(clusters - 1, 1))) * estimate.se
-        return Share(estimate.value, estimate.value - half, estimate.value + half)
+        freedom = max(clusters - 2 * int(_TRIM * clusters) - 1, 1)
+        half = float(stdtrit(freedom, (1 + _LEVEL) / 2)) * left.se
+        return Share(1 - left.value, 1 - left.value - half, 1 - left.value + half)
 
     @staticmethod
     def of_estimate(share: Estimate) -> Share:
         """Return the share with the interval of a normal distribution."""
-        half = float(stats.norm.ppf((1 + _LEVEL) / 2)) * share.se
+        half = float(ndtri((1 + _LEVEL) / 2)) * share.se
         return Share(share.value, share.value - half, share.value + half)
 
     @property
