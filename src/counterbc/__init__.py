@@ -67,6 +67,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.selection.held_out import HeldOut as HeldOut
     from counterbc.selection.lag import LagChoice as LagChoice
     from counterbc.selection.lag_errors import LagSearch as LagSearch
+    from counterbc.selection.method_comparison import compare_methods as compare_methods
     from counterbc.selection.offsets import OffsetChoice as OffsetChoice
     from counterbc.selection.radius import RadiusSearch as RadiusSearch
     from counterbc.selection.radius import choose_radius as choose_radius
@@ -135,6 +136,7 @@ _HOMES = {
     "selection.radius": ("RadiusSearch", "choose_radius"),
     "selection.radius_choice": ("RadiusChoice",),
     "selection.shares": ("Explained", "Share"),
+    "selection.method_comparison": ("compare_methods",),
     "selection.tuner": ("tune",),
     "selection.tuning": ("TuneSearch", "Tuning"),
     "settings": ("PRESETS", "Settings"),

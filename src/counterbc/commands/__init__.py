@@ -2,6 +2,7 @@
 
 from counterbc.commands.clean import Clean
 from counterbc.commands.command import Command
+from counterbc.commands.compare import Compare
 from counterbc.commands.convert import Convert
 from counterbc.commands.demo import Demo
 from counterbc.commands.demonstrate import Demonstrate
@@ -25,6 +26,7 @@ COMMANDS: dict[str, type[Command]] = {
     "convert": Convert,
     "tune": Tune,
     "radius": Radius,
+    "compare": Compare,
     "train": Train,
     "evaluate": EvaluateCommand,
     "export": Export,

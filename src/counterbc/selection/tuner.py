@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from counterbc.acting.device import find_device
+from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import lag_of
 from counterbc.data.offsets import remove_offsets
@@ -47,7 +48,8 @@ from counterbc.supports import Demonstrated, Support
 from counterbc.training.checks import check_reads, warn_infeasible
 from counterbc.training.progress import Bar, Progress, Quiet
 
-_Radii = Sequence[float | tuple[float, ...]]
+Radii = Sequence[float | tuple[float, ...]]
+"""Radii to choose among, each for all action dimensions or one per dimension."""
 
 
 def tune(
@@ -139,9 +141,7 @@ def tune_datasets(
     plain = [remove_offsets(d, c.offsets) for d, c in zip(datasets, offsets, strict=True)]
     errors = TuningErrors(plain, [c.lag for c in lags], search, training)
     starts = [replace(start, protocol=errors.protocol(d)) for d, start in enumerate(starts)]
-    rows = [groups] * len(datasets)
-    if radii is None and training.method.weighting.noise_model:
-        rows = _noise_groups(errors, training.method.support, counts)
+    rows = radius_rows(errors, search, counts, radii)
     tables = errors.tables([[*chain(*row)] for row in rows], counts)
     choices = [
         [_choose(start, part, group, counts) for part, group in _parts(table, row)]
@@ -152,9 +152,22 @@ def tune_datasets(
     return choices
 
 
+def radius_rows(
+    errors: TuningErrors,
+    search: TuneSearch,
+    counts: Sequence[int],
+    radii: Sequence[Radius] | None = None,
+) -> list[list[Radii]]:
+    """Return, for each dataset, the groups of radii within which one is chosen."""
+    method = errors.training.method
+    if radii is None and method.weighting.noise_model:
+        return _noise_groups(errors, method.support, counts)
+    return [_radius_groups(errors.training, search, radii)] * len(errors.datasets)
+
+
 def _radius_groups(
     training: Training, search: TuneSearch, radii: Sequence[Radius] | None
-) -> list[_Radii]:
+) -> list[Radii]:
     """Return the radii to choose among, once for each choice: given radii are not compared."""
     if radii is not None:
         return [[_plain(radius)] for radius in radii]
@@ -175,9 +188,7 @@ def _no_radius(training: Training) -> str:
     return f"The method {training.name} has no radius"
 
 
-def _noise_groups(
-    errors: TuningErrors, noise: Support, counts: Sequence[int]
-) -> list[list[_Radii]]:
+def _noise_groups(errors: TuningErrors, noise: Support, counts: Sequence[int]) -> list[list[Radii]]:
     """Return the radii to compare on each dataset: none, and the scale of its noise.
 
     The scale comes from the residuals of held-out policies that were trained without noise.
@@ -186,7 +197,7 @@ def _noise_groups(
     return [[[0.0, tuple(noise_scale(t.residual, noise).tolist())]] for t in tables]
 
 
-def _parts(table: ErrorTable, groups: Sequence[_Radii]) -> Iterator[tuple[ErrorTable, _Radii]]:
+def _parts(table: ErrorTable, groups: Sequence[Radii]) -> Iterator[tuple[ErrorTable, Radii]]:
     """Yield each group of radii with its columns of the table."""
     begin = 0
     for group in groups:
@@ -205,19 +216,11 @@ def find_lags(
     return [LagChoice(lag_of(lag, d), "given", rate=d.rate) for d in datasets]
 
 
-def _choose(start: Tuning, table: ErrorTable, radii: _Radii, counts: Sequence[int]) -> Tuning:
-    """Return the smallest radius within one standard error of the best, with its best steps."""
+def _choose(start: Tuning, table: ErrorTable, radii: Radii, counts: Sequence[int]) -> Tuning:
+    """Return the choice among step counts × radii, with its evidence."""
     squares = table.squares  # (S, G, n)
     means = squares.mean(-1)
-    best = np.unravel_index(np.argmin(means), means.shape)
-
-    def as_good(s: int, g: int) -> bool:
-        above = cluster_mean(squares[s, g] - squares[best], table.cluster)
-        return above.value <= above.se
-
-    rank = np.argsort([np.max(radius) for radius in radii], kind="stable").tolist()
-    g = next(g for g in rank if any(as_good(s, g) for s in range(len(counts))))
-    s = int(np.argmin(means[:, g]))
+    s, g = choose_cell(squares, table.cluster, radii)
     trials = tuple(
         Trial(
             float(np.max(radii[j])), counts[i],
@@ -238,8 +241,25 @@ def _choose(start: Tuning, table: ErrorTable, radii: _Radii, counts: Sequence[in
     )
 
 
+def choose_cell(squares: Array, cluster: Array, radii: Radii) -> tuple[int, int]:
+    """Return the smallest radius within one standard error of the best, with its best steps.
+
+    Both are indices into the squared errors (S, G, n) of step counts × radii.
+    """
+    means = squares.mean(-1)
+    best = np.unravel_index(np.argmin(means), means.shape)
+
+    def as_good(s: int, g: int) -> bool:
+        above = cluster_mean(squares[s, g] - squares[best], cluster)
+        return above.value <= above.se
+
+    rank = np.argsort([np.max(radius) for radius in radii], kind="stable").tolist()
+    g = next(g for g in rank if any(as_good(s, g) for s in range(len(squares))))
+    return int(np.argmin(means[:, g])), g
+
+
 def _doubts(
-    lag: LagChoice, table: ErrorTable, radii: _Radii, g: int, counts: Sequence[int], s: int
+    lag: LagChoice, table: ErrorTable, radii: Radii, g: int, counts: Sequence[int], s: int
 ) -> Iterator[Doubt]:
     """Yield the doubts about the radius g and the number of steps s."""
     radius = radii[g]

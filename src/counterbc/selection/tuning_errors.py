@@ -31,6 +31,8 @@ class ErrorTable:
     squares: Array
     spread: Array
     cluster: Array
+    fold: Array
+    """(n,): the fold that held out each action."""
     several_modes: tuple[str, ...]
     """Action dimensions whose errors at the first radius have several peaks."""
     residual: Array
@@ -96,17 +98,34 @@ class TuningErrors:
             for row, gain in zip(choices, gains(0, -1), strict=True)
         ]
 
+    def squares_of_average(
+        self, d: int, radii: Sequence[Radius], counts: Sequence[int], networks: int
+    ) -> Array:
+        """Return the squared errors of the average of several networks: (S, G, n)."""
+        candidates = [Candidate(r, self.lags[d]) for r in radii]
+        by_count = held_out_errors(
+            [self.datasets[d]], [[self.folds[d]] * networks], [candidates],
+            self._training(counts), counts,
+        )  # fmt: skip
+        return np.stack([
+            [by_size(row[0].residual[:, g], (networks,))[0] for g in range(len(radii))]
+            for row in by_count
+        ])  # fmt: skip
+
     def _run(
         self,
         candidates: Sequence[Sequence[Candidate]],
         folds: Sequence[Sequence[Folds]],
         counts: Sequence[int],
     ) -> list[list[HeldOutErrors]]:
+        training = self._training(counts)
+        return held_out_errors(self.datasets, folds, candidates, training, counts)
+
+    def _training(self, counts: Sequence[int]) -> Training:
         settings = replace(
             self.training.settings, radius=0.0, steps=max(counts), held_out=0.0, ensemble=1
         )
-        training = replace(self.training, settings=settings)
-        return held_out_errors(self.datasets, folds, candidates, training, counts)
+        return replace(self.training, settings=settings)
 
     def _table(self, d: int, by_count: Sequence[HeldOutErrors]) -> ErrorTable:
         data, squares = self.datasets[d], np.stack([_squares(errors) for errors in by_count])
@@ -120,7 +139,8 @@ class TuningErrors:
         last, best = (by_count[s].residual[0, 0][known] for s in (-1, _best_steps(squares, known)))
         peaks = two_peaks(last) if np.isfinite(last).all() else ()
         names = tuple(data.action_names[i] for i in peaks)
-        return ErrorTable(squares[:, :, known], spread[known], cluster, names, best)
+        fold = by_count[0].fold[0][known]
+        return ErrorTable(squares[:, :, known], spread[known], cluster, fold, names, best)
 
 
 def _sample(demos: Demonstrations, lag: tuple[float, ...], search: TuneSearch) -> Demonstrations:

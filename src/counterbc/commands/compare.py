@@ -1,0 +1,165 @@
+"""counterbc compare"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.console import RenderableType
+
+from counterbc.commands.command import DeviceCommand, Json, plain_table, suggestion
+from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
+from counterbc.commands.method_command import SETTINGS
+from counterbc.commands.options import Group
+
+if TYPE_CHECKING:
+    from counterbc.data.demonstrations import Demonstrations
+    from counterbc.experiments.method_returns import MethodReturns
+    from counterbc.selection.method_comparison import Comparison
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compare(DataCommand, DeviceCommand):
+    """Find which method to use: compare methods that were tuned alike with plain BC.
+
+    They predict held-out actions, and act in the environment that the data or --env name."""
+
+    demos: Demos
+    """Files or folders of demonstrations; several are merged."""
+    methods: tuple[str, ...] = ()
+    """The methods, several after one another; by default bc, counter-bc, posterior and
+    epsilon-insensitive. Plain BC is always among them."""
+    env: str | None = None
+    """The environment in which returns are measured as well: one of these, any gymnasium id, or
+    none for no environment; by default that of the demonstrations."""
+    seeds: int = 5
+    """Policies of each method in that environment."""
+    episodes: int = 20
+    """Episodes of each policy in that environment."""
+    preset: str = "default"
+    """The settings to start from."""
+
+    @classmethod
+    def option_choices(cls) -> dict[str, Iterable[str]]:
+        from counterbc.envs import WORLDS
+        from counterbc.methods import METHODS
+        from counterbc.settings import PRESETS
+
+        choices = {"methods": METHODS, "env": (*WORLDS, "ID", "none"), "preset": PRESETS}
+        return {**super().option_choices(), **choices}
+
+    @classmethod
+    def option_groups(cls) -> Mapping[str, Group]:
+        from counterbc.selection.tuning import TuneSearch
+        from counterbc.settings import PRESETS, Settings
+
+        without = ("held_out", "ensemble")
+        settings = Group(kind=Settings, presets=PRESETS, without=without, text=SETTINGS)
+        return {"search": Group(kind=TuneSearch, without=("ensembles",)), "settings": settings}
+
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.acting.device import find_device
+        from counterbc.methods import find_method
+        from counterbc.selection.method_comparison import USUAL, compare_methods
+        from counterbc.selection.tuning import TuneSearch
+        from counterbc.settings import settings_for
+
+        find_device(self.device)
+        names = self.methods or USUAL
+        settings = self.given_options("settings")
+        for name in names:
+            settings_for(self.preset, **settings).apply(find_method(name)[1])
+        demos = self.read(self.demos)
+        comparison = compare_methods(
+            demos, names, search=TuneSearch(**self.given_options("search")), preset=self.preset,
+            device=self.device, **settings,
+        )  # fmt: skip
+        returns, problem = self._returns(demos, comparison, settings)
+        verdicts = (
+            [comparison.verdict] if returns is None else [comparison.verdict, returns.verdict]
+        )
+        payload: Json = {**asdict(comparison), "verdicts": verdicts}
+        payload["explained"] = asdict(comparison.explained)
+        payload["returns"] = None if returns is None else _returns_json(returns)
+        payload["returns_not_measured"] = problem
+        output: list[RenderableType] = [_errors_table(comparison), f"({_protocol(comparison)})"]
+        if returns is not None:
+            output += ["", _returns_table(returns, self.seeds, self.episodes)]
+        elif problem:
+            output += ["", f"Returns were not measured: {problem}."]
+        output += ["", *(f"{verdict}." for verdict in verdicts)]
+        best = _recommended(comparison, returns)
+        typed = self.as_typed(*DATA_OPTIONS, "preset", "settings", "device")
+        step = suggestion("train", *self.demos, "--method", best, *typed)
+        return payload, [*output, f"\nNext: {step}"]
+
+    def _returns(
+        self, demos: Demonstrations, comparison: Comparison, settings: dict[str, Any]
+    ) -> tuple[MethodReturns | None, str]:
+        """Return what policies earn, or why that was not measured; empty where nobody asked."""
+        from counterbc.envs import recorded_env
+        from counterbc.errors import CounterBCError
+        from counterbc.experiments.method_returns import measure_returns
+
+        try:
+            env = self.env or recorded_env(demos.env, "the data")
+            if env is None or env == "none":
+                return None, ""
+            returns = measure_returns(
+                demos, comparison, env, seeds=self.seeds, episodes=self.episodes,
+                preset=self.preset, device=self.device, **settings,
+            )  # fmt: skip
+        except CounterBCError as error:  # the comparison is finished, and must not be lost
+            return None, str(error)
+        return returns, ""
+
+    def status(self, payload: Json) -> int:
+        """Return 1 if returns were asked for and could not be measured."""
+        return int(self.env not in (None, "none") and payload["returns"] is None)
+
+
+def _protocol(comparison: Comparison) -> str:
+    count = comparison.networks
+    networks = f"averages of {count} networks" if count > 1 else "single networks"
+    return f"{comparison.protocol}; {networks}; Δ and steps chosen on the other folds"
+
+
+def _errors_table(comparison: Comparison) -> RenderableType:
+    from counterbc.acting.member import radius_text
+    from counterbc.selection.tuning import as_tuple
+
+    rows = []
+    for method in comparison.methods:
+        error = f"{method.error.value:.4f} ± {method.error.se:.4f}"
+        is_bc = method is comparison.methods[0]
+        below = ("", "") if is_bc else (comparison.percent(method), f"{method.p:.2g}")
+        radius = radius_text(as_tuple(method.radius))
+        rows.append((method.name, error, *below, f"Δ {radius}, {method.steps} steps"))
+    columns = ("method", "held-out squared error", "below BC's", "p (Holm)", "chosen")
+    return plain_table(columns, rows)
+
+
+def _returns_table(returns: MethodReturns, seeds: int, episodes: int) -> RenderableType:
+    rows = []
+    for i, result in enumerate(returns.evaluations):
+        above = ("", "")
+        if i:
+            d = returns.differences[i - 1]
+            above = (str(d.interval), f"{d.p:.2g}")
+        rows.append((result.method, str(result.interval), *above))
+    title = f"return in {returns.evaluations[0].env} [95 %]"
+    about = f"{seeds} policies × {episodes} episodes"
+    return plain_table((f"method, {about}", title, "above BC's", "p (Holm)"), rows)
+
+
+def _returns_json(returns: MethodReturns) -> list[Json]:
+    differences = [None, *(asdict(d) for d in returns.differences)]
+    return [
+        {"method": e.method, "env": e.env, "interval": asdict(e.interval), "above_bc": d}
+        for e, d in zip(returns.evaluations, differences, strict=True)
+    ]
+
+
+def _recommended(comparison: Comparison, returns: MethodReturns | None) -> str:
+    return comparison.recommended if returns is None else returns.recommended

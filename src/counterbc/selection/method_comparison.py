@@ -1,0 +1,221 @@
+"""compare_methods(): which method predicts held-out actions best, each tuned by the same search.
+
+Δ and the number of steps are chosen on all folds but one and measured on that one, so that a method
+with more to choose is not flattered. All methods share lag, offsets, folds, and the number of
+networks whose average predicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import torch
+
+from counterbc.acting.device import find_device
+from counterbc.acting.intervals import holm
+from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.needs import check_needs
+from counterbc.data.offsets import remove_offsets
+from counterbc.errors import OptionError
+from counterbc.methods import find_method
+from counterbc.selection.clusters import Estimate, cluster_mean
+from counterbc.selection.held_out import Training
+from counterbc.selection.lag_errors import LagSearch
+from counterbc.selection.offsets import find_offsets
+from counterbc.selection.shares import Share
+from counterbc.selection.tuner import Radii, choose_cell, find_lags, policy_defaults, radius_rows
+from counterbc.selection.tuning import TuneSearch
+from counterbc.selection.tuning_errors import ErrorTable, TuningErrors
+from counterbc.settings import settings_for
+from counterbc.training.checks import check_reads
+from counterbc.training.progress import Bar, Progress, Quiet
+
+USUAL = ("bc", "counter-bc", "posterior", "epsilon-insensitive")
+"""The methods that are compared by default; any data will do for them."""
+_LEVEL = 0.05
+_NETWORKS = 4
+_ROUNDING = 1e-4  # of the error
+
+
+@dataclass(frozen=True)
+class ComparedMethod:
+    """One method with its held-out error."""
+
+    name: str
+    error: Estimate
+    """Held-out squared error, summed over action dimensions that span [−1, 1]."""
+    below: Estimate
+    """How far its error is below plain BC's, action by action."""
+    p: float
+    """Of the hypothesis that it predicts as plain BC does, after Holm's correction."""
+    radius: float | tuple[float, ...]
+    """Chosen on all folds, like the steps."""
+    steps: int
+
+    @property
+    def is_clearly_better(self) -> bool:
+        """Whether its held-out error is clearly below plain BC's."""
+        return self.below.value > 0 and self.p < _LEVEL
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Held-out errors of several methods on the same actions; the first one is plain BC."""
+
+    methods: tuple[ComparedMethod, ...]
+    explained: Share
+    """Share of the actions' variance that plain BC explains."""
+    lag: tuple[float, ...]
+    networks: int
+    """How many networks each prediction averages."""
+    protocol: str
+
+    @property
+    def recommended(self) -> str:
+        """The method to use: the best of those that are clearly better than plain BC, or BC."""
+        clear = [m for m in self.methods if m.is_clearly_better and self.explained.is_enough]
+        return min(clear, key=lambda m: m.error.value).name if clear else "bc"
+
+    @property
+    def verdict(self) -> str:
+        """Which method to use, in a sentence."""
+        if not self.explained.is_enough:
+            return (
+                f"Cannot tell: plain BC explains {self.explained} of the held-out actions, so no "
+                "comparison means anything; read other observations, or record more"
+            )
+        if not self.methods[1:]:
+            return "Nothing was compared with plain BC"
+        best = min(self.methods[1:], key=lambda m: m.error.value)
+        if self.recommended != "bc":
+            best = next(m for m in self.methods if m.name == self.recommended)
+            return (
+                f"Use {best.name}: its held-out error is {self.percent(best)} below plain BC's "
+                f"(p = {best.p:.2g})"
+            )
+        if best.below.value <= 0:
+            return "No method predicts held-out actions better than plain BC; use BC"
+        return (
+            f"No method is clearly better than plain BC (the best, {best.name}: "
+            f"{self.percent(best)} lower held-out error); use BC"
+        )
+
+    def percent(self, method: ComparedMethod) -> str:
+        """Return how far a method's error is below plain BC's, in per cent of BC's."""
+        unit = 100 / self.methods[0].error.value
+        value = round(unit * method.below.value, 1) + 0  # never -0.0
+        return f"{value:.1f} ± {unit * method.below.se:.1f} %"
+
+
+def compare_methods(
+    demos: Demonstrations,
+    methods: Sequence[str] = USUAL,
+    *,
+    search: TuneSearch | None = None,
+    lag_search: LagSearch | None = None,
+    networks: int = _NETWORKS,
+    preset: str = "default",
+    device: str | torch.device | None = None,
+    progress: bool | Progress = True,
+    **changes: Any,
+) -> Comparison:
+    """Compare methods of `METHODS` with plain BC by the error of held-out actions.
+
+    `changes` are fields of `Settings`; a lag, offsets, a radius or a number of steps given there is
+    not searched. Methods that average networks already, such as bcnd, are not averaged again.
+    """
+    if networks < 1:
+        raise OptionError(f"networks is {networks}; average 1 or more")
+    search, torch_device = search or TuneSearch(), find_device(device)
+    trainings = []
+    for name in dict.fromkeys(("bc", *methods)):
+        _, method = find_method(name)
+        settings = settings_for(preset, **changes)
+        settings, method = policy_defaults(
+            settings, settings.apply(method, demos.obs_shape, demos.pairs)
+        )
+        check_needs([demos], method.weighting.needs)
+        check_reads(demos, method)
+        bar = Bar(f"comparing {name}") if progress is True else progress or Quiet()
+        training = Training(
+            name=name, method=method, settings=settings, device=torch_device, progress=bar
+        )  # fmt: skip
+        trainings.append(training)
+    (lag,) = find_lags([demos], trainings[0], lag_search)
+    (offsets,) = find_offsets([demos], [lag.lag], trainings[0].settings.offsets)
+    data = remove_offsets(demos, offsets.offsets)
+    results = [_measure(data, lag.lag, t, search, networks) for t in trainings]
+    plain, table = results[0].squares, results[0].table
+    differences = [cluster_mean(plain - r.squares, table.cluster) for r in results]
+    clusters = int(table.cluster.max()) + 1
+    p = [1.0, *holm([_p_value(d, clusters, float(plain.mean())) for d in differences[1:]])]
+    return Comparison(
+        tuple(
+            ComparedMethod(
+                t.name, cluster_mean(r.squares, table.cluster), d, float(p), r.radius, r.steps
+            )
+            for t, r, d, p in zip(trainings, results, differences, p, strict=True)
+        ),
+        Share.of(plain, table.spread, table.cluster),
+        lag.lag,
+        networks,
+        results[0].protocol,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    squares: Array  # (n,)
+    table: ErrorTable
+    radius: float | tuple[float, ...]
+    steps: int
+    protocol: str
+
+
+def _measure(
+    data: Demonstrations,
+    lag: tuple[float, ...],
+    training: Training,
+    search: TuneSearch,
+    networks: int,
+) -> _Measured:
+    """Return the squared error of each action, with Δ and steps chosen on the other folds."""
+    settings = training.settings
+    counts = search.step_counts if settings.steps == "auto" else (settings.step_count,)
+    given = None if settings.radius == "auto" else [settings.radius]
+    errors = TuningErrors([data], [lag], search, training)
+    radii = [*chain(*radius_rows(errors, search, counts, given)[0])]
+    (table,) = errors.tables([radii], counts)
+    cells = [choose_without_fold(table, radii, k) for k in range(int(table.fold.max()) + 1)]
+    s, g = choose_cell(table.squares, table.cluster, radii)
+    used = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
+    averages = 1 if training.method.policy.modes else max(networks // training.method.shards, 1)
+    squares = errors.squares_of_average(
+        0, [radii[j] for j in used[1]], [counts[i] for i in used[0]], averages
+    )
+    squares = squares[:, :, np.isfinite(squares).all((0, 1))]
+    row = np.array([used[0].index(cell[0]) for cell in cells])[table.fold]
+    column = np.array([used[1].index(cell[1]) for cell in cells])[table.fold]
+    picked = squares[row, column, np.arange(len(table.fold))]
+    return _Measured(picked, table, radii[g], counts[s], errors.protocol(0))
+
+
+def choose_without_fold(table: ErrorTable, radii: Radii, fold: int) -> tuple[int, int]:
+    """Return the cell that the errors of the other folds choose."""
+    others = table.fold != fold
+    cluster = np.unique(table.cluster[others], return_inverse=True)[1]
+    return choose_cell(table.squares[:, :, others], cluster, radii)
+
+
+def _p_value(difference: Estimate, clusters: int, error: float) -> float:
+    """Return the p-value of a two-sided t-test that the difference is 0; rounding is none."""
+    from scipy import stats
+
+    if not (difference.se > 0 and abs(difference.value) > _ROUNDING * error):
+        return 1.0
+    return float(2 * stats.t.sf(abs(difference.value / difference.se), max(clusters - 1, 1)))

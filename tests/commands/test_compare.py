@@ -1,0 +1,72 @@
+"""counterbc compare"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from counterbc.demonstrators import demonstrate, find_teacher
+from tests.fixture_types import Call, CallJson
+from tests.selection.datasets import late_demos
+
+QUICK = (
+    "--methods", "counter-bc", "--hidden", 16, "--hidden", 16, "--radii", 0, "--radii", 0.3,
+    "--step-counts", 50, "--step-counts", 100,
+)  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "demos.hdf5"
+    late_demos(0).save(path)
+    return path
+
+
+@pytest.fixture
+def simulated(tmp_path: Path) -> Path:
+    path = tmp_path / "simulated.hdf5"
+    demonstrate("intersection", find_teacher("typical"), pairs=100, seed=0).save(path)
+    return path
+
+
+def test_the_answer_is_a_table_a_verdict_and_a_line_that_trains(
+    file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    status, out, _ = call("compare", file, *QUICK)
+    assert status == 0
+    assert "averages of 4 networks; Δ and steps chosen on the other folds" in out
+    answer = call_json("compare", file, *QUICK)
+    assert [m["name"] for m in answer["methods"]] == ["bc", "counter-bc"]
+    assert answer["returns"] is None
+    assert f"{answer['verdicts'][0]}." in out.replace("\n", " ")
+    line = out.splitlines()[-1].removeprefix("Next: counterbc ")
+    words = [*shlex.split(line), "--out", str(tmp_path / "run"), "--steps", "5"]
+    assert call(*words)[0] == 0
+
+
+@pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+def test_returns_are_measured_in_the_environment_of_the_demonstrations(
+    simulated: Path, call: Call, call_json: CallJson
+) -> None:
+    quick = (*QUICK, "--seeds", 2, "--episodes", 2)
+    answer = call_json("compare", simulated, *quick)
+    assert [entry["method"] for entry in answer["returns"]] == ["bc", "counter-bc"]
+    assert len(answer["verdicts"]) == 2
+    status, out, _ = call("compare", simulated, *quick, "--env", "none")
+    assert status == 0
+    assert "return in" not in out
+
+
+def test_the_comparison_survives_an_environment_that_does_not_fit(file: Path, call: Call) -> None:
+    status, out, _ = call("compare", file, *QUICK, "--env", "cartpole")
+    assert status == 1
+    assert "held-out squared error" in out
+    assert "Returns were not measured:" in out
+
+
+def test_an_unknown_method_is_refused_before_anything_is_read(call: Call) -> None:
+    status, _, err = call("compare", "absent.hdf5", "--methods", "counter-cb")
+    assert status != 0
+    assert "counter-bc" in err
