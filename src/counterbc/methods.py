@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from counterbc.errors import OptionError, unknown
 from counterbc.policies import GaussianGRU, GaussianMLP, Policy
@@ -64,3 +64,17 @@ def find_method(method: str | Method) -> tuple[str, Method]:
     if method not in METHODS:
         raise unknown("method", method, METHODS)
     return method, METHODS[method]
+
+
+def without_counterfactuals(method: Method) -> Method:
+    """Return the method with C(s, a) = {a}, which is BC where R depends on π and C(s, a) alone."""
+    is_bc = isinstance(method.weighting, PolicyLikelihood | Posterior)
+    weighting = Uniform() if is_bc else method.weighting
+    return replace(method, support=Demonstrated(), weighting=weighting)
+
+
+def trained_name(name: str, method: Method) -> str:
+    """Return what to call a trained method: bc if its name promises actions that C(s, a) lacks."""
+    has_none = isinstance(method.support, Demonstrated) and isinstance(method.weighting, Uniform)
+    is_plain = name not in METHODS or isinstance(METHODS[name].support, Demonstrated)
+    return "bc" if has_none and not is_plain else name

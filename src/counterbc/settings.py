@@ -47,7 +47,8 @@ class Settings:
     )
     """Δ of eq. M2, in units in which each action dimension spans [-1, 1]: a number, or one per
     action dimension (repeat the option for each), or auto, which chooses it by cross-validation on
-    each dataset. For the policies flow and chunk, auto has no counterfactuals."""
+    each dataset. For the policies flow and chunk, auto has no counterfactuals, so counter-bc is
+    trained and named as bc."""
     shape: str | None = field(default=None, metadata={"choices": SUPPORTS})
     """The shape of C(s, a): actions uniform in a ball or box of radius Δ, or drawn from student-t
     or gaussian noise of scale Δ; by default the method's."""
@@ -177,12 +178,13 @@ class Settings:
         changes: dict[str, Any] = {}
         if self.horizon is not None:
             changes |= {"horizon": self.horizon, "execute": (self.horizon + 1) // 2}
-        for name in ("history", "execute", "ema_share"):
+        for name in ("history", "ema_share"):
             if getattr(self, name) is not None:
                 changes[name] = getattr(self, name)
         if self.average_chunks:
             changes["average_chunks"] = True
-        return replace(policy, **changes).acting_with(temperature=self.temperature)
+        policy = replace(policy, **changes)
+        return policy.acting_with(execute=self.execute, temperature=self.temperature)
 
     def _family(self, policy: Policy) -> Policy:
         """Return the policy of these settings, with the history of the method's.

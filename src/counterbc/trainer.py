@@ -19,7 +19,7 @@ from counterbc.data.needs import check_needs
 from counterbc.data.offsets import Offsets, offsets_of, remove_offsets
 from counterbc.data.radii import Radius
 from counterbc.errors import DataError, OptionError
-from counterbc.methods import Method, find_method
+from counterbc.methods import Method, find_method, trained_name
 from counterbc.selection.folds import LEAST_PAIRS
 from counterbc.selection.held_out import Training
 from counterbc.selection.offsets import find_offsets
@@ -65,13 +65,13 @@ def train(
     if start is not None and settings.ensemble == "auto" and definition.shards == 1:
         settings = replace(settings, ensemble=start.shards)
     definition = settings.apply(definition, datasets[0].obs_shape, min(d.pairs for d in datasets))
-    settings, definition = policy_defaults(settings, definition, radii)
+    keep = start is not None and radii is None and "radius" not in changes
+    settings, definition = policy_defaults(settings, definition, _given_radii(radii, start, keep))
     datasets, held_out = _split(datasets, settings.held_out)
     check_needs(datasets, definition.weighting.needs)
     check_reads(datasets[0], definition)
     warn_values(datasets, settings)
     folder = None if out is None else Path(out)
-    keep = start is not None and radii is None and "radius" not in changes
     requested = _asked_radii(definition, settings, radii, keep)
     order = _seeds(seeds, start, len(datasets))
     if start is not None:
@@ -89,11 +89,11 @@ def train(
         definition = ensemble.apply(definition, datasets[0].obs_shape)
     members = _members(datasets, order, chosen, start, keep_radius=keep)
     plan = plan_training(
-        datasets, definition, chosen.settings, members, name=name, start=start,
-        held_out=held_out, preset=preset, choices=chosen.evidence,
+        datasets, definition, chosen.settings, members, start=start, held_out=held_out,
+        name=trained_name(name, definition), preset=preset, choices=chosen.evidence,
     )  # fmt: skip
     if isinstance(progress, bool):
-        progress = Bar(f"training {name}") if progress else Quiet()
+        progress = Bar(f"training {plan.name}") if progress else Quiet()
     return run(plan, device=torch_device, dtype=dtype, out=folder, resume=resume, progress=progress)
 
 
@@ -219,6 +219,15 @@ def _chosen(tunings: list[list[Tuning]], training: Training) -> _Chosen:
         evidence=tuple(t for row in rows for t in row),
         ensemble=tunings[0][0].ensemble,
     )
+
+
+def _given_radii(
+    radii: Sequence[Radius] | None, start: Policies | None, keep: bool
+) -> Sequence[Radius] | None:
+    """Return the radii that were asked for, or those of the policies to continue from."""
+    if start is None or not keep or start.run_config.radius_from == "not used":
+        return radii
+    return [m.radius for m in start.members]
 
 
 def _asked_radii(

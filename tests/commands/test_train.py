@@ -15,7 +15,7 @@ import pytest
 from counterbc.cli import main
 from counterbc.methods import METHODS, Method
 from counterbc.weightings import Advantage
-from tests.fixture_types import Call, CallJson
+from tests.fixture_types import Call, CallJson, CheckRefused
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 
@@ -108,6 +108,28 @@ def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(
     assert "Traceback" not in err
     assert re.search(r"stopped at step \d+ of 1000000; .*--resume", err)
     assert sorted(os.listdir(run)) == ["config.json", "training.safetensors"]
+
+
+def test_a_flow_without_a_radius_is_called_bc_in_every_summary(
+    demo_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    run = tmp_path / "run"
+    options = ("--policy", "flow", "--steps", 2, "--lag", 0, "--hidden", 8, "--horizon", 4)
+    status, out, _ = call("train", demo_file, *options, "--average-chunks", "--out", run)
+    assert status == 0
+    assert "trained with bc\n" in out
+    assert "bc, not counter-bc: without --radius, a Flow has no counterfactuals" in out
+    assert "it predicts 4 actions at every step and averages the overlapping chunks" in out
+    status, out, _ = call("export", run, tmp_path / "p.onnx")
+    assert status == 0
+    assert out.startswith("bc, member 0 (seed 0), act=mean: obs 2 × 3 → actions 4 × 2, to average")
+    payload = call_json("train", demo_file, *options, "--radius", 0.2, "--out", tmp_path / "other")
+    assert payload["method"] == "counter-bc"
+
+
+def test_averaged_chunks_are_not_executed_in_part(check_refused: CheckRefused) -> None:
+    options = ("--policy", "flow", "--execute", 4, "--average-chunks")
+    check_refused("train", options, "execute is 4, but this policy predicts at every step")
 
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.Diverged")

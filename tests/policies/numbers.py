@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from counterbc.policies import Params
+from counterbc.policies import Params, Policy
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -16,6 +16,18 @@ def generator(seed: int = 0) -> torch.Generator:
 
 def normal(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=generator(seed), dtype=torch.float64)
+
+
+def uniform(*shape: int, seed: int = 5) -> Tensor:
+    u = torch.rand(*shape, generator=generator(seed), dtype=torch.float64)
+    return u.clamp(1e-4, 1 - 1e-4)
+
+
+def initial_params(policy: Policy, obs_size: int, action_size: int, seed: int = 0) -> Params:
+    """Return initial parameters of residual layers with a head that is not nearly constant."""
+    params = double(policy.init(generator(seed), obs_size, action_size))
+    params["head.weight"] *= 10
+    return params
 
 
 def assert_near(actual: Sequence[Tensor], reference: Sequence[Tensor], share: float) -> None:

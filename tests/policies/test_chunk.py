@@ -20,8 +20,9 @@ from tests.policies.numbers import (
     check_stack,
     double,
     generator,
+    initial_params,
     normal,
-)
+)  # fmt: skip
 
 S, D = 3, 6  # 3 steps of 2 actions
 ONE = Chunk(hidden=(8, 8), horizon=3, execute=2)
@@ -30,10 +31,7 @@ both = pytest.mark.parametrize("policy", [ONE, THREE], ids=["one-mode", "three-m
 
 
 def fresh(policy: Chunk, seed: int = 0) -> Params:
-    """Return initial parameters whose head is not nearly constant."""
-    params = double(policy.init(generator(seed), S, D))
-    params["head.weight"] *= 10
-    return params
+    return initial_params(policy, S, D, seed)
 
 
 def test_one_mode_learns_by_squared_error() -> None:

@@ -19,24 +19,18 @@ from tests.policies.numbers import (
     check_stack,
     double,
     generator,
+    initial_params,
     normal,
-)
+    uniform,
+)  # fmt: skip
 
 SMALL = Flow(hidden=(8, 8), history=2, horizon=3, execute=2, euler=4)
 ONE_STEP = Flow(hidden=(64, 64), history=1, horizon=1, execute=1)
 S, D = 3, 6  # of SMALL: 3 steps of 2 actions
 
 
-def uniform(*shape: int, seed: int = 5) -> Tensor:
-    u = torch.rand(*shape, generator=generator(seed), dtype=torch.float64)
-    return u.clamp(1e-4, 1 - 1e-4)
-
-
-def fresh(seed: int = 0, scale: float = 10.0) -> Params:
-    """Return initial parameters whose head is not nearly 0."""
-    params = double(SMALL.init(generator(seed), S, D))
-    params["head.weight"] *= scale
-    return params
+def fresh(seed: int = 0) -> Params:
+    return initial_params(SMALL, S, D, seed)
 
 
 @cache

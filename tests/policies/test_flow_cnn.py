@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor
 
 from counterbc.errors import DataError, OptionError
 from counterbc.policies import Flow, FlowCNN, Params
-from tests.policies.numbers import check_stack, double, generator, normal
+from tests.policies.numbers import check_stack, double, generator, normal, uniform
 from tests.policies.torch_cnn import IMAGE, SIZE, by_torch, frames
 
 D = 4
@@ -18,10 +17,6 @@ VECTOR = Flow(hidden=(8, 8), history=1, horizon=2, execute=1, euler=3)
 
 def fresh(seed: int = 0) -> Params:
     return double(CNN.init(generator(seed), SIZE, D))
-
-
-def uniform(*shape: int) -> Tensor:
-    return torch.rand(*shape, generator=generator(5), dtype=torch.float64).clamp(1e-4, 1 - 1e-4)
 
 
 def test_it_is_the_flow_of_the_features_of_its_frames() -> None:

@@ -24,6 +24,8 @@ MAX_HISTORY = 1000
 """Observations that a policy from a file may read; each environment keeps that many in memory."""
 _OLD_FIELDS = {"averages": "average_chunks"}
 """Names that fields of a policy had in runs of earlier development versions."""
+_RANKS_COUNTERFACTUALS = ("counter-bc", "posterior")
+"""Methods that are BC where C(s, a) holds the demonstrated action alone."""
 _FACTORIES = (torch.rand, torch.zeros, torch.full, torch.linspace, torch.randperm)
 _SLACK = 8  # numbers created for each one that is stored
 
@@ -177,3 +179,14 @@ def check_config(
     names = config.action_names
     if len(names) not in (0, actions) or not set(config.two_valued) <= set(names):
         raise ValueError(f"the names {names!r:.60} do not fit {actions} action dimensions")
+
+
+def read_names(method: str, contents: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the method that was trained, and the configuration with its name.
+
+    Runs of earlier versions name the method that was asked for, even if there were no
+    counterfactuals, which is BC.
+    """
+    if method in _RANKS_COUNTERFACTUALS and contents.get("radius_from") == "not used":
+        return "bc", contents | {"method": "bc"}
+    return method, contents

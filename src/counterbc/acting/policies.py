@@ -18,8 +18,9 @@ from torch import Tensor
 from counterbc.acting import checks, run_folder
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, Actor
-from counterbc.acting.member import Member, radius_text
+from counterbc.acting.member import Member
 from counterbc.acting.run_config import RunConfig
+from counterbc.acting.summary import summarize
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.scaling import TENSORS, Scaling
 from counterbc.data.windows import window_rows
@@ -138,45 +139,7 @@ class Policies:
         return bad
 
     def __repr__(self) -> str:
-        radii = sorted({m.radius for m in self.members})
-        radius = ", ".join(radius_text(r) for r in radii)
-        origin = self.run_config.radius_from
-        text = origin if origin == "not used" else f"{radius} ({origin}){self._kept_text()}"
-        kind, horizon = f"{type(self.policy).__name__}{self.policy.hidden}", self.policy.horizon
-        chunk = f"; it predicts {horizon} actions and executes {self.policy.execute}"
-        if self.policy.average_chunks:
-            chunk = f"; at every step it predicts {horizon} actions and averages overlapping ones"
-        shards = f" of {self.shards} networks each" if self.shards > 1 else ""
-        lines = [
-            f"Policies trained with {self.method}",
-            f"  members  {len(self)}{shards}, seeds {_ranges(list(self.seeds))}",
-            f"  radius   {text}",
-            f"  policy   {kind}: {'×'.join(map(str, self.obs_shape))} → {self.action_size}"
-            + (f", reading {self.policy.history} observations" if self.policy.history > 1 else "")
-            + (chunk if horizon > 1 else ""),
-            f"  actions  {self._bounds_text()}",
-        ]
-        if self.diverged.any():
-            lines.append(f"  diverged {', '.join(self.names(self.diverged))}")
-        return "\n".join(lines)
-
-    def _kept_text(self) -> str:
-        """Name the dimensions whose radius is 0 because their actions take two values only."""
-        names = self.run_config.action_names
-        widest = np.max([m.radius for m in self.members], 0)  # (A,)
-        switches = [n for n in self.run_config.two_valued if widest[names.index(n)] == 0]
-        return f"; 0 for {', '.join(switches)}, which takes two values only" if switches else ""
-
-    def _bounds_text(self) -> str:
-        low, high = self.scales.action_low[0].tolist(), self.scales.action_high[0].tolist()
-        bounds = [f"[{a:.4g}, {b:.4g}]" for a, b in zip(low, high, strict=True)]
-        is_same = len(bounds) > 1 and len(set(bounds)) == 1
-        text = f"{bounds[0]} each" if is_same else " ".join(bounds)
-        if self.scales.action_set == "ball":
-            text += ", within the ball"
-        if self.scales.bounds_from != "declared":
-            text += ": the data's 1–99 % range, as no bounds are declared; actions stay within it"
-        return text
+        return summarize(self)
 
     def names(self, indices: NDArray[np.bool_]) -> list[str]:
         """Return the names of the members where the flag is set."""
@@ -261,14 +224,15 @@ class Policies:
         checks.check_params(policy, params, scales, networks, diverged)
         checks.check_stacked(tensors, networks, len(members))
         checks.check_config(config["config"], config["method"], radii, scales.action_low.shape[1])
+        method, run_config = checks.read_names(config["method"], config["config"])
         return Policies(
             policy=policy,
             params=params,
             scales=scales,
             members=members,
             shards=shards,
-            method=config["method"],
-            config=config["config"],
+            method=method,
+            config=run_config,
             curve=Curve(**curve) if curve else None,
             weighting_params=_under(tensors, "weighting/"),
         )
@@ -284,11 +248,3 @@ def policy_kind(policy: Policy) -> str:
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-
-
-def _ranges(seeds: list[int]) -> str:
-    """Return consecutive seeds as 0 … 9, others as a list."""
-    unique = list(dict.fromkeys(seeds))
-    if len(unique) > 2 and unique == list(range(unique[0], unique[0] + len(unique))):
-        return f"{unique[0]} … {unique[-1]}"
-    return ", ".join(map(str, unique))

@@ -50,13 +50,20 @@ class Export(ActingCommand):
         }
         ties = f"; {parity.undecided} more depend on rounding" if parity.undecided else ""
         output: list[RenderableType] = [
-            f"{policies.method}, member {self.member} ({policies.members[self.member].name}), "
+            f"{policies.method}, member {self.member} ({_about(policies, self.member)}), "
             f"act={self.act}: {_interface(policies)}",
             f"Largest difference to torch: {parity.difference:.2g} in the units of the action, on "
             f"{parity.inputs} inputs{ties}. Allowed: {TOLERANCE:g} of the action's range.",
             f"Written to {self.file}, {payload['bytes'] / 1000:.0f} kB.",
         ]
         return payload, output
+
+
+def _about(policies: Policies, index: int) -> str:
+    """Return what a member was trained with; its radius only where one was used."""
+    member = policies.members[index]
+    has_radius = policies.run_config.radius_from != "not used"
+    return member.name if has_radius else f"seed {member.seed}"
 
 
 def _interface(policies: Policies) -> str:
@@ -67,4 +74,5 @@ def _interface(policies: Policies) -> str:
     if not decides_by_chunk(policy):
         return f"obs {sizes[0]} → action {sizes[1]}"
     count = policy.horizon if policy.average_chunks else policy.execute
-    return f"obs {policy.history} × {sizes[0]} → actions {count} × {sizes[1]}"
+    how = ", to average with those of the steps before" if policy.average_chunks else ""
+    return f"obs {policy.history} × {sizes[0]} → actions {count} × {sizes[1]}{how}"

@@ -69,6 +69,12 @@ class Train(MethodCommand):
         payload["diverged"] = policies.names(policies.diverged)
         payload["final_loss"] = _final(policies, "loss")
         output: list[RenderableType] = [repr(policies)]
+        if policies.method != self.method:
+            kind = type(policies.policy).__name__
+            output.append(
+                f"  method   {policies.method}, not {self.method}: without --radius, a {kind} has "
+                "no counterfactuals"
+            )
         output += [f"  chosen   {text}" for text in _chosen(policies)]
         if settings.get("held_out"):
             from counterbc.experiments.plots import loss_figure

@@ -22,7 +22,7 @@ from counterbc.data.lags import lag_of
 from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import Radius
 from counterbc.errors import OptionError
-from counterbc.methods import Method, find_method
+from counterbc.methods import Method, find_method, without_counterfactuals
 from counterbc.policies import POLICIES
 from counterbc.selection.clusters import cluster_mean
 from counterbc.selection.doubts import (
@@ -104,7 +104,7 @@ def policy_defaults(
             "the policy chunk"
         )
     if radii is None and settings.radius == "auto":
-        settings, method = replace(settings, radius=0.0), replace(method, support=Demonstrated())
+        settings, method = replace(settings, radius=0.0), without_counterfactuals(method)
     fixed = replace(
         settings,
         steps=policy.steps if settings.steps == "auto" else settings.steps,
