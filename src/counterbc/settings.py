@@ -97,8 +97,8 @@ class Settings:
     names separated by commas, one for each action dimension, - for an absolute one. auto: what the
     data declare; none: nothing."""
     angles: str = "auto"
-    """The observed angles that are read as cosine and sine: names separated by commas. auto: the
-    policies flow and chunk detect angles that wrap; none: nothing."""
+    """The observed angles that are read as cosine and sine: names separated by commas. auto: what
+    the data declare, and those that wrap, which only flow and chunk detect; none: nothing."""
     steps: int | Literal["auto"] = limited_field("auto", *_COUNT_OR_AUTO)
     """Number of gradient steps, or auto, which chooses it by cross-validation on each dataset. The
     paper's is 10,000: 1000 epochs of 10. The policies flow and chunk fix it."""

@@ -13,6 +13,7 @@ import h5py
 import numpy as np
 import pytest
 
+from counterbc.acting.policies import Policies
 from counterbc.formats import load
 from tests.fixture_types import Call, CallJson
 
@@ -105,3 +106,38 @@ def test_bounds_are_declared_on_the_command_line(
     status, _, err = call("inspect", path, "--low", -1)
     assert status == 1
     assert "1 lower and 0 upper bounds for 2 action dimensions" in " ".join(err.split())
+
+
+def test_an_angle_is_declared_on_the_command_line_and_kept_by_a_conversion(
+    demo_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    angles = ("--angle", "state[1]", "--angle", "state[0]")
+    assert call_json("inspect", demo_file, *angles)["angles"] == ["state[0]", "state[1]"]
+    for name in ("a.npz", "a.hdf5"):
+        call_json("convert", demo_file, tmp_path / name, *angles[:2])
+        assert load(tmp_path / name).angles == ("state[1]",)
+    more = call_json("inspect", tmp_path / "a.npz", *angles[2:])
+    assert more["angles"] == ["state[0]", "state[1]"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("yaw", "'yaw' cannot be an angle: there is no such observation; give KEY[INDEX]"),
+     ("action[0]", "'action[0]' is an action; only observations can be declared angles")],
+)  # fmt: skip
+def test_what_is_no_angle_is_refused_in_one_sentence(
+    name: str, sentence: str, demo_file: Path, tmp_path: Path, call: Call
+) -> None:
+    for words in (("inspect",), ("convert", tmp_path / "a.npz"), ("train",)):
+        status, _, err = call(words[0], demo_file, *words[1:], "--angle", name)
+        assert (status, err.count("error:")) == (1, 1)
+        assert sentence in " ".join(err.split())
+
+
+def test_training_reads_a_declared_angle_as_cosine_and_sine(
+    demo_file: Path, tmp_path: Path, call: Call
+) -> None:
+    options = ("--angle", "state[1]", "--steps", 2, "--radius", 0.1, "--method", "bc")
+    status, _, err = call("train", demo_file, *options, "--out", tmp_path / "run")
+    assert status == 0, err
+    assert Policies.load(tmp_path / "run").scales.angles == (1,)

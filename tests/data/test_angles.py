@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from counterbc.data.angles import TURN, Angles, angle_dims, wrapped_angles
+from counterbc.data.angles import TURN, Angles, angle_dims, cos_and_sin, wrapped_angles
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import UniformNoise, demonstrate
@@ -88,3 +89,23 @@ def test_named_angles_are_found_and_others_are_detected_if_asked_for(make_demos:
     assert angle_dims(demos, "none", detect=True) == ()
     with pytest.raises(OptionError, match=r"unknown angle 'yaw'.*state\[0\]"):
         angle_dims(demos, "yaw", detect=False)
+
+
+def test_declared_angles_are_read_by_every_policy_unless_none_are_asked_for(
+    make_demos: Make,
+) -> None:
+    demos = replace(make_demos(), angles=("state[1]",))
+    assert angle_dims(demos, "auto", detect=False) == (1,)
+    assert angle_dims(demos, "state[0]", detect=False) == (0,)
+    assert angle_dims(demos, "none", detect=True) == ()
+
+
+def test_angles_become_cosine_and_sine_and_whole_turns_vanish(make_demos: Make) -> None:
+    demos = make_demos()
+    assert cos_and_sin(demos) is demos
+    plain = cos_and_sin(replace(demos, angles=("state[1]",)))
+    assert (plain.angles, plain.obs_shape) == ((), (demos.obs_shape[0] + 1,))
+    np.testing.assert_allclose(plain.obs[:, 1], np.cos(demos.obs[:, 1]), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(plain.obs[:, -1], np.sin(demos.obs[:, 1]), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(plain.obs[:, 0], demos.obs[:, 0])
+    np.testing.assert_array_equal(plain.action, demos.action)

@@ -31,6 +31,7 @@ def test_the_layout_in_memory_does_not_count() -> None:
         {"action_set": "ball"},
         {"actions_are": "taken"},
         {"relative": "agent"},
+        {"angles": (1,)},
     ],
 )
 def test_bounds_and_selection_count(change: dict[str, Any]) -> None:

@@ -135,7 +135,21 @@ def test_datasets_that_disagree_on_what_actions_are_relative_to_declare_nothing(
 def test_wrapped_angles_are_reported_by_name() -> None:
     angle = np.linspace(0, 20, 200)[:, None] % (2 * np.pi)
     demos = Demonstrations((Episode(angle, np.zeros((200, 1))),), obs_names=("heading",))
-    assert inspect_stream(Stream.of(demos)).wrapped_angles == ("heading",)
+    report = inspect_stream(Stream.of(demos))
+    assert (report.wrapped_angles, report.angles) == (("heading",), ())
+    (trap,) = [t for t in report.traps if t.kind == "wrapped angle"]
+    assert trap.step.startswith("declare it with --angle heading, and")
+    declared = replace(demos, angles=("heading",))
+    report = inspect_stream(Stream.of(declared))
+    assert (report.wrapped_angles, report.angles) == (("heading",), ("heading",))
+    assert not [t for t in report.traps if t.kind == "wrapped angle"]
+    assert report.fingerprint == declared.fingerprint()
+
+
+def test_a_dimension_that_one_of_several_files_declares_an_angle_is_one_in_all() -> None:
+    inspection = inspect(raw_episodes(), angles=("state[1]",))
+    inspection.add(replace(inspection.headers[0], angles=("state[0]",)), raw_episodes())
+    assert inspection.report().angles == ("state[0]", "state[1]")
 
 
 def inspect_stream(stream: Stream) -> InspectionReport:

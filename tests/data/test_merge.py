@@ -82,3 +82,8 @@ def test_a_merge_declares_only_what_all_its_parts_declare() -> None:
     assert merge([first, first]).relative == "state[0]"
     assert merge([first, last]).relative is None
     assert merge([first, plain("c.hdf5")]).relative is None
+
+
+def test_a_dimension_that_one_part_declares_an_angle_is_one_in_the_merge() -> None:
+    first, last = (plain(f"{name}.hdf5", angles=(name,)) for name in ("state[1]", "state[0]"))
+    assert merge([first, plain("c.hdf5"), last]).angles == ("state[0]", "state[1]")

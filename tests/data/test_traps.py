@@ -138,3 +138,15 @@ def test_an_action_that_is_rarely_used_is_not_called_saturated() -> None:
     (trap,) = report.traps
     assert (trap.kind, trap.dimensions) == ("rarely used action", ("action[1]",))
     assert "saturated" not in {p.kind for p in report.problems}
+
+
+def test_an_angle_in_degrees_and_an_action_that_wraps_are_noticed(cart: Demonstrations) -> None:
+    def heading(e: Episode) -> Array:
+        return (np.linspace(0, 20, len(e))[:, None] + e.obs[:, 3:]) % (2 * np.pi)
+
+    turning = with_obs(cart, lambda e: np.hstack([e.obs, np.rad2deg(heading(e))]))
+    (trap,) = traps(turning)
+    assert (trap.kind, trap.dimensions) == ("angle in degrees", ("state[4]",))
+    episodes = tuple(replace(e, action=heading(e) - np.pi) for e in cart.episodes)
+    turns = replace(cart, episodes=episodes, action_low=None, action_high=None)
+    assert "wrapped action" in kinds(turns)

@@ -57,6 +57,7 @@ def _dataset(
         "action_set": "ball",
         "actions_are": "taken",
         "relative": "position",
+        "angles": ("angle",),
         "action_names": ("left", "right"),
         "env_args": {"env_name": "Lift", "type": 1, "env_kwargs": {"control_freq": 50}},
         "masks": {"train": ("demo_1", "demo_0"), "empty": (), "absent": ("demo_7",)},
@@ -71,6 +72,7 @@ def assert_same(a: Demonstrations, b: Demonstrations) -> None:
     for field in (
         "actions_are",
         "relative",
+        "angles",
         "action_names",
         "obs_names",
         "obs_keys",

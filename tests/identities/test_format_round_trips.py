@@ -88,6 +88,8 @@ def test_keys_are_read_in_the_order_of_choice_with_their_names(format: str, tmp_
     subset = load(tmp_path / "demos", obs=["angle", "position"])
     assert subset.obs_names == ("angle", "x", "y")
     assert np.array_equal(subset.obs, small().obs[:, [2, 0, 1]])
+    assert subset.angles == ("angle",)
+    assert load(tmp_path / "demos", obs=["position"]).angles == ()
     with pytest.raises(FormatError, match=r"speed.*; allowed: "):
         load(tmp_path / "demos", obs=["speed"])
 

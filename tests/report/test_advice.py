@@ -87,10 +87,8 @@ def test_excluded_episodes_are_numbered_within_their_files(findings: Findings) -
 def test_several_goals_are_kept_apart_before_anything_is_trained(findings: Findings) -> None:
     names = tuple(e.name for e in findings.demos.episodes)
     two = Intents(names, np.eye(2)[np.arange(8) % 2], {})
-    options = replace(findings.options, angles=("state[1]",))
-    commands = parse_steps(
-        advice(replace(findings, intents=two, options=options), Inputs((ODD,), ("npz",)))
-    )
+    inputs = Inputs((ODD,), ("npz",), ("--angle", "state[1]"))
+    commands = parse_steps(advice(replace(findings, intents=two), inputs))
     first = commands[0]
     assert isinstance(first, IntentsCommand)
     assert first.angle == ("state[1]",)

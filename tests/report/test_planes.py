@@ -60,7 +60,7 @@ def test_two_components_hold_all_of_a_plane() -> None:
 def test_whole_turns_do_not_move_a_last_state() -> None:
     obs = np.array([[0.0, 0.0], [1.0, 0.5]])
     turned_obs = obs + np.array([0, 2 * np.pi])
-    demos = Demonstrations((Episode(obs, np.zeros((2, 1))), Episode(turned_obs, np.zeros((2, 1)))))
-    first, second = last_states(demos, ["state[1]"])
+    episodes = (Episode(obs, np.zeros((2, 1))), Episode(turned_obs, np.zeros((2, 1))))
+    first, second = last_states(Demonstrations(episodes, angles=("state[1]",)))
     np.testing.assert_allclose(first, second, atol=1e-6)
     np.testing.assert_allclose(first, [1, np.cos(0.5), np.sin(0.5)], atol=1e-6)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from counterbc.formats.stream import Stream
 
 Demos = Positional[tuple[Path, ...]]
-DATA_OPTIONS = ("obs", "action", "format", "trusted", "actions_are", "low", "high")
+DATA_OPTIONS = ("obs", "action", "format", "trusted", "actions_are", "low", "high", "angle")
 """How demonstrations are read; commands that are printed to paste repeat these options."""
 
 
@@ -49,6 +49,10 @@ class DataCommand(Command):
     high: UseAppendAction[tuple[float, ...]] = ()
     """Upper bound of the actions, like --low."""
 
+    angle: UseAppendAction[tuple[str, ...]] = ()
+    """Observation dimension that is an angle in radians, by name or as KEY[INDEX]; repeat it for
+    several. It is read as cosine and sine, so that full turns do not count."""
+
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
         from counterbc.data.censoring import ACTIONS_ARE
@@ -73,6 +77,8 @@ class DataCommand(Command):
             ).subset(mask)
             if self.low or self.high:
                 stream = stream.declare_bounds(self.low, self.high)
+            if self.angle:
+                stream = stream.declare_angles(self.angle)
             if self.actions_are is not None:
                 stream = stream.declare(self.actions_are)
             yield replace(stream, raw_episodes=_count_on_stderr(stream.raw_episodes, path.name))

@@ -94,6 +94,7 @@ def _summary(report: InspectionReport, model: Demonstrations, total: int) -> lis
         ("bounds", model.bounds),
         ("recorded", _recorded(report)),
         ("relative", report.relative),
+        ("angles", shorten(report.angles) or None),
         ("operators", _counts(report.operators) or "not recorded"),
         ("success", None if report.successes is None else f"{report.successes} episodes"),
         ("return", None if (mean := report.mean_return) is None else f"{mean:.2f} on average"),

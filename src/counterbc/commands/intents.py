@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from tyro.conf import UseAppendAction
 
 from counterbc.commands.command import Json, explained_lines, plain_table, suggestion
 from counterbc.commands.data_command import DataCommand, Demos
@@ -26,9 +25,6 @@ class IntentsCommand(DataCommand):
     """Files or folders of demonstrations; several are merged."""
     groups: int | None = None
     """Number of groups; by default the number that best explains held-out episodes."""
-    angle: UseAppendAction[tuple[str, ...]] = ()
-    """Name of an observation that is an angle in radians, so that full turns do not count; repeat
-    it for several. Observations that jump by a full turn are detected."""
     seed: int = 0
     """The seed of the folds and of the random features."""
     out: Path | None = None
@@ -57,7 +53,7 @@ class IntentsCommand(DataCommand):
         not_read = [text for s in streams for text in s.header.left_out]
         demos = merge([s.demonstrations() for s in streams])
         intents = find_intents(
-            demos, self.groups, angles=self.angle, seed=self.seed,
+            demos, self.groups, seed=self.seed,
             search=IntentSearch(**self.given_options("search")),
         )  # fmt: skip
         explained = explain_if_possible(demos)

@@ -12,6 +12,7 @@ import numpy as np
 from counterbc.data.arrays import Array
 from counterbc.data.bounds import ActionSet, bounds_text, checked_bounds, outside_bounds
 from counterbc.data.censoring import ActionsAre, check_actions_are
+from counterbc.data.dimensions import checked_angles, dims_of
 from counterbc.data.episode import Episode, check_agree, checked_selection
 from counterbc.data.fingerprint import dataset_fingerprint
 from counterbc.data.names import shorten
@@ -40,6 +41,8 @@ class Demonstrations:
     """Whether actions are those asked for, or those taken, cut at the bounds; None: unknown."""
     relative: str | None = None
     """What actions are relative to, as `relative_dims` reads it; None: nothing is declared."""
+    angles: tuple[str, ...] = ()
+    """Observation dimensions that are angles in radians, by name or as a part of a key."""
     action_names: tuple[str, ...] = ()
     obs_names: tuple[str, ...] = ()
     """One per dimension of a vector observation; empty for images."""
@@ -62,6 +65,7 @@ class Demonstrations:
         object.__setattr__(self, "episodes", episodes)
         object.__setattr__(self, "masks", {m: tuple(names) for m, names in self.masks.items()})
         self._fill_names()
+        object.__setattr__(self, "angles", checked_angles(self, self.angles))
         self._check_bounds()
         check_actions_are(self.actions_are)
         check_relative(self.relative)
@@ -95,10 +99,8 @@ class Demonstrations:
             raise DataError(f"{count} obs names for {shape[0]} obs dimensions; give one each")
 
     def _check_bounds(self) -> None:
-        bounds = checked_bounds(
-            self.action_low, self.action_high, self.action_set, self.action_size
-        )
-        if bounds is not None:
+        low, high, size = self.action_low, self.action_high, self.action_size
+        if (bounds := checked_bounds(low, high, self.action_set, size)) is not None:
             object.__setattr__(self, "action_low", bounds[0])
             object.__setattr__(self, "action_high", bounds[1])
 
@@ -180,6 +182,7 @@ class Demonstrations:
             action_set=self.action_set,
             actions_are=self.actions_are,
             relative=self.relative,
+            angles=dims_of(self, self.angles),
         )
 
     def __len__(self) -> int:
@@ -202,6 +205,7 @@ class Demonstrations:
             "bounds": self.bounds + (f"; {outside} actions outside" if outside else ""),
             "recorded": "" if self.actions_are is None else f"actions {self.actions_are}",
             "relative": self.relative or "",
+            "angles": ", ".join(self.angles),
             "operators": shorten(self.operators) or "not recorded",
             "success": f"{sum(successes)} of {len(successes)}" if successes else "",
             "return": "" if (r := self.mean_return) is None else f"{r:.2f} on average",

@@ -27,6 +27,7 @@ def dataset_fingerprint(
     action_set: str,
     actions_are: str | None = None,
     relative: str | None = None,
+    angles: tuple[int, ...] = (),
 ) -> str:
     """Return the hash of a dataset from the digest, operator and success of each episode.
 
@@ -41,4 +42,5 @@ def dataset_fingerprint(
     digest.update(action_set.encode())
     digest.update(b"taken" if actions_are == "taken" else b"")
     digest.update(b"" if relative in (None, "none") else f"relative {relative!r}".encode())
+    digest.update(f"angles {angles}".encode() if angles else b"")
     return digest.hexdigest()[:16]

@@ -17,6 +17,7 @@ from counterbc.data.angles import Angles
 from counterbc.data.arrays import Array
 from counterbc.data.censoring import ActionsAre
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.dimensions import dimension_text, dims_of
 from counterbc.data.episode import Episode
 from counterbc.data.fingerprint import dataset_fingerprint, episode_digest
 from counterbc.data.inspection_report import (
@@ -169,7 +170,14 @@ class Inspection:
             action_set=self.model.action_set,
             actions_are=self._actions_are,
             relative=self._relative,
+            angles=dims_of(self.model, self._angle_names),
         )
+
+    @property
+    def _angle_names(self) -> tuple[str, ...]:
+        """The observation dimensions that one of the datasets declares an angle."""
+        dims = {i for h in self.headers for i in dims_of(h, h.angles)}
+        return tuple(dimension_text(self.model, i) for i in sorted(dims))
 
     @property
     def _actions_are(self) -> ActionsAre | None:
@@ -188,7 +196,8 @@ class Inspection:
         if m.action_low is not None and m.action_high is not None:
             bounds = Bounds(tuple(m.action_low.tolist()), tuple(m.action_high.tolist()))
         action_targets = self._targets.detect()
-        angles = tuple(m.obs_names[i] for i in self._angles.detect())
+        angles = tuple(dimension_text(m, i) for i in self._angles.detect())
+        undeclared = [name for name in angles if name not in self._angle_names]
         has_rewards = self._returns and not self._unrewarded
         return InspectionReport(
             source=" + ".join(h.source for h in self.headers),
@@ -203,6 +212,7 @@ class Inspection:
             actions_outside_bounds=self._outside.pairs,
             actions_are=self._actions_are,
             relative=self._relative,
+            angles=self._angle_names,
             operators=self._operator_counts(),
             successes=sum(successes) if successes else None,
             mean_return=float(np.mean(self._returns)) if has_rewards else None,
@@ -217,7 +227,7 @@ class Inspection:
             action_targets=action_targets,
             suggested_relative=self._suggested_relative(action_targets),
             wrapped_angles=angles,
-            traps=self._traps.detect(action_targets, angles, self.obs, self.action),
+            traps=self._traps.detect(action_targets, undeclared, self.obs, self.action),
             idle_after=self._idle.after,
             problems=tuple(self.problems()),
             fingerprint=self.fingerprint(),

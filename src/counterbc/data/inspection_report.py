@@ -203,6 +203,8 @@ class InspectionReport:
     relative: str | None
     """What the data declare their actions to be relative to; None where they declare nothing, or
     where datasets differ."""
+    angles: tuple[str, ...]
+    """Observation dimensions that the data declare to be angles."""
     operators: Mapping[str, int]
     """Episodes of each operator, and 0 for one that a file only names."""
     successes: int | None

@@ -10,6 +10,7 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.dimensions import dimension_text, dims_of
 from counterbc.errors import DataError
 
 
@@ -20,7 +21,7 @@ def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
     collide, also in masks. Names in a mask that its dataset does not contain are dropped, because
     they could match an episode of another dataset. Datasets with different rates give one without
     a rate, and those that declare different things about their actions give one that declares
-    nothing.
+    nothing. A dimension that one of them declares an angle is one in all.
     """
     if not datasets:
         raise DataError("nothing to merge; give at least one dataset")
@@ -55,6 +56,7 @@ def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
         rate=first.rate if len({d.rate for d in datasets}) == 1 else None,
         actions_are=first.actions_are if len({d.actions_are for d in datasets}) == 1 else None,
         relative=first.relative if len({d.relative for d in datasets}) == 1 else None,
+        angles=tuple(dimension_text(first, i) for d in datasets for i in dims_of(d, d.angles)),
         source=" + ".join(d.source or "memory" for d in datasets),
         selected=None if all(d.selected is None for d in datasets) else np.concatenate(pairs),
     )

@@ -76,6 +76,7 @@ class Header:
     action_set: ActionSet = "box"
     actions_are: ActionsAre | None = None
     relative: str | None = None
+    angles: tuple[str, ...] = ()
     action_names: tuple[str, ...] = ()
     obs_names: tuple[str, ...] = ()
     obs_keys: tuple[tuple[str, int], ...] = ()

@@ -15,28 +15,27 @@ A text names the observation dimension of each action dimension, in order, separ
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from counterbc.data.names import shorten
+from counterbc.data.dimensions import (
+    Named,
+    dimension_text,
+    dims_of_key,
+    existing_dims,
+    find_dims,
+    is_word,
+)
 from counterbc.errors import DataError, OptionError
 
 ABSOLUTE = -1
 """The place of an action dimension that is relative to nothing."""
 _KEY_INSTEAD = "name it by its key, such as state[0]"
-_PART = re.compile(r"(.+)\[(\d+)(?:(:)(\d+))?\]")  # key[3] or key[0:3]
 
 
-class Named(Protocol):
-    """A dataset or its header, with a name for each dimension."""
+class Declaring(Named, Protocol):
+    """A dataset or its header, which may declare what its actions are relative to."""
 
-    @property
-    def action_names(self) -> tuple[str, ...]: ...
-    @property
-    def obs_names(self) -> tuple[str, ...]: ...
-    @property
-    def obs_keys(self) -> tuple[tuple[str, int], ...]: ...
     @property
     def relative(self) -> str | None: ...
 
@@ -50,7 +49,7 @@ def check_relative(value: object) -> None:
         )
 
 
-def relative_dims(demos: Named, relative: str) -> tuple[int, ...]:
+def relative_dims(demos: Declaring, relative: str) -> tuple[int, ...]:
     """Return for each action dimension the observation dimension that it is relative to.
 
     An absolute dimension has −1, and if all are absolute the result is empty. `relative` is a text
@@ -66,7 +65,7 @@ def relative_dims(demos: Named, relative: str) -> tuple[int, ...]:
         raise _refusal(
             text,
             f"that is {_count(dims, 'observation')} for {_count(demos.action_names, 'action')}",
-            f"name one for each action and - for an absolute one; {_existing(demos)}",
+            f"name one for each action and - for an absolute one; {existing_dims(demos)}",
         )
     return tuple(dims) if max(dims) > ABSOLUTE else ()
 
@@ -74,20 +73,9 @@ def relative_dims(demos: Named, relative: str) -> tuple[int, ...]:
 def relative_text(demos: Named, dims: Sequence[int]) -> str:
     """Return a text that `relative_dims` turns into these dimensions: a key, or names."""
     for key in dict(demos.obs_keys):
-        if _is_word(key) and _dims_of_key(demos, key) == list(dims):
+        if is_word(key) and dims_of_key(demos, key) == list(dims):
             return key
-    keys = [(key, i) for key, width in demos.obs_keys for i in range(width)]
-    return ",".join(_entry(demos, dim, *keys[dim]) if dim > ABSOLUTE else "-" for dim in dims)
-
-
-def _entry(demos: Named, dim: int, key: str, index: int) -> str:
-    name = demos.obs_names[dim]
-    is_clear = _is_word(name) and demos.obs_names.count(name) == 1
-    return name if is_clear and _dims(demos, name, name) == [dim] else f"{key}[{index}]"
-
-
-def _is_word(name: str) -> bool:
-    return name.strip() == name and name not in ("", "-", "none", "auto") and "," not in name
+    return ",".join(dimension_text(demos, dim) if dim > ABSOLUTE else "-" for dim in dims)
 
 
 def _entries(demos: Named, text: str) -> list[str]:
@@ -100,44 +88,19 @@ def _dims(demos: Named, text: str, entry: str) -> list[int]:
     """Return the observation dimensions that one entry stands for."""
     if entry == "-":
         return [ABSOLUTE]
-    if (in_key := _dims_of_key(demos, entry)) is not None:
-        return in_key
+    if (dims := find_dims(demos, entry)) is not None:
+        return dims
     names = demos.obs_names
     if names.count(entry) > 1:
         raise _refusal(text, f"{names.count(entry)} dimensions are named {entry!r}", _KEY_INSTEAD)
-    if entry in names:
-        return [names.index(entry)]
     begins = [i for i, name in enumerate(names) if entry and name.startswith(entry)]
     if not begins:
-        raise _refusal(text, f"there is no {entry!r}", _existing(demos))
+        raise _refusal(text, f"there is no {entry!r}", existing_dims(demos))
     return begins
-
-
-def _dims_of_key(demos: Named, entry: str) -> list[int] | None:
-    """Return the dimensions of a whole key or of a part of one; None for anything else."""
-    end, spans = 0, {}
-    for key, width in demos.obs_keys:
-        spans[key] = range(end, end + width)
-        end += width
-    if entry in spans:
-        return list(spans[entry])
-    part = _PART.fullmatch(entry)
-    if part is None or part[1] not in spans or entry in demos.obs_names:
-        return None
-    key, first, colon, last = part.groups()
-    begin, stop = int(first), int(last) if colon else int(first) + 1
-    if not begin < stop <= len(spans[key]):
-        return None
-    return list(spans[key][begin:stop])
 
 
 def _count(dims: Sequence[object], noun: str) -> str:
     return f"{len(dims)} {noun} dimension{'' if len(dims) == 1 else 's'}"
-
-
-def _existing(demos: Named) -> str:
-    keys = [f"{key} ({width})" for key, width in demos.obs_keys]
-    return f"keys: {shorten(keys)}; dimensions: {shorten(demos.obs_names, 12)}"
 
 
 def _refusal(text: str, reason: str, allowed: str) -> OptionError:

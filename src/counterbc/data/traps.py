@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from counterbc.data.angles import DEGREES, Angles
 from counterbc.data.bounds import RARE, rarely_used
 from counterbc.data.copies import Copies, Copy
 from counterbc.data.delays import Delays
@@ -79,12 +80,16 @@ class Traps:
     def __init__(self, model: Demonstrations) -> None:
         self._model = model
         self._copies, self._delays, self._frozen = Copies(model), Delays(model), Frozen()
-        self._rare = Rare(model)
+        self._rare, self._turns = Rare(model), Angles(model.action_size)
+        self._degrees = Angles(len(model.obs_names), DEGREES)
 
     def see(self, r: RawEpisode) -> None:
         """Add an episode."""
         for check in (self._copies, self._delays, self._frozen, self._rare):
             check.see(r)
+        self._turns.add(r.action)
+        if self._model.obs_names:
+            self._degrees.add(r.obs)
 
     def detect(
         self,
@@ -100,6 +105,8 @@ class Traps:
             *self._late(copies),
             *self._still(),
             *(_angle(name) for name in angles),
+            *(_degrees(self._model.obs_names[i]) for i in self._degrees.detect()),
+            *(_turning(self._model.action_names[i]) for i in self._turns.detect()),
             *self._rare.detect(action),
             *_unused("action", self._model.action_names, action),
             *_unused("observation", self._model.obs_names, obs),
@@ -178,7 +185,26 @@ def _angle(name: str) -> Trap:
         kind="wrapped angle",
         dimensions=(name,),
         text=f"{name} is an angle that jumps by a full turn, so equal poses look far apart",
-        step=f"train with --angles {shlex.quote(name)}, which reads it as cosine and sine",
+        step=f"declare it with --angle {shlex.quote(name)}, and it is read as cosine and sine",
+    )
+
+
+def _degrees(name: str) -> Trap:
+    return Trap(
+        kind="angle in degrees",
+        dimensions=(name,),
+        text=f"{name} is an angle in degrees that jumps by a full turn",
+        step="convert it to radians, and declare it with --angle",
+    )
+
+
+def _turning(name: str) -> Trap:
+    return Trap(
+        kind="wrapped action",
+        dimensions=(name,),
+        text=f"{name}: the action is an angle that jumps by a full turn, so the mean of two "
+        "actions on either side of the jump points the opposite way",
+        step="record its cosine and sine, or by how much to turn",
     )
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from counterbc.data.angles import wrapped_angles
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.dimensions import dimension_text, dims_of, find_dims
 from counterbc.diagnosis.intent_ends import (
     EndData,
     are_goals,
@@ -126,7 +127,7 @@ def find_intents(
     """Return groups of episodes with the same goal; `groups` fixes their number.
 
     `angles` names observations that are angles in radians. They are read as cosine and sine, so
-    that whole turns do not matter. Observations that jump by a whole turn are, too.
+    that whole turns do not matter. So are declared angles, and those that jump by a whole turn.
     """
     count = search.max_groups if groups is None else groups
     if count < 1:
@@ -234,22 +235,23 @@ def _end_data(
 
 
 def _angle_names(demos: Demonstrations, angles: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of observations that are angles: these, and those that wrap."""
+    """Return the observations that are angles: these, those declared, and those that wrap."""
     if len(demos.obs_shape) != 1:
         raise DataError(
             f"obs are images of shape {demos.obs_shape}; intents are found in vectors: choose "
             "observation keys that are"
         )
     for name in angles:
-        if name not in demos.obs_names:
+        if find_dims(demos, name) is None:
             raise unknown("observation", name, demos.obs_names)
-    return tuple(dict.fromkeys([*angles, *(demos.obs_names[i] for i in wrapped_angles(demos))]))
+    dims = {*dims_of(demos, [*angles, *demos.angles]), *wrapped_angles(demos)}
+    return tuple(dimension_text(demos, dim) for dim in sorted(dims))
 
 
 def _states(demos: Demonstrations, angles: Sequence[str]) -> list[Array]:
     """Return standardized observations of each episode, angles as cosine and sine: (T, S) each."""
     obs = demos.obs.astype(np.float64)
-    is_angle = np.isin(demos.obs_names, list(angles))
+    is_angle = np.isin(np.arange(obs.shape[1]), dims_of(demos, angles))
     turns = obs[:, is_angle]
     flat = np.concatenate([obs[:, ~is_angle], np.cos(turns), np.sin(turns)], axis=1)
     ends = np.cumsum([len(e) for e in demos.episodes])

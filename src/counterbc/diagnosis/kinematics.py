@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from counterbc.data.angles import cos_and_sin
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 
@@ -46,6 +47,7 @@ def kinematics(path: Array, action: Array, typical_step: float) -> dict[str, flo
 
 def paths(demos: Demonstrations) -> tuple[list[Array], float]:
     """Return the scaled observations of each episode, and the dataset's median step."""
+    demos = cos_and_sin(demos)
     spread = demos.obs.std(0, dtype=np.float64)
     scaled = [e.obs / np.where(spread > 0, spread, 1) for e in demos.episodes]
     steps = [np.linalg.norm(np.diff(p, axis=0), axis=1) for p in scaled if len(p) > 1]

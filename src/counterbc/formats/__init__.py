@@ -135,7 +135,7 @@ def open_stream(
     if action is not None and len(signature(stream_of).parameters) < 3:
         raise OptionError(f"the format {name} cannot choose actions; leave --action out")
     with trusting(trusted), boundary(path):
-        return stream_of(path, *keys).guarded(path, trusted)
+        return stream_of(path, *keys).with_known_angles().guarded(path, trusted)
 
 
 def save(

@@ -6,6 +6,7 @@
 | action_low, action_high, action_set, action_names | the action space |
 | actions_are | whether actions are those asked or taken; null where unknown |
 | relative | what actions are relative to; null where nothing is declared |
+| angles | observation dimensions that are angles in radians |
 | obs_keys, obs_names, rate, masks | as in `Demonstrations` |
 | episodes | for each episode: name, length, operator, success |
 | episodes: reward | whether the data store it; the numbers if the data have no column for it |
@@ -99,6 +100,7 @@ def extras_json(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any
         "action_set": header.action_set,
         "actions_are": header.actions_are,
         "relative": header.relative,
+        "angles": header.angles,
         "action_names": header.action_names,
         "obs_keys": header.obs_keys,
         "obs_names": header.obs_names,
@@ -158,6 +160,7 @@ def read_extras(values: Mapping[str, Any], label: str) -> Extras:
             "action_set": json_files.entry(values, "action_set", str, label),
             "actions_are": values.get("actions_are"),
             "relative": values.get("relative"),
+            "angles": json_files.texts({"angles": [], **values}, "angles", label),
             "action_names": json_files.texts(values, "action_names", label),
             "rate": None if values.get("rate") is None else json_files.rate(values, "rate", label),
             "masks": {m: json_files.texts(masks, m, label) for m in masks},

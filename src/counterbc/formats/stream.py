@@ -27,6 +27,7 @@ import numpy as np
 from counterbc.data.bounds import checked_bounds
 from counterbc.data.censoring import check_actions_are
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.dimensions import known_angles
 from counterbc.data.episode import Episode, check_agree
 from counterbc.data.raw_episode import Header, RawEpisode, raw_episodes, selection
 from counterbc.data.relative import check_relative, relative_dims
@@ -57,6 +58,11 @@ class Stream:
         Unless the file is `trusted`, its memory and time are bounded.
         """
         return replace(self, raw_episodes=_guard(self.raw_episodes, path, trusted))
+
+    def with_known_angles(self) -> Stream:
+        """Return this stream without angles of its file that are not among the observations."""
+        header = self.header
+        return replace(self, header=replace(header, angles=known_angles(header, header.angles)))
 
     def demonstrations(self) -> Demonstrations:
         """Read all episodes into memory and check them."""
@@ -159,6 +165,11 @@ class Stream:
         checked_bounds(bounds[0], bounds[1], self.header.action_set, size)
         header = replace(self.header, action_low=bounds[0], action_high=bounds[1])
         return Stream(header, chain(begin, self.raw_episodes))
+
+    def declare_angles(self, angles: Sequence[str]) -> Stream:
+        """Return this stream with observations that are angles, besides those of its file."""
+        header = replace(self.header, angles=(*self.header.angles, *angles))
+        return replace(self, header=header)
 
     def declare_relative(self, relative: str) -> Stream:
         """Return this stream with what its actions are relative to, whatever its file declares."""

@@ -88,14 +88,13 @@ def _explain_more(findings: Findings, inputs: Inputs) -> Iterator[Step]:
 def _separate_goals(findings: Findings, inputs: Inputs) -> Iterator[Step]:
     if _goals(findings) < 2:
         return
-    angles = [word for name in findings.options.angles for word in ("--angle", name)]
     yield Step(
         "Keep the goals apart",
         f"One policy would average {_goals(findings)} goals. This writes a copy in which each "
         "observation also holds the goal of its episode, and trains on it. Scores are more precise "
         "if the goals are known, so make a report of the copy.",
         (
-            inputs.command("intents", *angles, "--condition", "--out", "goals.hdf5"),
+            inputs.command("intents", "--condition", "--out", "goals.hdf5"),
             "counterbc train goals.hdf5 --seeds 10 --out run-goals",
             "counterbc report goals.hdf5 --out report-goals.html",
         ),

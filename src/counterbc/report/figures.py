@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from counterbc.data.demonstrations import Demonstrations
@@ -147,7 +149,7 @@ def gain_figure(intents: Intents) -> Markup:
 
 def groups_figure(findings: Findings, intents: Intents) -> Markup:
     """Return where the episodes of each group end."""
-    last = last_states(findings.demos, findings.options.angles)
+    last = last_states(replace(findings.demos, angles=intents.angles))
     plane, _ = principal_plane(last)
     at = plane.of(last)  # (E, 2)
     axes = Axes(span(at[:, 0]), span(at[:, 1]), height=260)

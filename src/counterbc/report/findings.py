@@ -19,7 +19,7 @@ from counterbc.data.radii import Radius
 from counterbc.data.raw_episode import Header, raw_episodes
 from counterbc.diagnosis.intents import Intents, find_intents
 from counterbc.diagnosis.meaning import Meaning, meaning
-from counterbc.errors import CounterBCError, InfeasibleActions, OptionError, unknown
+from counterbc.errors import CounterBCError, InfeasibleActions, OptionError
 from counterbc.selection.explained import explain_if_possible
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusSearch, choose_radius
@@ -46,8 +46,6 @@ class ReportOptions:
     """Score episodes and operators, which takes longest."""
     intents: bool = True
     """Look for groups of episodes with different goals."""
-    angles: tuple[str, ...] = field(default=(), metadata={"option": "angle"})
-    """Name of an observation that is an angle in radians, for the goals; repeat it for several."""
     device: str | None = None
     kernel: str = Settings.kernel
     """What computes the training steps."""
@@ -135,9 +133,6 @@ def find(
     """Examine datasets as one; `watch` gets the title of each stage without a progress bar."""
     demos, stages = merge(datasets), _Stages()
     progress, titles = watch is not None, watch or (lambda _: nullcontext())
-    for name in options.angles:
-        if name not in demos.obs_names:
-            raise unknown("observation", name, demos.obs_names)
     with titles("looking for problems"):
         inspection = Inspection()
         inspection.add(Header.of(demos), raw_episodes(demos))
@@ -153,7 +148,7 @@ def find(
         scores = None
     with titles("looking for goals") if options.intents else nullcontext():
         intents = stages.attempt(
-            "intents", lambda: find_intents(demos, angles=options.angles),
+            "intents", lambda: find_intents(demos),
             None if options.intents else "goals were not asked for",
         )  # fmt: skip
     return Findings(

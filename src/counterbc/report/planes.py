@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from counterbc.data.angles import cos_and_sin
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 
@@ -58,12 +58,9 @@ def principal_plane(obs: Array) -> tuple[Plane, float]:
     return Plane((names[0], names[1]), turn, centre), float(shares[:2].sum())
 
 
-def last_states(demos: Demonstrations, angles: Sequence[str] = ()) -> Array:
+def last_states(demos: Demonstrations) -> Array:
     """Return the last observation of each episode, angles as cosine and sine: (E, S)."""
-    last = np.array([e.obs[-1] for e in demos.episodes], float)
-    is_angle = np.isin(demos.obs_names, list(angles))
-    turns = last[:, is_angle]
-    return np.concatenate([last[:, ~is_angle], np.cos(turns), np.sin(turns)], axis=1)
+    return np.array([e.obs[-1] for e in cos_and_sin(demos).episodes], float)
 
 
 def _columns(demos: Demonstrations, pair: tuple[int, int], holds_actions: bool = False) -> Plane:

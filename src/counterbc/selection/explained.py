@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import torch
 
+from counterbc.data.angles import cos_and_sin
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.scaling import scaled_actions
@@ -97,8 +98,8 @@ class _Steps:
     def __init__(self, demos: Demonstrations, folds: Folds) -> None:
         self.folds, self.starts = folds, demos.starts
         self.action = scaled_actions(demos, demos.action.astype(np.float64))  # (n, A)
-        vectors = demos.obs if len(demos.obs_shape) == 1 else readings(demos.obs)[0]
-        self.obs = vectors.astype(np.float64)  # (n, S)
+        obs = cos_and_sin(demos).obs
+        self.obs = (obs if obs.ndim == 2 else readings(obs)[0]).astype(np.float64)  # (n, S)
         self.cluster = episode_clusters(demos, _STRETCH)
 
     def back(self, values: Array, steps: int) -> Array:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
+from counterbc.data.angles import cos_and_sin
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode
@@ -126,7 +127,7 @@ def lag_errors(
     smallest that is as good as the best. `lags` are tried instead if given. `on_lag` is called with
     the error of each lag.
     """
-    longest = search.lags(demos)[-1]
+    longest, demos = search.lags(demos)[-1], cos_and_sin(demos)
     with one_thread():
         models = _LagModels(demos, search, device, history, on_lag)
         errors = models.errors(lags or coarse_lags(longest))

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.stats import t as student_t
 
 from counterbc.acting.intervals import holm
+from counterbc.data.angles import cos_and_sin
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import answer_states
@@ -197,7 +198,7 @@ class _Pairs:
         pairs, start = demos.learned, demos.starts[demos.learned]
         number = [demos.operators.index(str(e.operator)) for e in demos.episodes]
         operator = np.repeat(number, [len(e) for e in demos.episodes])[pairs]
-        obs, action = (x[pairs].astype(np.float64) for x in (demos.obs, demos.action))
+        obs, action = (x[pairs].astype(np.float64) for x in (cos_and_sin(demos).obs, demos.action))
         return _Pairs(
             obs, scaled_actions(demos, action), operator, start, pairs - start,
             shared_states(obs, operator, start),

@@ -7,9 +7,9 @@
 | mask/<name> | | byte strings: the names of a subset of the demos |
 
 What robomimic has no place for is in attributes and a dataset that robomimic ignores. On `data`:
-written_by, action_low, action_high, action_set, actions_are, relative, action_names, obs_names,
-obs_keys, rate. On a demo: name, operator, success and the dataset `selected`. A file with
-`written_by` is trusted; in any other file bounds, rate and operators follow robomimic's own
+written_by, action_low, action_high, action_set, actions_are, relative, angles, action_names,
+obs_names, obs_keys, rate. On a demo: name, operator, success and the dataset `selected`. A file
+with `written_by` is trusted; in any other file bounds, rate and operators follow robomimic's own
 conventions.
 
 Without a choice of observation keys, all low-dimensional keys are joined in sorted order and images

@@ -70,6 +70,7 @@ def read_layout(
         **_read_action(data, first, env_args, foreign, actions, path),
         obs_names=() if image else _read_obs_names(data, key_widths, keys, path),
         obs_keys=() if image else tuple(zip(keys, widths, strict=True)),
+        angles=_read_list(data, "angles", path),
         rate=_read_rate(data, env_args, foreign, path),
         env_args=env_args,
         masks={m: tuple(names.get(n, n) for n in members) for m, members in masks.items()},

@@ -62,6 +62,8 @@ def _write_header(data: h5py.Group, header: Header, env_args: str) -> None:
         data.attrs["action_set"] = header.action_set
     for key in ("action_names", "obs_names", "obs_keys"):
         data.attrs[key] = json.dumps(getattr(header, key))
+    if header.angles:
+        data.attrs["angles"] = json.dumps(header.angles)
     if header.actions_are is not None:
         data.attrs["actions_are"] = header.actions_are
     if header.relative is not None:
