@@ -125,3 +125,11 @@ def test_a_method_is_found_by_name_or_value() -> None:
 def test_fewer_than_one_shard_or_round_is_refused(sizes: dict[str, int]) -> None:
     with pytest.raises(OptionError, match="both must be 1 or more"):
         Method(**sizes)  # type: ignore[arg-type]  # only the sizes are given
+
+
+def test_methods_that_are_bc_at_zero_radius_keep_their_policy_and_networks_there() -> None:
+    many = replace(METHODS["posterior"], shards=4, disjoint=False)
+    assert many.at_zero_radius() == replace(METHODS["bc"], shards=4, disjoint=False)
+    assert METHODS["counter-bc"].at_zero_radius() == METHODS["bc"]
+    others = set(METHODS) - {"counter-bc", "posterior"}
+    assert all(METHODS[name].at_zero_radius() == METHODS[name] for name in others)

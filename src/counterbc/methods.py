@@ -41,6 +41,14 @@ class Method:
                 f"shards is {self.shards}, rounds {self.rounds}; both must be 1 or more"
             )
 
+    def at_zero_radius(self) -> Method:
+        """Return the method that this one is where Δ = 0: BC, or itself.
+
+        Trained as BC, a policy is BC's to the bit, and no rounding of equal weights adds up.
+        """
+        is_bc = self.support.shrinks and self.weighting.equals_bc() and self.rounds == 1
+        return replace(self, support=Demonstrated(), weighting=Uniform()) if is_bc else self
+
 
 METHODS: dict[str, Method] = {
     "bc": Method(),

@@ -17,7 +17,7 @@ from counterbc.settings import Settings
 from counterbc.training.network_stack import View, initial, split
 from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import plan_view
-from counterbc.weightings import PolicyLikelihood
+from counterbc.weightings import Pairs, PolicyLikelihood
 from tests.fixture_types import Make
 
 every_method = pytest.mark.parametrize("method", list(METHODS))
@@ -224,3 +224,21 @@ def test_a_closed_form_holds_for_the_class_that_declares_it_and_not_for_what_is_
     assert not MixedLikelihood().uses_closed_form(7)
     assert HalfInClosedForm().uses_closed_form(7)
     assert not HalfInClosedForm().uses_closed_form(8)
+
+
+@dataclass(frozen=True)
+class FittedLikelihood(PolicyLikelihood):
+    """The weights of Counter-BC, after something was fitted to the pairs."""
+
+    def fit(self, pairs: Pairs) -> Params:
+        return {"mean": pairs["action"].mean(-2)}
+
+
+def test_only_weightings_whose_single_weight_is_1_equal_bc_where_nothing_else_could_be_meant() -> (
+    None
+):
+    names = {name for name, method in METHODS.items() if method.weighting.equals_bc()}
+    assert names == {"bc", "bc-rnn", "counter-bc", "posterior"}
+    assert RenamedLikelihood().equals_bc()
+    assert not MixedLikelihood().equals_bc()
+    assert not FittedLikelihood().equals_bc()

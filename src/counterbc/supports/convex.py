@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -22,6 +23,8 @@ class Convex(Support):
     the interval that C(s, a) ∩ A leaves it (Gibbs sampling), so it also works in a corner of 28
     dimensions, where rejection accepts nothing.
     """
+
+    shrinks: ClassVar[bool] = True
 
     def _plan(self, feasible: Feasible) -> tuple[int, int]:
         """Return the numbers of tries and of sweeps."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -22,6 +23,7 @@ class Metric(Support):
     inside.
     """
 
+    shrinks: ClassVar[bool] = True
     distance: Callable[[Tensor, Tensor], Tensor] = lambda a, b: (a - b).norm(dim=-1)
     reach: float = 1.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -21,6 +22,8 @@ class Normal(Support):
     demonstrated actions, given what was meant: they are distributed as p(a|a'). Δ is the scale of
     the noise and not an edge. A draw that is infeasible four times is projected to A.
     """
+
+    shrinks: ClassVar[bool] = True
 
     def draws(self, action_size: int, feasible: Feasible) -> int:
         return self._tries(feasible) * self._numbers(action_size)

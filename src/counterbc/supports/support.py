@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -16,6 +17,8 @@ from counterbc.errors import OptionError
 class Support(ABC):
     """A set C(s, a) that places `count` counterfactuals per pair, uniform in C(s, a) ∩ A."""
 
+    shrinks: ClassVar[bool] = False
+    """Whether C(s, a) = {a} where Δ is 0 in every dimension."""
     count: int = 50
 
     def __post_init__(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
@@ -37,13 +39,25 @@ class Counterfactuals:
         """
         self.support, self.feasible, self.nets = support, feasible, nets
         self.action, self.radius, self.resample = action, radius, resample
+        self.memory = memory
         self.horizon, size = horizon, action.shape[1] // horizon
         self.numbers = horizon * support.draws(size, feasible)
         self.rows = torch.arange(len(radius), device=radius.device).unsqueeze(1)
         numbers = nets.pairs.numel() * action.shape[1] * (1 + support.count)
         fits = numbers * action.element_size() <= memory * 2**30
-        keep = support.count > 0 and not resample and fits
-        self.table = self._fill() if keep else None  # (N · n, A, M): samples last is faster
+        self.in_memory = support.count > 0 and not resample and fits
+
+    @cached_property
+    def table(self) -> Tensor | None:
+        """The actions of all pairs where they are kept, (N · n, A, M): samples last is faster."""
+        return self._fill() if self.in_memory else None
+
+    def some(self, index: Tensor, support: Support) -> Counterfactuals:
+        """Return C(s, a) of some of the networks, by this support."""
+        return Counterfactuals(
+            support, self.feasible, self.nets.some(index), self.action, self.radius[index],
+            memory=self.memory, resample=self.resample, horizon=self.horizon,
+        )  # fmt: skip
 
     def at(self, pairs: Tensor, position: Tensor, epoch: Tensor) -> Tensor:
         """Return the actions of C(s, a) at pairs (N, B) and their positions: (N, B, M, A)."""

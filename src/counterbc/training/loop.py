@@ -21,6 +21,7 @@ from counterbc.training import checkpoints
 from counterbc.training.batches import Batches
 from counterbc.training.network_stack import NetworkStack, View
 from counterbc.training.progress import Progress
+from counterbc.training.stack_parts import StackParts
 
 _POINTS = 100  # of a loss curve
 _SAVE_EVERY = 30.0  # seconds
@@ -62,11 +63,14 @@ class Loop:
     ) -> None:
         """`snapshots` are steps of the last round at which the parameters are kept."""
         self.view, self.held_out, self.settings = view, held_out, settings
+        if held_out is not None and len(held_out.parts) == 1:
+            self.held_out = held_out.parts[0][1]
         self.fresh, self.method, self.out, self.progress = fresh, view.method, out, progress
         batch = settings.batch_size(int(view.nets.lengths.min()))
         self.batches = Batches(view.nets, batch)
-        self.case = view.case(batch)
-        self.kernel = choose_kernel(settings.kernel, self.case)
+        self.cases = [part.case(batch) for _, part in view.parts]
+        self.kernels = [choose_kernel(settings.kernel, case) for case in self.cases]
+        self.kernel_name = " and ".join(dict.fromkeys(k.name for k in self.kernels))
         self.interval = max(1, settings.step_count // _POINTS)
         self.block = min(self.interval, max(1, _BLOCK // (len(view.nets.pairs) * batch)))
         self.points: dict[int, tuple[Tensor, Tensor]] = {}
@@ -80,7 +84,7 @@ class Loop:
         steps, rounds = self.settings.step_count, self.method.rounds
         total_step = 0 if state is None else self._done(state)
         params: Params | None = None
-        self.progress.start(total_step, steps * rounds, self.kernel.name)
+        self.progress.start(total_step, steps * rounds, self.kernel_name)
         try:
             with Interrupt() as interrupt:
                 for round_ in range(total_step // steps, rounds):
@@ -94,20 +98,28 @@ class Loop:
 
     def _start_round(
         self, round_: int, before: Params | None, state: dict[str, Tensor] | None
-    ) -> NetworkStack:
+    ) -> NetworkStack | StackParts:
         for view in (self.view, self.held_out):
             if view is not None:
                 view.update_columns(before, self.method.shards)
         fresh = self.fresh(self.view, round_)
         rate = self.settings.rate(self.method.policy)
-        networks = NetworkStack(self.view, fresh, rate, self.case, self.kernel)
+        parts = zip(self.view.parts, self.cases, self.kernels, strict=True)
+        stacks = [
+            NetworkStack(view, {k: v[rows] for k, v in fresh.items()}, rate, case, kernel)
+            for (rows, view), case, kernel in parts
+        ]
+        rows = [rows for rows, _ in self.view.parts]
+        networks = stacks[0] if len(stacks) == 1 else StackParts(stacks, rows)
         if state is not None:
             with self._reading_state():
                 self._check_state(networks, state)
                 self._restore(networks, state)
         return networks
 
-    def _round(self, networks: NetworkStack, round_: int, step: int, interrupt: Interrupt) -> None:
+    def _round(
+        self, networks: NetworkStack | StackParts, round_: int, step: int, interrupt: Interrupt
+    ) -> None:
         steps = self.settings.step_count
         while step < steps:
             ends = [s for s in self.snapshot_steps if s > step] + [steps]
@@ -131,7 +143,7 @@ class Loop:
         hint = "" if self.out is None else "; to resume, give the same options and --resume"
         return f"stopped at step {total_step} of {total}{hint}"
 
-    def _record(self, networks: NetworkStack, total_step: int, step: int) -> None:
+    def _record(self, networks: NetworkStack | StackParts, total_step: int, step: int) -> None:
         """Update progress, diverged members and, at some steps, the loss curve."""
         self.progress.update(total_step, networks.loss)
         for net in torch.nonzero(~networks.loss.isfinite()).flatten().tolist():
@@ -153,7 +165,7 @@ class Loop:
         assert loss is not None
         return Curve(torch.tensor(list(self.points)), loss, held_out)
 
-    def _save(self, networks: NetworkStack, total_step: int) -> None:
+    def _save(self, networks: NetworkStack | StackParts, total_step: int) -> None:
         self.saved_at = time.monotonic()
         if self.out is None:
             return
@@ -179,7 +191,7 @@ class Loop:
                 raise ValueError(f"stopped at step {total_step} of {total}")
             return total_step
 
-    def _check_state(self, networks: NetworkStack, state: dict[str, Tensor]) -> None:
+    def _check_state(self, networks: NetworkStack | StackParts, state: dict[str, Tensor]) -> None:
         """Refuse a state that is not whole, or of other networks."""
         total_step, steps, count = int(state["done"]), self.settings.step_count, len(networks.loss)
         pairs = self.view.nets.pairs.shape
@@ -202,7 +214,7 @@ class Loop:
             if state[name].shape != shape:
                 raise ValueError(f"{name} has shape {tuple(state[name].shape)}, not {tuple(shape)}")
 
-    def _restore(self, networks: NetworkStack, state: dict[str, Tensor]) -> None:
+    def _restore(self, networks: NetworkStack | StackParts, state: dict[str, Tensor]) -> None:
         networks.restore(state)
         if self.held_out is not None:
             device = networks.loss.device

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
@@ -83,6 +85,21 @@ class View:
         self.columns: dict[str, Tensor] = {}  # (N, n, …) each
         self.rows = torch.arange(len(nets.pairs), device=nets.pairs.device).unsqueeze(1)
 
+    @cached_property
+    def parts(self) -> list[tuple[Tensor, View]]:
+        """The networks that learn as BC because their Δ is 0, and the others, with their rows."""
+        bc, is_zero = self.method.at_zero_radius(), (self.counterfactuals.radius == 0).all(-1)
+        every = torch.arange(len(is_zero), device=is_zero.device)
+        if bc == self.method or not is_zero.any():
+            return [(every, self)]
+        groups = [(bc, every[is_zero]), (self.method, every[~is_zero])]
+        return [(rows, self._some(rows, method)) for method, rows in groups if len(rows)]
+
+    def _some(self, index: Tensor, method: Method) -> View:
+        """Return the pairs of some of the networks, for this method."""
+        sets = self.counterfactuals.some(index, method.support)
+        return View(self.store, sets.nets, method, sets)
+
     def case(self, batch: int) -> StepCase:
         """Return what the choice of a kernel depends on."""
         return StepCase(
@@ -91,7 +108,7 @@ class View:
             obs_size=self.store.obs.shape[1],
             action_size=self.store.action.shape[1],
             samples=1 + self.method.support.count,
-            in_memory=self.counterfactuals.table is not None,
+            in_memory=self.counterfactuals.in_memory,
             networks=len(self.nets.pairs),
             batch=batch,
             device=self.store.action.device.type,

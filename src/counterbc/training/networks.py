@@ -21,6 +21,12 @@ class Networks:
     seeds: Tensor  # (N,)
     members: Tensor  # (N,): which member each network belongs to
 
+    def some(self, index: Tensor) -> Networks:
+        """Return some of the networks."""
+        return Networks(
+            self.pairs[index], self.lengths[index], self.seeds[index], self.members[index]
+        )
+
     def to(self, device: torch.device) -> Networks:
         return Networks(
             *(x.to(device) for x in (self.pairs, self.lengths, self.seeds, self.members))

@@ -62,7 +62,7 @@ def run(
 
     stops = [m.steps or plan.settings.step_count for m in plan.members]
     loop = Loop(view, held_out, plan.settings, fresh, out, progress or Quiet(), snapshots=stops)
-    config = run_config(plan, device, dtype, loop.kernel.name)
+    config = run_config(plan, device, dtype, loop.kernel_name)
     resume = resume and out is not None and out.exists()
     if out is not None and resume:
         state = checkpoints.load_state(out, config.as_dict())

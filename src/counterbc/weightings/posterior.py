@@ -26,3 +26,6 @@ class Posterior(Weighting):
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return restricted_policy(log_pi).detach()
+
+    def closed_form(self, actions: int) -> bool:
+        return actions == 1  # R = 1

@@ -119,6 +119,13 @@ class Weighting(ABC):
                 return False
         raise AssertionError("Weighting defines closed_form")
 
+    @final
+    def equals_bc(self) -> bool:
+        """Return whether the loss is BC's where C(s, a) = {a}: R = 1, and no more is learned."""
+        kind, own = type(self), ("fit", "columns", "init", "error_loss")
+        is_plain = all(getattr(kind, name) is getattr(Weighting, name) for name in own)
+        return is_plain and self.uses_closed_form(1)
+
     def loss(
         self, params: Params, batch: Batch, policy: Policy, head: tuple[Tensor, ...]
     ) -> Tensor:
