@@ -85,13 +85,18 @@ class View:
         self.columns: dict[str, Tensor] = {}  # (N, n, …) each
         self.rows = torch.arange(len(nets.pairs), device=nets.pairs.device).unsqueeze(1)
 
-    @cached_property
+    @property
     def parts(self) -> list[tuple[Tensor, View]]:
         """The networks that learn as BC because their Δ is 0, and the others, with their rows."""
+        return self._parts or [(self.rows.squeeze(1), self)]
+
+    @cached_property
+    def _parts(self) -> list[tuple[Tensor, View]]:
+        """The same where some learn as BC; a view that held itself would not be freed at once."""
         bc, is_zero = self.method.at_zero_radius(), (self.counterfactuals.radius == 0).all(-1)
-        every = torch.arange(len(is_zero), device=is_zero.device)
         if bc == self.method or not is_zero.any():
-            return [(every, self)]
+            return []
+        every = self.rows.squeeze(1)
         groups = [(bc, every[is_zero]), (self.method, every[~is_zero])]
         return [(rows, self._some(rows, method)) for method, rows in groups if len(rows)]
 
