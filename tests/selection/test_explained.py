@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -117,3 +119,8 @@ def test_episodes_of_one_step_have_no_past() -> None:
     shares = explain_quickly(demos(obs, obs))
     assert shares.past is None
     assert [label for label, _ in shares.rows] == ["from the present observation"]
+
+
+def test_quick_shares_need_no_torch() -> None:
+    code = "import counterbc.selection.explained, sys; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from counterbc.selection.folds import split_folds
+from counterbc.selection.folds import some_episodes, split_folds
 from tests.fixture_types import Make
+from tests.selection.datasets import joined, late_demos
 
 
 def test_no_episode_is_both_learned_from_and_held_out(make_demos: Make) -> None:
@@ -41,3 +44,12 @@ def test_folds_deal_only_the_pairs_that_are_learned_from(make_demos: Make) -> No
         folds = split_folds(sixty_pairs, 5, seed=0)
         assert sorted(np.concatenate(folds.held_out)) == sixty_pairs.learned.tolist()
         assert set(np.concatenate(folds.learned)) <= set(sixty_pairs.learned)
+
+
+def test_long_episodes_are_cut_so_that_the_number_of_pairs_is_bounded() -> None:
+    demos = late_demos(2, episodes=20)  # 600 pairs
+    assert some_episodes(demos, 600, 0) is demos
+    assert some_episodes(demos, 200, 0).pairs == 180  # six whole episodes
+    long = replace(demos, episodes=(joined(demos),), masks={})
+    assert some_episodes(long, 200, 0).pairs == 200
+    assert len(some_episodes(demos, 100, 0, least=5)) == 5

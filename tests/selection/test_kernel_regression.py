@@ -6,13 +6,8 @@ import numpy as np
 import torch
 
 from counterbc.selection.folds import Folds
-from counterbc.selection.kernel_regression import (
-    LENGTH_SCALES,
-    NOISE_VARIANCES,
-    KernelRegression,
-    readings,
-    standardize,
-)
+from counterbc.selection.kernel_regression import KernelRegression
+from counterbc.selection.readings import LENGTH_SCALES, NOISE_VARIANCES, predict_held_out
 
 CPU = torch.device("cpu")
 
@@ -47,6 +42,7 @@ def test_each_fold_is_predicted_as_if_only_the_others_had_been_seen() -> None:
         for part, learned in zip(folds.held_out, folds.learned, strict=True):
             expected = regression_by_hand(x[learned], y[learned], x[part], *model)
             np.testing.assert_allclose(values[part], expected, rtol=1e-6)
+    np.testing.assert_allclose(predict_held_out(x, y, folds), predicted, rtol=1e-6)
 
 
 def test_nothing_is_learned_from_targets_that_are_not_known() -> None:
@@ -70,35 +66,3 @@ def test_a_gap_beside_a_fold_is_not_learned_from() -> None:
     seen, part = gapped.learned[0], gapped.held_out[0]
     expected = regression_by_hand(x[seen], y[seen], x[part], LENGTH_SCALES[0], NOISE_VARIANCES[0])
     np.testing.assert_allclose(predicted[0][part], expected, rtol=1e-6)
-
-
-def test_whitened_a_velocity_in_two_positions_is_a_direction_of_its_own() -> None:
-    rng = np.random.default_rng(0)
-    position, velocity = rng.normal(size=200), 0.01 * rng.normal(size=200)
-    obs = np.stack([position, position - velocity, np.full(200, 7.0)], 1)
-    standardized, whitened = readings(obs)
-    assert standardized.shape == whitened.shape == (200, 2)  # what is constant is not read
-    np.testing.assert_allclose(np.cov(whitened.T, bias=True), np.eye(2), atol=1e-6)
-    correlation = [abs(np.corrcoef(velocity, column)[0, 1]) for column in whitened.T]
-    assert max(correlation) > 0.99
-    assert all(abs(np.corrcoef(velocity, column)[0, 1]) < 0.3 for column in standardized.T)
-
-
-def test_images_are_read_by_their_principal_components() -> None:
-    rng = np.random.default_rng(0)
-    brightness = rng.integers(0, 255, 60).astype(np.uint8)
-    images = np.broadcast_to(brightness[:, None, None, None], (60, 8, 8, 3))
-    components, whitened = readings(images)
-    assert components.shape == whitened.shape == (60, 1)
-    assert abs(np.corrcoef(brightness, whitened[:, 0])[0, 1]) > 0.999
-    assert readings(np.zeros((60, 8, 8, 3), np.uint8))[0].shape == (60, 1)
-
-
-def test_constant_observations_tell_nothing() -> None:
-    (reading,) = readings(np.ones((10, 3)))
-    assert not reading.any()
-
-
-def test_states_are_standardized_and_constant_dimensions_are_0() -> None:
-    obs = np.array([[1.0, 5.0, 1e9], [3.0, 5.0, 1e9 + 1]])  # the last changes by rounding alone
-    assert standardize(obs).tolist() == [[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]

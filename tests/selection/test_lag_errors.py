@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,9 @@ from counterbc.selection.lag_errors import (
     _mean_by_step,
     _with_own_past,
     lag_errors,
-    some_episodes,
 )
 from tests.fixture_types import Make
-from tests.selection.datasets import joined, late_demos
+from tests.selection.datasets import late_demos
 
 SHORT, CPU = LagSearch(longest=4), torch.device("cpu")
 
@@ -55,15 +53,6 @@ def test_policies_of_one_lag_act_with_all_of_them() -> None:
     assert int(squares.mean(1).argmin()) == 2
     # A confident policy at another lag is worse than one that learned that nothing can be known.
     assert squares[0].mean() > errors.squares[0].mean()
-
-
-def test_long_episodes_are_cut_so_that_the_number_of_pairs_is_bounded() -> None:
-    demos = late_demos(2, episodes=20)  # 600 pairs
-    assert some_episodes(demos, 600, 0) is demos
-    assert some_episodes(demos, 200, 0).pairs == 180  # six whole episodes
-    long = replace(demos, episodes=(joined(demos),), masks={})
-    assert some_episodes(long, 200, 0).pairs == 200
-    assert len(some_episodes(demos, 100, 0, least=5)) == 5
 
 
 def test_own_past_pairs_by_hand() -> None:

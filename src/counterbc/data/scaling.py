@@ -10,9 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterbc.data.action_scale import action_range
 from counterbc.data.affine import scale, unscale
-from counterbc.data.arrays import Array
-from counterbc.data.bounds import rarely_used
 from counterbc.data.demonstrations import ActionSet, Demonstrations
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
 from counterbc.errors import DataError
@@ -63,7 +62,7 @@ class Scaling:
     @staticmethod
     def fit(demos: Demonstrations, scale_obs: bool, scale_actions: bool) -> Scaling:
         """Return the scales of one dataset, from the pairs that are learned from."""
-        action, image = demos.action[demos.learned], len(demos.obs_shape) > 1
+        image = len(demos.obs_shape) > 1
         size = 1 if image else demos.obs_shape[0]
         mean: Any = np.zeros(size)
         scale: Any = np.ones(size)
@@ -72,13 +71,12 @@ class Scaling:
             mean, scale = obs.mean(0, dtype=np.float64), obs.std(0, dtype=np.float64)
             constant = scale <= 1e-6 * np.maximum(1, np.abs(mean))
             scale = np.where(constant, 1, scale)
-        low, high, bounds_from = _bounds(demos, action)
-        mean, scale, low, high = (
-            torch.tensor(x, dtype=torch.float32)[None] for x in (mean, scale, low, high)
-        )
+        low, high, bounds_from = action_range(demos)
+        scales = (torch.tensor(x, dtype=torch.float32)[None] for x in (mean, scale, low, high))
+        obs_mean, obs_scale, action_low, action_high = scales
         return Scaling(
-            mean, scale, low, high, action_set=demos.action_set, scale_actions=scale_actions,
-            bounds_from=bounds_from,
+            obs_mean, obs_scale, action_low, action_high, action_set=demos.action_set,
+            scale_actions=scale_actions, bounds_from=bounds_from,
         )  # fmt: skip
 
     @staticmethod
@@ -167,45 +165,14 @@ class Scaling:
         return scaled_action
 
 
-def scaled_actions(demos: Demonstrations, action: Array) -> Array:
-    """Map actions (N, A) of a dataset to the range [−1, 1]."""
-    return _action_scales(demos).action(torch.tensor(action)[None])[0].numpy()
-
-
-def user_actions(demos: Demonstrations, scaled_action: Array) -> Array:
-    """Map actions (N, A) in [−1, 1] back to the dataset's units."""
-    scales = _action_scales(demos)
-    low, high = (x.double().numpy() for x in (scales.action_low, scales.action_high))  # (1, A)
-    return np.asarray(unscale(scaled_action, low, high))
-
-
 def scaled_feasible_set(demos: Demonstrations) -> Feasible:
     """Return A in the range [−1, 1]; without declared bounds every action is feasible."""
     return Everywhere() if demos.action_low is None else feasible_set(demos.action_set)
 
 
-def _action_scales(demos: Demonstrations) -> Scaling:
-    return Scaling.fit(demos, scale_obs=True, scale_actions=True)
-
-
-DATA, DATA_FULL = "data", "data, full range of rarely used dimensions"
 TENSORS = tuple(f.name for f in fields(Scaling) if "Tensor" in str(f.type))
 
 
 def _like(scale: Tensor, x: Tensor) -> Tensor:
     """Return (P, D) with dimensions of size 1 inserted, to broadcast against (P, …, D)."""
     return scale.reshape(scale.shape[0], *([1] * (x.ndim - 2)), scale.shape[-1])
-
-
-def _bounds(demos: Demonstrations, action: Any) -> tuple[Any, Any, str]:
-    if demos.action_low is not None and demos.action_high is not None:
-        return demos.action_low, demos.action_high, "declared"
-    low, high = np.percentile(action, [1, 99], axis=0)
-    rare = rarely_used(low, high, action.min(axis=0), action.max(axis=0))
-    low, high = np.where(rare, action.min(axis=0), low), np.where(rare, action.max(axis=0), high)
-    constant = high - low <= 1e-6 * np.maximum(1, np.abs(low))
-    return (
-        np.where(constant, low - 1, low),
-        np.where(constant, high + 1, high),
-        DATA_FULL if rare.any() else DATA,
-    )

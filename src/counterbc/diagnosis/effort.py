@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from counterbc.data.action_scale import scaled_actions
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.scaling import scaled_actions
 from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.kinematics import speeds
 

@@ -12,10 +12,10 @@ import torch
 from counterbc.acting.actor import Acting
 from counterbc.acting.member import Member
 from counterbc.acting.policies import Policies
+from counterbc.data.action_scale import scaled_actions, user_actions
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import undo_lag
-from counterbc.data.scaling import scaled_actions, user_actions
 from counterbc.diagnosis.clamp_to_support import share_of_radius
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import Method

@@ -24,10 +24,10 @@ from counterbc.acting.device import find_device
 from counterbc.acting.evaluation import evaluate
 from counterbc.acting.member import Member
 from counterbc.acting.policies import Policies
+from counterbc.data.action_scale import scaled_actions
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.radii import radius_of
-from counterbc.data.scaling import scaled_actions
 from counterbc.diagnosis.influence_effects import Influence, least_squares
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.methods import find_method

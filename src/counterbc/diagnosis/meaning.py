@@ -11,13 +11,14 @@ import torch
 
 from counterbc.acting.device import find_device
 from counterbc.acting.member import radius_text
+from counterbc.data.action_scale import scaled_actions, user_actions
 from counterbc.data.arrays import Array, read_only
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, answer_states, lag_text, undo_lag, with_actions
 from counterbc.data.names import shorten
 from counterbc.data.offsets import NO_OFFSETS, Offsets, remove_offsets
 from counterbc.data.radii import Radius, radius_of
-from counterbc.data.scaling import scaled_actions, scaled_feasible_set, user_actions
+from counterbc.data.scaling import scaled_feasible_set
 from counterbc.diagnosis.clamp_to_support import prediction_trust, share_of_radius, within
 from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.effort import comparable_residuals

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from counterbc.data.action_scale import scaled_actions
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, answer_states, undo_lag
-from counterbc.data.scaling import scaled_actions
 from counterbc.diagnosis.components import Components, by_episode, known_by_episode
 from counterbc.diagnosis.effort import comparable_residuals
 from counterbc.selection.held_out import HeldOut, Training, held_out_predictions

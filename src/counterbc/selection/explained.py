@@ -7,18 +7,15 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import torch
 
+from counterbc.data.action_scale import scaled_actions
 from counterbc.data.angles import cos_and_sin
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.scaling import scaled_actions
 from counterbc.errors import DataError
-from counterbc.kernels.threads import one_thread
 from counterbc.selection.clusters import episode_clusters
-from counterbc.selection.folds import Folds, split_operators
-from counterbc.selection.kernel_regression import KernelRegression, readings
-from counterbc.selection.lag_errors import some_episodes
+from counterbc.selection.folds import Folds, some_episodes, split_operators
+from counterbc.selection.readings import predict_held_out, readings
 from counterbc.selection.shares import Explained, Past, Share
 
 HISTORY = 3
@@ -76,12 +73,10 @@ def _shares(squares: Array, action: Array, cluster: Array) -> tuple[Share, tuple
 def explain_quickly(demos: Demonstrations, seed: int = 0) -> Explained:
     """Return what regressions on some episodes explain, without any training."""
     sample = some_episodes(replace(demos, selected=None), _PAIRS, seed, _FOLDS)
-    with one_thread():
-        steps = _Steps(sample, split_operators(sample, _FOLDS, seed))
-        squares = (steps.action - steps.predict(steps.action, [steps.obs])) ** 2
-        past = steps.past()
+    steps = _Steps(sample, split_operators(sample, _FOLDS, seed))
+    squares = (steps.action - steps.predict(steps.action, [steps.obs])) ** 2
     present, each = _shares(squares, steps.action, steps.cluster)
-    return Explained(present, each, demos.action_names, past)
+    return Explained(present, each, demos.action_names, steps.past())
 
 
 def explain_if_possible(demos: Demonstrations) -> Explained | None:
@@ -109,10 +104,9 @@ class _Steps:
     def predict(self, target: Array, inputs: Sequence[Array]) -> Array:
         """Return the target (n, A) as the other folds predict it from the inputs, (n, ·) each, by
         the kernel with the least error; zeros if none is better than those."""
-        known, best = np.ones(len(target), bool), np.zeros_like(target)
+        best = np.zeros_like(target)
         for x in readings(np.concatenate(inputs, axis=1)):
-            regression = KernelRegression(x, torch.device("cpu"))
-            for predicted in regression.predict(target, self.folds, known):
+            for predicted in predict_held_out(x, target, self.folds):
                 if ((target - predicted) ** 2).sum() < ((target - best) ** 2).sum():
                     best = predicted
         return best

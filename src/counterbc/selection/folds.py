@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from counterbc.data.demonstrations import Array, Demonstrations
+from counterbc.data.episode import Episode
 from counterbc.errors import DataError
 
 LEAST_PAIRS = 20
@@ -30,6 +31,27 @@ class Folds:
 
     def __len__(self) -> int:
         return len(self.held_out)
+
+
+def some_episodes(demos: Demonstrations, pairs: int, seed: int, least: int = 1) -> Demonstrations:
+    """Return random whole episodes with about this many pairs, but no fewer than `least` episodes.
+
+    Longer episodes are cut, so that the number of pairs is bounded.
+    """
+    if demos.pairs <= pairs:
+        return demos
+    order = np.random.default_rng(seed).permutation(len(demos))
+    lengths = np.array([len(e) for e in demos.episodes])[order]
+    count = max(int(np.searchsorted(lengths.cumsum(), pairs)), min(least, len(order)))
+    chosen = demos.subset(sorted(order[:count].tolist()))
+    if chosen.pairs <= 2 * pairs:
+        return chosen
+    end = pairs // count
+    episodes = [
+        Episode(e.obs[:end], e.action[:end], operator=e.operator, name=e.name)
+        for e in chosen.episodes
+    ]
+    return replace(chosen, episodes=tuple(episodes))
 
 
 def split_folds(demos: Demonstrations, count: int, seed: int, gap: int | None = None) -> Folds:

@@ -20,13 +20,13 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, lag_text, lags_among
 from counterbc.errors import DataError
 from counterbc.selection.clusters import Estimate, cluster_mean
+from counterbc.selection.folds import some_episodes
 from counterbc.selection.held_out import Training
 from counterbc.selection.lag_errors import (
     LagErrors,
     LagSearch,
     lag_errors,
     lag_folds,
-    some_episodes,
 )
 from counterbc.selection.lag_grid import most_lags
 from counterbc.selection.shares import LEAST_SHARE, cannot_tell, explained_share

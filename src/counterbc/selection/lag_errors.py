@@ -9,18 +9,19 @@ from functools import cached_property
 import numpy as np
 import torch
 
+from counterbc.data.action_scale import scaled_actions
 from counterbc.data.angles import cos_and_sin
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode
 from counterbc.data.field_checks import check_fields, field_from, limited_field
-from counterbc.data.scaling import scaled_actions
 from counterbc.errors import DataError
 from counterbc.kernels.threads import one_thread
 from counterbc.selection.clusters import Estimate, cluster_mean, episode_clusters
-from counterbc.selection.folds import Folds, split_folds
-from counterbc.selection.kernel_regression import KernelRegression, readings
+from counterbc.selection.folds import Folds, some_episodes, split_folds
+from counterbc.selection.kernel_regression import KernelRegression
 from counterbc.selection.lag_grid import coarse_lags, finer_lags
+from counterbc.selection.readings import readings
 
 OWN_PAST = 2
 """Past actions of the demonstrator that the second criterion reads."""
@@ -242,27 +243,6 @@ def _own_past_squares(
         on_lag(float(rows[-1].mean(1).min()))
     squares = np.stack(rows, axis=1)  # (M, G, m)
     return np.asarray(squares[squares.mean(-1).min(1).argmin()])
-
-
-def some_episodes(demos: Demonstrations, pairs: int, seed: int, least: int = 1) -> Demonstrations:
-    """Return random whole episodes with about this many pairs, but no fewer than `least` episodes.
-
-    Longer episodes are cut, so that the number of pairs is bounded.
-    """
-    if demos.pairs <= pairs:
-        return demos
-    order = np.random.default_rng(seed).permutation(len(demos))
-    lengths = np.array([len(e) for e in demos.episodes])[order]
-    count = max(int(np.searchsorted(lengths.cumsum(), pairs)), min(least, len(order)))
-    chosen = demos.subset(sorted(order[:count].tolist()))
-    if chosen.pairs <= 2 * pairs:
-        return chosen
-    end = pairs // count
-    episodes = [
-        Episode(e.obs[:end], e.action[:end], operator=e.operator, name=e.name)
-        for e in chosen.episodes
-    ]
-    return replace(chosen, episodes=tuple(episodes))
 
 
 def _with_own_past(demos: Demonstrations, lag: int, longest: int) -> Demonstrations:

@@ -15,13 +15,13 @@ import numpy as np
 from scipy.stats import t as student_t
 
 from counterbc.acting.intervals import holm
+from counterbc.data.action_scale import scaled_actions, user_actions
 from counterbc.data.angles import cos_and_sin
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import answer_states
 from counterbc.data.offsets import NO_OFFSETS, Offsets, offset_text, offsets_of
 from counterbc.data.radii import two_valued
-from counterbc.data.scaling import scaled_actions, user_actions
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.operator_effects import Effects, operator_effects
 from counterbc.selection.shared_states import shared_states

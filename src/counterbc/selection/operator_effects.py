@@ -18,7 +18,7 @@ from torch import Tensor
 
 from counterbc.data.arrays import Array
 from counterbc.kernels.threads import one_thread
-from counterbc.selection.kernel_regression import standardize
+from counterbc.selection.readings import standardize
 
 STATE_LENGTHS = (0.3, 1.0, 3.0)
 """Lengths over which f changes, in standard deviations of the states."""

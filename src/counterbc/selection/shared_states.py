@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from counterbc.data.arrays import Array
-from counterbc.selection.kernel_regression import standardize
+from counterbc.selection.readings import standardize
 
 NEAR = 0.95
 """A state is shared if its nearest neighbour is no farther than this share of the others' are."""

@@ -8,11 +8,11 @@ from itertools import chain
 
 import numpy as np
 
+from counterbc.data.action_scale import scaled_actions
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import answers, lagged_pairs
 from counterbc.data.radii import Radius
-from counterbc.data.scaling import scaled_actions
 from counterbc.errors import CounterBCError, DataError
 from counterbc.selection.clusters import Estimate, cluster_mean, episode_clusters
 from counterbc.selection.ensembles import by_size, smallest_as_good
