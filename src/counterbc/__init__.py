@@ -93,6 +93,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.weightings import Discriminator as Discriminator
     from counterbc.weightings import EpsilonInsensitive as EpsilonInsensitive
     from counterbc.weightings import OperatorExpertise as OperatorExpertise
+    from counterbc.weightings import OwnSamples as OwnSamples
     from counterbc.weightings import Pairs as Pairs
     from counterbc.weightings import PolicyLikelihood as PolicyLikelihood
     from counterbc.weightings import Posterior as Posterior
@@ -145,8 +146,9 @@ _HOMES = {
     ),
     "trainer": ("train",),
     "weightings": (
-        "Advantage", "Batch", "Discriminator", "EpsilonInsensitive", "OperatorExpertise", "Pairs",
-        "PolicyLikelihood", "Posterior", "PreviousPolicy", "StateExpertise", "Uniform", "Weighting",
+        "Advantage", "Batch", "Discriminator", "EpsilonInsensitive", "OperatorExpertise",
+        "OwnSamples", "Pairs", "PolicyLikelihood", "Posterior", "PreviousPolicy", "StateExpertise",
+        "Uniform", "Weighting",
     ),
 }  # fmt: skip
 """Every public name, by the module that defines it."""

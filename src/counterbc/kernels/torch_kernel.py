@@ -21,6 +21,7 @@ def stacked_losses(
     """
 
     def loss(theta: Params, phi: Params, batch: Batch) -> Tensor:
+        batch = batch._replace(actions=weighting.targets(theta, batch, policy))
         if not policy.has_density:
             numbers = batch.columns[NUMBERS]
             errors, log_pi = policy.errors(theta, batch.obs, batch.actions, numbers)

@@ -17,7 +17,7 @@ from counterbc.training.counterfactuals import EPOCH, Counterfactuals
 from counterbc.training.networks import Networks
 from counterbc.training.store import Store
 from counterbc.weightings import Batch, Pairs
-from counterbc.weightings.weighting import NUMBERS, SIDE
+from counterbc.weightings.weighting import EPOCH_NUMBER, NUMBERS, SAMPLE, SIDE
 
 Columns = dict[str, Tensor]
 _POLICY, _WEIGHTING = "policy.", "weighting."
@@ -132,7 +132,8 @@ class View:
             actions=self.counterfactuals.at(pairs, position, epoch),
             columns={name: column[self.rows, position] for name, column in self.columns.items()}
             | self._sides(pairs)
-            | self._numbers(position, epoch),
+            | self._numbers(position, epoch)
+            | self._samples(position, epoch),
         )
 
     def _numbers(self, position: Tensor, epoch: Tensor) -> dict[str, Tensor]:
@@ -143,6 +144,15 @@ class View:
         index = position + epoch * EPOCH
         numbers = draws.uniform(self.nets.seeds.unsqueeze(1), "errors", index, count)
         return {NUMBERS: numbers.to(self.store.action.dtype)}
+
+    def _samples(self, position: Tensor, epoch: Tensor) -> dict[str, Tensor]:
+        """Return the columns of a weighting that samples from the policy."""
+        if not self.method.weighting.own_samples:
+            return {}
+        count = self.method.policy.act_numbers(self.store.action.shape[1], sampled=True)
+        index, seeds = position + epoch * EPOCH, self.nets.seeds.unsqueeze(1)
+        numbers = draws.uniform(seeds, "own samples", index, count)
+        return {SAMPLE: numbers.to(self.store.action.dtype), EPOCH_NUMBER: epoch}
 
     def _sides(self, pairs: Tensor) -> dict[str, Tensor]:
         """Return the column of sides of pairs (N, B), where actions are censored."""

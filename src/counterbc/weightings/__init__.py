@@ -4,6 +4,7 @@ from counterbc.weightings.advantage import Advantage
 from counterbc.weightings.discriminator import Discriminator
 from counterbc.weightings.epsilon_insensitive import EpsilonInsensitive
 from counterbc.weightings.operator_expertise import OperatorExpertise
+from counterbc.weightings.own_samples import OwnSamples
 from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.policy_likelihood import PolicyLikelihood
 from counterbc.weightings.posterior import Posterior
@@ -18,6 +19,7 @@ __all__ = [
     "Discriminator",
     "EpsilonInsensitive",
     "OperatorExpertise",
+    "OwnSamples",
     "Pairs",
     "PolicyLikelihood",
     "Posterior",

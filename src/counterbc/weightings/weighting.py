@@ -17,6 +17,9 @@ SIDE = "side"
 """The column of the bound on which a censored action lies."""
 NUMBERS = "numbers"
 """The column of uniform numbers that policies without a density use, new in every epoch."""
+SAMPLE, EPOCH_NUMBER = "sample", "epoch"
+"""The columns of weightings with `own_samples`: uniform numbers, new in every epoch, and the number
+of that epoch."""
 
 
 class Batch(NamedTuple):
@@ -59,6 +62,8 @@ class Weighting(ABC):
     the likelihood of a censored action is a probability."""
     needs_density: ClassVar[bool] = False
     """Whether R depends on log π itself; if not, at most on its differences within C(s, a)."""
+    own_samples: ClassVar[bool] = False
+    """Whether `targets` samples from the policy, and batches have the columns for it."""
 
     def for_images(
         self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
@@ -88,6 +93,13 @@ class Weighting(ABC):
         """Return the initial parameters of the weighting, trained together with the policy."""
         return {}
 
+    def targets(self, params: Params, batch: Batch, policy: Policy) -> Tensor:
+        """Return the actions that are learned, given the policy's parameters: (B, M, A).
+
+        By default they are those of the batch.
+        """
+        return batch.actions
+
     @abstractmethod
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         """Return R of every action in the batch, given log π of each: (B, M)."""
@@ -108,9 +120,10 @@ class Weighting(ABC):
     def uses_closed_form(self, actions: int) -> bool:
         """Return whether the closed form is valid.
 
-        It is where no subclass overrides `weights`, `auxiliary` or `loss`.
+        It is where no subclass overrides `weights`, `targets`, `auxiliary` or `loss`.
         """
-        if type(self).loss is not Weighting.loss:
+        kind = type(self)
+        if kind.loss is not Weighting.loss or kind.targets is not Weighting.targets:
             return False
         for kind in type(self).__mro__:
             if "closed_form" in vars(kind):
