@@ -26,6 +26,7 @@ STUDIES = (
     "family",
     "fixed-radii",
     "flow",
+    "flow-counter",
     "intent-goals",
     "intents",
     "lag",

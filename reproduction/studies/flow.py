@@ -167,15 +167,17 @@ def measure(about: Record, options: FlowOptions) -> list[Record]:
         temperatures = (about["temperature"],) if "temperature" in about else TEMPERATURES
         if not isinstance(policies.policy, Flow):
             temperatures = (0.0,)
-        return [row for t in temperatures for row in _test(policies, about, t, options)]
+        episodes = options.episodes
+        return [r for t in temperatures for r in member_rows(policies, about, t, first, episodes)]
 
 
-def _test(
-    policies: Policies, about: Record, temperature: float, options: FlowOptions
+def member_rows(
+    policies: Policies, about: Record, temperature: float, seed: int, episodes: int
 ) -> Iterator[Record]:
+    """Yield a row per member; `seed` is that of the starts."""
     if isinstance(policies.policy, Flow):
         policies = replace(policies, policy=replace(policies.policy, temperature=temperature))
-    e = evaluate(policies, WORLD, episodes=options.episodes, seed=first_seed(about), progress=False)
+    e = evaluate(policies, WORLD, episodes=episodes, seed=seed, progress=False)
     score = np.minimum(e.measures["best_coverage"] / SUCCESS, 1)
     for i, member in enumerate(policies.members):
         yield about | {
@@ -236,12 +238,12 @@ def markdown(rows: list[Record]) -> str:
             if best is None or not values:
                 continue
             score, success = (np.array([v[k] for v in values]) for k in ("score", "success"))
-            gap = "" if variant == "flow" or not plain else _difference(values, plain)
+            gap = "" if variant == "flow" or not plain else difference_text(values, plain)
             radius = f"{best['radius']:g}" if best["radius"] else ""
             average = "no" if best["ema_share"] == NO_AVERAGE else "yes"
             lines.append([
                 kind, variant, f"{best['steps']:,}", radius, f"{best['temperature']:g}", average,
-                _text(mean_interval(score)), f"{100 * success.mean():.0f} %", gap,
+                interval_text(mean_interval(score)), f"{100 * success.mean():.0f} %", gap,
             ])  # fmt: skip
     columns = (
         "data", "variant", "steps", "Δ", "T", "averaged", "score", "success", "difference to flow",
@@ -257,11 +259,13 @@ def _reported(rows: list[Record], kind: str, variant: str) -> list[Record]:
     return sorted(hits, key=lambda row: int(row["seed"]))
 
 
-def _difference(values: list[Record], plain: list[Record]) -> str:
+def difference_text(values: list[Record], plain: list[Record]) -> str:
+    """Return the mean difference of the scores, paired by seed, with its 95 % interval."""
     a, b = (np.array([v["score"] for v in rows]) for rows in (values, plain))
-    return _text(paired_difference(a, b).interval, sign="+")
+    return interval_text(paired_difference(a, b).interval, sign="+")
 
 
-def _text(interval: Interval, sign: str = "") -> str:
+def interval_text(interval: Interval, sign: str = "") -> str:
+    """Return a mean with its interval, as the tables show it."""
     numbers = (f"{x:{sign}.3f}" for x in (interval.mean, interval.low, interval.high))
     return "{} [{}, {}]".format(*numbers)
