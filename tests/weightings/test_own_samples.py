@@ -44,8 +44,9 @@ def _batch(demos: Demonstrations, epoch: int) -> tuple[Params, Batch]:
 
 def _by_step(offset: Tensor, batch: Batch) -> Tensor:
     """Return the length of offsets (N, B, H · A) of each step in units of Δ: (N, B, H)."""
-    steps: Tensor = (offset / batch.columns["radius"]).unflatten(-1, (FLOW.horizon, -1))
-    return torch.linalg.vector_norm(steps, dim=-1)
+    steps = (offset / batch.columns["radius"]).unflatten(-1, (FLOW.horizon, -1))
+    length: Tensor = steps.norm(dim=-1)
+    return length
 
 
 def test_targets_are_the_points_of_the_ball_on_the_way_to_the_samples(
