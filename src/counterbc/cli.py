@@ -17,6 +17,7 @@ import tyro
 from rich.measure import Measurement
 
 from counterbc.commands import COMMANDS, Command
+from counterbc.data.version import __version__
 from counterbc.errors import CounterBCError
 from counterbc.files import interrupts, reason
 from counterbc.printing import console, printable, sentence, without_nan
@@ -27,7 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     An error with an explanation gives 1, Ctrl-C 130, SIGTERM 143; otherwise the command decides.
     """
-    command = parse(sys.argv[1:] if arguments is None else arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if [*arguments] == ["--version"]:
+        print(f"counterbc {__version__}")
+        return 0
+    command = parse(arguments)
     warnings.showwarning = _warn
     try:
         payload, output = command.run()

@@ -8,11 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import counterbc
 from counterbc.cli import main
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.methods import METHODS, Method
 from counterbc.weightings import Advantage
 from tests.fixture_types import Call, CallJson, CheckRefused
@@ -136,12 +139,15 @@ def test_averaged_chunks_are_not_executed_in_part(check_refused: CheckRefused) -
 def test_a_training_in_which_every_member_diverged_fails(
     intersection_file: Path, tmp_path: Path, call: Call
 ) -> None:
-    out = tmp_path / "a run"
-    arguments = ("train", intersection_file, "--radius", 0.1, "--lag", 0, "--steps", 20)
-    status, text, _ = call(*arguments, "--learning-rate", 1e30, "--out", out)
+    demos = counterbc.load(intersection_file)
+    huge = tuple(replace(e, action=1e25 * e.action) for e in demos.episodes)
+    path = tmp_path / "huge.hdf5"
+    Demonstrations(huge).save(path)
+    options = ("--radius", 0.1, "--lag", 0, "--steps", 20)
+    status, text, _ = call("train", path, *options, "--no-scale-actions", "--out", tmp_path / "run")
     assert status == 1
     assert "every member diverged" in text
-    status, text, _ = call(*arguments, "--out", tmp_path / "another run")
+    status, text, _ = call("train", intersection_file, *options, "--out", tmp_path / "another run")
     assert status == 0
     assert f"Next: counterbc evaluate '{tmp_path / 'another run'}'" in text
 
@@ -159,3 +165,29 @@ def test_a_file_whose_actions_were_cut_is_trained_as_censored_once_that_is_decla
     assert (payload["censored"], payload["kernel"]) == (True, "torch")
     off = call_json(*train, tmp_path / "off", "--actions-are", "taken", "--censored", "False")
     assert off["censored"] is False
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--learning-rate", 1000), "learning_rate is 1000.0; it must be above 0, at most 1"),
+        (("--radius", 5), "every action would be a counterfactual of every other; give at most 2"),
+        (("--counterfactuals", 0), "counter-bc without counterfactuals is plain BC"),
+    ],
+)
+def test_nonsense_is_refused_before_anything_is_read(
+    options: tuple[object, ...], sentence: str, call: Call
+) -> None:
+    status, _, err = call("train", "absent.hdf5", *options)
+    assert status == 1
+    assert sentence in " ".join(err.split())
+
+
+def test_several_values_may_follow_one_option(
+    demo_file: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    quick = ("--steps", 2, "--lag", 0, "--out")
+    words = ("--hidden", 8, 4, "--radius", 0.1, 0.2, *quick, tmp_path / "run")
+    answer = call_json("train", demo_file, *words)
+    assert answer["settings"]["hidden"] == [8, 4]
+    assert answer["settings"]["radius"] == [0.1, 0.2]

@@ -13,6 +13,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from counterbc.commands import options
+from counterbc.commands.arguments import repeat_options
 from counterbc.commands.options import Group
 from counterbc.printing import printable
 
@@ -65,7 +66,8 @@ class Command(ABC):
     @classmethod
     def parse(cls, prog: str, arguments: Sequence[str]) -> Self:
         """Return the command with what was typed; exit with the help or an explanation instead."""
-        return tyro.cli(cls.complete(), prog=prog, args=arguments)
+        command = cls.complete()
+        return tyro.cli(command, prog=prog, args=repeat_options(command, arguments))
 
     def given_options(self, group: str) -> dict[str, Any]:
         """Return the options of a group that were typed."""

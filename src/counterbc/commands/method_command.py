@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from counterbc.commands.command import DeviceCommand
 from counterbc.commands.data_command import DataCommand, Demos
 from counterbc.commands.options import Group
 
+if TYPE_CHECKING:
+    from counterbc.settings import Settings
+
+_SPAN = 2.0
 SETTINGS = "How to train. A setting that is not given is as the preset has it."
 
 
@@ -45,11 +49,32 @@ class MethodCommand(DataCommand, DeviceCommand):
         """Return the settings that were typed; raise what is wrong with them before data are read,
         which may take long."""
         from counterbc.acting.device import find_device
-        from counterbc.methods import find_method
+        from counterbc.errors import OptionError
+        from counterbc.methods import METHODS, find_method
         from counterbc.settings import settings_for
 
         find_device(self.device)
         _, method = find_method(self.method)
         changes = self.given_options("settings")
-        settings_for(self.preset, **changes).apply(method)
+        settings = settings_for(self.preset, **changes)
+        settings.apply(method)
+        _check_radius(settings)
+        if changes.get("counterfactuals") == 0 and method == METHODS["counter-bc"]:
+            raise OptionError(
+                "counter-bc without counterfactuals is plain BC; use --method bc, or give "
+                "--counterfactuals 1 or more"
+            )
         return changes
+
+
+def _check_radius(settings: Settings) -> None:
+    """Refuse a radius within which every action lies."""
+    from counterbc.errors import OptionError
+
+    radius = settings.radius
+    numbers = (0.0,) if radius == "auto" else radius if isinstance(radius, tuple) else (radius,)
+    if settings.scale_actions and max(numbers) > _SPAN:
+        raise OptionError(
+            f"radius is {max(numbers):g}, but actions span [-1, 1], so that every action would be "
+            f"a counterfactual of every other; give at most {_SPAN:g}"
+        )

@@ -1,0 +1,34 @@
+"""Several values after one option."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from counterbc.commands.arguments import repeat_options
+from counterbc.commands.train import Train
+
+TRAIN = Train.complete()
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("a.hdf5 --hidden 64 32", "a.hdf5 --hidden 64 --hidden 32"),
+        ("--hidden 64 32 a.hdf5", "--hidden 64 --hidden 32 a.hdf5"),
+        ("--hidden 64 --hidden 32 a.hdf5", "--hidden 64 --hidden 32 a.hdf5"),
+        ("--low -1 -2 --seeds 2 a.hdf5", "--low -1 --low -2 --seeds 2 a.hdf5"),
+        ("--obs pose grip b.csv c.npz", "--obs pose --obs grip b.csv c.npz"),
+        ("--obs pose -- grip", "--obs pose -- grip"),
+        ("--seeds 2 a b --radius 0.4 0.4 0", "--seeds 2 a b --radius 0.4 --radius 0.4 --radius 0"),
+    ],
+)
+def test_values_end_at_an_option_or_a_file(typed: str, read: str) -> None:
+    assert repeat_options(TRAIN, typed.split()) == read.split()
+
+
+def test_texts_end_at_a_folder(tmp_path: Path) -> None:
+    words = ["--operator", "ann", "bob", str(tmp_path)]
+    read = ["--operator", "ann", "--operator", "bob", str(tmp_path)]
+    assert repeat_options(TRAIN, words) == read
