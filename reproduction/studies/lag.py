@@ -23,7 +23,8 @@ from counterbc.experiments.cell import reproducible
 from counterbc.experiments.workers import run_all
 from counterbc.methods import METHODS
 from counterbc.selection.held_out import Training
-from counterbc.selection.lag import LagChoice, choose_lags
+from counterbc.selection.lag import choose_lags
+from counterbc.selection.lag_choice import LagChoice
 from counterbc.settings import Settings
 from counterbc.training.progress import Quiet
 from reproduction.markdown import markdown_table

@@ -14,7 +14,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import HUMAN_TEACHERS, Crowd, Human, Teacher
 from counterbc.envs import WORLDS
 from counterbc.experiments.workers import run_all
-from counterbc.selection.lag import LagChoice
+from counterbc.selection.lag_choice import LagChoice
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.records import Record, Records, read_rows, write_rows

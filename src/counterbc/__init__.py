@@ -65,7 +65,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
     from counterbc.policies import Params as Params
     from counterbc.policies import Policy as Policy
     from counterbc.selection.held_out import HeldOut as HeldOut
-    from counterbc.selection.lag import LagChoice as LagChoice
+    from counterbc.selection.lag_choice import LagChoice as LagChoice
     from counterbc.selection.lag_errors import LagSearch as LagSearch
     from counterbc.selection.method_comparison import compare_methods as compare_methods
     from counterbc.selection.offsets import OffsetChoice as OffsetChoice
@@ -131,7 +131,7 @@ _HOMES = {
         "GaussianMLP", "Mixture", "Params", "Policy",
     ),
     "selection.held_out": ("HeldOut",),
-    "selection.lag": ("LagChoice",),
+    "selection.lag_choice": ("LagChoice",),
     "selection.offsets": ("OffsetChoice",),
     "selection.lag_errors": ("LagSearch",),
     "selection.radius": ("RadiusSearch", "choose_radius"),

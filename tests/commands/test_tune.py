@@ -13,7 +13,7 @@ from rich.table import Table
 from counterbc.commands.tune import Tune
 from counterbc.policies import POLICIES
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.lag import LagChoice
+from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.tuning import Trial, Tuning
 from tests.fixture_types import Call, CallJson
 from tests.selection.datasets import crowd_demos, late_demos

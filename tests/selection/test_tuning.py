@@ -11,7 +11,7 @@ import pytest
 from counterbc.errors import OptionError
 from counterbc.printing import without_nan
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.lag import LagChoice
+from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning, as_tuple
 
 LATE = LagChoice((9.0,), "late", confident=True, rate=50.0)

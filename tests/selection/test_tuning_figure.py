@@ -8,7 +8,7 @@ import pytest
 
 from counterbc.errors import OptionError
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.lag import LagChoice
+from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.tuning import Trial, Tuning
 
 ERROR = Estimate(0.4, 0.05)

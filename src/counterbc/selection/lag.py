@@ -9,19 +9,19 @@ of the state, so that they always look good and mean nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
 
 import numpy as np
 import torch
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.data.lags import NONE, lag_text, lags_among
+from counterbc.data.lags import lag_text, lags_among
 from counterbc.errors import DataError
 from counterbc.selection.clusters import Estimate, cluster_mean
 from counterbc.selection.folds import some_episodes
 from counterbc.selection.held_out import Training
+from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.lag_errors import (
     LagErrors,
     LagSearch,
@@ -40,76 +40,6 @@ _SIGNIFICANT = 2.5  # standard errors, for lags of single operators and for conf
 _GAINS = ((1.5, 0.2), (2.5, 0.1))
 """What a lag must save of the error without one: standard errors, and the share of that error."""
 _VALLEY = 0.1  # share of the error on the ridge by which a second valley is lower
-
-
-@dataclass(frozen=True)
-class LagChoice:
-    """The lag of a dataset, with the evidence for it."""
-
-    lag: tuple[float, ...] = NONE
-    """In steps: one for everybody, or one per operator; the middle between the best lag and the
-    smallest that is as good. 0 where the data cannot tell."""
-    verdict: Literal["late", "not late", "cannot tell", "given"] = "cannot tell"
-    reason: str = ""
-    """Why the data cannot tell; empty otherwise."""
-    confident: bool = False
-    """Whether a lag is significant, and the demonstrators' own past actions point to the same."""
-    lags: tuple[int, ...] = ()
-    error: tuple[float, ...] = ()
-    """Held-out squared error of each lag."""
-    above: tuple[float, ...] = ()
-    """Error above that of the best lag, action by action, and its standard error over episodes."""
-    above_se: tuple[float, ...] = ()
-    own_past_error: tuple[float, ...] = ()
-    """Error of each lag where the last two actions are read beside the past state."""
-    history_error: tuple[float, ...] = ()
-    """Error of each lag for a model that reads as many observations as the policy to be trained,
-    if that is more than one. It sees what the demonstrator answered, so that its curve is flat."""
-    valley: int = 0
-    """Where no lag was found: a lag of two steps or more that explains clearly more than shorter
-    and longer ones, though not more than 0."""
-    explained: Estimate | None = None
-    """Share of the actions' variance that the best lag explains."""
-    operators: tuple[str, ...] = ()
-    """The operators of `lag`, where they have lags of their own."""
-    rate: float | None = None
-    """Steps per second, if recorded."""
-
-    @property
-    def explanation(self) -> str:
-        """The finding in the user's words."""
-        if self.verdict == "cannot tell":
-            return f"Cannot tell how late the demonstrators react: {self.reason}. No lag is undone"
-        if self.verdict == "given":
-            return f"Lag {lag_text(self.lag, self.rate)}, as given"
-        if self.verdict == "not late":
-            return f"No lag was found: none explains the actions better than 0{self._hint}"
-        if self.operators:
-            who = zip(self.operators, self.lag, strict=True)
-            return "; ".join(
-                f"{name} reacts {lag_text((k,), self.rate)} late" if k else f"{name} is not late"
-                for name, k in who
-            )
-        check = "their own past actions" + (" confirm it" if self.confident else " do not show it")
-        text = f"The demonstrators react {lag_text(self.lag, self.rate)} late ({check})"
-        is_longest = bool(self.error) and int(np.argmin(self.error)) == len(self.error) - 1
-        return text + ("; this is the longest lag tried, so try longer ones" if is_longest else "")
-
-    @property
-    def _hint(self) -> str:
-        """Where the error has a second valley, if it has one."""
-        if not self.valley:
-            return ""
-        given = f"{self.valley}" if self.rate is None else f"{self.valley / self.rate:.3g}s"
-        words = lag_text((self.valley,), self.rate)
-        return (
-            f", but a lag of {words} explains more than those around it; if the task forces people "
-            f"to react, try --lag {given}"
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the choice as JSON has it."""
-        return asdict(self) | {"explanation": self.explanation}
 
 
 def choose_lags(
@@ -188,7 +118,8 @@ def _search(
     demos: Demonstrations, training: Training, search: LagSearch, bar: _LagBar
 ) -> LagChoice:
     sample = some_episodes(demos, search.pairs, search.seed, search.folds)
-    choice = _choice(sample, lag_errors(sample, search, training.device, on_lag=bar.advance))
+    errors = lag_errors(sample, search, training.device, on_lag=bar.advance)
+    choice = _choice(sample, search, errors)
     if choice.operators:  # of whom the sample may lack some
         lag = lags_among(choice.lag, sample, demos)
         choice = replace(choice, lag=lag, operators=demos.operators)
@@ -201,7 +132,7 @@ def _search(
     return choice
 
 
-def _choice(demos: Demonstrations, errors: LagErrors) -> LagChoice:
+def _choice(demos: Demonstrations, search: LagSearch, errors: LagErrors) -> LagChoice:
     squares, best, above = errors.squares, errors.best, errors.above
     share = explained_share(squares[best], errors.spread, errors.cluster)
     own_past = () if errors.own_past is None else tuple(errors.own_past.mean(1).tolist())
@@ -226,15 +157,27 @@ def _choice(demos: Demonstrations, errors: LagErrors) -> LagChoice:
         return replace(choice, reason=f"a lag of {words} explains the actions as well as none")
     common = middle(errors) if is_late else 0.0
     lag, operators = _by_operator(demos, errors, common, best if is_late else 0)
+    if not any(lag):
+        valley = errors.lags[_valley(squares, errors.cluster)]
+        if search.is_cut_short(demos):
+            return replace(choice, reason=_too_short(errors.lags[-1], demos.rate), valley=valley)
+        return replace(choice, verdict="not late", valley=valley)
     return replace(
         choice,
         lag=lag,
         operators=operators,
-        verdict="late" if any(lag) else "not late",
+        verdict="late",
         confident=best < len(squares) - 1
         and bool(own_past)
         and _is_sure(common, errors.lags[int(np.argmin(own_past))], above[0]),
-        valley=0 if any(lag) else errors.lags[_valley(squares, errors.cluster)],
+    )
+
+
+def _too_short(longest: int, rate: float | None) -> str:
+    """Return why episodes cannot tell though no lag was found: longer ones could not be tried."""
+    return (
+        f"no lag up to {lag_text((longest,), rate)} explains the actions better than 0, and the "
+        "episodes are too short to try longer ones"
     )
 
 

@@ -50,9 +50,20 @@ class LagSearch:
 
     def lags(self, demos: Demonstrations) -> range:
         """Return the lags to try on a dataset, in steps: 0 … K."""
-        median = float(np.median([len(e) for e in demos.episodes]))
-        longest = self.longest if demos.rate is None else round(self.seconds * demos.rate)
-        return range(min(longest, int(median / 2)) + 1)
+        return range(min(self._limit(demos), _half_episode(demos)) + 1)
+
+    def is_cut_short(self, demos: Demonstrations) -> bool:
+        """Return whether the episodes are too short to try the longest lag."""
+        return _half_episode(demos) < self._limit(demos)
+
+    def _limit(self, demos: Demonstrations) -> int:
+        """Return the longest lag that is tried on long episodes, in steps."""
+        return self.longest if demos.rate is None else round(self.seconds * demos.rate)
+
+
+def _half_episode(demos: Demonstrations) -> int:
+    """Return half of the median episode, in steps."""
+    return int(np.median([len(e) for e in demos.episodes]) / 2)
 
 
 @dataclass(frozen=True, eq=False)

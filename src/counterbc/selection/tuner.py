@@ -36,7 +36,8 @@ from counterbc.selection.doubts import (
 )
 from counterbc.selection.explained import explain_quickly
 from counterbc.selection.held_out import Training
-from counterbc.selection.lag import LagChoice, choose_lags
+from counterbc.selection.lag import choose_lags
+from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.noise_scale import noise_scale
 from counterbc.selection.offsets import find_offsets

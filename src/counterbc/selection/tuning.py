@@ -14,7 +14,7 @@ from counterbc.data.lags import lag_text
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.doubts import Doubt
 from counterbc.selection.folds import LEAST_PAIRS
-from counterbc.selection.lag import LagChoice
+from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.offsets import OffsetChoice
 from counterbc.selection.shares import LEAST_SHARE, Explained, cannot_tell
 from counterbc.selection.tuning_figure import tuning_figure

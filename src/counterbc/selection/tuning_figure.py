@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from counterbc.files import aside
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.lag import LagChoice
+from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.radius_figure import check_kind
 
 _CURVE, _MARK = "#0072B2", "#D55E00"  # of the palette of Okabe and Ito

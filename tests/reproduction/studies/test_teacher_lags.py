@@ -9,7 +9,7 @@ import pytest
 
 from counterbc.demonstrators import HUMAN_TEACHERS, Crowd, Human, demonstrate
 from counterbc.demonstrators.presets import SKILLED
-from counterbc.selection.lag import LagChoice
+from counterbc.selection.lag_choice import LagChoice
 from reproduction.records import read
 from reproduction.studies import teacher_lags
 
