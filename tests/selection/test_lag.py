@@ -252,7 +252,7 @@ def test_actions_that_nothing_explains_cannot_tell() -> None:
     demos = late_demos(2).map_actions(lambda a: rng.uniform(-1, 1, a.shape))
     choice = lag_of_one(demos)
     assert (choice.lag, choice.verdict) == ((0.0,), "cannot tell")
-    assert "of held-out actions, and 10% is needed" in choice.reason
+    assert "of held-out actions, and the lower end must reach 10%" in choice.reason
 
 
 def test_the_longest_lag_tried_is_not_sure() -> None:

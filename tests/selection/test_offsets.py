@@ -131,7 +131,7 @@ def test_actions_that_states_do_not_explain_cannot_tell() -> None:
     demos = crowd_demos(*OFFSETS).map_actions(lambda a: rng.uniform(-1, 1, a.shape))
     choice = choose_offsets(demos)
     assert choice.verdict == "cannot tell"
-    assert "of their actions explained by the others, and 10% is needed" in choice.reason
+    assert "variance explained by the others, and the lower end must reach 10%" in choice.reason
 
 
 def test_a_switch_has_no_offset() -> None:

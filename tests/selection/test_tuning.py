@@ -12,6 +12,7 @@ from counterbc.errors import OptionError
 from counterbc.printing import without_nan
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag_choice import LagChoice
+from counterbc.selection.shares import Share
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning, as_tuple
 
 LATE = LagChoice((9.0,), "late", confident=True, rate=50.0)
@@ -20,7 +21,7 @@ TRIALS = (
     Trial(0.0, 800, Estimate(0.60, 0.05), Estimate(0.20, 0.02)),
     Trial(0.2, 200, Estimate(0.40, 0.05), Estimate(0.0, 0.0)),
 )
-SURE = Estimate(0.6, 0.1)
+SURE = Share(0.6, 0.5, 0.7)
 
 
 def test_the_sentences_name_lag_errors_steps_and_ensemble() -> None:
@@ -60,17 +61,22 @@ def test_what_was_given_is_named_as_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "tells"), [((0.11, 0.02), False), ((0.13, 0.02), True), ((-0.5, 0.1), False)]
+    ("share", "tells"),
+    [
+        (Share(0.11, 0.09, 0.13), False),
+        (Share(0.13, 0.11, 0.15), True),
+        (Share(-0.5, -0.6, -0.4), False),
+    ],
 )
 def test_nothing_is_told_where_policies_explain_less_than_a_tenth(
-    share: tuple[float, float], tells: bool
+    share: Share, tells: bool
 ) -> None:
-    tuning = Tuning(LATE, 0.2, 200, trials=TRIALS, explained=Estimate(*share))
+    tuning = Tuning(LATE, 0.2, 200, trials=TRIALS, explained=share)
     assert tuning.tells is tells
     assert len(tuning.sentences) == (3 if tells else 1)
     if not tells:
-        assert f"policies explain {max(share[0], 0):.0%} ± {share[1]:.0%}" in tuning.sentences[0]
-        assert "10% is needed" in tuning.sentences[0]
+        assert f"policies explain {share} of the variance" in tuning.sentences[0]
+        assert "the lower end must reach 10%" in tuning.sentences[0]
         used = "lag 0.18 s (9 steps), Δ 0.2, 200 steps, one network"
         assert tuning.sentences[0].endswith(f"these numbers are a guess: {used}")
 

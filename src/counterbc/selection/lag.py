@@ -29,7 +29,7 @@ from counterbc.selection.lag_errors import (
     lag_folds,
 )
 from counterbc.selection.lag_grid import most_lags
-from counterbc.selection.shares import LEAST_SHARE, cannot_tell, explained_share
+from counterbc.selection.shares import NEEDED, Share
 from counterbc.training.progress import Progress
 
 LEAST_PAIRS = 100
@@ -134,7 +134,7 @@ def _search(
 
 def _choice(demos: Demonstrations, search: LagSearch, errors: LagErrors) -> LagChoice:
     squares, best, above = errors.squares, errors.best, errors.above
-    share = explained_share(squares[best], errors.spread, errors.cluster)
+    share = Share.of(squares[best], errors.spread, errors.cluster)
     own_past = () if errors.own_past is None else tuple(errors.own_past.mean(1).tolist())
     choice = LagChoice(
         lags=errors.lags,
@@ -145,11 +145,8 @@ def _choice(demos: Demonstrations, search: LagSearch, errors: LagErrors) -> LagC
         explained=share,
         rate=demos.rate,
     )
-    if cannot_tell(share):
-        reason = (
-            f"models explain {max(share.value, 0):.0%} ± {share.se:.0%} of held-out actions, and "
-            f"{LEAST_SHARE:.0%} is needed"
-        )
+    if not share.is_enough:
+        reason = f"models explain {share} of the variance of held-out actions, and {NEEDED}"
         return replace(choice, reason=reason)
     is_late = _is_late(above[0], choice.error[0])
     if errors.lags[best] > 1 and not is_late:

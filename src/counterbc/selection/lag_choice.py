@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from counterbc.data.lags import NONE, lag_text
-from counterbc.selection.clusters import Estimate
+from counterbc.selection.shares import Share
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class LagChoice:
     valley: int = 0
     """Where no lag was found: a lag of two steps or more that explains clearly more than shorter
     and longer ones, though not more than 0."""
-    explained: Estimate | None = None
+    explained: Share | None = None
     """Share of the actions' variance that the best lag explains."""
     operators: tuple[str, ...] = ()
     """The operators of `lag`, where they have lags of their own."""

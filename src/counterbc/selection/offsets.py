@@ -22,10 +22,9 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import answer_states
 from counterbc.data.offsets import NO_OFFSETS, Offsets, offset_text, offsets_of
 from counterbc.data.radii import two_valued
-from counterbc.selection.clusters import Estimate
 from counterbc.selection.operator_effects import Effects, operator_effects
 from counterbc.selection.shared_states import shared_states
-from counterbc.selection.shares import LEAST_SHARE, cannot_tell, explained_share
+from counterbc.selection.shares import NEEDED, Share
 
 LEAST_OPERATORS = 3
 """Of two operators who differ, nobody can say which one errs."""
@@ -51,7 +50,7 @@ class OperatorOffset:
     """Why nothing can be said about this operator; empty otherwise."""
     shared: float = 0.0
     """Share of their states that are shared with others."""
-    explained: Estimate | None = None
+    explained: Share | None = None
     """Share of the variance of their actions, around their mean, that the actions of the others
     explain."""
     offset: tuple[float, ...] = ()
@@ -230,9 +229,9 @@ def _explain(
     spread = ((action - action.mean(0)) ** 2).sum(1)
     if not spread.any():
         return replace(evidence, reason="always does the same")
-    share = explained_share(squares, spread, np.unique(cluster[own], return_inverse=True)[1])
-    text = f"{max(share.value, 0):.0%} ± {share.se:.0%} of their actions explained by the others"
-    reason = f"has {text}, and {LEAST_SHARE:.0%} is needed" if cannot_tell(share) else ""
+    share = Share.of(squares, spread, cluster[own])
+    text = f"has {share} of their actions' variance explained by the others, and {NEEDED}"
+    reason = "" if share.is_enough else text
     return replace(evidence, reason=reason, explained=share)
 
 

@@ -18,32 +18,19 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from counterbc.data.arrays import Array
 from counterbc.data.names import shorten
-from counterbc.selection.clusters import Estimate, cluster_ratio, cluster_sums, trimmed_ratio
+from counterbc.selection.clusters import cluster_sums, trimmed_ratio
 
 LEAST_SHARE = 0.1
 """Where less of the actions' variance is explained, the data cannot tell."""
+NEEDED = f"the lower end must reach {LEAST_SHARE:.0%}"
+"""What is said of a share that is too low."""
 _LEVEL = 0.9  # of the intervals
 _TRIM = 0.1  # of the episodes, at either end
 _VISIBLE = 0.9  # of the previous action's variance: the observation shows it
-
-
-def explained_share(squares: Array, spread: Array, cluster: Array) -> Estimate:
-    """Return the share of the variance of n actions that held-out predictions explain.
-
-    `squares` are squared errors of the predictions and `spread` squared distances from the mean
-    action: (n,) each. 1 is a perfect prediction; 0 or less is no better than the mean action.
-    """
-    left = cluster_ratio(cluster_sums(squares, cluster), cluster_sums(spread, cluster))
-    return Estimate(1 - left.value, left.se)
-
-
-def cannot_tell(share: Estimate) -> bool:
-    """Return whether held-out policies explain too little for any conclusion."""
-    return not share.value - share.se >= LEAST_SHARE
 
 
 @dataclass(frozen=True)
@@ -56,10 +43,12 @@ class Share:
 
     @staticmethod
     def of(squares: Array, spread: Array, cluster: Array) -> Share:
-        """Return the share that predictions explain, without the tenth of the episodes of which
-        they explain least and the tenth of which they explain most.
+        """Return the share of the variance of n actions that held-out predictions explain, without
+        the tenth of the episodes of which they explain least and the tenth of which they explain
+        most: a few episodes with another goal would otherwise decide.
 
-        Arguments as of `explained_share`. A few episodes with another goal would otherwise decide.
+        `squares` are squared errors of the predictions and `spread` squared distances from the mean
+        action: (n,) each. 1 is a perfect prediction; 0 or less is no better than the mean action.
         """
         cluster = np.unique(cluster, return_inverse=True)[1]
         if not spread.sum() > 0:
@@ -70,15 +59,9 @@ class Share:
         half = float(stdtrit(freedom, (1 + _LEVEL) / 2)) * left.se
         return Share(1 - left.value, 1 - left.value - half, 1 - left.value + half)
 
-    @staticmethod
-    def of_estimate(share: Estimate) -> Share:
-        """Return the share with the interval of a normal distribution."""
-        half = float(ndtri((1 + _LEVEL) / 2)) * share.se
-        return Share(share.value, share.value - half, share.value + half)
-
     @property
     def is_enough(self) -> bool:
-        """Whether all of the interval is at or above the least share."""
+        """Whether the data can tell: all of the interval is at or above the least share."""
         return self.low >= LEAST_SHARE
 
     def __str__(self) -> str:
@@ -169,10 +152,7 @@ class Explained:
     @property
     def refusal(self) -> str:
         """The sentence for data that cannot tell."""
-        return (
-            f"Cannot tell: of the actions' variance, {self.counted} is explained, and the lower "
-            f"end must reach {LEAST_SHARE:.0%}"
-        )
+        return f"Cannot tell: of the actions' variance, {self.counted} is explained, and {NEEDED}"
 
     @property
     def counted(self) -> Share:

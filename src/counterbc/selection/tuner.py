@@ -41,7 +41,7 @@ from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.noise_scale import noise_scale
 from counterbc.selection.offsets import find_offsets
-from counterbc.selection.shares import Share, explained_share
+from counterbc.selection.shares import Share
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning
 from counterbc.selection.tuning_errors import ErrorTable, TuningErrors
 from counterbc.settings import Settings, settings_for
@@ -84,7 +84,7 @@ def tune(
     choice = tune_datasets([demos], training, search, lag_search, radii=radii)[0][0]
     if choice.explained is None:
         return choice
-    shares = replace(explain_quickly(demos), present=Share.of_estimate(choice.explained))
+    shares = replace(explain_quickly(demos), present=choice.explained)
     return replace(choice, shares=shares)
 
 
@@ -236,7 +236,7 @@ def _choose(start: Tuning, table: ErrorTable, radii: Radii, counts: Sequence[int
         radius=radii[g],
         steps=counts[s],
         trials=trials,
-        explained=explained_share(squares[s, g], table.spread, table.cluster),
+        explained=Share.of(squares[s, g], table.spread, table.cluster),
         doubts=tuple(_doubts(start.lag, table, radii, g, counts, s)),
         no_radius="No noise of this shape was found: Δ 0" if is_noiseless else start.no_radius,
     )

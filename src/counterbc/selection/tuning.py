@@ -16,7 +16,7 @@ from counterbc.selection.doubts import Doubt
 from counterbc.selection.folds import LEAST_PAIRS
 from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.offsets import OffsetChoice
-from counterbc.selection.shares import LEAST_SHARE, Explained, cannot_tell
+from counterbc.selection.shares import NEEDED, Explained, Share
 from counterbc.selection.tuning_figure import tuning_figure
 
 
@@ -73,7 +73,7 @@ class Tuning:
     ensemble_gain: Estimate | None = None
     """How far the error of the largest ensemble is below that of one network; None where only one
     size was tried."""
-    explained: Estimate | None = None
+    explained: Share | None = None
     """Share of the actions' variance that the chosen combination explains."""
     doubts: tuple[Doubt, ...] = ()
     protocol: str = ""
@@ -88,7 +88,7 @@ class Tuning:
     @property
     def tells(self) -> bool:
         """Whether held-out policies explain enough for a conclusion."""
-        return self.explained is None or not cannot_tell(self.explained)
+        return self.explained is None or self.explained.is_enough
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -97,8 +97,8 @@ class Tuning:
         networks = f"{self.ensemble} networks" if self.ensemble > 1 else "one network"
         if share is not None and not self.tells:
             return (
-                f"Cannot tell: policies explain {max(share.value, 0):.0%} ± {share.se:.0%} of the "
-                f"held-out actions, and {LEAST_SHARE:.0%} is needed. Other observation keys, "
+                f"Cannot tell: policies explain {share} of the variance of held-out actions, and "
+                f"{NEEDED}. Other observation keys, "
                 "velocities, a history or more demonstrations may help; until then these numbers "
                 f"are a guess: lag {lag_text(self.lag.lag, self.lag.rate)}, Δ "
                 f"{radius_text(as_tuple(self.radius))}, {self.steps:,} steps, {networks}",
