@@ -30,6 +30,7 @@ STUDIES = (
     "intent-goals",
     "intents",
     "lag",
+    "lag-recordings",
     "methods",
     "modes",
     "no-noise",

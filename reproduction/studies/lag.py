@@ -104,14 +104,17 @@ def lag_choices(
 ) -> tuple[list[Demonstrations], list[LagChoice]]:
     """Record a dataset for each seed and choose its lag."""
     torch.set_num_threads(1)
-    settings = Settings(radius=0.0, steps=1, lag="auto", ensemble=1)
-    training = Training(
-        name="bc", method=METHODS["bc"], settings=settings, device=find_device(device),
-        progress=Quiet(),
-    )  # fmt: skip
     with reproducible():
         datasets = [demonstrate(world, teacher, pairs, seed) for seed in seeds]
-        return datasets, choose_lags(datasets, training)
+        return datasets, choose_lags(datasets, lag_training(find_device(device)))
+
+
+def lag_training(device: torch.device) -> Training:
+    """Return how the policies of a one-step BC are trained, for which a lag is chosen."""
+    settings = Settings(radius=0.0, steps=1, lag="auto", ensemble=1)
+    return Training(
+        name="bc", method=METHODS["bc"], settings=settings, device=device, progress=Quiet()
+    )
 
 
 def _row(choice: LagChoice) -> Record:
