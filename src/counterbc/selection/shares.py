@@ -27,7 +27,7 @@ from counterbc.selection.clusters import cluster_sums, trimmed_ratio
 LEAST_SHARE = 0.1
 """Where less of the actions' variance is explained, the data cannot tell."""
 NEEDED = f"the lower end must reach {LEAST_SHARE:.0%}"
-"""What is said of a share that is too low."""
+"""The requirement that a share which is too low misses."""
 _LEVEL = 0.9  # of the intervals
 _TRIM = 0.1  # of the episodes, at either end
 _VISIBLE = 0.9  # of the previous action's variance: the observation shows it
