@@ -98,10 +98,10 @@ Tests = list[tuple[int, float]]
 
 def candidates(options: FlowCounterOptions, rows: list[Record]) -> Iterator[tuple[Record, Tests]]:
     """Yield what is trained, and how it is tested."""
-    for kind in options.kinds or (*ERRORS, PEOPLE):
+    for kind in options.kinds or (*ERRORS, PEOPLE, flow.TWO_GOALS):
         about: Record = {"phase": options.phase, "kind": kind}
-        if kind == PEOPLE:
-            yield from _people(about, rows)
+        if kind not in ERRORS:
+            yield from _without_errors(about, rows)
             continue
         for variant in options.variants or VARIANTS:
             if options.phase == "choose":
@@ -114,16 +114,23 @@ def candidates(options: FlowCounterOptions, rows: list[Record]) -> Iterator[tupl
                     yield about | best | {"radius": radius}, test
 
 
-def _people(about: Record, rows: list[Record]) -> Iterator[tuple[Record, Tests]]:
-    """Yield lags and ways to act in the first phase, and a better way to act in the second."""
-    if about["phase"] == "choose":
+def _without_errors(about: Record, rows: list[Record]) -> Iterator[tuple[Record, Tests]]:
+    """Yield lags and ways to act in the first phase, and a better way to act in the second.
+
+    The first phase also trains the setting of Counter-BC that the study `flow` left out.
+    """
+    kind, phase = about["kind"], about["phase"]
+    all_temperatures = [(USUAL, t) for t in TEMPERATURES]
+    if phase == "choose":
+        yield about | _USUAL_FLOW | {"variant": COUNTER, "radius": RADII[kind]}, all_temperatures
+    if phase == "choose" and kind == PEOPLE:
         yield about | _USUAL_FLOW, [(e, _USUAL_TEMPERATURE) for e in EXECUTED]
         for lag in LAGS[1:]:
-            yield about | _USUAL_FLOW | {"lag": lag}, [(USUAL, t) for t in TEMPERATURES]
-        full = {"variant": COUNTER, "radius": RADII[PEOPLE]}
-        yield about | _USUAL_FLOW | full, [(USUAL, t) for t in TEMPERATURES]
-    elif (best := chosen_execution(rows)) not in (None, USUAL):
-        yield about | _USUAL_FLOW, [(e, _USUAL_TEMPERATURE) for e in (USUAL, best)]
+            yield about | _USUAL_FLOW | {"lag": lag}, all_temperatures
+    if phase == "report" and kind == PEOPLE:
+        best = chosen_execution(rows)
+        if best not in (None, USUAL):
+            yield about | _USUAL_FLOW, [(e, _USUAL_TEMPERATURE) for e in (USUAL, best)]
 
 
 def grid(kind: str, variant: str) -> list[Record]:

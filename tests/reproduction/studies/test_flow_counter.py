@@ -12,6 +12,7 @@ from reproduction.records import read
 from reproduction.studies import flow, flow_counter
 from reproduction.studies.flow_counter import (
     AVERAGED,
+    COUNTER,
     EXECUTED,
     LABELS,
     USUAL,
@@ -83,6 +84,14 @@ def test_the_report_trains_the_choice_and_other_radii_of_labels_for_correlated_e
         (CORRELATED, LABELS, 0.25), (CORRELATED, LABELS, 0.5),
     ]  # fmt: skip
     assert all(tests == [(USUAL, 0.5)] for _, tests in trials)
+
+
+def test_without_errors_the_missing_setting_of_counter_bc_is_tried_alone() -> None:
+    ((about, tests),) = candidates(FlowCounterOptions(kinds=("two goals",)), [])
+    assert (about["variant"], about["steps"], about["radius"]) == (COUNTER, 15000, 0.2)
+    assert len(tests) == len(flow.TEMPERATURES)
+    people = [a for a, _ in candidates(FlowCounterOptions(kinds=("people",)), [])]
+    assert sorted(a["lag"] for a in people if a["variant"] == "flow") == [0, 1, 2, 3]
 
 
 def test_another_way_to_act_is_reported_beside_the_usual_one_if_it_is_better() -> None:
