@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-import counterbc
 from counterbc.demonstrators import Chain, GaussianNoise, returns
 from tests.fixture_types import Call, CallJson
 
@@ -296,7 +295,3 @@ def test_sigterm_saves_the_state_of_a_training_and_leaves_nothing_else(
         "config.json",
         "training.safetensors",
     ]
-
-
-def test_the_version_is_printed(call: Call) -> None:
-    assert call("--version") == (0, f"counterbc {counterbc.__version__}\n", "")

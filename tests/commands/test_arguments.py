@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import counterbc
 from counterbc.commands.arguments import repeat_options
 from counterbc.commands.train import Train
+from tests.fixture_types import Call
 
 TRAIN = Train.complete()
 
@@ -32,3 +34,7 @@ def test_texts_end_at_a_folder(tmp_path: Path) -> None:
     words = ["--operator", "ann", "bob", str(tmp_path)]
     read = ["--operator", "ann", "--operator", "bob", str(tmp_path)]
     assert repeat_options(TRAIN, words) == read
+
+
+def test_the_version_is_printed(call: Call) -> None:
+    assert call("--version") == (0, f"counterbc {counterbc.__version__}\n", "")

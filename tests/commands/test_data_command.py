@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.formats import load
 from tests.fixture_types import Call, CallJson
 
@@ -141,3 +142,33 @@ def test_training_reads_a_declared_angle_as_cosine_and_sine(
     status, _, err = call("train", demo_file, *options, "--out", tmp_path / "run")
     assert status == 0, err
     assert Policies.load(tmp_path / "run").scales.angles == (1,)
+
+
+def _with_keys(path: Path, env: str, **widths: int) -> Path:
+    rng, keys = np.random.default_rng(0), tuple(widths.items())
+    episodes = tuple(
+        Episode(rng.normal(size=(20, sum(widths.values()))), rng.uniform(-1, 1, (20, 2)))
+        for _ in range(3)
+    )
+    Demonstrations(episodes, obs_keys=keys, env_args={"env_name": env}).save(path)
+    return path
+
+
+def test_the_keys_that_a_known_environment_observes_are_read_by_default(
+    tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    path = _with_keys(tmp_path / "demos.hdf5", "gym_pusht/PushT-v0", keypoints=18, state=5)
+    quick = ("--steps", 2, "--lag", 0, "--radius", 0, "--out")
+    _, text, err = call("train", path, *quick, tmp_path / "run")
+    assert "5 → 2" in text
+    assert "Reads state, as gym_pusht/PushT-v0 does; --obs chooses other observations." in err
+    _, text, _ = call("train", path, "--obs", "keypoints", "state", *quick, tmp_path / "all")
+    assert "23 → 2" in text
+
+
+def test_an_evaluation_that_does_not_fit_says_which_key_would(tmp_path: Path, call: Call) -> None:
+    path = _with_keys(tmp_path / "demos.hdf5", "counterbc/Intersection-v0", other=3, state=4)
+    call("train", path, "--steps", 2, "--lag", 0, "--radius", 0, "--out", tmp_path / "run")
+    status, _, err = call("evaluate", tmp_path / "run")
+    assert status == 1
+    assert "trained on vectors of 7 numbers; train with --obs state, which fits" in err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -53,6 +55,12 @@ def _measures(env: VectorEnv[Any, Any, Any]) -> tuple[str, ...]:
     return tuple(getattr(inner, "measures", ()))
 
 
+def _fitting_keys(names: Sequence[str], space: gymnasium.Space[Any]) -> list[str]:
+    """Return the observation keys of the training that have as many numbers as the space."""
+    keys = Counter(name.partition("[")[0] for name in names)
+    return [key for key, width in keys.items() if space.shape == (width,)]
+
+
 class Rollout:
     """P members × E episodes as slots of one VectorEnv; the first episode of each slot counts."""
 
@@ -80,8 +88,11 @@ class Rollout:
                 expectation = (
                     f"vectors of {size} numbers" if len(shape) == 1 else f"images of {size}"
                 )
+                keys = _fitting_keys(p.run_config.obs_names, space) if space is obs else []
+                advice = f"; train with --obs {keys[0]}, which fits" if len(keys) == 1 else ""
                 raise CounterBCError(
                     f"the {noun} of {env} are {space}; these policies were trained on {expectation}"
+                    f"{advice}"
                 )
         self.low, self.high = action.low, action.high  # type: ignore[attr-defined]  # a Box, checked above
 

@@ -29,8 +29,9 @@ class DataCommand(Command):
     """A command that reads demonstrations."""
 
     obs: UseAppendAction[tuple[str, ...]] = ()
-    """Observation key to read; repeat it for several. By default every key that is not an image,
-    and in files of robosuite the keys that robomimic trains on."""
+    """Observation key to read; repeat it for several. By default every key that is not an image;
+    in files of robosuite the keys that robomimic trains on, and in those of a known environment
+    the keys that it observes."""
     action: UseAppendAction[tuple[str, ...]] = ()
     """Key of the action, for files that do not name it action or actions; repeat it for several,
     which are joined."""
@@ -87,13 +88,32 @@ class DataCommand(Command):
         """Return several paths as one dataset; a file without operators is one operator."""
         from counterbc.data.merge import merge
 
-        return merge([stream.demonstrations() for stream in self.streams(paths)])
+        demos = merge([stream.demonstrations() for stream in self.streams(paths)])
+        keys = () if self.obs else _keys_of_world(demos)
+        if not keys:
+            return demos
+        print(
+            f"Reads {' and '.join(keys)}, as {demos.env} does; --obs chooses other observations.",
+            file=sys.stderr,
+        )
+        return replace(self, obs=keys).read(paths)
 
     def formats(self, paths: Sequence[Path]) -> tuple[str, ...]:
         """Return the format of each path."""
         from counterbc.formats import detect
 
         return tuple(self.format or detect(path) for path in paths)
+
+
+def _keys_of_world(demos: Demonstrations) -> tuple[str, ...]:
+    """Return the observation keys that the environment of the data observes, if they have more."""
+    from counterbc.envs import WORLDS
+
+    keys = {key for key, _ in demos.obs_keys}
+    for world in WORLDS.values():
+        if demos.env in (world.id, *world.aliases) and set(world.recorded_obs_keys or keys) < keys:
+            return world.recorded_obs_keys or ()
+    return ()
 
 
 def _count_on_stderr(raw_episodes: Iterator[RawEpisode], title: str) -> Iterator[RawEpisode]:
