@@ -27,6 +27,7 @@ STUDIES = (
     "fixed-radii",
     "flow",
     "flow-counter",
+    "flow-steps",
     "intent-goals",
     "intents",
     "lag",

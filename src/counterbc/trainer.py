@@ -62,21 +62,21 @@ def train(
     """
     (name, definition), torch_device = find_method(method), find_device(device)
     settings, datasets = settings_for(preset, **changes), as_datasets(demos)
+    first, pairs = datasets[0], min(d.pairs for d in datasets)
     if start is not None and settings.ensemble == "auto" and definition.shards == 1:
         settings = replace(settings, ensemble=start.shards)
-    definition = settings.apply(definition, datasets[0].obs_shape, min(d.pairs for d in datasets))
+    definition = settings.apply(definition, first.obs_shape, pairs)
     keep = start is not None and radii is None and "radius" not in changes
-    settings, definition = policy_defaults(settings, definition, _given_radii(radii, start, keep))
+    settings, definition = policy_defaults(settings, definition, pairs, _given(radii, start, keep))
     datasets, held_out = _split(datasets, settings.held_out)
     check_needs(datasets, definition.weighting.needs)
-    check_reads(datasets[0], definition)
+    check_reads(first, definition)
     warn_values(datasets, settings)
     folder = None if out is None else Path(out)
     requested = _asked_radii(definition, settings, radii, keep)
     order = _seeds(seeds, start, len(datasets))
     if start is not None:
-        count, is_auto = len(order) * len(requested), "auto" in requested
-        check_start(start, count, definition, datasets[0], is_auto)
+        check_start(start, len(order) * len(requested), definition, first, "auto" in requested)
     if folder is not None:
         check_out(folder, resume, definition.policy)
     training = Training(
@@ -86,7 +86,7 @@ def train(
     chosen = _choose(datasets, training, requested, start, search)
     if settings.ensemble == "auto" and definition.shards == 1:
         ensemble = replace(settings, ensemble=chosen.ensemble)
-        definition = ensemble.apply(definition, datasets[0].obs_shape)
+        definition = ensemble.apply(definition, first.obs_shape)
     members = _members(datasets, order, chosen, start, keep_radius=keep)
     plan = plan_training(
         datasets, definition, chosen.settings, members, start=start, held_out=held_out,
@@ -221,7 +221,7 @@ def _chosen(tunings: list[list[Tuning]], training: Training) -> _Chosen:
     )
 
 
-def _given_radii(
+def _given(
     radii: Sequence[Radius] | None, start: Policies | None, keep: bool
 ) -> Sequence[Radius] | None:
     """Return the radii that were asked for, or those of the policies to continue from."""

@@ -83,3 +83,9 @@ def test_a_policy_with_a_likelihood_has_no_errors() -> None:
     policy, numbers = GaussianMLP(), torch.zeros(1, 1)
     with pytest.raises(OptionError, match="a GaussianMLP has no errors of its own; use log_prob"):
         policy.errors({}, numbers, numbers, numbers)
+
+
+def test_the_default_steps_depend_on_the_number_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Flow, "steps_by_pairs", ((100, 7), (1000, 9)))
+    assert [Flow().steps_for(n) for n in (99, 100, 999, 1000)] == [7, 9, 9, Flow.steps]
+    assert GaussianMLP().steps_for(10) is None

@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,17 @@ def test_snapshots_have_the_bits_of_separate_trainings(
         separate = run(plan_of(tiny, [None, None], count), device=CPU)
         for name, value in policies.params.items():
             assert torch.equal(value, separate.params[name])
+
+
+def test_snapshots_have_the_held_out_curve_of_their_training(tiny: Demonstrations) -> None:
+    plan = replace(plan_of(tiny, [None], 20), held_out=(tiny.subset([0, 1]),))
+    (policies,) = run_snapshots(plan, [20], device=CPU, progress=Quiet())
+    curve, whole = policies.curve, run(plan, device=CPU).curve
+    assert curve is not None
+    assert whole is not None
+    assert curve.held_out is not None
+    assert whole.held_out is not None
+    assert torch.equal(curve.held_out, whole.held_out)
 
 
 @pytest.mark.parametrize("after", [1, 9])

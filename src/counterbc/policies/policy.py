@@ -31,6 +31,8 @@ class Policy(ABC):
     """Training time of a step relative to a plain network of the same size."""
     steps: ClassVar[int | None] = None
     """The default number of gradient steps; None: it is chosen by cross-validation."""
+    steps_by_pairs: ClassVar[tuple[tuple[int, int], ...]] = ()
+    """(n, steps): other defaults for fewer than n pairs, with n ascending."""
     standardizes: ClassVar[bool] = False
     """Whether predicted actions are standardized in addition to the scale of their bounds."""
     repeats_first: ClassVar[bool] = False
@@ -135,6 +137,10 @@ class Policy(ABC):
         None stands for an unknown number of pairs.
         """
         return self
+
+    def steps_for(self, pairs: int) -> int | None:
+        """Return the default number of gradient steps on this many pairs."""
+        return next((steps for below, steps in self.steps_by_pairs if pairs < below), self.steps)
 
     def one_step(self) -> Policy:
         """Return the policy that stands for this one where single actions are compared."""

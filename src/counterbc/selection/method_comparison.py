@@ -136,9 +136,8 @@ def compare_methods(
     for name in dict.fromkeys(("bc", *methods)):
         _, method = find_method(name)
         settings = settings_for(preset, **changes)
-        settings, method = policy_defaults(
-            settings, settings.apply(method, demos.obs_shape, demos.pairs)
-        )
+        method = settings.apply(method, demos.obs_shape, demos.pairs)
+        settings, method = policy_defaults(settings, method, demos.pairs)
         check_needs([demos], method.weighting.needs)
         check_reads(demos, method)
         bar = Bar(f"comparing {name}") if progress is True else progress or Quiet()

@@ -71,7 +71,7 @@ def tune(
     """
     (name, definition), settings = find_method(method), settings_for(preset, **changes)
     definition = settings.apply(definition, demos.obs_shape, demos.pairs)
-    settings, definition = policy_defaults(settings, definition)
+    settings, definition = policy_defaults(settings, definition, demos.pairs)
     check_reads(demos, definition)
     warn_infeasible([demos], settings)
     if progress is True:
@@ -89,14 +89,16 @@ def tune(
 
 
 def policy_defaults(
-    settings: Settings, method: Method, radii: Sequence[Radius] | None = None
+    settings: Settings, method: Method, pairs: int, radii: Sequence[Radius] | None = None
 ) -> tuple[Settings, Method]:
     """Return settings and method with what a large policy fixes instead of choosing it.
 
-    It is trained once for its number of steps. Without a given radius it has no counterfactuals.
+    It is trained once, for a number of steps that suits the pairs. Without a given radius it has no
+    counterfactuals.
     """
     policy = method.policy
-    if policy.steps is None:
+    steps = policy.steps_for(pairs)
+    if steps is None:
         return settings, method
     if method.shards > 1 and not policy.has_density:
         raise OptionError(
@@ -108,7 +110,7 @@ def policy_defaults(
         settings, method = replace(settings, radius=0.0), without_counterfactuals(method)
     fixed = replace(
         settings,
-        steps=policy.steps if settings.steps == "auto" else settings.steps,
+        steps=steps if settings.steps == "auto" else settings.steps,
         ensemble=1 if settings.ensemble == "auto" else settings.ensemble,
     )
     return fixed, method

@@ -84,16 +84,19 @@ def run(
 def run_snapshots(
     plan: TrainingPlan, steps: Sequence[int], *, device: torch.device, progress: Progress
 ) -> list[Policies]:
-    """Return the policies after each of these numbers of steps of one training."""
+    """Return the policies after each of these numbers of steps of one training, with its curve."""
     view = plan_view(plan, device, torch.float32)
+    held_out = plan_view(plan, device, torch.float32, held_out=True) if plan.held_out else None
 
     def fresh(view: View, round_: int) -> Params:
         return initial_params(plan, view, round_)
 
     view.fit()
-    loop = Loop(view, None, plan.settings, fresh, None, progress, snapshots=steps)
-    loop.run(None)
-    policies = [_policies(plan, loop.snapshots[s]) for s in steps]
+    if held_out is not None:
+        held_out.fitted = view.fitted
+    loop = Loop(view, held_out, plan.settings, fresh, None, progress, snapshots=steps)
+    _, curve = loop.run(None)
+    policies = [_policies(plan, loop.snapshots[s], curve=curve) for s in steps]
     warn_diverged(policies[-1], loop.bad_since)
     return policies
 
