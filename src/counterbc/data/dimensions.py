@@ -81,6 +81,12 @@ def existing_dims(demos: Named) -> str:
 
 def checked_angles(demos: Named, angles: Sequence[str]) -> tuple[str, ...]:
     """Return one entry for each observation dimension that is an angle, in order of dimensions."""
+    check_angles(demos, angles)
+    return tuple(dimension_text(demos, dim) for dim in dims_of(demos, angles))
+
+
+def check_angles(demos: Named, angles: Sequence[str]) -> None:
+    """Refuse angles that are not among the observations."""
     if isinstance(angles, str) or not all(isinstance(entry, str) for entry in angles):
         raise DataError(f"angles is {angles!r:.60}; expected a list of observation dimensions")
     if angles and not demos.obs_keys:
@@ -91,7 +97,6 @@ def checked_angles(demos: Named, angles: Sequence[str]) -> tuple[str, ...]:
     for entry in angles:
         if find_dims(demos, entry) is None:
             raise _no_angle(demos, entry)
-    return tuple(dimension_text(demos, dim) for dim in dims_of(demos, angles))
 
 
 def known_angles(demos: Named, angles: Sequence[str]) -> tuple[str, ...]:

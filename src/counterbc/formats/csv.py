@@ -10,17 +10,14 @@
 
 The rows of an episode must be adjacent; without an episode column the file is one episode. Columns
 are separated by commas, semicolons or tabs. An empty cell is a missing number, refused like NaN.
+Comments above the header row declare rate, bounds, angles and roles of columns; see csv_columns.py.
 """
 
 from __future__ import annotations
 
-import csv
-import re
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +26,17 @@ import numpy as np
 from counterbc.data.arrays import Array
 from counterbc.data.raw_episode import unreadable
 from counterbc.errors import FormatError
-from counterbc.files import Guard, reason
+from counterbc.files import reason
+from counterbc.formats.csv_cells import SHOWN, BadCell, cells_error, read_cells
+from counterbc.formats.csv_columns import (
+    Columns,
+    check_declared,
+    declared_facts,
+    read_columns,
+    texts,
+)
 from counterbc.formats.rows import episode_name
 from counterbc.formats.stream import Header, RawEpisode, Stream
-
-_ACTION = re.compile(r"actions?([\d_.\[-].*)?")
-_EPISODES = ("episode", "episode_index", "episode_id")
-_COUNTERS = (
-    "", "Unnamed: 0", "index", "frame_index", "task_index", "timestamp", "step", "done", "dones",
-    "terminated", "truncated", "terminal", "timeout",
-)  # fmt: skip
-_NAME = re.compile(r"[A-Za-z_][\w .:/()\[\]%°-]*|")  # or the empty one of pandas' index column
-_FIRST_LINE = 2**20  # bytes; a longer first line is not a header row
 
 
 def recognizes(path: Path) -> bool:
@@ -61,8 +57,12 @@ def stream(
     path = Path(path)
     if not path.is_file():
         raise FormatError(f"{path} is not a file; give the path of a CSV file")
+    columns = read_columns(path)
+    check_declared(columns, path)
+    if obs is None and "obs" in columns.comments:
+        obs = texts(columns.comments["obs"])
     columns = replace(
-        read_columns(path),
+        columns,
         obs_choice=None if obs is None else tuple(obs),
         action_choice=None if action is None else tuple(action),
     )
@@ -72,8 +72,12 @@ def stream(
         action_names=columns.action,
         obs_names=columns.obs,
         obs_keys=tuple((name, 1) for name in columns.obs),
-        left_out=tuple(f"column {c!r}" for c in columns.names if c not in used),
+        left_out=(
+            *(f"column {c!r}" for c in columns.names if c not in used),
+            *(f"comment {comment!r:.60}" for comment in columns.other_comments),
+        ),
         source=str(path),
+        **declared_facts(columns, path),
     )
     return Stream(header, _raw_episodes(path, columns)).choose(obs)
 
@@ -99,82 +103,6 @@ def _check_choice(columns: Columns, path: Path) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The names in the header row and their roles."""
-
-    names: tuple[str, ...]
-    delimiter: str
-    obs_choice: tuple[str, ...] | None = None
-    """The columns of the observation; None: all candidates that are not counters."""
-    action_choice: tuple[str, ...] | None = None
-    """The columns of the action; None: those that are named so."""
-
-    @property
-    def is_header(self) -> bool:
-        """Whether there are two columns or more, all with names that look like names."""
-        return len(self.names) > 1 and all(map(_NAME.fullmatch, self.names))
-
-    @cached_property
-    def action(self) -> tuple[str, ...]:
-        if self.action_choice is not None:
-            return self.action_choice
-        return tuple(c for c in self.names if _ACTION.fullmatch(c))
-
-    @cached_property
-    def unlabelled(self) -> tuple[str, ...]:
-        """The columns that are no label."""
-        labels = set(self.labels.values())
-        return tuple(c for c in self.names if c not in labels)
-
-    @cached_property
-    def obs_candidates(self) -> tuple[str, ...]:
-        """The columns that can be part of the observation."""
-        return tuple(c for c in self.unlabelled if c not in self.action)
-
-    @cached_property
-    def obs(self) -> tuple[str, ...]:
-        if self.obs_choice is not None:
-            chosen = set(self.obs_choice)
-            return tuple(c for c in self.obs_candidates if c in chosen)
-        return tuple(c for c in self.obs_candidates if c not in _COUNTERS)
-
-    @cached_property
-    def labels(self) -> dict[str, str]:
-        """The columns of episode, operator and reward, as far as they exist."""
-        episode = next((c for c in _EPISODES if c in self.names), "episode")
-        roles = {"episode": episode, "operator": "operator", "reward": "reward"}
-        return {key: c for key, c in roles.items() if c in self.names}
-
-    @cached_property
-    def used_names(self) -> tuple[str, ...]:
-        return (*self.labels.values(), *self.obs, *self.action)
-
-
-def read_columns(path: Path) -> Columns:
-    """Return the columns that the first line of a file names."""
-    with Guard(path), path.open("rb") as file:
-        line = file.readline(_FIRST_LINE)
-    try:
-        text = line.decode("utf-8-sig").strip("\r\n")
-    except UnicodeDecodeError:
-        text = ""
-    if not text or len(line) == _FIRST_LINE or "\0" in text:
-        raise FormatError(f"{path} does not begin with a row of column names; add one")
-    if "\r" in text:
-        raise FormatError(
-            f"{path} ends its lines with carriage returns; save it with the line ends of Unix or "
-            "Windows"
-        )
-    delimiter = max(",;\t", key=text.count)
-    with Guard(path):
-        names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
-    if len(set(names)) < len(names):
-        twice = next(n for n, count in Counter(names).items() if count > 1)
-        raise FormatError(f"{path} has two columns named {twice!r}; rename one")
-    return Columns(names, delimiter)
-
-
 @dataclass
 class _OpenEpisode:
     """An episode whose rows are still being read."""
@@ -183,15 +111,25 @@ class _OpenEpisode:
     operator: str | None
     error: FormatError | None
     blocks: list[dict[str, Array]] = field(default_factory=list)
+    bad_cells: list[BadCell] = field(default_factory=list)
+    """The first of them; a file may have millions."""
+    bad_count: int = 0
 
-    def raw_episode(self) -> RawEpisode:
+    def add(self, block: _Block) -> None:
+        self.blocks.append(block.rows)
+        self.bad_cells += block.bad_cells[: SHOWN - len(self.bad_cells)]
+        self.bad_count += len(block.bad_cells)
+
+    def raw_episode(self, path: Path, columns: Columns) -> RawEpisode:
+        if self.bad_cells:
+            return unreadable(self.name, cells_error(path, columns, self.bad_cells, self.bad_count))
         if self.error is not None:
             return unreadable(self.name, self.error)
-        columns = {key: np.concatenate([b[key] for b in self.blocks]) for key in self.blocks[0]}
+        values = {key: np.concatenate([b[key] for b in self.blocks]) for key in self.blocks[0]}
         return RawEpisode(
-            obs=columns["obs"],
-            action=columns["action"],
-            reward=columns.get("reward"),
+            obs=values["obs"],
+            action=values["action"],
+            reward=values.get("reward"),
             operator=self.operator,
             name=self.name,
         )
@@ -200,77 +138,104 @@ class _OpenEpisode:
 def _raw_episodes(path: Path, columns: Columns) -> Iterator[RawEpisode]:
     current: _OpenEpisode | None = None
     complete: set[str] = set()
-    for batch in _batches(path, columns):
-        for name, operator, rows in _blocks(batch, path):
-            if current is None or current.name != name:
+    for batch, bad_cells in _batches(path, columns):
+        for block in _blocks(batch, bad_cells):
+            if current is None or current.name != block.name:
                 if current is not None:
-                    yield current.raw_episode()
+                    yield current.raw_episode(path, columns)
                     complete.add(current.name)
-                current = _OpenEpisode(
-                    name, operator, _again(path, name) if name in complete else None
-                )
-            if operator != current.operator:
+                error = _name_error(path, block.name, complete)
+                current = _OpenEpisode(block.name, block.operator, error)
+            if block.operator != current.operator:
                 current.error = FormatError(
-                    f"{path}: the operator changes within episode {name!r}; split it"
+                    f"{path}: the operator changes within episode {block.name!r}; split it"
                 )
-            current.blocks.append(rows)
+            current.add(block)
     if current is not None:
-        yield current.raw_episode()
+        yield current.raw_episode(path, columns)
 
 
-def _again(path: Path, name: str) -> FormatError:
+def _name_error(path: Path, name: str, complete: set[str]) -> FormatError | None:
+    """Return what is wrong with an episode of this name after those that are complete."""
+    if not name:
+        return FormatError(f"{path}: a row has no episode; fill in that column in every row")
+    if name not in complete:
+        return None
     return FormatError(
         f"{path}: episode {name!r} occurs in two separate blocks of rows; sort the rows by episode"
     )
 
 
-def _blocks(
-    batch: dict[str, Any], path: Path
-) -> Iterator[tuple[str, str | None, dict[str, Array]]]:
-    """Yield episode, operator and columns of each block of rows in which both stay the same."""
-    count = len(batch["action"])
+@dataclass(frozen=True)
+class _Block:
+    """Adjacent rows of one episode and one operator."""
+
+    name: str
+    operator: str | None
+    rows: dict[str, Array]
+    bad_cells: list[BadCell]
+
+
+def _blocks(batch: dict[str, Any], bad_cells: Sequence[BadCell]) -> Iterator[_Block]:
+    """Yield the blocks of rows in which episode and operator stay the same."""
+    count, bad_rows = len(batch["action"]), [cell.row for cell in bad_cells]
     ids, operators = (batch.pop(k, np.zeros(count, int)) for k in ("episode", "operator"))
     has_operators = operators.dtype == object
     change = (ids[1:] != ids[:-1]) | (operators[1:] != operators[:-1])
     starts = [0, *(np.flatnonzero(change) + 1).tolist()] if count else []
     for start, end in zip(starts, [*starts[1:], count], strict=False):
-        if ids[start] in (None, ""):
-            raise FormatError(f"{path}: a row has no episode; fill in that column in every row")
+        name = "" if ids[start] in (None, "") else episode_name(ids[start])
+        operator = (operators[start] or None) if has_operators else None
         rows = {key: values[start:end] for key, values in batch.items()}
-        yield episode_name(ids[start]), (operators[start] or None) if has_operators else None, rows
+        first, last = (bisect_left(bad_rows, row) for row in (start, end))
+        yield _Block(name, operator, rows, list(bad_cells[first:last]))
 
 
-def _batches(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
-    """Yield a few thousand rows at a time: obs and action (T, …), and the labels that exist."""
+def _batches(path: Path, columns: Columns) -> Iterator[tuple[dict[str, Any], list[BadCell]]]:
+    """Yield a few thousand rows at a time: obs and action (T, …), and the labels that exist.
+
+    From the first rows with a cell that is not a number, the file is read cell by cell.
+    """
+    import pyarrow as pa
+
+    count = 0
+    try:
+        for batch in _arrow_batches(path, columns):
+            values = {c: batch.column(c).to_numpy(zero_copy_only=False) for c in columns.used_names}
+            yield _joined(values, columns), []
+            count += batch.num_rows
+        return
+    except pa.ArrowException:
+        pass
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read ({reason(error)}); copy it again") from None
+    for values, bad_cells in read_cells(path, columns, count):
+        yield _joined(values, columns), bad_cells
+
+
+def _joined(values: dict[str, Any], columns: Columns) -> dict[str, Any]:
+    """Return columns as obs and action (T, …), and the labels that exist."""
+    labels = {key: values[c] for key, c in columns.labels.items()}
+    return labels | {
+        key: np.column_stack([values[c] for c in names])
+        for key, names in (("obs", columns.obs), ("action", columns.action))
+    }
+
+
+def _arrow_batches(path: Path, columns: Columns) -> Iterator[Any]:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     text = [c for key, c in columns.labels.items() if key != "reward"]
     types = {c: pa.string() if c in text else pa.float64() for c in columns.used_names}
-    stack = ExitStack()
-    try:
-        source = stack.enter_context(path.open("rb"))
-        reader = arrow_csv.open_csv(
+    with path.open("rb") as source:
+        yield from arrow_csv.open_csv(
             source,
             read_options=arrow_csv.ReadOptions(
-                column_names=columns.names, skip_rows=1, use_threads=False
+                column_names=columns.names, skip_rows=columns.first_line - 1, use_threads=False
             ),
             parse_options=arrow_csv.ParseOptions(delimiter=columns.delimiter),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types, include_columns=list(columns.used_names)
             ),
         )
-        for batch in reader:
-            values = {c: batch.column(c).to_numpy(zero_copy_only=False) for c in columns.used_names}
-            labels = {key: values[c] for key, c in columns.labels.items()}
-            yield labels | {
-                key: np.column_stack([values[c] for c in names])
-                for key, names in (("obs", columns.obs), ("action", columns.action))
-            }
-    except (pa.ArrowException, OSError) as error:
-        raise FormatError(
-            f"{path} has a cell that is not a number ({reason(error)}); correct that cell, or "
-            "choose the columns of the observation with --obs"
-        ) from None
-    finally:
-        stack.close()

@@ -9,6 +9,9 @@
 | reward | (N,) | optional |
 | operator | (N,) or (E,) | optional text; an empty text means unknown |
 | selected | (N,) | optional: whether a pair is learned from |
+| low, high | (A,), or a number | optional: bounds of the action |
+| angles | (K,) | optional text: observation dimensions that are angles, such as state[2] |
+| rate | a number | optional: pairs per second |
 
 Without `episode` and `episode_ends` the file is one episode. Arrays of other names can be chosen as
 observation or action. What arrays have no place for is in

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from counterbc.errors import FormatError
 from counterbc.files import Guard
 from counterbc.formats import json_files
 from counterbc.formats.extras import Extras, lost_digits, read_extras
+from counterbc.formats.npz.declarations import ARRAYS, read_angles, read_bounds, read_rate
 from counterbc.formats.npz.members import Members
 from counterbc.formats.rows import dimension_names, join, lengths_from_ends, runs, vector_keys
 from counterbc.formats.stream import Header, RawEpisode, Stream
@@ -55,6 +56,7 @@ def stream(
         extras = None
         if "counterbc" in members.names:
             extras, header = _add_extras(members, header, arrays)
+        header = replace(header, **_declared(members, header, arrays, shapes))
         entries = _read_entries(members, total)
     if extras is not None:
         extras.check_fits([entry.length for entry in entries], f"{path}: counterbc")
@@ -63,6 +65,16 @@ def stream(
         raw_episodes = (extras.restore(raw, i) for i, raw in enumerate(raw_episodes))
     names_array = obs is not None and tuple(obs) == _OBS and "obs" not in dict(header.obs_keys)
     return Stream(header, raw_episodes).choose(obs if is_obs and not names_array else None)
+
+
+def _declared(
+    members: Members, header: Header, arrays: _Arrays, shapes: Sequence[tuple[int, ...]]
+) -> dict[str, Any]:
+    """Return what small arrays declare; the bounds are not those of another action by choice."""
+    facts = read_angles(members, header) | read_rate(members)
+    if arrays.action != _ACTION and "action" in members.names:
+        return facts
+    return facts | read_bounds(members, sum(s[-1] if len(s) > 1 else 1 for s in shapes))
 
 
 class _Arrays(NamedTuple):
@@ -95,7 +107,7 @@ def _check_names(members: Members, arrays: _Arrays) -> None:
 
 def _left_out(members: Members, arrays: _Arrays) -> tuple[str, ...]:
     """Return what the file holds that is not read."""
-    names = {*_LABELS, *arrays.obs, *arrays.action}
+    names = {*_LABELS, *ARRAYS, *arrays.obs, *arrays.action}
     numbers = [n for n in members.names if n in {*arrays.obs, *arrays.action, "reward"}]
     digits = lost_digits(members.rows(n).take(0).dtype for n in numbers)
     return (*(n for n in members.names if n not in names), *digits)
