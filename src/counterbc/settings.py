@@ -128,7 +128,7 @@ class Settings:
     learning_rate: float | None = limited_field(None, "above 0, at most 1", _is_rate)
     """The learning rate of Adam; by default the policy's."""
     held_out: float = limited_field(0.0, *_SHARE)
-    """Share of the episodes held out of training, for a curve of the held-out loss."""
+    """Share of the episodes held out of training, for a curve of their action error."""
     memory: float = limited_field(1.0, "a number of 0 or more", _not_negative)
     """GiB of counterfactuals that are kept in memory; more than that are computed in each step."""
     kernel: str = field(default="auto", metadata={"choices": KERNEL_NAMES})

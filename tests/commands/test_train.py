@@ -43,7 +43,7 @@ def test_held_out_training_draws_the_loss_curve(
 ) -> None:
     run = tmp_path / "run"
     payload = call_json("train", intersection_file, "--steps", 20, "--held-out", 0.34, "--out", run)
-    assert len(payload["held_out_loss"]) == 1
+    assert len(payload["held_out_error"]) == 1
     assert (run / "loss.png").stat().st_size > 1000
     assert call("evaluate", run, "--episodes", 2)[0] == 0
 

@@ -212,7 +212,7 @@ def test_an_angle_that_is_read_as_cosine_and_sine_may_turn_around(
     np.testing.assert_allclose(actor.act(turned), action, rtol=1e-4, atol=1e-5)
 
 
-def test_the_moving_average_is_what_the_held_out_loss_measures(
+def test_the_moving_average_is_what_the_held_out_error_measures(
     tiny: Demonstrations, quick: Train
 ) -> None:
     options: dict[str, Any] = {"policy": "flow", "horizon": 2, "held_out": 0.25, "steps": 30}

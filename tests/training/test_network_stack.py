@@ -47,16 +47,17 @@ def test_a_restored_state_continues_to_the_same_bits(kernel: str, tiny: Demonstr
         assert torch.equal(resumed_run.state()[name], value), name
 
 
-def test_the_held_out_loss_is_the_mean_over_the_pairs(tiny: Demonstrations) -> None:
-    networks = stack(tiny, "bc", dtype=torch.float64)
+@pytest.mark.parametrize("method", ["bc", "counter-bc", "bc-rnn"])
+def test_the_held_out_error_is_that_of_the_mean_action(method: str, tiny: Demonstrations) -> None:
+    networks = stack(tiny, method, dtype=torch.float64)
     advance(networks, 3)
     count = int(networks.view.nets.lengths.min())
     position = torch.arange(count).expand(3, -1)
     batch = networks.view.batch(position, torch.zeros_like(position))
-    policy = METHODS["bc"].policy
-    head = policy.head(policy_params(networks.params), batch.obs)
-    expected_loss = -policy.log_prob(head, batch.actions).mean((-2, -1))
-    torch.testing.assert_close(networks.held_out(networks.view), expected_loss.detach())
+    policy = networks.view.method.policy
+    mean, _ = torch.func.vmap(policy.head)(policy_params(networks.params), batch.obs)
+    expected_error = ((mean - batch.actions[:, :, 0]) ** 2).sum(-1).mean(-1)
+    torch.testing.assert_close(networks.held_out(networks.view), expected_error.detach())
 
 
 def test_the_case_of_a_view_counts_networks_sizes_and_samples(tiny: Demonstrations) -> None:

@@ -36,6 +36,7 @@ class Curve:
     steps: Tensor  # (K,)
     loss: Tensor
     held_out: Tensor | None = None
+    """The squared error of actions of episodes that nothing learned from."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

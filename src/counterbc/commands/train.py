@@ -79,7 +79,7 @@ class Train(MethodCommand):
         if settings.get("held_out"):
             from counterbc.experiments.plots import loss_figure
 
-            payload["held_out_loss"] = _final(policies, "held_out")
+            payload["held_out_error"] = _final(policies, "held_out")
             title = f"{policies.method} on {demos.source or 'demonstrations'}"
             assert policies.curve is not None
             files = loss_figure(policies.curve, title, self.out, "loss")

@@ -13,21 +13,22 @@ from counterbc.files import aside
 
 
 def loss_figure(curve: Curve, title: str, folder: Path, name: str) -> list[Path]:
-    """Write the loss of a training against its steps, with the held-out loss if there is one."""
-    figure = Figure(figsize=(5.0, 3.2))
-    axis = figure.subplots()
-    for values, label, color in (
-        (curve.loss, "training batch", "#000000"),
-        (curve.held_out, "held-out episodes", "#D55E00"),
-    ):
-        if values is not None:
-            axis.plot(curve.steps, values, color=color, lw=0.6, alpha=0.25)
-            axis.plot(curve.steps, values.nanmean(1), color=color, lw=1.6, label=label)
-    axis.set_xlabel("gradient step")
-    axis.set_ylabel("loss (eq. M1)")
-    axis.set_title(title, fontsize=9)
-    axis.legend(frameon=False, fontsize=8)
-    axis.spines[["top", "right"]].set_visible(False)
+    """Write the loss of a training against its steps, and beside it the error of held-out actions
+    if there is one, which can be compared between methods."""
+    panels = [(curve.loss, "loss of the training batch (eq. M1)", "#000000")]
+    if curve.held_out is not None:
+        panels.append((curve.held_out, "squared error of held-out actions", "#D55E00"))
+    figure = Figure(figsize=(4.6 * len(panels), 3.2))
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axis, (values, label, color) in zip(axes, panels, strict=True):
+        axis.plot(curve.steps, values, color=color, lw=0.6, alpha=0.25)
+        axis.plot(curve.steps, values.nanmean(1), color=color, lw=1.6)
+        axis.set_xlabel("gradient step")
+        axis.set_ylabel(label, fontsize=9)
+        axis.spines[["top", "right"]].set_visible(False)
+    if curve.held_out is not None:
+        axes[1].set_ylim(bottom=0)
+    figure.suptitle(title, fontsize=9)
     figure.tight_layout()
     return save_files(figure, folder, name)
 

@@ -254,15 +254,26 @@ class NetworkStack:
 
     @torch.no_grad()
     def held_out(self, view: View, limit: int = 2048) -> Tensor:
-        """Return the loss of every network on up to `limit` held-out pairs: (N,)."""
+        """Return the action error of every network on up to `limit` held-out pairs: (N,).
+
+        It is the squared error of the mean action, summed over dimensions, so that methods can be
+        compared; of a policy without a density its own error, such as that of flow matching.
+        """
         limit = min(limit, chunk_size(view.store, len(self.loss)))
         width = min(limit, int(view.nets.lengths.min()))
         position = torch.arange(width, device=self.loss.device).expand(len(self.loss), width)
         batch = view.batch(position, torch.zeros_like(position))
-        if not self.adam.ema:
-            return self.kernel.losses(batch)
-        theta, phi = policy_params(self.deployed), weighting_params(self.deployed)
-        return stacked_losses(view.method.policy, view.method.weighting, theta, phi, batch)
+        policy, theta = view.method.policy, policy_params(self.deployed)
+        if not policy.has_density:
+            phi = weighting_params(self.deployed)
+            return stacked_losses(policy, view.method.weighting, theta, phi, batch)
+
+        def error(theta: Params, obs: Tensor, action: Tensor) -> Tensor:
+            return ((policy.mean(policy.head(theta, obs)) - action) ** 2).sum(-1).mean(-1)
+
+        mapped = error if policy.stacks else torch.func.vmap(error)
+        errors: Tensor = mapped(theta, batch.obs, batch.actions[..., 0, :])
+        return errors
 
     # Everything that a stopped training needs to resume
 

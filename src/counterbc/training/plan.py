@@ -46,7 +46,7 @@ class TrainingPlan:
     scales: Scaling
     """One row per member: (P, …)."""
     held_out: tuple[Demonstrations, ...] = ()
-    """The episodes of each dataset that only the held-out loss curve sees."""
+    """The episodes of each dataset that only the curve of the held-out error sees."""
     start: Policies | None = None
     """Trained policies to continue from."""
     preset: str | None = None
