@@ -19,10 +19,10 @@ from reproduction.markdown import markdown_table
 from reproduction.options import option
 from reproduction.records import Record, Records, read_rows, write_rows
 from reproduction.studies import tuned
+from reproduction.studies.tuned_tables import BC, groups_of, returns_of
 
-FIRST_SEED = 2450
+FIRST_SEED = 2950
 KEY = tuned.KEY
-BC = "bc, tuned"
 VARIANTS: dict[str, dict[str, Any]] = {
     BC: {"method": "bc"},
     "counter-bc, tuned": {"method": "counter-bc"},
@@ -32,7 +32,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoNoiseOptions(tuned.TunedOptions):
+class NoNoiseOptions(tuned.TrainedOptions):
     """Compare tuned methods on demonstrations without errors."""
 
     first_seed: int = option(FIRST_SEED, "seed of the first run")
@@ -64,11 +64,11 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
 def markdown(rows: list[Record]) -> str:
     """Return each method beside BC, and the paired difference in percent of BC's mean."""
     lines = []
-    for (world, pairs, _, act), group in tuned.groups_of(rows):
-        bc = tuned.returns_of(group, BC)
+    for (world, pairs, _, act), group in groups_of(rows):
+        bc = returns_of(group, BC)
         shown = f"{np.mean([r['shown'] for r in group]):.1f}"
         for variant in VARIANTS:
-            returns = tuned.returns_of(group, variant)
+            returns = returns_of(group, variant)
             if variant == BC or not len(returns) or len(returns) != len(bc):
                 continue
             percent = mean_interval(100 * (returns - bc) / abs(bc.mean()))

@@ -3,34 +3,36 @@
 Lag, offsets, number of steps and size of the ensemble are chosen for both methods; only Δ is 0 for
 BC. Both learn from the same datasets, start from the same seeds and are tested from the same
 starts. The kinds of data are the 36 of the study `radius`, scattered pairs of noisy teachers, and
-whole episodes of teachers without noise, of a crowd and of teachers who react late.
+whole episodes of teachers without noise, of a crowd and of teachers who react late. Further kinds
+of teachers and numbers of pairs can be asked for by `--teachers` and `--pairs`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from counterbc.acting.act import ACTS
-from counterbc.acting.intervals import holm, mean_interval
+from counterbc.acting.evaluation import Evaluation
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import HUMAN_TEACHERS, NOISES, Teacher, demonstrate
 from counterbc.envs import WORLDS
+from counterbc.errors import unknown
 from counterbc.experiments.cell import evaluate_acts, reproducible
 from counterbc.experiments.workers import run_all
 from counterbc.selection.radius import RadiusSearch
 from counterbc.trainer import train
-from reproduction.markdown import markdown_table
 from reproduction.options import DOCS, StudyOptions, option
 from reproduction.records import Record, Records, read, read_rows, write_rows
 from reproduction.studies.lag import late_teacher
+from reproduction.studies.tuned_tables import cost_table, markdown, summary
 
 TUNED_WORLDS = ("intersection", "cartpole", "air-hockey")
 SCATTERED_WORLDS = ("intersection", "cartpole")
@@ -44,6 +46,11 @@ LATE = 0.2
 """Reaction time of the late teachers in seconds."""
 FIRST_SEED = 2300
 COST = DOCS.parent / "benchmarks" / "results" / "tuning.json"
+LATER_SEED = 3000
+"""Seed of the first run of the kinds that were added later."""
+LATE_TEACHERS = ("0.2 s late", "0.2 s late, white 0.3", "0.2 s late, typical")
+PEOPLE = ("crowd", "novice")
+"""The teachers who stand in for people: they react in 0.15 to 0.35 s."""
 KEY = ("world", "pairs", "teacher", "variant", "act", "seed")
 """The columns that tell rows apart."""
 _AS_SHOWN: dict[str, Any] = {"steps": 10_000, "lag": 0.0, "offsets": "none"}
@@ -58,8 +65,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class TunedOptions(StudyOptions):
-    """Compare tuned methods on the same demonstrations."""
+class TrainedOptions(StudyOptions):
+    """How methods are trained and tested on the same demonstrations."""
 
     seeds: int = 50
     first_seed: int = option(FIRST_SEED, "seed of the first run")
@@ -68,6 +75,14 @@ class TunedOptions(StudyOptions):
     device: str | None = None
     workers: int | None = None
     variants: tuple[str, ...] = option((), "variants to train; by default all")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedOptions(TrainedOptions):
+    """Compare tuned methods on the same demonstrations."""
+
+    teachers: tuple[str, ...] = option((), "teachers of whole episodes; by default the 51 kinds")
+    pairs: int = option(WHOLE_PAIRS, "pairs of the teachers asked for by --teachers")
 
 
 def run(options: TunedOptions) -> None:
@@ -88,21 +103,39 @@ def run(options: TunedOptions) -> None:
 
 
 def kinds(options: TunedOptions) -> Iterator[tuple[Record, Teacher]]:
-    """Yield every kind of demonstrations: scattered pairs of noisy teachers, and whole episodes."""
+    """Yield every kind of demonstrations: scattered pairs of noisy teachers, and whole episodes.
+
+    Where teachers are asked for, only their whole episodes.
+    """
+    teachers = whole_teachers()
+    for name in options.teachers:
+        if name not in teachers:
+            raise unknown("teacher", name, teachers)
     for world in options.worlds:
-        if world in SCATTERED_WORLDS:
+        if world in SCATTERED_WORLDS and not options.teachers:
             for (name, noise), sigma, pairs in product(NOISES.items(), SIGMAS, SCATTERED_PAIRS):
                 about = {"world": world, "pairs": pairs, "teacher": f"{name} {sigma:g}, scattered"}
                 yield about, noise(sigma)
-        teachers: dict[str, Teacher] = {
-            "no noise": NOISES["uniform"](0.0),
-            "quick-crowd": HUMAN_TEACHERS["quick-crowd"],
-            "0.2 s late": late_teacher("none", LATE),
-            "0.2 s late, white 0.3": late_teacher("white 0.3", LATE),
-            "0.2 s late, typical": late_teacher("typical", LATE),
-        }
-        for name, teacher in teachers.items():
-            yield {"world": world, "pairs": WHOLE_PAIRS, "teacher": name}, teacher
+        pairs = options.pairs if options.teachers else WHOLE_PAIRS
+        for name in options.teachers or [t for t in teachers if t not in PEOPLE]:
+            yield {"world": world, "pairs": pairs, "teacher": name}, teachers[name]
+
+
+def whole_teachers() -> dict[str, Teacher]:
+    """Return the teachers whose whole episodes are learned from, by name."""
+    return {
+        "no noise": NOISES["uniform"](0.0),
+        "quick-crowd": HUMAN_TEACHERS["quick-crowd"],
+        "0.2 s late": late_teacher("none", LATE),
+        "0.2 s late, white 0.3": late_teacher("white 0.3", LATE),
+        "0.2 s late, typical": late_teacher("typical", LATE),
+        **{name: HUMAN_TEACHERS[name] for name in PEOPLE},
+    }
+
+
+def is_later(row: Record) -> bool:
+    """Return whether a kind of data was added after the report on the 51 kinds."""
+    return row["teacher"] in PEOPLE or row["pairs"] not in (*SCATTERED_PAIRS, WHOLE_PAIRS)
 
 
 def datasets_of(about: Record, teacher: Teacher, seeds: range) -> list[Demonstrations]:
@@ -114,7 +147,7 @@ def datasets_of(about: Record, teacher: Teacher, seeds: range) -> list[Demonstra
 
 
 def measure(
-    about: Record, teacher: Teacher, variant: dict[str, Any], options: TunedOptions
+    about: Record, teacher: Teacher, variant: dict[str, Any], options: TrainedOptions
 ) -> list[Record]:
     """Return a row per run and way of acting."""
     torch.set_num_threads(1)
@@ -125,18 +158,41 @@ def measure(
             datasets, seeds=list(seeds), device=options.device, progress=False,
             search=RadiusSearch(), **variant,
         )  # fmt: skip
-        evaluations = evaluate_acts(policies, about["world"], episodes=options.episodes, acts=ACTS)
-    measured = WORLDS[about["world"]].measure
+        sizes = ensembles_of(policies)
+        by_size = {
+            size: evaluate_acts(
+                first_networks(policies, size), about["world"], episodes=options.episodes, acts=ACTS
+            )
+            for size in sorted(set(sizes))
+        }
     rows = []
-    for e in evaluations:
-        values = e.returns if measured is None else e.measures.get(measured, e.returns)
-        for i, member in enumerate(policies.members):
+    for k, act in enumerate(ACTS):
+        for i, (member, size) in enumerate(zip(policies.members, sizes, strict=True)):
             rows.append(about | {
-                "act": e.act, "seed": member.seed, "return": float(values[i].mean()),
+                "act": act, "seed": member.seed, "return": _return(by_size[size][k], i, about),
                 "shown": _shown(datasets[i]), "lag": list(member.lag), "steps": member.steps,
-                "radius": max(member.radius), "ensemble": policies.shards,
+                "radius": max(member.radius), "ensemble": size,
             })  # fmt: skip
     return rows
+
+
+def ensembles_of(policies: Policies) -> list[int]:
+    """Return the size of the ensemble that each member's own dataset chose."""
+    sizes = [c["ensemble"] for c in policies.config["choices"] if "ensemble" in c]
+    return sizes or [policies.shards] * len(policies)
+
+
+def first_networks(policies: Policies, size: int) -> Policies:
+    """Return members of the first `size` networks each: those of a training of that size."""
+    nets = [i * policies.shards + k for i in range(len(policies)) for k in range(size)]
+    params = {name: value[nets] for name, value in policies.params.items()}
+    return replace(policies, params=params, weighting_params={}, shards=size)
+
+
+def _return(evaluation: Evaluation, member: int, about: Record) -> float:
+    measured, returns = WORLDS[about["world"]].measure, evaluation.returns
+    values = returns if measured is None else evaluation.measures.get(measured, returns)
+    return float(values[member].mean())
 
 
 def _shown(demos: Demonstrations) -> float:
@@ -146,83 +202,10 @@ def _shown(demos: Demonstrations) -> float:
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of docs/tune.md."""
     rows = read_rows(results / "tuned")
-    text = f"{markdown(rows)}\n\n{summary(rows)}".strip()
-    return {"tune": {"tuned": text, "tuning-cost": cost_table(read(COST) if COST.exists() else [])}}
-
-
-def cost_table(rows: list[Record]) -> str:
-    """Return the seconds that `benchmarks/tuning.py` measured, and how they grow with pairs."""
-    fewest = {r["world"]: r for r in sorted(rows, key=lambda r: -r["pairs"])}
-    lines = []
-    for r in rows:
-        base = fewest[r["world"]]
-        growth = f"{r['tune'] / base['tune']:.1f} × for {r['pairs'] / base['pairs']:g} × the pairs"
-        lines.append([
-            r["world"], str(r["pairs"]), f"{r['train']:.1f} s", f"{r['tune']:.1f} s",
-            f"{r['tune'] / r['train']:.1f}", "–" if r is base else growth,
-        ])  # fmt: skip
-    columns = ("world", "pairs", "train, fixed", "tune", "tune / train", "growth of tune")
-    return markdown_table(columns, lines)
-
-
-def markdown(rows: list[Record]) -> str:
-    """Return the means of every variant, and tuned Counter-BC minus tuned BC with its interval."""
-    lines, p_values = [], []
-    for key, group in groups_of(rows):
-        by_variant = {v: returns_of(group, v) for v in VARIANTS}
-        means = [f"{x.mean():.2f}" if len(x) else "–" for x in by_variant.values()]
-        pair = (by_variant["counter-bc, tuned"], by_variant["bc, tuned"])
-        text, p = "–", float("nan")
-        if all(map(len, pair)):
-            difference = pair[0] - pair[1]
-            interval = mean_interval(difference)
-            text = f"{interval.mean:+.2f} [{interval.low:+.2f}, {interval.high:+.2f}]"
-            p = _sign_test(difference)
-        p_values.append(p)
-        lines.append([*map(str, key), f"{np.mean([r['shown'] for r in group]):.1f}", *means, text])
-    for line, p in zip(lines, holm(p_values), strict=True):
-        line.append("–" if np.isnan(p) else f"{p:.2f}")
-    columns = ("world", "pairs", "teacher", "act", "shown", *VARIANTS, "tuned: difference", "p")
-    return markdown_table(columns, lines)
-
-
-def summary(rows: list[Record]) -> str:
-    """Return the mean difference over all kinds of data, in percent of tuned BC, by way of acting.
-
-    Each run has one number, its mean over the kinds of data; the interval is over runs.
-    """
-    by_act: dict[str, list[np.ndarray[Any, Any]]] = {}
-    for key, group in groups_of(rows):
-        counter_bc, bc = (returns_of(group, v) for v in ("counter-bc, tuned", "bc, tuned"))
-        if len(counter_bc) and len(counter_bc) == len(bc):
-            by_act.setdefault(key[-1], []).append(100 * (counter_bc - bc) / abs(bc.mean()))
-    lines = []
-    for act, percent in by_act.items():
-        interval = mean_interval(np.mean(percent, axis=0))
-        lines.append(
-            f"act={act}: tuned Counter-BC minus tuned BC is {interval.mean:+.1f} % "
-            f"[{interval.low:+.1f}, {interval.high:+.1f}] on average over {len(percent)} kinds of "
-            f"data, {len(percent[0])} runs."
-        )
-    return "\n".join(lines)
-
-
-def returns_of(rows: list[Record], variant: str) -> np.ndarray[Any, Any]:
-    """Return the returns of a variant by seed."""
-    chosen = sorted((r for r in rows if r["variant"] == variant), key=lambda r: r["seed"])
-    return np.array([r["return"] for r in chosen])
-
-
-def _sign_test(difference: np.ndarray[Any, Any]) -> float:
-    """Return the two-sided p-value of Wilcoxon's signed-rank test; 1 where nothing differs."""
-    from scipy.stats import wilcoxon
-
-    return 1.0 if not difference.any() else float(wilcoxon(difference).pvalue)
-
-
-def groups_of(rows: list[Record]) -> Iterator[tuple[tuple[str, int, str, str], list[Record]]]:
-    """Yield the rows of each kind of data and way of acting."""
-    groups: dict[tuple[str, int, str, str], list[Record]] = {}
-    for r in rows:
-        groups.setdefault((r["world"], r["pairs"], r["teacher"], r["act"]), []).append(r)
-    yield from sorted(groups.items())
+    first, later = [r for r in rows if not is_later(r)], [r for r in rows if is_later(r)]
+    tables = {
+        "tuned": f"{markdown(first)}\n\n{summary(first)}".strip(),
+        "tuned-later": markdown(later),
+        "tuning-cost": cost_table(read(COST) if COST.exists() else []),
+    }
+    return {"tune": tables}

@@ -53,7 +53,8 @@ def train(
 ) -> Policies:
     """Train seeds × radii members at once.
 
-    `demos` is one dataset for all seeds (by default one seed), or one dataset per seed. `changes`
+    `demos` is one dataset for all seeds (by default one seed), or one dataset per seed; then every
+    member gets as many networks as the dataset that chose most (all have one `Policies`). `changes`
     are fields of `Settings`, e.g. radius=0.4 or steps=2000. What they leave to the data is chosen
     as `tune` does, or the radius for a given number of steps by `search`, as `choose_radius` does.
     With `start` training continues from trained policies on new pairs; they keep their scales, and
@@ -217,7 +218,7 @@ def _chosen(tunings: list[list[Tuning]], training: Training) -> _Chosen:
         radii=[[t.radius for t in row] for row in rows],
         steps=[[t.steps if is_auto else None for t in row] for row in rows],
         evidence=tuple(t for row in rows for t in row),
-        ensemble=tunings[0][0].ensemble,
+        ensemble=max(row[0].ensemble for row in tunings),
     )
 
 

@@ -1,10 +1,12 @@
 """The errors that tuning chooses by."""
 
 import numpy as np
+import pytest
 
 from counterbc.selection.folds import split_folds
 from counterbc.selection.held_out import Candidate, held_out_errors
-from counterbc.selection.tuning import TuneSearch
+from counterbc.selection.lag import LagChoice
+from counterbc.selection.tuning import TuneSearch, Tuning
 from counterbc.selection.tuning_errors import TuningErrors
 from tests.selection.datasets import late_demos, training
 
@@ -26,3 +28,17 @@ def test_a_fractional_lag_may_leave_fewer_states_than_the_search_uses() -> None:
     search = TuneSearch(pairs=88)
     (sample,) = TuningErrors([demos], [(1.5,)], search, training()).datasets
     assert sample.pairs == 87  # every action but the first of each episode answers a state
+
+
+def test_every_dataset_chooses_its_own_ensemble_as_it_does_alone() -> None:
+    datasets = [late_demos(1, episodes=6), late_demos(2, episodes=6)]
+    search = TuneSearch(ensembles=(1, 2), folds=2)
+    choices = [[Tuning(LagChoice(), 0.0, steps)] for steps in (5, 30)]
+    arguments, lags = training(steps=30), [(0.0,), (0.0,)]
+    together = TuningErrors(datasets, lags, search, arguments).with_ensembles(choices)
+    for data, choice, (tuning,) in zip(datasets, choices, together, strict=True):
+        ((alone,),) = TuningErrors([data], lags[:1], search, arguments).with_ensembles([choice])
+        assert alone.ensemble == tuning.ensemble
+        assert alone.ensemble_gain is not None
+        assert tuning.ensemble_gain is not None
+        assert tuning.ensemble_gain.value == pytest.approx(alone.ensemble_gain.value, rel=1e-3)

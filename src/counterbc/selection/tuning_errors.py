@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 
@@ -71,7 +70,8 @@ class TuningErrors:
         ]
 
     def with_ensembles(self, choices: Sequence[Sequence[Tuning]]) -> list[list[Tuning]]:
-        """Return the choices with one size of ensemble for all of them, the smallest as good."""
+        """Return the choices with the smallest ensemble that is as good as the best, one size for
+        all choices of a dataset."""
         sizes = self.search.ensembles
         if len(sizes) == 1:
             return [[replace(c, ensemble=sizes[0]) for c in row] for row in choices]
@@ -86,16 +86,19 @@ class TuningErrors:
             residuals = [by_count[counts.index(c.steps)][d].residual for c in row]
             errors.append([by_size(r[:, g], (1, *sizes)) for g, r in enumerate(residuals)])
 
-        def gains(small: int, large: int) -> list[list[Estimate]]:
-            return [
-                [cluster_mean(*_finite(e[small] - e[large], self.clusters[d])) for e in row]
-                for d, row in enumerate(errors)
-            ]
+        def gains(dataset: int, small: int, large: int) -> list[Estimate]:
+            differences = [e[small] - e[large] for e in errors[dataset]]
+            return [cluster_mean(*_finite(x, self.clusters[dataset])) for x in differences]
 
-        size = smallest_as_good(sizes, lambda i, j: chain(*gains(i + 1, j + 1)))
+        def best_size(dataset: int) -> int:
+            return smallest_as_good(sizes, lambda i, j: gains(dataset, i + 1, j + 1))
+
         return [
-            [replace(c, ensemble=size, ensemble_gain=g) for c, g in zip(row, gain, strict=True)]
-            for row, gain in zip(choices, gains(0, -1), strict=True)
+            [
+                replace(c, ensemble=best_size(d), ensemble_gain=g)
+                for c, g in zip(row, gains(d, 0, -1), strict=True)
+            ]
+            for d, row in enumerate(choices)
         ]
 
     def squares_of_average(

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from counterbc.demonstrators import UniformNoise
+from counterbc.errors import OptionError
 from counterbc.selection.tuning import TuneSearch
-from reproduction.records import read
+from counterbc.trainer import train
+from reproduction.records import read, write_rows
 from reproduction.studies import tuned
-
-
-def rows(variant: str, *returns: float) -> list[dict[str, Any]]:
-    about = {"world": "w", "pairs": 400, "teacher": "t", "act": "mean", "shown": 5.0}
-    return [about | {"variant": variant, "seed": i, "return": r} for i, r in enumerate(returns)]
-
-
-def test_the_difference_is_paired_by_seed() -> None:
-    table = tuned.markdown(
-        rows("counter-bc, tuned", 3.0, 4.0, 5.0) + rows("bc, tuned", 1.0, 2.0, 3.0)[::-1]
-    )
-    cells = [cell.strip() for cell in table.splitlines()[2].split("|")[1:-1]]
-    assert cells[:5] == ["w", "400", "t", "mean", "5.0"]
-    assert cells[5:9] == ["–", "–", "2.00", "4.00"]
-    assert cells[9] == "+2.00 [+2.00, +2.00]"
-
-
-def test_a_variant_that_was_not_run_leaves_no_difference() -> None:
-    assert tuned.markdown(rows("bc, tuned", 1.0)).splitlines()[2].endswith("| 1.00 | – | – | – |")
+from tests.fixture_types import Make
 
 
 def test_the_kinds_are_the_36_of_the_study_radius_and_whole_episodes_of_five_teachers() -> None:
@@ -46,14 +32,6 @@ def test_scattered_pairs_are_a_sample_of_a_pool() -> None:
     assert demos.selected is not None
     (whole,) = tuned.datasets_of(about | {"teacher": "no noise"}, UniformNoise(0.0), range(1))
     assert whole.selected is None
-
-
-def test_the_summary_averages_percentages_over_kinds_and_has_an_interval_over_runs() -> None:
-    pair = rows("counter-bc, tuned", 3.0, 5.0) + rows("bc, tuned", 2.0, 2.0)
-    other = [r | {"world": "v"} for r in pair]
-    text = tuned.summary(pair + other)
-    assert text.startswith("act=mean: tuned Counter-BC minus tuned BC is +100.0 % [")
-    assert text.endswith("on average over 2 kinds of data, 2 runs.")
 
 
 def test_the_study_trains_and_tests_every_variant(
@@ -89,10 +67,34 @@ def test_the_page_says_where_nothing_was_run(tmp_path: Path) -> None:
     assert tuned.sections(tmp_path)["tune"]["tuned"] == "Not run yet."
 
 
-def test_the_cost_of_tuning_grows_from_the_fewest_pairs() -> None:
-    rows = [{"world": "w", "pairs": n, "train": 2.0, "tune": t} for n, t in ((400, 4), (1600, 6))]
-    assert tuned.cost_table(rows).splitlines()[2:] == [
-        "| w | 400 | 2.0 s | 4.0 s | 2.0 | – |",
-        "| w | 1600 | 2.0 s | 6.0 s | 3.0 | 1.5 × for 4 × the pairs |",
-    ]
-    assert tuned.cost_table([]) == "Not run yet."
+def test_teachers_and_pairs_can_be_asked_for() -> None:
+    options = tuned.TunedOptions(
+        worlds=("cartpole",), teachers=("novice", "0.2 s late"), pairs=1600
+    )
+    kinds = [kind for kind, _ in tuned.kinds(options)]
+    assert [(k["teacher"], k["pairs"]) for k in kinds] == [("novice", 1600), ("0.2 s late", 1600)]
+    assert all(map(tuned.is_later, kinds))
+    with pytest.raises(OptionError, match="teacher"):
+        list(tuned.kinds(tuned.TunedOptions(teachers=("nobody",))))
+
+
+def test_kinds_that_were_added_later_are_in_a_table_of_their_own(tmp_path: Path) -> None:
+    about = {"world": "w", "act": "mean", "seed": 1, "return": 2.0, "shown": 5.0}
+    kinds = [("no noise", 400), ("crowd", 400), ("0.2 s late", 1600)]
+    rows = [about | {"teacher": t, "pairs": n, "variant": "bc, tuned"} for t, n in kinds]
+    write_rows(rows, tmp_path / "tuned")
+    tables = tuned.sections(tmp_path)["tune"]
+    assert [len(tables[name].splitlines()) for name in ("tuned", "tuned-later")] == [3, 4]
+
+
+def test_a_member_is_tested_with_the_networks_that_its_own_dataset_chose(make_demos: Make) -> None:
+    sizes = [1, 2]
+    several = [make_demos(seed=s) for s in range(2)]
+    options: dict[str, Any] = {"steps": 5, "hidden": (8, 8), "radius": 0.2, "progress": False}
+    policies = train(several, seeds=2, ensemble=2, **options)
+    chosen = replace(policies, config={"choices": [{"ensemble": n} for n in sizes]})
+    assert tuned.ensembles_of(chosen) == sizes
+    assert tuned.ensembles_of(policies) == [2, 2]
+    alone = train(several, seeds=2, ensemble=1, **options)
+    for name, value in tuned.first_networks(policies, 1).params.items():
+        assert torch.equal(value, alone.params[name])
