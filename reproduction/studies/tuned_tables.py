@@ -67,7 +67,8 @@ def summary(rows: list[Record]) -> str:
     for (world, pairs, teacher, act), group in groups_of(rows):
         if is_paired(group):
             by_act.setdefault(act, {})[f"{world}, {pairs} pairs, {teacher}"] = percent_of(group)
-    return "\n".join(f"{_mean_line(act, k)}\n{_bounds_line(act, k)}" for act, k in by_act.items())
+    lines = [f(act, kinds) for act, kinds in by_act.items() for f in (_mean_line, _bounds_line)]
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _mean_line(act: str, kinds: dict[str, np.ndarray[Any, Any]]) -> str:

@@ -53,13 +53,12 @@ def train(
 ) -> Policies:
     """Train seeds × radii members at once.
 
-    `demos` is one dataset for all seeds (by default one seed), or one dataset per seed; then every
-    member gets as many networks as the dataset that chose most (all have one `Policies`). `changes`
-    are fields of `Settings`, e.g. radius=0.4 or steps=2000. What they leave to the data is chosen
-    as `tune` does, or the radius for a given number of steps by `search`, as `choose_radius` does.
-    With `start` training continues from trained policies on new pairs; they keep their scales, and
-    radius, lag and offsets unless given. With `out` the run is written to that folder, with
-    checkpoints on the way; `resume=True` finishes a run that was stopped.
+    `demos` is one dataset for all seeds (by default one seed), or one per seed. `changes` are
+    fields of `Settings`, e.g. radius=0.4 or steps=2000. What they leave to the data is chosen as
+    `tune` does for each dataset (all train the largest ensemble), or Δ for a given number of steps
+    by `search`, as `choose_radius` does. With `start` training continues from trained policies on
+    new pairs; they keep their scales, and radius, lag and offsets unless given. With `out` the run
+    is written to that folder, with checkpoints on the way; `resume=True` finishes a stopped run.
     """
     (name, definition), torch_device = find_method(method), find_device(device)
     settings, datasets = settings_for(preset, **changes), as_datasets(demos)

@@ -5,7 +5,7 @@ import pytest
 
 from counterbc.selection.folds import split_folds
 from counterbc.selection.held_out import Candidate, held_out_errors
-from counterbc.selection.lag import LagChoice
+from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.tuning import TuneSearch, Tuning
 from counterbc.selection.tuning_errors import TuningErrors
 from tests.selection.datasets import late_demos, training
@@ -37,8 +37,8 @@ def test_every_dataset_chooses_its_own_ensemble_as_it_does_alone() -> None:
     arguments, lags = training(steps=30), [(0.0,), (0.0,)]
     together = TuningErrors(datasets, lags, search, arguments).with_ensembles(choices)
     for data, choice, (tuning,) in zip(datasets, choices, together, strict=True):
-        ((alone,),) = TuningErrors([data], lags[:1], search, arguments).with_ensembles([choice])
-        assert alone.ensemble == tuning.ensemble
-        assert alone.ensemble_gain is not None
+        ((solo,),) = TuningErrors([data], lags[:1], search, arguments).with_ensembles([choice])
+        assert solo.ensemble == tuning.ensemble
+        assert solo.ensemble_gain is not None
         assert tuning.ensemble_gain is not None
-        assert tuning.ensemble_gain.value == pytest.approx(alone.ensemble_gain.value, rel=1e-3)
+        assert tuning.ensemble_gain.value == pytest.approx(solo.ensemble_gain.value, rel=1e-3)

@@ -21,30 +21,30 @@ def make(demos: Demonstrations) -> tuple[StackParts, list[NetworkStack]]:
 
 def test_every_network_is_read_at_its_place(tiny: Demonstrations) -> None:
     parts, stacks = make(tiny)
-    for one, rows in zip(stacks, ROWS, strict=True):
-        advance(one, 3)
-        assert torch.equal(parts.loss[rows], one.loss)
-        for name, value in one.deployed.items():
+    for part, rows in zip(stacks, ROWS, strict=True):
+        advance(part, 3)
+        assert torch.equal(parts.loss[rows], part.loss)
+        for name, value in part.deployed.items():
             assert torch.equal(parts.deployed[name][rows], value)
             assert torch.equal(parts.params[name][rows], value)
 
 
 def test_steps_reach_the_networks_at_their_places(tiny: Demonstrations) -> None:
     parts, stacks = make(tiny)
-    positions = [Batches(one.view.nets, 20).block(0, 3) for one in stacks]
+    positions = [Batches(part.view.nets, 20).block(0, 3) for part in stacks]
     position, epoch = (torch.cat(x, 1)[:, parts.order] for x in zip(*positions, strict=True))
     parts.steps(position, epoch)
-    alone = make(tiny)[1]
-    for one, rows in zip(alone, ROWS, strict=True):
-        advance(one, 3)
-        for name, value in one.deployed.items():
+    separate = make(tiny)[1]
+    for part, rows in zip(separate, ROWS, strict=True):
+        advance(part, 3)
+        for name, value in part.deployed.items():
             assert torch.equal(parts.deployed[name][rows], value)
 
 
 def test_a_state_restores_every_stack(tiny: Demonstrations) -> None:
     parts, stacks = make(tiny)
-    for one in stacks:
-        advance(one, 3)
+    for part in stacks:
+        advance(part, 3)
     fresh = make(tiny)[0]
     name = next(iter(parts.params))
     assert not torch.equal(fresh.params[name], parts.params[name])

@@ -92,9 +92,9 @@ def test_a_member_is_tested_with_the_networks_that_its_own_dataset_chose(make_de
     several = [make_demos(seed=s) for s in range(2)]
     options: dict[str, Any] = {"steps": 5, "hidden": (8, 8), "radius": 0.2, "progress": False}
     policies = train(several, seeds=2, ensemble=2, **options)
-    chosen = replace(policies, config={"choices": [{"ensemble": n} for n in sizes]})
-    assert tuned.ensembles_of(chosen) == sizes
+    with_choices = replace(policies, config={"choices": [{"ensemble": n} for n in sizes]})
+    assert tuned.ensembles_of(with_choices) == sizes
     assert tuned.ensembles_of(policies) == [2, 2]
-    alone = train(several, seeds=2, ensemble=1, **options)
+    single = train(several, seeds=2, ensemble=1, **options)
     for name, value in tuned.first_networks(policies, 1).params.items():
-        assert torch.equal(value, alone.params[name])
+        assert torch.equal(value, single.params[name])

@@ -30,17 +30,17 @@ def test_the_summary_averages_percentages_over_kinds_and_has_an_interval_over_ru
     pair = rows("counter-bc, tuned", 3.0, 5.0) + rows("bc, tuned", 2.0, 2.0)
     other = [r | {"world": "v"} for r in pair]
     text = summary(pair + other)
-    assert text.startswith("act=mean: tuned Counter-BC minus tuned BC is +100.0 % [")
+    assert text.startswith("- act=mean: tuned Counter-BC minus tuned BC is +100.0 % [")
     assert text.splitlines()[0].endswith("on average over 2 kinds of data, 2 runs.")
 
 
 def test_the_summary_names_the_kinds_in_which_a_loss_cannot_be_excluded() -> None:
     even = rows("counter-bc, tuned", 2.0, 2.0) + rows("bc, tuned", 2.0, 2.0)
-    assert summary(even).splitlines()[1] == "act=mean: every lower bound is above −2 %."
+    assert summary(even).splitlines()[1] == "- act=mean: every lower bound is above −2 %."
     worse = [r | {"world": "v"} for r in even]
     worse = [r | ({"return": 1.8} if r["variant"] == "counter-bc, tuned" else {}) for r in worse]
     assert summary(even + worse).splitlines()[1] == (
-        "act=mean: cannot exclude −10.0 % in v, 400 pairs, t. "
+        "- act=mean: cannot exclude −10.0 % in v, 400 pairs, t. "
         "All other lower bounds are above −2 %."
     )
     many = [r | {"world": f"v{i}"} for r in worse for i in range(6)]
