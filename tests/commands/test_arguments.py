@@ -15,7 +15,7 @@ TRAIN = Train.complete()
 
 
 @pytest.mark.parametrize(
-    ("typed", "read"),
+    ("words", "expected_words"),
     [
         ("a.hdf5 --hidden 64 32", "a.hdf5 --hidden 64 --hidden 32"),
         ("--hidden 64 32 a.hdf5", "--hidden 64 --hidden 32 a.hdf5"),
@@ -26,14 +26,14 @@ TRAIN = Train.complete()
         ("--seeds 2 a b --radius 0.4 0.4 0", "--seeds 2 a b --radius 0.4 --radius 0.4 --radius 0"),
     ],
 )
-def test_values_end_at_an_option_or_a_file(typed: str, read: str) -> None:
-    assert repeat_options(TRAIN, typed.split()) == read.split()
+def test_values_end_at_an_option_or_a_file(words: str, expected_words: str) -> None:
+    assert repeat_options(TRAIN, words.split()) == expected_words.split()
 
 
 def test_texts_end_at_a_folder(tmp_path: Path) -> None:
     words = ["--operator", "ann", "bob", str(tmp_path)]
-    read = ["--operator", "ann", "--operator", "bob", str(tmp_path)]
-    assert repeat_options(TRAIN, words) == read
+    expected_words = ["--operator", "ann", "--operator", "bob", str(tmp_path)]
+    assert repeat_options(TRAIN, words) == expected_words
 
 
 def test_the_version_is_printed(call: Call) -> None:

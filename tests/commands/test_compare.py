@@ -25,8 +25,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def simulated(tmp_path: Path) -> Path:
-    path = tmp_path / "simulated.hdf5"
+def simulation_file(tmp_path: Path) -> Path:
+    path = tmp_path / "simulation_file.hdf5"
     demonstrate("intersection", find_teacher("typical"), pairs=100, seed=0).save(path)
     return path
 
@@ -48,13 +48,13 @@ def test_the_answer_is_a_table_a_verdict_and_a_line_that_trains(
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 def test_returns_are_measured_in_the_environment_of_the_demonstrations(
-    simulated: Path, call: Call, call_json: CallJson
+    simulation_file: Path, call: Call, call_json: CallJson
 ) -> None:
     quick = (*QUICK, "--seeds", 2, "--episodes", 2)
-    answer = call_json("compare", simulated, *quick)
+    answer = call_json("compare", simulation_file, *quick)
     assert [entry["method"] for entry in answer["returns"]] == ["bc", "counter-bc"]
     assert len(answer["verdicts"]) == 2
-    status, out, _ = call("compare", simulated, *quick, "--env", "none")
+    status, out, _ = call("compare", simulation_file, *quick, "--env", "none")
     assert status == 0
     assert "return in" not in out
 

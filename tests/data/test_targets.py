@@ -37,14 +37,14 @@ def followed(
 
 def test_a_target_is_detected_with_the_measures_of_its_definition() -> None:
     demos = followed()
-    (found,) = action_targets(demos)
-    assert (found.kind, found.action, found.obs) == ("target", "action[0]", "place")
-    assert (found.action_dim, found.obs_dim) == (0, 1)
+    (target,) = action_targets(demos)
+    assert (target.kind, target.action, target.obs) == ("target", "action[0]", "place")
+    assert (target.action_dim, target.obs_dim) == (0, 1)
     action = np.concatenate([e.action[:-1, 0] for e in demos.episodes])
     place = np.concatenate([e.obs[:-1, 1] for e in demos.episodes])
     rms = np.sqrt(np.mean((action - place) ** 2, dtype=np.float64))
-    assert found.nearness == pytest.approx(rms / action.std(dtype=np.float64), rel=1e-4)
-    assert found.correlation == pytest.approx(1, rel=1e-4)  # it always moves 0.4 of the way
+    assert target.nearness == pytest.approx(rms / action.std(dtype=np.float64), rel=1e-4)
+    assert target.correlation == pytest.approx(1, rel=1e-4)  # it always moves 0.4 of the way
 
 
 def test_an_offset_that_action_and_observation_share_costs_no_digits() -> None:
@@ -78,8 +78,8 @@ def wandering(action_of: Callable[[Array], Array]) -> Demonstrations:
 
 
 def test_the_next_observation_is_another_kind() -> None:
-    (found,) = action_targets(wandering(lambda place: np.append(place[1:], place[-1])))
-    assert found.kind == "next observation"
+    (target,) = action_targets(wandering(lambda place: np.append(place[1:], place[-1])))
+    assert target.kind == "next observation"
 
 
 @pytest.mark.parametrize(
@@ -110,14 +110,17 @@ def test_pairs_that_are_not_finite_are_left_out() -> None:
         raw.obs.flags.writeable = raw.action.flags.writeable = True
         raw.obs[3], raw.action[9] = np.nan, np.inf
         targets.see(raw)
-    (found,) = targets.detect()
-    assert found.correlation == pytest.approx(1, rel=1e-4)
+    (target,) = targets.detect()
+    assert target.correlation == pytest.approx(1, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["pusht_human_206.hdf5", "pusht_other_goal_151.hdf5"])
 def test_people_draw_the_disc_of_push_t_to_targets(data: Path, name: str) -> None:
-    found = action_targets(load(data / name))
-    assert [(f.kind, f.obs) for f in found] == [("target", "state[0]"), ("target", "state[1]")]
+    detected_targets = action_targets(load(data / name))
+    assert [(f.kind, f.obs) for f in detected_targets] == [
+        ("target", "state[0]"),
+        ("target", "state[1]"),
+    ]
 
 
 def test_noise_of_a_tenth_of_the_table_does_not_hide_the_targets_of_push_t(data: Path) -> None:
@@ -129,9 +132,9 @@ def test_noise_of_a_tenth_of_the_table_does_not_hide_the_targets_of_push_t(data:
 
 
 def test_joints_of_a_robot_follow_the_actions_of_the_same_name(data: Path) -> None:
-    found = action_targets(load(data / "fixtures/lerobot_v21_g1"))
-    assert len(found) == 23  # of 26; two joints rest, and one thumb stays at its end
-    assert all(f.kind == "target" and f.action == f.obs for f in found)
+    detected_targets = action_targets(load(data / "fixtures/lerobot_v21_g1"))
+    assert len(detected_targets) == 23  # of 26; two joints rest, and one thumb stays at its end
+    assert all(f.kind == "target" and f.action == f.obs for f in detected_targets)
 
 
 @pytest.mark.filterwarnings("ignore::counterbc.errors.AbsentEpisodes")

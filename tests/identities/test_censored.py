@@ -27,7 +27,7 @@ every_method = pytest.mark.parametrize(
 
 
 @pytest.fixture(scope="module")
-def taken(make_demos: Make) -> Demonstrations:
+def cut_demos(make_demos: Make) -> Demonstrations:
     """Demonstrations cut at ±0.5, where a third of the actions lie."""
     demos = make_demos(action_low=np.full(2, -0.5), action_high=np.full(2, 0.5))
     cut = demos.map_actions(lambda a: a.clip(-0.5, 0.5))
@@ -37,43 +37,43 @@ def taken(make_demos: Make) -> Demonstrations:
 
 @every_method
 def test_a_member_agrees_with_the_same_member_alone(
-    method: str, taken: Demonstrations, quick: Train
+    method: str, cut_demos: Demonstrations, quick: Train
 ) -> None:
     options = {"steps": 20, "dtype": torch.float64, "lag": 0.0}
-    together = quick(taken, method, seeds=3, **options)
+    together = quick(cut_demos, method, seeds=3, **options)
     assert (together.config["censored"], together.config["kernel"]) == (True, "torch")
-    assert_near(together[1], quick(taken, method, seeds=[1], **options), within=1e-6)
+    assert_near(together[1], quick(cut_demos, method, seeds=[1], **options), within=1e-6)
 
 
 @every_method
 def test_censored_actions_change_what_is_learned_and_asked_ones_do_not(
-    method: str, taken: Demonstrations, quick: Train
+    method: str, cut_demos: Demonstrations, quick: Train
 ) -> None:
     options: dict[str, Any] = {"seeds": 2, "steps": 8, "lag": 0.0}
-    plain = quick(replace(taken, actions_are=None), method, **options)
-    assert same(plain, quick(replace(taken, actions_are="asked"), method, **options))
-    assert same(plain, quick(taken, method, censored=False, **options))
-    assert not same(plain, quick(taken, method, **options))
+    plain = quick(replace(cut_demos, actions_are=None), method, **options)
+    assert same(plain, quick(replace(cut_demos, actions_are="asked"), method, **options))
+    assert same(plain, quick(cut_demos, method, censored=False, **options))
+    assert not same(plain, quick(cut_demos, method, **options))
 
 
 @pytest.mark.parametrize("method", ["counter-bc", "bcnd"])
 def test_a_stopped_training_resumes_to_the_bit(
-    method: str, taken: Demonstrations, quick: Train, tmp_path: Path
+    method: str, cut_demos: Demonstrations, quick: Train, tmp_path: Path
 ) -> None:
     options: dict[str, Any] = {"seeds": 2, "steps": 8, "lag": 0.0}
     with interrupted(5):
-        quick(taken, method, out=tmp_path / "run", **options)
-    resumed = quick(taken, method, out=tmp_path / "run", resume=True, **options)
-    assert same(resumed, quick(taken, method, **options))
+        quick(cut_demos, method, out=tmp_path / "run", **options)
+    resumed = quick(cut_demos, method, out=tmp_path / "run", resume=True, **options)
+    assert same(resumed, quick(cut_demos, method, **options))
     assert same(Policies.load(tmp_path / "run"), resumed)
 
 
 @pytest.mark.parametrize("policy", ["gaussian-mlp", "gaussian-gru", "mixture"])
 def test_counter_bc_with_zero_radius_is_censored_bc(
-    policy: str, taken: Demonstrations, quick: Train
+    policy: str, cut_demos: Demonstrations, quick: Train
 ) -> None:
     options = {"seeds": 2, "steps": 30, "dtype": torch.float64, "policy": policy, "lag": 0.0}
-    bc, counter = (quick(taken, m, **options, radius=0.0) for m in ("bc", "counter-bc"))
+    bc, counter = (quick(cut_demos, m, **options, radius=0.0) for m in ("bc", "counter-bc"))
     assert bc.curve is not None
     assert counter.curve is not None
     torch.testing.assert_close(counter.curve.loss, bc.curve.loss, rtol=1e-6, atol=1e-6)
