@@ -21,6 +21,7 @@ STUDIES = (
     "car-racing-pedals",
     "censored",
     "clean",
+    "clean-time",
     "environments",
     "explained",
     "family",

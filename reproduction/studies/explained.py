@@ -13,7 +13,6 @@ episodes, with residuals as they are and made comparable.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import product
@@ -26,17 +25,17 @@ from numpy.typing import NDArray
 import counterbc as cb
 from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.scores import episode_scores
-from counterbc.experiments.cell import reproducible
 from counterbc.selection.explained import explain_errors, explain_quickly
 from counterbc.selection.shares import LEAST_SHARE, Explained
+from reproduction.datasets import DatasetOptions, compute_rows
 from reproduction.markdown import markdown_table
-from reproduction.options import StudyOptions, option
-from reproduction.records import Record, Records, read_rows, write_rows
+from reproduction.options import option
+from reproduction.records import Record, read_rows
 from reproduction.studies.scores import RADIUS, episodes, make_data, operators
 from reproduction.studies.scores_tables import CORRUPTIONS, auroc
 
 Array = NDArray[Any]
-FIRST_SEED, MEMORY, FEW_STEPS = 2600, 0.9, 1000
+FIRST_SEED, MEMORY, FEW_STEPS = 2850, 0.9, 1000
 POSITIONS = (0, 2)  # of Cartpole's observation
 LABELS = {
     "shuffled": "actions shuffled among states",
@@ -48,26 +47,19 @@ LABELS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainedOptions(StudyOptions):
+class ExplainedOptions(DatasetOptions):
     """Score datasets in which nothing can be predicted, and others in which it can."""
 
     seeds: int = option(50, "datasets of each kind")
     first: int = option(FIRST_SEED, "number of the first seed")
     kinds: tuple[str, ...] = option(tuple(LABELS), "kinds of datasets")
-    device: str | None = None
 
 
 def run(options: ExplainedOptions) -> None:
     """Compute the missing rows and print the table."""
-    records = Records(options.out / "explained" / "rows.json", indent=None, device=options.device)
-    seeds = range(options.first, options.first + options.seeds)
-    with reproducible():
-        for seed, kind in product(seeds, options.kinds):
-            if not records.has(kind=kind, seed=seed):
-                records.add(measure(kind, seed, options.device))
-                print(f"{kind}, seed {seed}", file=sys.stderr, flush=True)
-    write_rows(records.rows, options.out / "explained")
-    print(markdown(records.rows))
+    kinds = product(options.seed_range, options.kinds)
+    rows = ({"kind": kind, "seed": seed} for seed, kind in kinds)
+    print(markdown(compute_rows("explained", rows, measure, options)))
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
@@ -113,8 +105,9 @@ def _only(demos: cb.Demonstrations, columns: tuple[int, ...]) -> cb.Demonstratio
     return replace(demos, episodes=parts, obs_names=names, obs_keys=())
 
 
-def measure(kind: str, seed: int, device: str | None) -> Record:
+def measure(about: Record, device: str | None) -> Record:
     """Return what is explained of one dataset, and whether it is ranked."""
+    kind, seed = about["kind"], about["seed"]
     demos = dataset(kind, seed)
     held_out = cb.HeldOut(repeats=1, seed=seed)
     if kind != "scores":  # little is needed to see that nothing is predicted
@@ -123,7 +116,7 @@ def measure(kind: str, seed: int, device: str | None) -> Record:
         demos, radius=RADIUS, held_out=held_out, lag=0.0, offsets="none",
         device=device, progress=False,
     )  # fmt: skip
-    row: Record = {"kind": kind, "seed": seed, "episodes": len(demos), "pairs": demos.pairs}
+    row: Record = {"episodes": len(demos), "pairs": demos.pairs}
     quick = explain_quickly(demos)
     explained = explain_errors(demos, estimate.residual, quick=quick)
     row |= _shares(explained, "") | _shares(quick, "quick_")

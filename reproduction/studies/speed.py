@@ -11,7 +11,6 @@ The error is uniform and either the same for all, or in proportion to what is do
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -24,10 +23,10 @@ from scipy import stats
 import counterbc as cb
 from counterbc.acting.intervals import mean_interval
 from counterbc.diagnosis.scores import episode_scores
-from counterbc.experiments.cell import reproducible
+from reproduction.datasets import DatasetOptions, compute_rows
 from reproduction.markdown import markdown_table
-from reproduction.options import StudyOptions, option
-from reproduction.records import Record, Records, read_rows, write_rows
+from reproduction.options import option
+from reproduction.records import Record, read_rows
 from reproduction.studies.scores_tables import CORRUPTIONS, auroc
 
 Array = NDArray[Any]
@@ -39,26 +38,18 @@ ERRORS = {"equal": "the same for all", "proportional": "in proportion to what is
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpeedOptions(StudyOptions):
+class SpeedOptions(DatasetOptions):
     """Score operators who differ in speed and not in error."""
 
-    seeds: int = option(20, "datasets of each kind")
     first: int = option(FIRST_SEED, "number of the first seed")
     errors: tuple[str, ...] = option(tuple(ERRORS), "how errors depend on speed")
-    device: str | None = None
 
 
 def run(options: SpeedOptions) -> None:
     """Compute the missing rows and print the table."""
-    records = Records(options.out / "speed" / "rows.json", indent=None, device=options.device)
-    seeds = range(options.first, options.first + options.seeds)
-    with reproducible():
-        for seed, error in product(seeds, options.errors):
-            if not records.has(error=error, seed=seed):
-                records.add(measure(error, seed, options.device))
-                print(f"{error}, seed {seed}", file=sys.stderr, flush=True)
-    write_rows(records.rows, options.out / "speed")
-    print(markdown(records.rows))
+    kinds = product(options.seed_range, options.errors)
+    rows = ({"error": error, "seed": seed} for seed, error in kinds)
+    print(markdown(compute_rows("speed", rows, measure, options)))
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
@@ -104,14 +95,15 @@ def _reach(rng: np.random.Generator, speed: float, error: str, kind: str) -> tup
     return np.array(obs, np.float32), np.array(actions, np.float32)
 
 
-def measure(error: str, seed: int, device: str | None) -> Record:
+def measure(about: Record, device: str | None) -> Record:
     """Return the correlations of one dataset's scores, and how well they find real errors."""
-    demos, kinds = dataset(error, seed)
+    demos, kinds = dataset(about["error"], about["seed"])
+    held_out = cb.HeldOut(repeats=1, seed=about["seed"])
     estimate = cb.meaning(
-        demos, radius=RADIUS, held_out=cb.HeldOut(repeats=1, seed=seed), lag=0.0, offsets="none",
-        device=device, progress=False,
+        demos, radius=RADIUS, held_out=held_out, lag=0.0, offsets="none", device=device,
+        progress=False,
     )  # fmt: skip
-    row: Record = {"error": error, "seed": seed, "pairs": demos.pairs}
+    row: Record = {"pairs": demos.pairs}
     row["ranked"] = estimate.explained.tells
     is_good = np.array(kinds) == "good"
     for name, residual in (("before", estimate.residual), ("now", estimate.comparable)):

@@ -8,17 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import counterbc as cb
 from counterbc.diagnosis.smoother import _chain, _joined, _solve, smooth_actions, two_valued
-from counterbc.selection.held_out import HeldOut
-from tests.fixture_types import Make
 
-pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 Array = NDArray[Any]
 LENGTHS = (60, 1, 40, 99)
-SMALL: dict[str, Any] = {
-    "progress": False, "hidden": (16,), "steps": 200, "held_out": HeldOut(folds=3, repeats=2),
-}  # fmt: skip
 
 
 def rms(x: Array) -> float:
@@ -83,16 +76,3 @@ def test_likelihood_and_mean_equal_those_of_dense_gaussians() -> None:
     dense_cost = 0.5 * (off @ np.linalg.solve(K + N, off) + np.linalg.slogdet(K + N)[1])
     assert cost == pytest.approx(dense_cost)
     assert mean == pytest.approx(centre + K @ np.linalg.solve(K + N, off))
-
-
-def test_smoothing_uses_time_and_a_radius_that_is_given_limits_it(make_demos: Make) -> None:
-    demos = make_demos(episodes=6, noise=0.5)
-    plain, smooth = (
-        cb.meaning(demos, radius=0.2, smooth=use_time, **SMALL) for use_time in (False, True)
-    )
-    assert (plain.reach, smooth.reach) == ((), (0.2, 0.2))
-    assert not np.array_equal(plain.meant, smooth.meant)
-    assert np.array_equal(plain.residual, smooth.residual)
-    inside = np.abs(demos.action).max(axis=1) <= 1
-    assert smooth.moved[inside].max() <= 0.2 + 1e-6
-    assert np.abs(smooth.meant).max() <= 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -20,7 +20,6 @@ from counterbc.data.offsets import NO_OFFSETS, Offsets, remove_offsets
 from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import scaled_feasible_set
 from counterbc.diagnosis.clamp_to_support import prediction_trust, share_of_radius, within
-from counterbc.diagnosis.components import by_episode
 from counterbc.diagnosis.effort import comparable_residuals
 from counterbc.diagnosis.flow_labels import (
     FLOW_HELD_OUT,
@@ -31,7 +30,7 @@ from counterbc.diagnosis.flow_labels import (
 )
 from counterbc.diagnosis.predictions import disagreement, robust_predictions
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
-from counterbc.diagnosis.smoother import REACH, smooth_actions
+from counterbc.diagnosis.smooth_meaning import smooth_meaning
 from counterbc.methods import Method, find_method
 from counterbc.selection.explained import choose_history, explain_errors, explain_quickly
 from counterbc.selection.held_out import HeldOut, Training
@@ -83,6 +82,10 @@ class Meaning:
     """Observations that the held-out policies read."""
     is_sampled: bool = False
     """Whether predictions are samples near the demonstrated action, as those of flows are."""
+    is_radius_chosen: bool = False
+    """Whether Δ was chosen from the data."""
+    predictions: Array = field(default_factory=lambda: np.empty((0, 0, 0)))
+    """(R, N, A): the predictions of each repeat, whose mean is `predicted`."""
 
     @property
     def has_answer(self) -> Array:
@@ -203,8 +206,7 @@ def meaning(
     lag = find_lags([demos], training, lag_search)[0].lag
     offsets = find_offsets([demos], [lag], settings.offsets)[0].offsets
     plain = remove_offsets(demos, offsets)
-    is_given = not isinstance(radius, str)
-    if isinstance(radius, str):
+    if is_chosen := isinstance(radius, str):
         settings_for(preset, radius=radius)  # refuses any word but auto
         training = replace(training, progress=Bar("choosing Δ") if progress else Quiet())
         radius = choose_radii([plain], training, search, [lag])[0].radius
@@ -217,7 +219,8 @@ def meaning(
         means = robust_predictions(plain, held_out, delta, training, lag)
     result = _meaning(demos, means, delta, shape, lag, offsets)
     result = replace(result, history=history, is_sampled=samples_actions)
-    return _smoothed(result, means, is_given) if smooth and not samples_actions else result
+    result = replace(result, is_radius_chosen=is_chosen)
+    return smooth_meaning(result) if smooth and not samples_actions else result
 
 
 def _with_history(method: Method, history: int) -> Method:
@@ -266,33 +269,5 @@ def _meaning(
         shape=shape,
         lag=lag,
         offsets=offsets,
-    )
-
-
-def _smoothed(meaning: Meaning, means: Array, is_given: bool) -> Meaning:
-    """Return the same with meant actions that also use time; a radius that was given limits them.
-
-    The radius that is chosen for training says little about the size of errors, so without a given
-    one the estimated errors limit how far an action is moved.
-    """
-    plain = remove_offsets(meaning.demos, meaning.offsets)
-    answer, has_answer = undo_lag(plain, meaning.lag)
-    rows = np.flatnonzero(has_answer)
-    action = scaled_actions(plain, answer.astype(np.float64))[rows]
-    policies = np.stack([scaled_actions(plain, m) for m in means])[:, rows]  # (R, n, A)
-    count = np.maximum(np.isfinite(policies).sum(0) - 1, 1)
-    variance = np.nansum((policies - np.nanmean(policies, 0)) ** 2, axis=0) / count
-    lengths = [int(part.sum()) for part in by_episode(plain, has_answer)]
-    smoothed = smooth_actions(action, np.nanmean(policies, 0), variance, lengths)
-    reach = np.array(meaning.radius) if is_given else REACH * smoothed.error
-    feasible = scaled_feasible_set(plain)
-    clamped = within(action, smoothed.action, reach, meaning.shape, feasible)
-    meant, limited = meaning.shown.copy(), np.zeros(len(meaning.shown), np.bool_)
-    meant[rows] = user_actions(plain, clamped)
-    limited[rows] = ~np.isclose(clamped, smoothed.action, atol=1e-6).all(1)
-    return replace(
-        meaning,
-        meant=read_only(meant, np.float64, "meant"),
-        limited=read_only(limited, np.bool_, "limited"),
-        reach=tuple(float(r) for r in reach),
+        predictions=read_only(means, np.float64, "predictions"),
     )

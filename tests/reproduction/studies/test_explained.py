@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reproduction import datasets
 from reproduction.records import read_rows
 from reproduction.studies import explained
 from reproduction.studies.scores import make_data, operators
@@ -36,8 +37,9 @@ def test_velocities_are_missing() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_steps")
 def test_the_study_writes_a_row_for_each_dataset(
-    tmp_path: Path, check_origin: Any, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, run_here: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    run_here(datasets)
     kinds = ("noise", "scores")
     options = explained.ExplainedOptions(seeds=1, first=0, kinds=kinds, device="cpu", out=tmp_path)
     explained.run(options)
