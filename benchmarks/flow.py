@@ -78,9 +78,9 @@ def plain_loop(policies: int, steps: int, device: torch.device, fused: bool) -> 
     octaves = 0.5 * math.pi * 2.0 ** torch.arange(6, device=device)
     for _ in range(policies):
         network = Network(2 * OBS + 12 + HORIZON * ACTION, HORIZON * ACTION).to(device)
-        average, weights = copy.deepcopy(network), list(network.parameters())
+        weights: list[Tensor] = [*network.parameters()]
+        means: list[Tensor] = [*copy.deepcopy(network).parameters()]
         adam = torch.optim.Adam(weights, 1e-3, fused=fused)
-        means = list(average.parameters())
         for _ in range(steps):
             i = torch.randint(PAIRS, (BATCH,), device=device)
             a, t = chunks[i], torch.rand(BATCH, 1, device=device)

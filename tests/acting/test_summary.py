@@ -39,14 +39,14 @@ def test_a_policy_of_one_step_says_only_what_holds(tiny: Demonstrations, quick: 
     ]
 
 
-AVERAGED = "; it predicts 4 actions at every step and averages the overlapping chunks"
+AVERAGING = "; it predicts 4 actions at every step and averages the overlapping chunks"
 
 
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
         ({"horizon": 4, "execute": 3}, "; it predicts 4 actions and executes 3"),
-        ({"horizon": 4, "execute": 3, "average_chunks": True}, AVERAGED),
+        ({"horizon": 4, "execute": 3, "average_chunks": True}, AVERAGING),
         ({"history": 3}, ", reading 3 observations"),
         ({}, ""),
     ],

@@ -85,8 +85,8 @@ def test_a_stopped_training_resumes_to_the_bit(
         patch.setattr(Loop, "_record", stop)
         with pytest.raises(KeyboardInterrupt):
             quick(demos, "counter-bc", out=tmp_path / "run", **CHUNKS[name])
-    resumed = quick(demos, "counter-bc", out=tmp_path / "run", resume=True, **CHUNKS[name])
-    assert same(whole, resumed)
+    resumed_run = quick(demos, "counter-bc", out=tmp_path / "run", resume=True, **CHUNKS[name])
+    assert same(whole, resumed_run)
 
 
 @every_chunk
@@ -163,8 +163,8 @@ def test_averaged_chunks_are_the_weighted_mean_of_what_the_last_ones_say(
         chunks = [*chunks[-3:], plain._acting.plans[0][0, 0].numpy()]
         about = np.array([c[len(chunks) - 1 - i] for i, c in enumerate(chunks)])
         weights = np.exp(-0.01 * np.arange(len(chunks)))
-        expected = (weights[:, None] * about).sum(0) / weights.sum()
-        np.testing.assert_allclose(averaging.act(obs), expected, rtol=1e-5, atol=1e-6)
+        mean = (weights[:, None] * about).sum(0) / weights.sum()
+        np.testing.assert_allclose(averaging.act(obs), mean, rtol=1e-5, atol=1e-6)
 
 
 def test_a_policy_executes_between_one_and_all_of_its_actions() -> None:
@@ -276,9 +276,9 @@ def test_what_chunks_and_flows_cannot_do_is_refused(tiny: Demonstrations, quick:
         quick(tiny, "bc", average_chunks=True)
     with pytest.raises(OptionError, match="samples cannot be averaged; leave ensemble out"):
         quick(tiny, "bc", policy="flow", ensemble=3)
-    taken = replace(tiny, actions_are="taken")
+    cut = replace(tiny, actions_are="taken")
     with pytest.raises(OptionError, match="a Flow has no likelihood of censored actions"):
-        quick(taken, "bc", policy="flow", horizon=1, censored=True)
+        quick(cut, "bc", policy="flow", horizon=1, censored=True)
 
 
 def test_a_flow_continues_on_data_of_another_size(make_demos: Make, quick: Train) -> None:
@@ -287,8 +287,8 @@ def test_a_flow_continues_on_data_of_another_size(make_demos: Make, quick: Train
         "policy": "flow", "hidden": None, "batch": 8, "steps": 3, "lag": 0.0, "offsets": "none"
     }  # fmt: skip
     first = quick(demos, "bc", **options)
-    again = quick(make_demos(), "bc", start=first, temperature=0.0, **options)
-    assert again.policy.hidden == first.policy.hidden == (256, 256, 256)
+    longer = quick(make_demos(), "bc", start=first, temperature=0.0, **options)
+    assert longer.policy.hidden == first.policy.hidden == (256, 256, 256)
 
 
 def test_an_action_that_never_varies_has_no_counterfactuals(make_demos: Make) -> None:

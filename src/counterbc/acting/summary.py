@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from counterbc.acting.member import radius_text
+from counterbc.acting.member import Member, radius_text
+from counterbc.acting.run_config import RunConfig
+from counterbc.data.scaling import Scaling
 from counterbc.policies import Policy
 
-if TYPE_CHECKING:
-    from counterbc.acting.policies import Policies
+
+class Trained(Protocol):
+    """What a summary reads of `Policies`, whose module imports this one."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def policy(self) -> Policy: ...
+    @property
+    def members(self) -> tuple[Member, ...]: ...
+    @property
+    def shards(self) -> int: ...
+    @property
+    def scales(self) -> Scaling: ...
+    @property
+    def run_config(self) -> RunConfig: ...
+    @property
+    def obs_shape(self) -> tuple[int, ...]: ...
+    @property
+    def action_size(self) -> int: ...
+    @property
+    def diverged(self) -> NDArray[np.bool_]: ...
+    def names(self, indices: NDArray[np.bool_]) -> list[str]: ...
 
 
-def summarize(policies: Policies) -> str:
+def summarize(policies: Trained) -> str:
     """Return a line each about members, radius, network and actions."""
     shards = f" of {policies.shards} networks each" if policies.shards > 1 else ""
     policy = policies.policy
@@ -21,7 +45,7 @@ def summarize(policies: Policies) -> str:
     sizes = f"{'×'.join(map(str, policies.obs_shape))} → {policies.action_size}"
     lines = [
         f"Policies trained with {policies.method}",
-        f"  members  {len(policies)}{shards}, seeds {_ranges(list(policies.seeds))}",
+        f"  members  {len(policies.members)}{shards}, seeds {_ranges(policies.members)}",
         f"  radius   {_radius(policies)}",
         f"  policy   {kind}: {sizes}{acting_text(policy)}",
     ]
@@ -48,7 +72,7 @@ def acting_text(policy: Policy) -> str:
     return f"{text}; it predicts {policy.horizon} actions {how}"
 
 
-def _radius(policies: Policies) -> str:
+def _radius(policies: Trained) -> str:
     origin = policies.run_config.radius_from
     if origin == "not used":
         return origin
@@ -56,7 +80,7 @@ def _radius(policies: Policies) -> str:
     return f"{', '.join(map(radius_text, radii))} ({origin}){_switches(policies)}"
 
 
-def _switches(policies: Policies) -> str:
+def _switches(policies: Trained) -> str:
     """Name the dimensions whose radius is 0 because their actions take two values only."""
     names = policies.run_config.action_names
     widest = np.max([m.radius for m in policies.members], 0)  # (A,)
@@ -64,7 +88,7 @@ def _switches(policies: Policies) -> str:
     return f"; 0 for {', '.join(switches)}, which takes two values only" if switches else ""
 
 
-def _bounds(policies: Policies) -> str:
+def _bounds(policies: Trained) -> str:
     scales = policies.scales
     low, high = scales.action_low[0].tolist(), scales.action_high[0].tolist()
     bounds = [f"[{a:.4g}, {b:.4g}]" for a, b in zip(low, high, strict=True)]
@@ -77,7 +101,7 @@ def _bounds(policies: Policies) -> str:
     return text
 
 
-def _relative(policies: Policies) -> str:
+def _relative(policies: Trained) -> str:
     """Name what each action dimension is relative to."""
     config, parts = policies.run_config, []
     for j, i in enumerate(policies.scales.relative):
@@ -87,9 +111,9 @@ def _relative(policies: Policies) -> str:
     return ", ".join(parts)
 
 
-def _ranges(seeds: list[int]) -> str:
+def _ranges(members: tuple[Member, ...]) -> str:
     """Return consecutive seeds as 0 … 9, others as a list."""
-    unique = list(dict.fromkeys(seeds))
-    if len(unique) > 2 and unique == list(range(unique[0], unique[0] + len(unique))):
-        return f"{unique[0]} … {unique[-1]}"
-    return ", ".join(map(str, unique))
+    seeds = list(dict.fromkeys(m.seed for m in members))
+    if len(seeds) > 2 and seeds == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]} … {seeds[-1]}"
+    return ", ".join(map(str, seeds))

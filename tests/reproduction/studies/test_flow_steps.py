@@ -29,11 +29,11 @@ def test_the_fewest_steps_within_one_standard_error_of_the_best_are_chosen() -> 
 def test_episodes_to_learn_from_are_nested_and_never_held_out(make_demos: Make) -> None:
     demos = make_demos(episodes=30)
     names = [[e.name for e in part.episodes] for part in split(demos, 4, seed=1)]
-    more = [[e.name for e in part.episodes] for part in split(demos, 10, seed=1)]
-    assert (len(names[0]), len(names[1]), len(more[0])) == (4, flow_steps.HELD_OUT, 10)
-    assert names[1] == more[1]
-    assert set(names[0]) < set(more[0])
-    assert not set(more[0]) & set(more[1])
+    larger = [[e.name for e in part.episodes] for part in split(demos, 10, seed=1)]
+    assert (len(names[0]), len(names[1]), len(larger[0])) == (4, flow_steps.HELD_OUT, 10)
+    assert names[1] == larger[1]
+    assert set(names[0]) < set(larger[0])
+    assert not set(larger[0]) & set(larger[1])
     assert names != [[e.name for e in part.episodes] for part in split(demos, 4, seed=2)]
     with pytest.raises(OptionError, match="11 episodes to learn from and 20 held out do not fit"):
         split(demos, 11, seed=1)
