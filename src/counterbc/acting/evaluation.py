@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
-from gymnasium.vector import VectorEnv
 from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
 from counterbc.acting.act import Act
@@ -20,14 +19,20 @@ from counterbc.acting.intervals import (
     paired_difference,
     runs_interval,
 )
+from counterbc.acting.own_environments import (
+    EnvSource,
+    MakeEnv,
+    environment_maker,
+    environment_name,
+    runs_alone,
+)
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import OneByOne, Rollout, same_simulator
 from counterbc.data.arrays import Array
-from counterbc.envs import make_vec, recorded_env
+from counterbc.envs import recorded_env
 from counterbc.errors import OptionError
 from counterbc.printing import console, printable, text_column
 
-MakeEnv = Callable[[int], VectorEnv[Any, Any, Any]]
 SLOTS = 8192  # of a native vector environment
 SLOTS_ONE_BY_ONE = 64  # of environments stepped one after the other
 
@@ -75,7 +80,7 @@ class Evaluation:
 
 def evaluate(
     policies: Policies,
-    env: str | MakeEnv | None = None,
+    env: EnvSource | None = None,
     *,
     episodes: int = 100,
     act: Act = "mean",
@@ -88,19 +93,20 @@ def evaluate(
 ) -> Evaluation:
     """Run every member for `episodes` episodes.
 
-    `env` is a world, a gymnasium id, or a function that makes a VectorEnv of a given number of
-    environments; by default it is the environment of the demonstrations. Episode e of a member
-    starts from a seed made of (seed, the member's seed, e), so methods with the same seeds see the
-    same starts. At most `slots` environments run at once. Policies act on `device`: by default on
-    the CPU, and on a GPU if there is one and they read images.
+    `env` is a world, a gymnasium id, a class, an instance, a function that makes an instance, or
+    one that makes a VectorEnv of a given number of environments; by default it is the environment
+    of the demonstrations. Dict observations are read by the keys of the training. Episode e of a
+    member starts from a seed made of (seed, the member's seed, e), so methods with the same seeds
+    see the same starts. At most `slots` environments run at once. Policies act on `device`: by
+    default on the CPU, and on a GPU if there is one and they read images.
     """
     env = env or recorded_env(policies.run_config.env, "the run")
     if env is None:
         raise OptionError("the demonstrations name no environment; name one: env='…'")
-    name = env if isinstance(env, str) else getattr(env, "__name__", "a custom environment")
+    name = environment_name(env)
     if isinstance(env, str):
         env_kwargs = same_simulator(policies, env, env_kwargs)
-    make: MakeEnv = (lambda n: make_vec(env, n, **env_kwargs)) if isinstance(env, str) else env
+    make = environment_maker(env, policies.run_config.obs_keys, **env_kwargs)
     if episodes < 1:
         raise OptionError(f"cannot evaluate {episodes} episodes; ask for 1 or more")
     shape, acting_device = (len(policies), episodes), _device(policies, device)
@@ -111,7 +117,7 @@ def evaluate(
     bar = Progress(*columns, console=terminal, disable=not progress, transient=True)
     with bar:
         task = bar.add_task(printable(f"evaluating {policies.method}"), total=shape[0] * shape[1])
-        slot_count = _slots(make) if slots is None else slots
+        slot_count = 1 if runs_alone(env) else _slots(make) if slots is None else slots
         for members, numbers in _chunks(shape, slot_count):
             part = policies[members].to(acting_device)
             rollout = Rollout(part, make(len(part) * len(numbers)), name, numbers)

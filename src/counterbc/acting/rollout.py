@@ -14,6 +14,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting
 from counterbc.acting.policies import Policies
+from counterbc.acting.run_config import key_of
 from counterbc.data import draws
 from counterbc.data.arrays import Array
 from counterbc.envs import WORLDS, find_id
@@ -55,9 +56,21 @@ def _measures(env: VectorEnv[Any, Any, Any]) -> tuple[str, ...]:
     return tuple(getattr(inner, "measures", ()))
 
 
+def _numbers(info: dict[str, Any], slots: int) -> list[str]:
+    """Return the entries of `info` that are a number for each slot, such as success."""
+    return [
+        name
+        for name, values in info.items()
+        if not name.startswith("_")
+        and isinstance(values, np.ndarray)
+        and values.shape == (slots,)
+        and values.dtype.kind in "biuf"
+    ]
+
+
 def _fitting_keys(names: Sequence[str], space: gymnasium.Space[Any]) -> list[str]:
     """Return the observation keys of the training that have as many numbers as the space."""
-    keys = Counter(name.partition("[")[0] for name in names)
+    keys = Counter(map(key_of, names))
     return [key for key, width in keys.items() if space.shape == (width,)]
 
 
@@ -103,6 +116,7 @@ class Rollout:
         slots = self.env.num_envs
         returns, lengths = np.zeros(slots), np.zeros(slots, dtype=np.int64)
         measures = {name: np.full(slots, np.nan) for name in _measures(self.env)}
+        self.declared = bool(measures)
         running = np.ones(slots, dtype=bool)
         for _ in range(max_steps):
             obs, reward, is_over, info = self._step(acting, obs)
@@ -128,6 +142,8 @@ class Rollout:
         """Store the measures of the slots that ended, from gymnasium's arrays and their masks."""
         if self.mode == AutoresetMode.SAME_STEP:  # then `info` itself describes the next episode
             info = info.get("final_info", {})
+        for name in () if self.declared else _numbers(info, len(slots)):
+            measures.setdefault(name, np.full(len(slots), np.nan))
         for name, values in measures.items():
             valid = slots & info.get(f"_{name}", name in info)
             if valid.any():

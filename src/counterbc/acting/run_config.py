@@ -11,6 +11,11 @@ _NAME_LISTS = ("action_names", "obs_names", "two_valued")
 _WHEN_KNOWN = ("seconds", "stack")
 
 
+def key_of(name: str) -> str:
+    """Return the key of an observed dimension: state of state[3]."""
+    return name.partition("[")[0]
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
     """Everything that decides the result of a training.
@@ -54,6 +59,11 @@ class RunConfig:
     """The duration of a finished training."""
     stack: Sequence[str] | None = None
     """The cells of a study that were trained together."""
+
+    @property
+    def obs_keys(self) -> tuple[str, ...]:
+        """The observation keys that were read, in order."""
+        return tuple(dict.fromkeys(map(key_of, self.obs_names)))
 
     @staticmethod
     def from_dict(contents: Any) -> RunConfig:

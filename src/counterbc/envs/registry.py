@@ -253,6 +253,8 @@ def _making(env: str) -> Iterator[str]:
             yield env_id
     except (error.UnregisteredEnv, error.DeprecatedEnv, ModuleNotFoundError) as problem:
         text = f"or any gymnasium id ({problem})"
+        if ":" not in env:
+            text += "; name the package that registers it, as in gymnasium_robotics:FetchReach-v4"
         raise unknown("environment", env, [*WORLDS, text]) from None
     except error.DependencyNotInstalled as problem:
         raise CounterBCError(f"environment {env!r} cannot be made: {problem}") from None

@@ -1,0 +1,91 @@
+"""Environments as users have them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Dict
+from gymnasium.vector import SyncVectorEnv
+
+from counterbc.acting.evaluation import evaluate
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.errors import CounterBCError
+from tests.fixture_types import Train
+
+
+class Reach(gymnasium.Env[Any, Any]):
+    """A point that moves by the action, for five steps; success is reported in `info`."""
+
+    action_space = Box(-1, 1, (1,), np.float32)
+    observation_space = Dict({"goal": Box(-1, 1, (2,)), "place": Box(-9, 9, (1,))})
+    closed = 0
+
+    def __init__(self, start: float = 0.0) -> None:
+        self.start = start
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place, self.time = self.start + self.np_random.uniform(-0.1, 0.1), 0
+        return self._obs(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.place += float(action[0])
+        self.time += 1
+        info = {"success": self.place > 0, "distance": abs(self.place), "text": "no number"}
+        return self._obs(), -abs(self.place), False, self.time == 5, info
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def _obs(self) -> dict[str, Any]:
+        goal = np.array([0.5, -0.5], np.float32)
+        return {"goal": goal, "place": np.array([self.place], np.float32)}
+
+
+@pytest.fixture(scope="module")
+def reachers(quick: Train) -> Policies:
+    rng = np.random.default_rng(0)
+    obs = rng.uniform(-1, 1, (60, 3))
+    demos = Demonstrations(
+        (Episode(obs, -0.5 * obs[:, :1]),), -np.ones(1), np.ones(1),
+        obs_keys=(("place", 1), ("goal", 2)),
+    )  # fmt: skip
+    return quick(demos, "bc", seeds=2, steps=50)
+
+
+def _many(count: int) -> SyncVectorEnv:
+    return SyncVectorEnv([Reach] * count)
+
+
+@pytest.mark.parametrize("env", [Reach, partial(Reach, 0.0), lambda: Reach(), _many, Reach()])
+def test_classes_factories_and_instances_earn_the_same(reachers: Policies, env: Any) -> None:
+    expected = evaluate(reachers, _many, episodes=3, progress=False)
+    result = evaluate(reachers, env, episodes=3, progress=False)
+    assert np.allclose(result.returns, expected.returns)
+    assert set(result.measures) == {"success", "distance"}
+    assert result.measures["success"].shape == (2, 3)
+
+
+def test_an_instance_stays_open(reachers: Policies) -> None:
+    env = Reach()
+    evaluate(reachers, env, episodes=2, progress=False)
+    assert env.closed == 0
+
+
+def test_options_reach_a_class(reachers: Policies) -> None:
+    near = evaluate(reachers, Reach, episodes=2, progress=False)
+    far = evaluate(reachers, Reach, episodes=2, progress=False, start=5.0)
+    assert (far.returns < near.returns).all()
+
+
+def test_keys_that_the_environment_does_not_observe_are_named(quick: Train) -> None:
+    obs = np.random.default_rng(0).uniform(-1, 1, (40, 3))
+    demos = Demonstrations((Episode(obs, obs[:, :1]),), obs_keys=(("place", 1), ("speed", 2)))
+    policies = quick(demos, "bc", steps=2)
+    with pytest.raises(CounterBCError, match="observes goal, place, and these policies read speed"):
+        evaluate(policies, Reach, episodes=1, progress=False)
