@@ -60,6 +60,9 @@ def test_an_observation_that_is_the_previous_action_is_noticed(cart: Demonstrati
     (trap,) = traps(copied)
     assert (trap.kind, trap.dimensions) == ("observation is previous action", ("state[4]",))
     assert "--obs" in trap.step
+    keys = (("state", 4), ("last command", 1))
+    (trap,) = traps(replace(copied, obs_keys=keys, obs_names=()))
+    assert trap.step == "leave it out with --obs state"
 
 
 def test_an_action_that_is_the_next_observation_is_noticed(cart: Demonstrations) -> None:

@@ -73,8 +73,20 @@ def test_a_folder_is_named_for_what_lies_in_it(tmp_path: Path) -> None:
     assert describe(tmp_path)[0] == "a folder with trial_1.csv"
     (tmp_path / "trial_2.csv").touch()
     assert describe(tmp_path)[0] == "a folder with 2 tables: trial_1.csv, trial_2.csv"
+    (tmp_path / "trial_3.mat").touch()
+    assert "begin each with the same row" in describe(tmp_path)[1]
     (tmp_path / ".zgroup").touch()
     assert describe(tmp_path)[0].startswith("a zarr archive with .zgroup")
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [("a.mat", "docs/formats.md has ten lines"), ("a.npz", "give its files instead: "),
+     ("a.txt", "give the path of one dataset in it")],
+)  # fmt: skip
+def test_a_folder_of_trials_has_a_next_step(name: str, step: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    assert step in describe(tmp_path)[1]
 
 
 def test_a_table_without_its_dataset_is_named_with_its_columns(tmp_path: Path) -> None:

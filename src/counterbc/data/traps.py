@@ -21,6 +21,7 @@ FROZEN = 0.01
 """Smallest share of the steps at which the action changes and the observation does not."""
 _SAMPLE = 50_000  # rows of actions in memory
 _FEW = 5  # frozen steps
+_KEYS = 8  # that are worth naming
 
 
 class Frozen:
@@ -144,8 +145,20 @@ class Traps:
                 dimensions=tuple(names[c.obs_dim] for c in previous),
                 text=f"{shorten([names[c.obs_dim] for c in previous])}: the observation is the "
                 "previous action, which a policy tends to copy instead of reading the state",
-                step="leave it out by naming the other keys with --obs",
+                step=self._without({c.obs_dim for c in previous}),
             )
+
+    def _without(self, dims: set[int]) -> str:
+        """Return how to leave out the keys of these observation dimensions."""
+        end, keys = 0, []
+        for key, width in self._model.obs_keys:
+            keys += [key] if dims.isdisjoint(range(end, end + width)) else []
+            end += width
+        whole = sum(width for key, width in self._model.obs_keys if key not in keys) == len(dims)
+        if not keys or not whole or len(keys) > _KEYS:
+            return "leave it out by naming the other keys with --obs"
+        words = shlex.join(word for key in keys for word in ("--obs", key))
+        return f"leave it out with {words}"
 
     def _late(self, copies: Sequence[Copy]) -> Iterator[Trap]:
         actions, names = self._model.action_names, self._model.obs_names

@@ -87,7 +87,10 @@ FORMATS = {
         writable=True,
         suffixes=(".npz",),
     ),
-    "csv": Format(f"{_PACKAGE}.csv", content="a text file whose first line names its columns"),
+    "csv": Format(
+        f"{_PACKAGE}.csv",
+        content="a text file whose first line names its columns, or a folder of them",
+    ),
     "lerobot": Format(f"{_PACKAGE}.lerobot", content="a folder with meta/info.json", writable=True),
     "minari": Format(
         f"{_PACKAGE}.minari", content="a folder with Minari's metadata.json", writable=True
@@ -182,7 +185,7 @@ def detect(path: Path) -> str:
 
     content, step = describe(path)
     raise FormatError(
-        f"{path} is not in a supported format; it is {content}; supported are {contents}; {step}"
+        f"{path} is not in a supported format; it is {content}; {step}; supported are {contents}"
     )
 
 

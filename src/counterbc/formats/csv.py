@@ -1,15 +1,16 @@
 """CSV: a header row, then one row per state-action pair. Read only.
 
-    episode, operator, reward       optional columns; episode_index and episode_id also name the
-                                    episode
+    episode, operator, reward       optional columns; trial, demo, trajectory also name the episode,
+                                    and so do episode_index, episode_id and the like
     action, action_0, action.x …    the action: `action` or `actions`, alone or followed by a digit
                                     or one of _ . [ -; --action chooses other columns
     done, index, timestamp …        counters and end marks, and the index column of pandas, are
                                     left out unless --obs chooses them
     every other column              the observation; each is a key that --obs can choose
 
-The rows of an episode must be adjacent; without an episode column the file is one episode. Columns
-are separated by commas, semicolons or tabs. An empty cell is a missing number, refused like NaN.
+The rows of an episode must be adjacent; without an episode column the file is one episode. A folder
+of files with the same columns is one dataset, for example with one file per trial. Columns are
+separated by commas, semicolons or tabs. An empty cell is a missing number, refused like NaN.
 Comments above the header row declare rate, bounds, angles and roles of columns; see csv_columns.py.
 """
 
@@ -35,16 +36,18 @@ from counterbc.formats.csv_columns import (
     read_columns,
     texts,
 )
+from counterbc.formats.csv_folder import alike_columns, list_tables, other_files
 from counterbc.formats.rows import episode_name
 from counterbc.formats.stream import Header, RawEpisode, Stream
 
 
 def recognizes(path: Path) -> bool:
-    """Return whether a path is a text file whose first line is a row of column names."""
-    if not path.is_file():
+    """Return whether a path is a text file whose first line is a row of column names, or a folder
+    of such files."""
+    if not (tables := list_tables(path)):
         return False
     try:
-        columns = read_columns(path)
+        columns = read_columns(tables[0])
     except (FormatError, OSError):
         return False
     return bool(columns.action) or columns.is_header
@@ -53,11 +56,11 @@ def recognizes(path: Path) -> bool:
 def stream(
     path: str | Path, obs: Sequence[str] | None = None, action: Sequence[str] | None = None
 ) -> Stream:
-    """Open a file; `obs` and `action` name columns, in that order."""
+    """Open a file, or a folder of them; `obs` and `action` name columns, in that order."""
     path = Path(path)
-    if not path.is_file():
-        raise FormatError(f"{path} is not a file; give the path of a CSV file")
-    columns = read_columns(path)
+    if not (tables := list_tables(path)):
+        raise FormatError(f"{path} is not a file; give the path of a CSV file, or a folder of them")
+    columns = read_columns(tables[0])
     check_declared(columns, path)
     if obs is None and "obs" in columns.comments:
         obs = texts(columns.comments["obs"])
@@ -75,11 +78,27 @@ def stream(
         left_out=(
             *(f"column {c!r}" for c in columns.names if c not in used),
             *(f"comment {comment!r:.60}" for comment in columns.other_comments),
+            *other_files(path),
         ),
         source=str(path),
         **declared_facts(columns, path),
     )
-    return Stream(header, _raw_episodes(path, columns)).choose(obs)
+    is_folder = path.is_dir()
+    raw_episodes = _of_folder(tables, columns) if is_folder else _raw_episodes(path, columns)
+    return Stream(header, raw_episodes).choose(obs)
+
+
+def _of_folder(tables: Sequence[Path], columns: Columns) -> Iterator[RawEpisode]:
+    """Yield the episodes of each table; where a table is one episode, that has the file's name."""
+    for table in tables:
+        try:
+            own = alike_columns(table, tables[0], columns)
+        except FormatError as error:
+            yield unreadable(table.stem, error)
+            continue
+        for raw in _raw_episodes(table, own):
+            is_one = "episode" not in columns.labels
+            yield replace(raw, name=table.stem if is_one else f"{table.stem}: {raw.name}")
 
 
 def _check_choice(columns: Columns, path: Path) -> None:

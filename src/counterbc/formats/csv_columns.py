@@ -30,10 +30,14 @@ from counterbc.errors import FormatError
 from counterbc.files import Guard
 
 _ACTION = re.compile(r"actions?([\d_.\[-].*)?")
-_EPISODES = ("episode", "episode_index", "episode_id")
+_EPISODES = tuple(
+    f"{noun}{end}"
+    for noun in ("episode", "trial", "demo", "trajectory")
+    for end in ("", "_index", "_id")
+)
 _COUNTERS = (
-    "", "Unnamed: 0", "index", "frame_index", "task_index", "timestamp", "step", "done", "dones",
-    "terminated", "truncated", "terminal", "timeout",
+    "", "Unnamed: 0", "index", "frame_index", "frame", "task_index", "timestamp", "time", "t",
+    "step", "done", "dones", "terminated", "truncated", "terminal", "timeout",
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z_][\w .:/()\[\]%°-]*|")  # or the empty one of pandas' index column
 _FIRST_LINE = 2**20  # bytes; a longer first line is not a header row

@@ -43,8 +43,15 @@ def _folder(path: Path) -> tuple[str, str]:
         return f"a TensorFlow dataset with {shorten(names)}", _RECIPE
     tables = [name for name in names if name.lower().endswith((".csv", ".tsv", ".txt"))]
     if len(tables) > 1:
-        step = "join its tables into one (docs/formats.md has ten lines for it)"
+        step = (
+            "begin each with the same row of column names, and leave other data out of the folder"
+        )
         return f"a folder with {len(tables)} tables: {shorten(tables)}", step
+    suffixes = {Path(name).suffix.lower() for name in names}
+    if suffixes & {".mat", ".pkl", ".pickle", ".npy"}:
+        return f"a folder with {shorten(names)}", _RECIPE
+    if suffixes & {".hdf5", ".h5", ".npz"}:
+        return f"a folder with {shorten(names)}", f"give its files instead: {path}/*"
     return f"a folder with {shorten(names)}", "give the path of one dataset in it"
 
 
