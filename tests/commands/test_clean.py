@@ -24,9 +24,9 @@ def test_a_copy_that_exists_is_refused_before_any_training(
 def test_a_format_that_cannot_be_written_names_the_way_out(tmp_path: Path, call: Call) -> None:
     path = tmp_path / "demos.csv"
     path.write_text("state,action\n0.1,0.2\n")
-    status, _, err = call("clean", path, "--out", tmp_path / "c.csv")
+    status, _, err = call("clean", path, "--out", tmp_path / "c.csv", "--obs", "state")
     assert status == 1
-    assert f"counterbc convert {path} demos.hdf5" in err
+    assert f"counterbc convert {path} demos.hdf5 --obs state" in err
 
 
 @pytest.mark.parametrize(

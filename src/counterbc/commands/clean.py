@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from tyro.conf import Positional
 
 from counterbc.commands.command import Json, explained_lines, suggestion
+from counterbc.commands.data_command import DATA_OPTIONS
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Clean(DiagnosisCommand):
         except OptionError:
             raise OptionError(
                 f"{self.demos} is in the format {kind}, which cannot be written; convert it first: "
-                + suggestion("convert", self.demos, "demos.hdf5")
+                + suggestion("convert", self.demos, "demos.hdf5", *self.as_typed(*DATA_OPTIONS))
             ) from None
 
     def _write(self, meaning: Meaning, kind: str) -> list[str]:
@@ -101,7 +102,7 @@ class Clean(DiagnosisCommand):
 
         from counterbc.diagnosis.clean import write_cleaned
         from counterbc.files import aside
-        from counterbc.formats import open_stream, save
+        from counterbc.formats import save
 
         if kind == "robomimic":
             options: Json = {"radius": meaning.radius, "shape": meaning.shape, "lag": meaning.lag}
@@ -110,7 +111,7 @@ class Clean(DiagnosisCommand):
             options |= {} if self.policy is None else {"policy": self.policy}
             unchanged = write_cleaned(meaning, self.demos, self.out, options)
             return [f"{key}: still as it was demonstrated" for key in unchanged]
-        stream = open_stream(self.demos, self.obs or None, format=kind, trusted=self.trusted)
+        (stream,) = self.streams([self.demos])
         not_stored = [*stream.header.left_out, *save(meaning.cleaned, self.out, format=kind)]
         with aside(self._beside) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, actions_shown=meaning.shown)
