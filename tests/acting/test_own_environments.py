@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -13,6 +14,7 @@ from gymnasium.vector import SyncVectorEnv
 
 from counterbc.acting.evaluation import evaluate
 from counterbc.acting.policies import Policies
+from counterbc.acting.video import film
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import CounterBCError
 from tests.fixture_types import Train
@@ -89,3 +91,33 @@ def test_keys_that_the_environment_does_not_observe_are_named(quick: Train) -> N
     policies = quick(demos, "bc", steps=2)
     with pytest.raises(CounterBCError, match="observes goal, place, and these policies read speed"):
         evaluate(policies, Reach, episodes=1, progress=False)
+
+
+class Drawn(Reach):
+    """The same, drawn as a grey picture."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012  # as gymnasium has it
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        super().__init__()
+        self.render_mode = render_mode
+
+    def render(self) -> Any:
+        return np.full((8, 8, 3), round(100 + 10 * self.place), np.uint8)
+
+
+gymnasium.register("tests/Reach-v0", f"{__name__}:Reach")
+gymnasium.register("tests/Drawn-v0", f"{__name__}:Drawn")
+
+
+def test_a_film_reads_dict_observations(reachers: Policies, tmp_path: Path) -> None:
+    film(reachers, "tests/Drawn-v0", tmp_path / "film.gif", episodes=1)
+    assert (tmp_path / "film.gif").stat().st_size > 0
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode:UserWarning")
+def test_an_environment_without_render_mode_cannot_be_filmed(
+    reachers: Policies, tmp_path: Path
+) -> None:
+    with pytest.raises(CounterBCError, match=r"cannot be filmed .* must take render_mode"):
+        film(reachers, "tests/Reach-v0", tmp_path / "film.gif")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -52,6 +52,13 @@ def environment_maker(env: EnvSource, keys: Sequence[str], **kwargs: Any) -> Mak
 def runs_alone(env: EnvSource) -> bool:
     """Return whether only one episode can run at a time, as in an instance."""
     return isinstance(env, gymnasium.Env)
+
+
+def as_vector(obs: Any, keys: Sequence[str]) -> Array:
+    """Return an observation; of a dict the parts with these keys, one after the other."""
+    if isinstance(obs, Mapping):
+        return np.concatenate([np.ravel(obs[key]) for key in keys]).astype(np.float32)
+    return np.asarray(obs)
 
 
 class _Lasting(gymnasium.Wrapper[Any, Any, Any, Any]):

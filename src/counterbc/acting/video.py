@@ -10,6 +10,7 @@ import numpy as np
 
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, Actor
+from counterbc.acting.own_environments import as_vector
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import same_simulator, start_seeds
 from counterbc.envs import make
@@ -41,8 +42,13 @@ def film(
     """
     check_video(path)
     options = same_simulator(policies, env, {})
-    world = make(env, render_mode="rgb_array", **options)
-    policy = policies[0]
+    try:
+        world = make(env, render_mode="rgb_array", **options)
+    except TypeError as error:  # of the environment's own __init__
+        raise CounterBCError(
+            f"{env} cannot be filmed ({error}); its __init__ must take render_mode"
+        ) from error
+    policy, keys = policies[0], policies.run_config.obs_keys
     episodes = episodes or (3 if len(policy.obs_shape) == 1 else 1)
     frames: list[Any] = []
     for number, start in enumerate(start_seeds(policy, list(range(episodes)), seed)):
@@ -51,7 +57,7 @@ def film(
         over = False
         while not over:
             frames.append(world.render())
-            obs, _, terminated, truncated, _ = world.step(actor.act(np.asarray(obs)))
+            obs, _, terminated, truncated, _ = world.step(actor.act(as_vector(obs, keys)))
             over = terminated or truncated
         frames.append(world.render())
     rate = int(world.metadata.get("render_fps", 20))
