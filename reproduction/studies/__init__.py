@@ -25,6 +25,7 @@ STUDIES = (
     "environments",
     "explained",
     "family",
+    "filtering",
     "fixed-radii",
     "flow",
     "flow-counter",

@@ -200,4 +200,3 @@ def test_no_episode_is_excluded_by_default_where_the_ranking_follows_length(
     assert "exclude_episodes" not in out
     assert call_json("score", *quick)["worst"] == []
     assert len(call_json("score", *quick, "--exclude", 2)["worst"]) == 2
-    assert len(call_json("score", *quick, "--force")["worst"]) == 3

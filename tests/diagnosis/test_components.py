@@ -75,3 +75,10 @@ def test_outliers_are_not_learned_from_and_most_episodes_always_are() -> None:
     assert Components.of(wild[:9]).learnable.all(), "nine episodes do not tell what is usual"
     two_ways = [r + 1 if i % 5 < 2 else r for i, r in enumerate(off)]
     assert Components.of(two_ways).learnable.sum() >= 20
+
+
+def test_the_nearest_share_has_the_smallest_squares_and_keeps_short_episodes() -> None:
+    sizes = (0.5, 0.1, 0.9, 0.2, 0.3)
+    residuals = [np.full((5, 1), size) for size in sizes] + [np.full((2, 1), 9.0)]
+    nearest = Components.of(residuals).nearest(2 / 3)
+    assert nearest.tolist() == [False, True, False, True, True, True]

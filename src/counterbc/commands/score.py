@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 UNITS = "each action dimension spans [-1, 1]"
 _DISTANCES = ("distance", "90 %", "noise", "persistent")
 _MOVES = ("speed", "smoothness", "jerk", "idle", "efficiency", "saturation")
-_DISGUISE = 0.3  # rank correlation above which the ranking may be one of speed or length
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,8 @@ class ScoreCommand(DiagnosisCommand):
     show: int = 20
     """Number of episodes to print; --json has all of them."""
     exclude: int | None = None
-    """Number of the worst episodes to exclude; by default a tenth of all."""
+    """Number of the worst episodes to exclude; by default those that clearly differ from the
+    others, by policies that learn from the two thirds that agree best."""
     weights: Path | None = None
     """Write one weight per pair to this Parquet file."""
     write_mask: str | None = None
@@ -55,7 +55,7 @@ class ScoreCommand(DiagnosisCommand):
         if not (meaning.explained.tells or self.force):
             return self._refuse(meaning)
         ranking = sorted(range(len(meaning.episodes)), key=lambda i: -_known(meaning.episodes[i]))
-        worst = sorted(ranking[: self._count_to_exclude(meaning)])
+        worst = self._worst(meaning, ranking)
         files = self._write(meaning, worst)
         payload: Json = {
             **self._facts(meaning),
@@ -138,16 +138,21 @@ class ScoreCommand(DiagnosisCommand):
                 )
             check_mask(self.demos[0], self.write_mask)
 
-    def _count_to_exclude(self, meaning: Meaning) -> int:
-        """Return the number that was typed, or a tenth; none if the ranking follows speed."""
+    def _worst(self, meaning: Meaning, ranking: list[int]) -> list[int]:
+        """Return the episodes to exclude: as many of the worst as typed, or the outliers."""
+        from counterbc.diagnosis.exclusion import find_outliers
         from counterbc.errors import OptionError
 
-        episodes = len(meaning.episodes)
         if self.exclude is None:
-            return episodes // 10 if self.force or not _followed(meaning) else 0
-        if self.exclude >= episodes:
-            raise OptionError(f"exclude is {self.exclude} of {episodes} episodes; keep one or more")
-        return self.exclude
+            return find_outliers(
+                meaning, self.held_out_policies, force=self.force, device=self.device,
+                kernel=self.kernel,
+            )  # fmt: skip
+        if self.exclude >= len(ranking):
+            raise OptionError(
+                f"exclude is {self.exclude} of {len(ranking)} episodes; keep one or more"
+            )
+        return sorted(ranking[: self.exclude])
 
     def _write(self, meaning: Meaning, worst: list[int]) -> Json:
         from counterbc.diagnosis.clean import write_mask
@@ -179,9 +184,7 @@ class ScoreCommand(DiagnosisCommand):
     def _exclusion(self, meaning: Meaning, worst: list[int], files: Json) -> Iterator[str]:
         """Yield what to paste to train without the worst episodes."""
         if not worst:
-            few = "Too few episodes to exclude any by default"
-            reason = "So none is excluded by default" if _followed(meaning) else few
-            yield f"\n{reason}; use --exclude N."
+            yield f"\n{_why_none(meaning)}; use --exclude N."
             return
         names = ", ".join(meaning.demos.episodes[i].name for i in worst)
         yield f"\nTo exclude the worst ({names}):"
@@ -191,9 +194,9 @@ class ScoreCommand(DiagnosisCommand):
             yield f'  robomimic  config.train.hdf5_filter_key = "{files["mask"]}"'
             yield f"             in {files['out']}"
         elif self.formats(self.demos) == ("robomimic",):
-            yield f"  robomimic  {self._mask_command(meaning, len(worst))}"
+            yield f"  robomimic  {self._mask_command(meaning)}"
 
-    def _mask_command(self, meaning: Meaning, exclude: int) -> str:
+    def _mask_command(self, meaning: Meaning) -> str:
         """Return the same command with the radius that was chosen, which writes the mask."""
         from counterbc.data.lags import typed_lag
         from counterbc.data.radii import radius_of
@@ -206,7 +209,9 @@ class ScoreCommand(DiagnosisCommand):
             changes["lag"] = typed_lag(meaning.lag, demos.operators)
         if "kernel" in self.given_options("settings"):
             changes["kernel"] = self.kernel
-        changes |= {"exclude": exclude, "write_mask": "good", "out": "marked.hdf5"}
+        if self.exclude is not None:
+            changes["exclude"] = self.exclude
+        changes |= {"write_mask": "good", "out": "marked.hdf5"}
         typed = self.as_typed("held_out", *DATA_OPTIONS, "device", "force", changes=changes)
         return suggestion("score", self.demos[0], *typed)
 
@@ -244,6 +249,7 @@ def _tables(meaning: Meaning, episodes: list[scores.Score]) -> list[RenderableTy
 
 def _disguise(meaning: Meaning) -> list[RenderableType]:
     """Return how the distance correlates with speed and length, and a warning if it does."""
+    from counterbc.diagnosis.exclusion import followed_measures
     from counterbc.diagnosis.scores import correlations
 
     pairs = correlations(meaning.episodes).items()
@@ -251,7 +257,7 @@ def _disguise(meaning: Meaning) -> list[RenderableType]:
         return []
     text = ", ".join(f"{measure} {correlation}" for measure, correlation in pairs)
     lines = [f"\nRank correlation of the distance with {text}."]
-    if followed := _followed(meaning):
+    if followed := followed_measures(meaning.episodes):
         lines.append(
             f"Careful: the ranking follows {' and '.join(followed)}. That alone does not make a "
             "demonstration bad; look at episodes before you exclude them."
@@ -259,12 +265,15 @@ def _disguise(meaning: Meaning) -> list[RenderableType]:
     return ["\n".join(lines)]
 
 
-def _followed(meaning: Meaning) -> list[str]:
-    """Return which of speed and length the ranking clearly follows."""
-    from counterbc.diagnosis.scores import correlations
+def _why_none(meaning: Meaning) -> str:
+    """Return why no episode is excluded by default."""
+    from counterbc.diagnosis.exclusion import LEAST_RANKED, followed_measures
 
-    pairs = correlations(meaning.episodes).items()
-    return [m for m, c in pairs if c.low > _DISGUISE or c.high < -_DISGUISE]
+    if len(meaning.episodes) < LEAST_RANKED:
+        return "Too few episodes to exclude any by default"
+    if followed_measures(meaning.episodes):
+        return "So none is excluded by default"
+    return "No episode clearly differs from the others"
 
 
 def _distances(score: scores.Score) -> list[str]:

@@ -116,7 +116,7 @@ class Components:
     def oddness(self) -> Array:
         """How far the worse component exceeds the usual, in robust standard deviations: (E,)."""
         size = np.sign(self.persistent) * np.sqrt(np.abs(self.persistent))
-        squares = np.stack([_robust_score(np.sqrt(self.noise)), _robust_score(size)])  # (2, E)
+        squares = np.stack([robust_score(np.sqrt(self.noise)), robust_score(size)])  # (2, E)
         return np.asarray(squares.max(axis=0))
 
     @property
@@ -132,6 +132,17 @@ class Components:
         learnable = np.ones(len(odd), bool)
         learnable[order[odd[order] > ODD]] = False
         return learnable
+
+    def nearest(self, share: float) -> Array:
+        """Return which episodes are the given share with the smallest mean square: (E,) bool.
+
+        Episodes too short for a mean square count as usual.
+        """
+        square = self.noise + self.persistent
+        count = int((1 - share) * len(square))
+        nearest = np.ones(len(square), bool)
+        nearest[np.argsort(-np.nan_to_num(square, nan=0.0), kind="stable")[:count]] = False
+        return nearest
 
 
 def _mean_squares(r: Array) -> tuple[float, ...]:
@@ -155,7 +166,7 @@ def _deviation(values: Array) -> float:
     return _NORMAL * float(np.nanmedian(np.abs(values - np.nanmedian(values))))
 
 
-def _robust_score(values: Array) -> Array:
+def robust_score(values: Array) -> Array:
     """Return the distance above the median in robust standard deviations; 0 if nothing varies."""
     if not np.isfinite(values).any():
         return np.zeros(len(values))

@@ -36,20 +36,24 @@ def robust_predictions(
     training, subset = replace(training, settings=settings), demos
     for _ in range(held_out.rounds - 1):
         prediction = held_out_predictions(subset, replace(held_out, repeats=1), radius, training)
-        pairs = _usual_pairs(demos, has_answer, prediction[0])
+        pairs = _usual_pairs(demos, has_answer, prediction[0], held_out.trim)
         before, subset = subset, replace(demos, selected=pairs)
         if np.array_equal(before.learned, pairs):
             break
     return held_out_predictions(subset, held_out, radius, training)
 
 
-def _usual_pairs(demos: Demonstrations, has_answer: Array, prediction: Array) -> Array:
-    """Return the selected pairs of episodes that are not outliers, as indices into all pairs."""
+def _usual_pairs(demos: Demonstrations, has_answer: Array, prediction: Array, trim: float) -> Array:
+    """Return the selected pairs of episodes that are not outliers, as indices into all pairs.
+
+    With `trim` they are those of the other episodes than this share, which has the largest errors.
+    """
     actions = scaled_actions(demos, demos.action.astype(np.float64))
     residual = actions - scaled_actions(demos, prediction)
     residual[~has_answer] = np.nan
     residual = comparable_residuals(demos, residual, prediction)  # fast ones are learned from, too
-    is_usual = Components.of(known_by_episode(demos, residual)).learnable  # (E,)
+    components = Components.of(known_by_episode(demos, residual))
+    is_usual = components.nearest(1 - trim) if trim else components.learnable  # (E,)
     of_pair = np.repeat(is_usual, [len(e) for e in demos.episodes])
     return np.asarray(demos.learned[of_pair[demos.learned]])
 

@@ -54,6 +54,10 @@ class HeldOut:
     explains too little and past ones explain actions beyond the previous action. No other policy
     is trained with it."""
 
+    trim: float = limited_field(0.0, "at least 0 and at most 0.5", lambda share: 0 <= share <= 0.5)
+    """Share of the episodes that policies of the second and later rounds do not learn from: those
+    with the largest distance in the round before. 0 leaves out outliers alone."""
+
     def __post_init__(self) -> None:
         check_fields(self)
 
