@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.diagnosis.meaning import meaning
 from counterbc.errors import OptionError
 from counterbc.report import ReportOptions, find
+from counterbc.report.advice import Inputs, advice
 from counterbc.report.findings import Source
 from counterbc.report.words import headline, lengths
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusSearch, choose_radius
+from counterbc.selection.shares import Explained, Share
 
 QUICK: dict[str, Any] = {
     "held_out": HeldOut(repeats=1, steps=20), "search": RadiusSearch(steps=20), "force": True
@@ -115,7 +118,20 @@ def test_scores_are_left_out_where_nothing_can_be_told(make_demos: Any) -> None:
     findings = find([noisy], options)
     assert findings.meaning is None
     assert findings.ranking == findings.outliers == []
-    assert "Cannot tell" in findings.reasons["scores"]
+    assert "too little of the actions is explained" in findings.reasons["scores"]
     assert any("Cannot tell" in sentence for sentence in headline(findings))
     with_force = find([noisy], replace(options, force=True))
     assert with_force.meaning is not None
+    assert not findings.is_radius_a_guess  # it was given
+
+
+def test_a_radius_that_predicts_nothing_is_not_recommended(make_demos: Any) -> None:
+    options = ReportOptions(search=RadiusSearch(steps=20), scores=False, intents=False)
+    findings = find([make_demos()], options)
+    nothing = Share(-0.1, -0.2, 0.0)
+    guess = replace(findings, explained=Explained(nothing, (nothing, nothing), ("x", "y")))
+    assert guess.is_radius_a_guess
+    assert not any("Δ" in sentence for sentence in headline(guess))
+    titles = [step.title for step in advice(guess, Inputs((Path("a.hdf5"),), ("robomimic",)))]
+    assert "Train" not in titles
+    assert "Make the actions predictable" in titles

@@ -81,7 +81,10 @@ def _explain_more(findings: Findings, inputs: Inputs) -> Iterator[Step]:
     if explained.history == 1 and explained.history_tells:
         commands = (inputs.command("score", "--history", "auto"),)
     yield Step(
-        "Make the actions predictable", f"{explained.refusal}. {explained.remedy}.", commands
+        "Make the actions predictable",
+        f"{explained.remedy}. The command prints the share again; with enough of it, make this "
+        "page again: it will then rank episodes and choose Δ.",
+        commands,
     )
 
 
@@ -155,7 +158,7 @@ def _lerobot(findings: Findings, inputs: Inputs) -> Iterator[str]:
 
 
 def _train(findings: Findings, inputs: Inputs) -> Iterator[Step]:
-    if findings.radius is None:
+    if findings.radius is None or findings.is_radius_a_guess:
         return
     policy = () if findings.several_modes is None else ("--policy", "mixture")
     run = (*policy, "--seeds", "10", "--out", "run")

@@ -121,6 +121,12 @@ class Findings:
         return [i for i, s in enumerate(self.meaning.episodes) if s.distance > self.fence]
 
     @property
+    def is_radius_a_guess(self) -> bool:
+        """Whether Δ was chosen although too little of the actions is explained."""
+        explained = self.explained
+        return self.choice is not None and explained is not None and not explained.tells
+
+    @property
     def several_modes(self) -> str | None:
         """The doubt of the radius choice that demonstrators mean one action per state."""
         doubts = () if self.choice is None else self.choice.doubts
@@ -144,7 +150,7 @@ def find(
     )
     explained = explain_if_possible(demos) if scores is None else scores.explained
     if scores is not None and not (scores.explained.tells or options.force):
-        stages.reasons["scores"] = f"{scores.explained.refusal}. {scores.explained.remedy}"
+        stages.reasons["scores"] = "too little of the actions is explained for it"
         scores = None
     with titles("looking for goals") if options.intents else nullcontext():
         intents = stages.attempt(

@@ -27,7 +27,8 @@ def tiles(findings: Findings) -> Markup:
         (str(len(findings.demos.operators) or "–"), "operators"),
         ("–" if findings.explained is None else
          f"{max(findings.explained.counted.value, 0):.0%}", "of the actions' variance explained"),
-        ("–" if findings.radius is None else radius_text(findings.radius), "radius Δ"),
+        ("–" if findings.radius is None or findings.is_radius_a_guess else
+         radius_text(findings.radius), "radius Δ"),
         ("–" if findings.distance is None else f"{findings.distance:.2f}",
          "RMS difference to held-out policies"),
         ("–" if findings.fence is None else str(outliers),

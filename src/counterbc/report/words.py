@@ -26,7 +26,7 @@ def headline(findings: Findings) -> list[str]:
             f"Demonstrated actions differ by {findings.distance:.2f} (root mean square) from what "
             f"held-out policies predict, {SCALE}."
         )
-    if findings.radius is not None:
+    if findings.radius is not None and not findings.is_radius_a_guess:
         sentences.append(_radius(findings))
     if findings.fence is not None:
         count = len(findings.outliers)
@@ -60,8 +60,6 @@ def _radius(findings: Findings) -> str:
         return f"Δ = {radius_text(findings.radius or ())} was given."
     if choice.radius == 0:
         return "Δ = 0: no larger Δ predicts held-out actions better than BC."
-    if findings.explained is not None and not findings.explained.tells:
-        return f"Δ = {choice.radius:g} predicts held-out actions best, which means nothing here."
     least = choice.radii[choice.error.index(min(choice.error))]
     plateau = ", ".join(f"{r:g}" for r in choice.plateau)
     return (
