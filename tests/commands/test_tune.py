@@ -147,14 +147,15 @@ def test_a_lag_in_seconds_needs_a_rate(file: Path, tmp_path: Path, call: Call) -
 def test_a_combination_that_diverged_is_named_in_the_table() -> None:
     error = Estimate(0.25, 0.01)
     trials = (
-        Trial(0.0, 20, error, error),
-        Trial(0.0, 40, error, error),
-        Trial(9, 20, error, error),
+        Trial(0.0, 20, error, Estimate(0.02, 0.01)),
+        Trial(0.0, 40, error, Estimate(0.01, 0.02)),
+        Trial(9, 20, error, Estimate(0.02, 0.01)),
     )
     tuning = Tuning(LagChoice((0.0,), "given"), 0.0, 20, trials=trials)
     (table,) = [t for t in Tune(demos=()).describe(tuning) if isinstance(t, Table)]
     assert [[*column.cells] for column in table.columns] == [
-        ["Δ 0", "Δ 9"], ["0.2500", "0.2500"], ["0.2500", "diverged"],
+        ["Δ 0", "Δ 9"], ["0.2500 ± 0.0100", "0.2500 ± 0.0100"],
+        ["*0.2500 ± 0.0100", "diverged"],
     ]  # fmt: skip
 
 
@@ -195,7 +196,7 @@ def test_a_flow_has_fixed_steps_and_no_radius_and_the_command_says_so(
 ) -> None:
     answer = call_json("tune", file, "--policy", "flow", "--longest", 3)
     assert (answer["radius"], answer["steps"], answer["trials"]) == (0.0, 15_000, [])
-    assert answer["sentences"][-2:] == [
+    assert answer["sentences"][-3:-1] == [
         "The policy flow learns the shown actions alone unless a radius is given",
         "Train for 15,000 steps, which were not searched; one network",
     ]

@@ -45,7 +45,7 @@ def test_everything_is_chosen_together_with_one_table_as_evidence() -> None:
     best = min(choice.trials, key=lambda t: t.error.value)
     assert -best.above.value <= best.above.se  # within one standard error of the least
     assert choice.protocol == "5 folds of whole episodes, 300 pairs"
-    assert len(choice.sentences) == 3
+    assert len(choice.sentences) == 4
 
 
 def test_the_same_call_twice_chooses_the_same() -> None:
@@ -92,7 +92,7 @@ def test_most_steps_are_doubted_and_one_size_of_ensemble_is_not_compared() -> No
         search = TuneSearch(radii=(0.0,), step_counts=counts, ensembles=(1,))
         choice = tune(late_demos(0, episodes=6), radius="auto", search=search, lag=0.0, **SMALL)
         words = ("Stop after", "") if counts[1:] else ("Train for", ", which were not searched")
-        assert choice.sentences[-1] == "{} 100 steps{}; one network".format(*words)
+        assert choice.sentences[2] == "{} 100 steps{}; one network".format(*words)
         assert choice.ensemble_gain is None
         kinds = [doubt.kind for doubt in choice.doubts]
         assert kinds == (["most steps"] if len(counts) > 1 else [])
@@ -201,6 +201,7 @@ def test_one_episode_is_split_into_blocks() -> None:
     demos = late_demos(1)
     choice = tuned(replace(demos, episodes=(joined(demos),)))
     assert choice.protocol == "5 folds of blocks, gap 10 steps, 300 pairs"
+    assert "cannot tell whether radius, steps and ensemble suit other" in choice.doubts[0].text
     assert choice.lag.lag == (1.0,)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,25 @@ def test_the_sentences_name_lag_errors_steps_and_ensemble() -> None:
         "Errors are about ±0.2: held-out error 20.0 ± 4.0 % below plain BC's",
         "Stop after 200 steps; average 4 networks (averaging several lowers the held-out error "
         "by 5.0 ± 1.0 %)",
+        "As good within one standard error: Δ 0.2; 200 training steps",
     )
+
+
+def test_what_is_as_good_as_the_choice_is_named_and_in_the_json() -> None:
+    lag = replace(
+        LATE, lags=(0, 7, 8, 9, 10), above=(0.02, 0.2, 0.01, 0.0, 0.3), above_se=(0.03,) * 5
+    )
+    trials = (*TRIALS, Trial(0.2, 800, Estimate(0.41, 0.05), Estimate(0.01, 0.02)))
+    tuning = Tuning(lag, 0.2, 200, trials=trials, explained=SURE)
+    assert tuning.sentences[-1] == (
+        "As good within one standard error: a lag of 0 and 8–9 steps (0–0.18 s); Δ 0.2; "
+        "200–800 training steps"
+    )
+    as_good = {"lag": [0.0, 8.0, 9.0], "radius": [0.2], "steps": [200.0, 800.0]}
+    assert tuning.as_dict()["as_good"] == as_good
+    given = Tuning(LATE, 0.2, 200, explained=SURE)
+    assert given.as_good == {"lag": [], "radius": [], "steps": []}
+    assert not any("standard error" in sentence for sentence in given.sentences)
 
 
 def test_a_radius_of_zero_is_plain_bc() -> None:
@@ -39,6 +58,7 @@ def test_a_radius_of_zero_is_plain_bc() -> None:
     assert tuning.sentences[1:] == (
         "No radius predicts held-out actions better than plain BC: Δ 0",
         "Stop after 200 steps; one network",
+        "As good within one standard error: Δ 0.2",
     )
 
 
@@ -73,7 +93,7 @@ def test_nothing_is_told_where_policies_explain_less_than_a_tenth(
 ) -> None:
     tuning = Tuning(LATE, 0.2, 200, trials=TRIALS, explained=share)
     assert tuning.tells is tells
-    assert len(tuning.sentences) == (3 if tells else 1)
+    assert len(tuning.sentences) == (4 if tells else 1)
     if not tells:
         assert f"policies explain {share} of the variance" in tuning.sentences[0]
         assert "the lower end must reach 10%" in tuning.sentences[0]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
+from rich.table import Table
 
 from counterbc.commands.command import explained_lines, plain_table
 from counterbc.commands.options import Group
@@ -14,6 +15,9 @@ from counterbc.commands.selection_command import SelectionCommand
 
 if TYPE_CHECKING:
     from counterbc.selection.tuning import Tuning
+
+
+_TITLE = "Held-out squared error ± standard error (*: within one standard error of the choice)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,14 +76,23 @@ class Tune(SelectionCommand):
     def describe(self, choice: Tuning) -> list[RenderableType]:
         output: list[RenderableType] = [f"{sentence}." for sentence in choice.sentences]
         if choice.trials:
-            counts = sorted({t.steps for t in choice.trials})
-            errors = {(t.radius, t.steps): f"{t.error.value:.4f}" for t in choice.trials}
-            rows = []
-            for radius in sorted({t.radius for t in choice.trials}):
-                texts = [errors.get((radius, n), "diverged") for n in counts]
-                rows.append((f"Δ {radius:g}", *texts))
-            columns = ("held-out squared error", *(f"{n} steps" for n in counts))
-            output += ["", plain_table(columns, rows), choice.protocol]
+            output += ["", _TITLE, _error_table(choice), choice.protocol]
         if choice.shares is not None:
             output += ["", *explained_lines(choice.shares)]
         return output + [f"Careful: {doubt.text}." for doubt in choice.doubts]
+
+
+def _error_table(choice: Tuning) -> Table:
+    """Return the held-out errors of radii × steps with their standard errors."""
+    from counterbc.selection.plateaus import is_as_good
+
+    counts = sorted({t.steps for t in choice.trials})
+    errors = {
+        (t.radius, t.steps): f"{'*' * is_as_good(t)}{t.error.value:.4f} ± {t.error.se:.4f}"
+        for t in choice.trials
+    }
+    rows = []
+    for radius in sorted({t.radius for t in choice.trials}):
+        texts = [errors.get((radius, n), "diverged") for n in counts]
+        rows.append((f"Δ {radius:g}", *texts))
+    return plain_table(("", *(f"{n} steps" for n in counts)), rows)

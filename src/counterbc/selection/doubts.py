@@ -25,6 +25,7 @@ class Doubt:
         "most steps",
         "history",
         "nothing predicted",
+        "one episode",
     ]
     text: str
 
@@ -76,6 +77,15 @@ def most_steps_are_best(steps: int) -> Doubt:
     return Doubt(
         "most steps",
         f"{steps:,} steps predict best, the largest number tried; try more",
+    )
+
+
+def one_episode() -> Doubt:
+    """Return the doubt about choices that no other episode can confirm."""
+    return Doubt(
+        "one episode",
+        "cannot tell whether radius, steps and ensemble suit other episodes: there is one episode, "
+        "and they were chosen on blocks of it; record 5 or more",
     )
 
 

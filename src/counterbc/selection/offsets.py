@@ -7,6 +7,7 @@ ones are removed. Nothing can be said about a single operator.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -24,7 +25,7 @@ from counterbc.data.offsets import NO_OFFSETS, Offsets, offset_text, offsets_of
 from counterbc.data.radii import two_valued
 from counterbc.selection.operator_effects import Effects, operator_effects
 from counterbc.selection.shared_states import shared_states
-from counterbc.selection.shares import NEEDED, Share
+from counterbc.selection.shares import Share
 
 LEAST_OPERATORS = 3
 """Of two operators who differ, nobody can say which one errs."""
@@ -38,6 +39,7 @@ PAIRS = 800
 """Larger datasets are subsampled at random to this many pairs."""
 NO_OPERATORS = "no operators are recorded"
 _STRETCH = 20  # steps of a cluster where operators have few episodes
+_NAMED = 2  # operators at most; more are counted
 _EPISODES = 3  # of each operator on average; fewer are few
 
 
@@ -89,8 +91,8 @@ class OffsetChoice:
         texts = [f"{name} acts {text}" for name, text in self._texts()]
         if self.verdict == "given":
             return "; ".join([*texts, "removed, as given"])
-        unknown = [f"{o.operator} {o.reason}" for o in self.operators if o.reason]
-        doubt = f" (cannot tell: {'; '.join(unknown)})" if unknown else ""
+        unknown = _unknown(self.operators)
+        doubt = f" (cannot tell about {unknown})" if unknown else ""
         if self.verdict == "none":
             return f"No operator errs to one side clearly more than the others{doubt}"
         return f"{'; '.join(texts)}, compared with all operators; undone{doubt}"
@@ -177,8 +179,20 @@ def _unsearchable(demos: Demonstrations) -> str:
 
 
 def _too_few(choice: OffsetChoice, evidence: Sequence[OperatorOffset]) -> OffsetChoice:
-    reasons = "; ".join(f"{e.operator} {e.reason}" for e in evidence if e.reason)
-    return replace(choice, operators=tuple(evidence), reason=reasons)
+    reason = f"nothing can be said about {_unknown(evidence)}"
+    return replace(choice, operators=tuple(evidence), reason=reason)
+
+
+def _unknown(evidence: Sequence[OperatorOffset]) -> str:
+    """Return about whom nothing can be said, and why; empty if something can about everybody."""
+    names = [e.operator for e in evidence if e.reason]
+    counts = Counter(e.reason for e in evidence if e.reason)
+    who = " and ".join(names)
+    if len(names) > _NAMED:
+        who = f"{len(names)} of {len(evidence)} operators"
+    several = len(counts) > 1
+    reasons = [f"{reason} ({n})" if several else reason for reason, n in counts.most_common()]
+    return f"{who}: {', '.join(reasons)}" if names else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +230,7 @@ def _compare(pairs: _Pairs, o: int, name: str) -> OperatorOffset:
     own = pairs.shared[pairs.operator == o]
     share = float(own.mean()) if len(own) else 0.0
     is_near = share >= LEAST_SHARED and own.sum() >= LEAST_PAIRS
-    reason = "" if is_near else f"shares {share:.0%} of {len(own)} states with the others"
+    reason = "" if is_near else "too few states shared with the others"
     return OperatorOffset(name, reason, share)
 
 
@@ -228,10 +242,9 @@ def _explain(
     squares = ((residual - residual.mean(0)) ** 2).sum(1)
     spread = ((action - action.mean(0)) ** 2).sum(1)
     if not spread.any():
-        return replace(evidence, reason="always does the same")
+        return replace(evidence, reason="always the same action")
     share = Share.of(squares, spread, cluster[own])
-    text = f"has {share} of their actions' variance explained by the others, and {NEEDED}"
-    reason = "" if share.is_enough else text
+    reason = "" if share.is_enough else "actions unlike those of the others in the same states"
     return replace(evidence, reason=reason, explained=share)
 
 

@@ -31,6 +31,7 @@ from counterbc.selection.doubts import (
     few_steps,
     largest_is_best,
     most_steps_are_best,
+    one_episode,
     reads_history,
     several_modes,
 )
@@ -149,6 +150,11 @@ def tune_datasets(
     choices = [
         [_choose(start, part, group, counts) for part, group in _parts(table, row)]
         for start, table, row in zip(starts, tables, rows, strict=True)
+    ]
+    lone = [(one_episode(),) if len(d.episodes) == 1 else () for d in datasets]
+    choices = [
+        [replace(c, doubts=doubts + c.doubts) for c in row]
+        for row, doubts in zip(choices, lone, strict=True)
     ]
     if settings.ensemble == "auto" and settings.steps == "auto" and training.method.shards == 1:
         return errors.with_ensembles(choices)

@@ -16,6 +16,12 @@ from counterbc.selection.doubts import Doubt
 from counterbc.selection.folds import LEAST_PAIRS
 from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.offsets import OffsetChoice
+from counterbc.selection.plateaus import (
+    lag_plateau,
+    radius_plateau,
+    range_text,
+    step_plateau,
+)
 from counterbc.selection.shares import NEEDED, Explained, Share
 from counterbc.selection.tuning_figure import tuning_figure
 
@@ -107,7 +113,43 @@ class Tuning:
         steps = f"Stop after {self.steps:,} steps; {average} {self._ensemble_text()}".rstrip()
         if not self.trials:
             steps = f"Train for {self.steps:,} steps, which were not searched; {average}"
-        return (self.lag.explanation, *self.offsets.sentences, self._radius_text(), steps)
+        texts = (self.lag.explanation, *self.offsets.sentences, self._radius_text(), steps)
+        return (*texts, plateau) if (plateau := self._plateau_text()) else texts
+
+    @property
+    def as_good(self) -> dict[str, list[float]]:
+        """The lags, radii and numbers of steps whose held-out error is within one standard error of
+        the chosen one's; empty where they were not searched."""
+        radius = max(as_tuple(self.radius))
+        return {
+            "lag": lag_plateau(self.lag),
+            "radius": radius_plateau(self.trials) if len(self._radii) > 1 else [],
+            "steps": step_plateau(self.trials, radius) if len(self._counts) > 1 else [],
+        }
+
+    @property
+    def _radii(self) -> list[float]:
+        return sorted({t.radius for t in self.trials})
+
+    @property
+    def _counts(self) -> list[int]:
+        return sorted({t.steps for t in self.trials})
+
+    def _plateau_text(self) -> str:
+        """Return what is as good as the choice, in words."""
+        lags, radii, counts = self.as_good.values()
+        texts = []
+        if lags:
+            seconds = [lag / self.lag.rate for lag in (lags[0], lags[-1])] if self.lag.rate else []
+            words = (
+                f" ({'–'.join(f'{s:.3g}' for s in dict.fromkeys(seconds))} s)" if seconds else ""
+            )
+            texts.append(f"a lag of {range_text(lags, self.lag.lags)} steps{words}")
+        if radii:
+            texts.append(f"Δ {range_text(radii, self._radii)}")
+        if counts:
+            texts.append(f"{range_text(counts, self._counts)} training steps")
+        return f"As good within one standard error: {'; '.join(texts)}" if texts else ""
 
     def _radius_text(self) -> str:
         """Return what is known about the size of the errors."""
@@ -140,7 +182,8 @@ class Tuning:
         """Return the choice as JSON has it."""
         choices: dict[str, Any] = {"lag": self.lag.as_dict(), "offsets": self.offsets.as_dict()}
         choices |= {"shares": None if self.shares is None else self.shares.as_dict()}
-        facts = {"sentences": self.sentences, "doubts": [doubt.text for doubt in self.doubts]}
+        facts: dict[str, Any] = {"sentences": self.sentences, "as_good": self.as_good}
+        facts |= {"doubts": [doubt.text for doubt in self.doubts]}
         return asdict(self) | choices | facts
 
 

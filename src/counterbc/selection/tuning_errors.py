@@ -56,7 +56,8 @@ class TuningErrors:
     def protocol(self, dataset: int) -> str:
         """Return how the errors of a dataset were measured."""
         folds, data = self.folds[dataset], self.datasets[dataset]
-        kind = "whole episodes" if folds.kind == "episodes" else f"blocks, gap {folds.gap} steps"
+        gap = f"{folds.gap} step" if folds.gap == 1 else f"{folds.gap} steps"
+        kind = "whole episodes" if folds.kind == "episodes" else f"blocks, gap {gap}"
         return f"{len(folds)} folds of {kind}, {data.pairs} pairs"
 
     def tables(self, radii: Sequence[Sequence[Radius]], counts: Sequence[int]) -> list[ErrorTable]:

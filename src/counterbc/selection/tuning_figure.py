@@ -24,6 +24,8 @@ class _Trial(Protocol):
     def steps(self) -> int: ...
     @property
     def error(self) -> Estimate: ...
+    @property
+    def above(self) -> Estimate: ...
 
 
 class _Tuning(Protocol):
@@ -37,6 +39,8 @@ class _Tuning(Protocol):
     def trials(self) -> tuple[_Trial, ...]: ...
     @property
     def protocol(self) -> str: ...
+    @property
+    def as_good(self) -> dict[str, list[float]]: ...
 
 
 def tuning_figure(tuning: _Tuning, path: Path) -> None:
@@ -44,7 +48,7 @@ def tuning_figure(tuning: _Tuning, path: Path) -> None:
     check_kind(path)
     figure = Figure(figsize=(7.0, 2.7))
     left, right = figure.subplots(1, 2)
-    _draw_lags(left, tuning.lag)
+    _draw_lags(left, tuning.lag, tuning.as_good["lag"])
     _draw_trials(right, tuning)
     for axis in (left, right):
         axis.tick_params(labelsize=8)
@@ -54,7 +58,7 @@ def tuning_figure(tuning: _Tuning, path: Path) -> None:
         figure.savefig(temporary, dpi=200)
 
 
-def _draw_lags(axis: Axes, choice: LagChoice) -> None:
+def _draw_lags(axis: Axes, choice: LagChoice, as_good: list[float]) -> None:
     if not choice.lags:
         return _say(axis, "no lag was searched")
     lags, seconds = np.array(choice.lags, float), choice.rate is not None
@@ -70,10 +74,19 @@ def _draw_lags(axis: Axes, choice: LagChoice) -> None:
         for lag in set(choice.lag):
             at = lag / choice.rate if choice.rate is not None else lag
             axis.axvline(at, color=_MARK, lw=1.4, ls=(0, (4, 2)))
+    unit = choice.rate if choice.rate is not None else 1.0
+    _shade(axis, [lag / unit for lag in as_good], half_width=0.5 / unit)
     axis.set_ylim(bottom=0)
     axis.legend(fontsize=7, frameon=False)
     axis.set_xlabel("lag (s)" if seconds else "lag (steps)", fontsize=9)
     axis.set_ylabel("held-out squared error", fontsize=9)
+
+
+def _shade(axis: Axes, values: list[float], *, half_width: float = 0.0) -> None:
+    """Shade the range of what is as good as the choice."""
+    if values:
+        low, high = min(values) - half_width, max(values) + half_width
+        axis.axvspan(low, high, color=_MARK, alpha=0.12, lw=0)
 
 
 def _say(axis: Axes, text: str) -> None:
@@ -90,11 +103,15 @@ def _draw_trials(axis: Axes, tuning: _Tuning) -> None:
         trials = sorted((t for t in tuning.trials if t.radius == radius), key=lambda t: t.steps)
         shade = str(round(0.75 * i / max(len(radii) - 1, 1), 2))
         color = _MARK if radius == chosen else shade
-        steps, errors = [t.steps for t in trials], [t.error.value for t in trials]
-        axis.plot(steps, errors, "o-", color=color, lw=1.4, ms=3, label=f"Δ {radius:g}")
+        steps, errors = [t.steps for t in trials], np.array([t.error.value for t in trials])
+        se = np.array([t.above.se for t in trials])
+        mark = " *" if radius in tuning.as_good["radius"] else ""
+        axis.plot(steps, errors, "o-", color=color, lw=1.4, ms=3, label=f"Δ {radius:g}{mark}")
+        axis.fill_between(steps, errors - se, errors + se, color=color, alpha=0.15, lw=0)
     axis.axvline(tuning.steps, color=_MARK, lw=1.4, ls=(0, (4, 2)))
     counts = sorted({t.steps for t in tuning.trials})
     axis.set_xscale("log")
+    _shade(axis, tuning.as_good["steps"])
     axis.set_xticks(counts, [f"{n:,}" for n in counts])
     axis.minorticks_off()
     axis.legend(fontsize=7, frameon=False, ncols=2)
