@@ -24,3 +24,12 @@ def test_data_that_cannot_tell_say_which_lag_is_used_and_how_to_give_one() -> No
         "actions as well as none. The lag used is 0; if you know their reaction time, give it with "
         "--lag"
     )
+
+
+def test_many_operators_are_summed_up_in_one_sentence() -> None:
+    names = tuple(f"p{i}" for i in range(7))
+    choice = LagChoice((8.0, 9, 9, 12, 13, 14, 16), "late", operators=names, rate=50.0)
+    assert choice.explanation == (
+        "7 operators react 0.16 s (8 steps) to 0.32 s (16 steps) late, half of them more than "
+        "0.24 s (12 steps)"
+    )

@@ -29,6 +29,7 @@ from counterbc.selection.lag_errors import (
     lag_folds,
 )
 from counterbc.selection.lag_grid import most_lags
+from counterbc.selection.lag_operators import operator_lags
 from counterbc.selection.shares import NEEDED, Share
 from counterbc.training.progress import Progress
 
@@ -120,6 +121,8 @@ def _search(
     sample = some_episodes(demos, search.pairs, search.seed, search.folds)
     errors = lag_errors(sample, search, training.device, on_lag=bar.advance)
     choice = _choice(sample, search, errors)
+    if choice.verdict == "cannot tell" and choice.tells and search.is_cut_short(sample):
+        choice = _differently_late(sample, search, training.device, choice)
     if choice.operators:  # of whom the sample may lack some
         lag = lags_among(choice.lag, sample, demos)
         choice = replace(choice, lag=lag, operators=demos.operators)
@@ -170,6 +173,17 @@ def _choice(demos: Demonstrations, search: LagSearch, errors: LagErrors) -> LagC
     )
 
 
+def _differently_late(
+    demos: Demonstrations, search: LagSearch, device: torch.device, choice: LagChoice
+) -> LagChoice:
+    """Return a lag for each operator if they are differently late, else the choice as it is."""
+    found = operator_lags(demos, search, device)
+    if found is None or not found.are_late:
+        return choice
+    lag = tuple(map(float, found.lags))
+    return replace(choice, lag=lag, operators=demos.operators, verdict="late", reason="", valley=0)
+
+
 def _too_short(longest: int, rate: float | None) -> str:
     """Return why episodes cannot tell though no lag was found: longer ones could not be tried."""
     return (
@@ -203,13 +217,9 @@ def _is_sure(lag: float, by_own_past: int, zero_above: Estimate) -> bool:
 
 
 def middle(errors: LagErrors) -> float:
-    """Return the middle between the best lag and the smallest within one standard error of it.
-
-    The error often falls steeply up to the demonstrators' lag and rises slowly after it, so that
-    the best lag alone would be too large; and neighbouring states are alike, so that the smallest
-    alone would be too small.
-    """
-    return (errors.lags[errors.smallest_as_good] + errors.lags[errors.best]) / 2
+    """Return the middle of the lags within one standard error of the best: neighbouring states are
+    alike, so that the smallest would be too small, and the largest too large."""
+    return (errors.lags[errors.smallest_as_good] + errors.lags[errors.largest_as_good]) / 2
 
 
 def _by_operator(

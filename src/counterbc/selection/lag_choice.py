@@ -10,14 +10,16 @@ import numpy as np
 from counterbc.data.lags import NONE, lag_text
 from counterbc.selection.shares import Share
 
+_FEW = 6  # operators who are named one by one
+
 
 @dataclass(frozen=True)
 class LagChoice:
     """The lag of a dataset, with the evidence for it."""
 
     lag: tuple[float, ...] = NONE
-    """In steps: one for everybody, or one per operator; the middle between the best lag and the
-    smallest that is as good. 0 where the data cannot tell."""
+    """In steps: one for everybody, or one per operator; the middle of the lags that are as
+    good as the best. 0 where the data cannot tell."""
     verdict: Literal["late", "not late", "cannot tell", "given"] = "cannot tell"
     reason: str = ""
     """Why the data cannot tell; empty otherwise."""
@@ -45,6 +47,11 @@ class LagChoice:
     """Steps per second, if recorded."""
 
     @property
+    def tells(self) -> bool:
+        """Whether enough of the actions is explained for a lag to mean anything."""
+        return self.explained is not None and self.explained.is_enough
+
+    @property
     def explanation(self) -> str:
         """The finding in the user's words."""
         if self.verdict == "cannot tell":
@@ -56,6 +63,14 @@ class LagChoice:
             return f"Lag {lag_text(self.lag, self.rate)}, as given"
         if self.verdict == "not late":
             return f"No lag was found: none explains the actions better than 0{self._hint}"
+        if len(self.operators) > _FEW:
+            least, middle, most = (
+                lag_text((k,), self.rate) for k in np.quantile(self.lag, (0, 0.5, 1))
+            )
+            return (
+                f"{len(self.operators)} operators react {least} to {most} late, half of them more "
+                f"than {middle}"
+            )
         if self.operators:
             who = zip(self.operators, self.lag, strict=True)
             return "; ".join(

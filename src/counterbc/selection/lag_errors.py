@@ -50,13 +50,13 @@ class LagSearch:
 
     def lags(self, demos: Demonstrations) -> range:
         """Return the lags to try on a dataset, in steps: 0 … K."""
-        return range(min(self._limit(demos), _half_episode(demos)) + 1)
+        return range(min(self.limit(demos), _half_episode(demos)) + 1)
 
     def is_cut_short(self, demos: Demonstrations) -> bool:
         """Return whether the episodes are too short to try the longest lag."""
-        return _half_episode(demos) < self._limit(demos)
+        return _half_episode(demos) < self.limit(demos)
 
-    def _limit(self, demos: Demonstrations) -> int:
+    def limit(self, demos: Demonstrations) -> int:
         """Return the longest lag that is tried on long episodes, in steps."""
         return self.longest if demos.rate is None else round(self.seconds * demos.rate)
 
@@ -113,6 +113,11 @@ class LagErrors:
         numbers = range(1, self.best + 1)
         return next((g for g in numbers if self.above[g].value <= self.above[g].se), 0)
 
+    @property
+    def largest_as_good(self) -> int:
+        """The number of the largest lag within one standard error of the best."""
+        return max(g for g, above in enumerate(self.above) if above.value <= above.se)
+
     def by_lag(self, g: int) -> Array:
         """Return the squares (K + 1, n) if the model of one lag acts with lags of 0 … K."""
         return np.stack([self._squares(g, k) for k in range(self.lags[-1] + 1)])
@@ -136,17 +141,17 @@ def lag_errors(
 
     All lags share one kernel: the one with the least error at its best lag. Where there are many
     lags, evenly spaced ones come first; then those around the best, around 0, and around the
-    smallest that is as good as the best. `lags` are tried instead if given. `on_lag` is called with
-    the error of each lag.
+    smallest and the largest that are as good as the best. `lags` are tried instead if given.
+    `on_lag` is called with the error of each lag.
     """
     longest, demos = search.lags(demos)[-1], cos_and_sin(demos)
     with one_thread():
-        models = _LagModels(demos, search, device, history, on_lag)
+        models = LagModels(demos, search, longest, device, history, on_lag)
         errors = models.errors(lags or coarse_lags(longest))
         if not lags:
             near = [errors.lags[errors.best], 0]
             errors = models.errors([k for lag in near for k in finer_lags(errors.lags, lag)])
-            near = [errors.lags[errors.smallest_as_good]]
+            near = [errors.lags[g] for g in (errors.smallest_as_good, errors.largest_as_good)]
             errors = models.errors([k for lag in near for k in finer_lags(errors.lags, lag)])
         if history > 1:
             return errors
@@ -154,18 +159,18 @@ def lag_errors(
     return replace(errors, own_past=own_past)
 
 
-class _LagModels:
-    """Regressions on the states of a dataset, which predict the action of any lag."""
+class LagModels:
+    """Regressions on the states of a dataset, which predict actions of lags up to the longest."""
 
     def __init__(
         self,
         demos: Demonstrations,
         search: LagSearch,
+        longest: int,
         device: torch.device,
-        history: int,
-        on_lag: Callable[[float], None],
+        history: int = 1,
+        on_lag: Callable[[float], None] = lambda _: None,
     ) -> None:
-        longest = search.lags(demos)[-1]
         self.folds, self.on_lag = lag_folds(demos, search, longest), on_lag
         action = scaled_actions(demos, demos.action)
         step = np.arange(len(action)) - demos.starts
@@ -181,12 +186,12 @@ class _LagModels:
         """Return the errors of these lags and of all before, by the kernel with the least."""
         for k in lags:
             if k not in self.predicted:
-                self.predicted[k] = self._predict(k)
+                self.predicted[k] = self.predict(k)
                 self.on_lag(float(self._best((k,)).squares.mean()))
         return self._best(tuple(sorted(self.predicted)))
 
-    def _predict(self, lag: int) -> Array:
-        """Return what each kernel predicts at each state: (M, n, A)."""
+    def predict(self, lag: int | Array) -> Array:
+        """Return what each kernel predicts at each state, by lag or by lags of pairs: (M, n, A)."""
         action, step = self.base.action, self.base.step
         target = np.minimum(np.arange(len(action)) + lag, len(action) - 1)
         is_known = step[target] == step + lag

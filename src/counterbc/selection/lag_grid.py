@@ -1,7 +1,7 @@
 """The lags that are tried, coarse to fine: at high rates neighbouring ones hardly differ.
 
 Up to 50 steps per second every lag is tried. At 240 it would be 97 of them; evenly spaced ones and
-those around the answer are about 40.
+those around the answer are at most 49.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ COARSE = 20
 """Intervals between the lags that are tried first."""
 FINE = 5
 """Parts into which such an interval is divided where the answer may lie."""
-_INTERVALS = 5  # that are divided: after 0, and on both sides of two lags
+_INTERVALS = 7  # that are divided: after 0, and on both sides of three lags
 
 
 def coarse_lags(longest: int) -> tuple[int, ...]:

@@ -23,13 +23,16 @@ def test_lags_are_means_over_the_pairs_of_all_operators() -> None:
     row = teacher_lags.compare(demos, choice, crowd)
     assert (row["lag"], row["longest"], row["median_length"]) == (2.5, 4, 20)
     assert row["true_lag"] == pytest.approx(10 * (people[0].delay + people[1].delay) / 2)
+    off = abs(1 - 10 * people[0].delay) + abs(4 - 10 * people[1].delay)
+    assert row["off"] == pytest.approx(off / 2)
     assert teacher_lags.compare(demos, LagChoice((3.0,), "late"), crowd)["lag"] == 3
     assert teacher_lags.reaction_time(SKILLED, None) == 0.18
 
 
 def row(lag: float, verdict: str, valley: int = 0) -> dict[str, Any]:
     about = {"world": "cartpole", "teacher": "skilled", "pairs": 400, "true_lag": 9.0}
-    return about | {"lag": lag, "verdict": verdict, "valley": valley, "longest": 12}
+    about |= {"off": abs(lag - 9.0), "longest": 12}
+    return about | {"lag": lag, "verdict": verdict, "valley": valley}
 
 
 def test_the_table_counts_right_lags_and_right_hints_by_hand() -> None:
@@ -40,8 +43,8 @@ def test_the_table_counts_right_lags_and_right_hints_by_hand() -> None:
     ]  # fmt: skip
     (line,) = teacher_lags.markdown(rows).splitlines()[2:]
     assert line == (
-        "| cartpole | skilled | 400 | 0.18 s | 0.24 s | 0.14 s (0–0.19) | 60% | 20% | 20% | 40% "
-        "| 20% | 5 |"
+        "| cartpole | skilled | 400 | 0.18 s | 0.24 s | 0.14 s (0–0.19) | 0.017 s | 60% | 20% "
+        "| 20% | 40% | 20% | 5 |"
     )
 
 
@@ -56,7 +59,7 @@ def test_the_study_writes_a_row_for_every_dataset_and_computes_it_once(
     teacher_lags.run(options)
     rows = read(tmp_path / "teacher-lags" / "rows.json")
     assert [(r["teacher"], r["seed"]) for r in rows] == [
-        ("skilled", 2550), ("skilled", 2551), ("crowd", 2550), ("crowd", 2551),
+        ("skilled", 2770), ("skilled", 2771), ("crowd", 2770), ("crowd", 2771),
     ]  # fmt: skip
     assert rows[0]["true_lag"] == pytest.approx(1.8)
     check_origin(*rows)
