@@ -200,3 +200,24 @@ def test_no_episode_is_excluded_by_default_where_the_ranking_follows_length(
     assert "exclude_episodes" not in out
     assert call_json("score", *quick)["worst"] == []
     assert len(call_json("score", *quick, "--exclude", 2)["worst"]) == 2
+
+
+def test_episodes_that_do_the_opposite_are_excluded_by_default(
+    tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, episodes = np.random.default_rng(0), []
+    for i in range(20):
+        obs = rng.uniform(-1, 1, (25, 1))
+        slope = -0.6 if i in (3, 8) else 0.6
+        episodes.append(Episode(obs, slope * obs + rng.uniform(-0.1, 0.1, obs.shape)))
+    monkeypatch.chdir(tmp_path)
+    Demonstrations(tuple(episodes)).save("demos.hdf5")
+    quick = ("demos.hdf5", "--steps", 150, "--folds", 3, "--repeats", 1, "--radius", 0.1)
+    status, out, err = call("score", *quick)
+    assert status == 0, err
+    assert "--dataset.exclude_episodes='[3, 8]'" in out
+    (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
+    assert "--exclude" not in line
+    pasted = shlex.split(line.removeprefix("robomimic").strip())
+    assert call_json(*pasted[1:])["worst"] == [3, 8]
+    assert len(load(tmp_path / "marked.hdf5").masks["good"]) == 18
