@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import counterbc as cb
-from counterbc.acting.intervals import Interval, mean_interval, paired_difference
+from counterbc.acting.intervals import Interval, paired_difference
 from counterbc.data.action_scale import scaled_actions
 from counterbc.data.lags import answer_states, undo_lag, with_actions
 from counterbc.data.offsets import remove_offsets
@@ -221,7 +221,7 @@ def _return_difference(rows: list[Record], world: str) -> Interval:
 def _moved(rows: list[Record], world: str) -> float:
     """Return how far `smooth` moves actions without errors: mean over datasets."""
     some = [r for r in rows if r["world"] == world and r["teacher"] == NO_NOISE]
-    return float(mean_interval(np.array([r["moved_smooth"] for r in some])).mean) if some else 0.0
+    return float(np.mean([r["moved_smooth"] for r in some])) if some else float("nan")
 
 
 def is_default(rows: list[Record]) -> bool:

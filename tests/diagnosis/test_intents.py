@@ -251,6 +251,20 @@ def test_two_goals_of_real_push_t_are_told_apart(data: Path, hidden: float) -> N
     assert agreement(find_intents(short_demos, 2, angles=["state[4]"]), true_groups) >= 0.95
 
 
+def test_files_with_one_goal_each_are_told_apart_and_people_are_not() -> None:
+    demos, true_groups = reaching(2)
+    parts = [
+        replace(demos.subset(np.flatnonzero(true_groups == k).tolist()), source=f"{name}.npz")
+        for k, name in enumerate(("cups", "plates"))
+    ]
+    merged = merge(parts)
+    assert merged.operators == ("cups", "plates")
+    search = IntentSearch(max_groups=2)
+    assert find_intents(merged, search=search).groups == 2
+    named = replace(merged, source="table.npz")  # so these are people, who may have habits
+    assert find_intents(named, search=search).groups == 1
+
+
 def test_observations_of_many_dimensions_are_reduced_and_goals_still_found() -> None:
     demos, true_groups = reaching(2)
     mixing = np.random.default_rng(1).normal(size=(2, 1000))

@@ -25,6 +25,7 @@ from counterbc.data.angles import wrapped_angles
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.dimensions import dimension_text, dims_of, find_dims
+from counterbc.data.merge import file_operators
 from counterbc.diagnosis.intent_ends import (
     EndData,
     are_goals,
@@ -230,8 +231,17 @@ def _end_data(
         ends=np.stack([s[-1] for s in states]),
         states=np.stack([s[_times(len(s), search)] for s in few]),
         actions=y[..., : demos.action_size],
-        operators=tuple(e.operator for e in demos.episodes),
+        operators=_people(demos),
     )
+
+
+def _people(demos: Demonstrations) -> tuple[str | None, ...]:
+    """Return the operator of each episode; None where only the file's name stands for one.
+
+    Files are often sorted by goal, so that what differs between two of them need not be a habit.
+    """
+    files = file_operators(sources := demos.source.split(" + "), [False] * len(sources))
+    return tuple(None if e.operator in files else e.operator for e in demos.episodes)
 
 
 def _angle_names(demos: Demonstrations, angles: Sequence[str]) -> tuple[str, ...]:

@@ -150,7 +150,7 @@ def find(
     )
     explained = explain_if_possible(demos) if scores is None else scores.explained
     if scores is not None and not (scores.explained.tells or options.force):
-        stages.reasons["scores"] = "too little of the actions is explained for it"
+        stages.reasons["scores"] = "too little of the actions is explained for scores"
         scores = None
     with titles("looking for goals") if options.intents else nullcontext():
         intents = stages.attempt(
