@@ -48,6 +48,11 @@ def test_the_study_tunes_every_method_on_the_same_seeds_and_computes_it_once(
         runs = [(r["act"], r["seed"]) for r in numbers if r["variant"] == variant]
         assert runs == [(act, seed) for act in ("mean", "sample") for seed in (2950, 2951)]
     assert {r["steps"] for r in numbers} <= {5, 10}
+    values = {(r["variant"], r["act"], r["seed"]): r["return"] for r in numbers}
+    zero = [r for r in numbers if r["radius"] == 0 and r["variant"] != "bc, tuned"]
+    assert {r["variant"] for r in zero} == {"counter-bc, tuned", "posterior, tuned"}
+    for r in zero:  # to the bit
+        assert r["return"] == values["bc, tuned", r["act"], r["seed"]]
     check_origin(*numbers)
     monkeypatch.setattr(tuned, "measure", None)  # nothing is left to compute
     no_noise.run(options)
