@@ -47,7 +47,7 @@ class Method:
         Trained as BC, a policy is BC's to the bit, and no rounding of equal weights adds up.
         """
         is_bc = self.support.shrinks and self.weighting.equals_bc() and self.rounds == 1
-        return replace(self, support=Demonstrated(), weighting=Uniform()) if is_bc else self
+        return without_counterfactuals(self) if is_bc else self
 
 
 METHODS: dict[str, Method] = {
@@ -76,8 +76,7 @@ def find_method(method: str | Method) -> tuple[str, Method]:
 
 def without_counterfactuals(method: Method) -> Method:
     """Return the method with C(s, a) = {a}, which is BC where R depends on π and C(s, a) alone."""
-    is_bc = isinstance(method.weighting, PolicyLikelihood | Posterior)
-    weighting = Uniform() if is_bc else method.weighting
+    weighting = Uniform() if method.weighting.equals_bc() else method.weighting
     return replace(method, support=Demonstrated(), weighting=weighting)
 
 
