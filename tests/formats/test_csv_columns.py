@@ -14,8 +14,9 @@ from tests.formats.tables import write_csv
 
 def test_comments_declare_what_columns_cannot(tmp_path: Path) -> None:
     comments = "# rate: 50\n# from the lab\n# obs: heading, x\n# action: vy, vx\n"
-    declared = "# low: -1\n# high: 1, 2\n# angles: heading\n# actions_are: taken\n# relative: x,-\n"
-    path = write_csv(tmp_path / "a.csv", f"{comments}{declared}x,vx,heading,vy\n1,0.5,3,0\n")
+    comments += "# low: -1\n# high: 1, 2\n# angles: heading\n"
+    comments += "# actions_are: taken\n# relative: x,-\n"
+    path = write_csv(tmp_path / "a.csv", f"{comments}x,vx,heading,vy\n1,0.5,3,0\n")
     demos = load(path)
     assert (demos.obs_names, demos.action_names) == (("heading", "x"), ("vy", "vx"))
     assert (demos.obs.tolist(), demos.action.tolist()) == ([[3, 1]], [[0, 0.5]])
@@ -23,11 +24,11 @@ def test_comments_declare_what_columns_cannot(tmp_path: Path) -> None:
     facts = (demos.rate, demos.angles, demos.actions_are, demos.relative)
     assert facts == (50.0, ("heading",), "taken", "x,-")
     assert "comment '# from the lab'" in open_stream(path).header.left_out
-    other = load(path, ["x"], action=["vx"])
-    assert (other.rate, other.angles) == (50.0, ())
-    assert other.bounds.startswith("unknown")
-    assert other.actions_are is None
-    assert other.relative is None
+    narrow_demos = load(path, ["x"], action=["vx"])
+    assert (narrow_demos.rate, narrow_demos.angles) == (50.0, ())
+    assert narrow_demos.bounds.startswith("unknown")
+    assert narrow_demos.actions_are is None
+    assert narrow_demos.relative is None
 
 
 def test_bounds_hold_for_a_chosen_action_if_the_file_names_none(tmp_path: Path) -> None:

@@ -279,7 +279,7 @@ class Saturated:
         rests = np.maximum(low, high) >= RESTS * moments.rows if not has_bounds else False
         for i in np.flatnonzero(often & (low + high < moments.rows) & ~np.asarray(rests)).tolist():
             places.add(SaturatedPlace(dimension=names[i], low=int(low[i]), high=int(high[i])))
-        end = "a bound" if has_bounds else "its lowest or highest value"
+        end = "a bound" if has_bounds else "the lowest or highest value"
         text = f"at {end} in {SATURATED:.0%} of the pairs or more"
         yield from places.problem("saturated", "dimension", text)
 

@@ -35,8 +35,12 @@ def test_bounds_are_not_those_of_another_action_and_angles_not_of_another_array(
     assert load(path).angles == ()
     path = write_npz(tmp_path / "b.npz", **(arrays | facts))
     assert load(path).angles == ("state[0]",)
-    other = load(path, ["pose"], action=["command"])
-    assert (other.angles, other.action_low, other.rate) == (("pose[2]",), None, 50)
+    narrow_demos = load(path, ["pose"], action=["command"])
+    assert (narrow_demos.angles, narrow_demos.action_low, narrow_demos.rate) == (
+        ("pose[2]",),
+        None,
+        50,
+    )
     del arrays["action"]
     path = write_npz(tmp_path / "d.npz", **(arrays | {"low": [-1, -2], "high": 1}))
     assert load(path, action=["command"]).bounds == "[-1, 1] [-2, 1]"
