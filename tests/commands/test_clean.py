@@ -8,6 +8,8 @@ import pytest
 
 from counterbc.commands.clean import _text
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.formats import load
+from tests.annotated import QUICK
 from tests.fixture_types import Call
 
 
@@ -67,3 +69,13 @@ def test_the_text_says_which_lag_was_undone(
     assert sentence in _text(payload)
     assert "lag" not in _text(payload | {"lag": (0.0,)})
     assert "Removed constant offsets of ada." in _text(payload | {"offsets": {"ada": [0.1]}})
+
+
+def test_a_copy_of_chosen_episodes_holds_no_others(
+    annotated_file: Path, tmp_path: Path, call: Call
+) -> None:
+    out = tmp_path / "meant.hdf5"
+    status, _, err = call("clean", annotated_file, *QUICK, "--exclude", "demo_1", "--out", out)
+    assert status == 0, err
+    names = [e.name for e in load(annotated_file).episodes if e.name != "demo_1"]
+    assert [e.name for e in load(out).episodes] == names

@@ -172,3 +172,21 @@ def test_an_evaluation_that_does_not_fit_says_which_key_would(tmp_path: Path, ca
     status, _, err = call("evaluate", tmp_path / "run")
     assert status == 1
     assert "trained on vectors of 7 numbers; train with --obs state, which fits" in err
+
+
+def test_episodes_are_chosen_in_every_command_that_reads_demonstrations(
+    demo_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    total = call_json("inspect", demo_file)["episodes"]
+    choice = ("--exclude", "demo_0", "--exclude", 1)
+    assert call_json("inspect", demo_file, *choice)["episodes"] == total - 2
+    call_json("convert", demo_file, tmp_path / "few.npz", *choice)
+    few = load(tmp_path / "few.npz")
+    assert len(few) == total - 2
+    for command in ("score", "clean", "train", "radius", "tune", "report", "intents", "influence"):
+        out = ("--out", tmp_path / "copy.hdf5") if command == "clean" else ()
+        status, _, err = call(command, demo_file, "--mask", "no", *out)
+        assert (status, "unknown mask 'no'; allowed: expert" in err) == (1, True), command
+    options = ("--steps", 2, "--radius", 0.1, "--out", tmp_path / "run")
+    call_json("train", demo_file, *choice, *options)
+    assert Policies.load(tmp_path / "run").members[0].fingerprint == few.fingerprint()

@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 import counterbc.report
+from counterbc.data.merge import merge
 from counterbc.errors import OptionError
+from counterbc.formats import load
 from counterbc.report import ReportOptions
 from tests.fixture_types import Call, CallJson
 
@@ -108,6 +110,10 @@ def test_several_files_are_one_page(make_demos: Any, tmp_path: Path, call_json: 
     )
     assert (payload["episodes"], payload["pairs"]) == (8, 80)
     assert "<h1>a.hdf5 + b.hdf5</h1>" in out.read_text(encoding="utf-8")
+    few = ("--operator", "ada", "--exclude", "demo_1", "--no-scores", "--no-intents")
+    payload = call_json("report", *paths, "--radius", 0.2, *few, "--out", tmp_path / "few.html")
+    episodes = merge([load(path) for path in paths]).subset(operator="ada").episodes
+    assert payload["episodes"] == len([e for e in episodes if e.name != "demo_1"]) > 0
 
 
 def test_bad_data_give_one_sentence_and_no_page(demos: Path, tmp_path: Path, call: Call) -> None:

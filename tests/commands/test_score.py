@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.formats import load, save
 from tests.annotated import QUICK, hdf5_contents
@@ -22,9 +23,9 @@ TRITON = ("--kernel", "triton", "--device", "cpu")
 def test_scores_name_the_worst_and_how_to_leave_them_out(
     annotated_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
-    status, out, err = call("score", annotated_file, *QUICK, "--exclude", 2)
+    status, out, err = call("score", annotated_file, *QUICK, "--worst", 2)
     assert status == 0, err
-    payload = call_json("score", annotated_file, *QUICK, "--exclude", 2)
+    payload = call_json("score", annotated_file, *QUICK, "--worst", 2)
     assert payload["kernel"] == "auto"
     worst_first = sorted(payload["episodes"], key=lambda s: -s["distance"])
     assert payload["worst"] == sorted(s["index"] for s in worst_first[:2])
@@ -35,6 +36,11 @@ def test_scores_name_the_worst_and_how_to_leave_them_out(
     assert pasted[:3] == ["counterbc", "score", str(annotated_file)]
     repeat = call_json(*pasted[1:-1], tmp_path / "marked.hdf5")
     assert (repeat["worst"], repeat["radius"]) == (payload["worst"], payload["radius"])
+    (line,) = (line.strip() for line in out.splitlines() if line.startswith("  counterbc"))
+    train = shlex.split(line.removeprefix("counterbc").strip())
+    call_json(*train[1:], "--steps", 2, "--radius", 0.1, "--out", tmp_path / "run")
+    kept_demos = load(annotated_file).subset([i for i in range(4) if i not in payload["worst"]])
+    assert Policies.load(tmp_path / "run").members[0].fingerprint == kept_demos.fingerprint()
     rows = [line for line in out.splitlines() if line.startswith("demo_")]
     assert [r.split()[0] for r in rows] == [s["name"] for s in worst_first]
     _, out, _ = call("score", annotated_file, *QUICK, "--order", "file", "--show", 1)
@@ -51,7 +57,7 @@ def test_a_mask_without_the_worst_is_written_into_a_copy(
         "score",
         annotated_file,
         *QUICK,
-        "--exclude",
+        "--worst",
         1,
         "--write-mask",
         "good",
@@ -72,7 +78,7 @@ def test_a_mask_without_the_worst_is_written_into_a_copy(
 def test_the_command_to_paste_repeats_the_lag(
     annotated_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
-    command = ("score", annotated_file, "--lag", "3", *QUICK, "--exclude", 1)
+    command = ("score", annotated_file, "--lag", "3", *QUICK, "--worst", 1)
     _, out, _ = call(*command)
     assert "radius 0.3, lag 3 steps)" in out
     (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
@@ -95,7 +101,7 @@ def test_the_command_to_paste_repeats_every_digit(
         0.123456789,
         *QUICK[:6],
         "--force",
-        "--exclude",
+        "--worst",
         1,
     )
     _, out, _ = call(*command)
@@ -118,7 +124,7 @@ def test_a_build_fails_where_someone_is_too_far_off(annotated_file: Path, call: 
     ("arguments", "text"),
     [
         (("score", "{demos}", "--write-mask", "good"), "--out FILE only work together"),
-        (("score", "{demos}", "--exclude", "-1"), "exclude is -1; give 0 or more"),
+        (("score", "{demos}", "--worst", "-1"), "worst is -1; give 0 or more"),
         (("score", "{demos}", "--weights", "{demos}"), "already exists"),
         (("score", "{demos}", "--radius", "auto", "--radius", "1"), "give auto alone"),
         (("score", "{demos}", "--folds", "1"), "folds is 1; it must be 2 or more"),
@@ -157,15 +163,15 @@ def test_bad_input_is_refused_in_one_sentence_and_leaves_nothing(
 def test_the_command_that_writes_a_mask_trains_with_the_same_kernel(
     annotated_file: Path, call: Call
 ) -> None:
-    _, out, _ = call("score", annotated_file, *QUICK, "--exclude", 1, "--kernel", "torch")
+    _, out, _ = call("score", annotated_file, *QUICK, "--worst", 1, "--kernel", "torch")
     (line,) = (line for line in out.splitlines() if line.startswith("  robomimic"))
     assert " --kernel torch " in line
 
 
 def test_all_episodes_cannot_be_left_out(annotated_file: Path, call: Call) -> None:
-    status, _, err = call("score", annotated_file, *QUICK, "--exclude", 4)
+    status, _, err = call("score", annotated_file, *QUICK, "--worst", 4)
     assert status == 1
-    assert "exclude is 4 of 4 episodes; keep one or more" in err
+    assert "worst is 4 of 4 episodes; keep one or more" in err
 
 
 @pytest.mark.parametrize("command", ["score", "clean"])
@@ -196,10 +202,10 @@ def test_no_episode_is_excluded_by_default_where_the_ranking_follows_length(
     status, out, _ = call("score", *quick)
     assert status == 0
     assert "Careful: the ranking follows length." in out
-    assert "So none is excluded by default; use --exclude N." in out
+    assert "So none is excluded by default; use --worst N." in out
     assert "exclude_episodes" not in out
     assert call_json("score", *quick)["worst"] == []
-    assert len(call_json("score", *quick, "--exclude", 2)["worst"]) == 2
+    assert len(call_json("score", *quick, "--worst", 2)["worst"]) == 2
 
 
 def test_episodes_that_do_the_opposite_are_excluded_by_default(
@@ -217,7 +223,7 @@ def test_episodes_that_do_the_opposite_are_excluded_by_default(
     assert status == 0, err
     assert "--dataset.exclude_episodes='[3, 8]'" in out
     (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
-    assert "--exclude" not in line
+    assert "--worst" not in line
     pasted = shlex.split(line.removeprefix("robomimic").strip())
     assert call_json(*pasted[1:])["worst"] == [3, 8]
     assert len(load(tmp_path / "marked.hdf5").masks["good"]) == 18

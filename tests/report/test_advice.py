@@ -62,7 +62,7 @@ def test_every_line_is_a_command_that_we_have(findings: Findings) -> None:
     assert [type(c).__name__ for c in commands] == ["ScoreCommand", "Train", "Train", "Clean"]
     score, _, train, clean = commands
     assert isinstance(score, ScoreCommand)
-    assert (score.demos, score.exclude, score.radius) == ((ODD,), 2, 0.25)
+    assert (score.demos, score.worst, score.radius) == ((ODD,), 2, 0.25)
     assert score.given_options("held_out") == {"steps": 20, "repeats": 1}
     assert isinstance(train, Train)
     assert train.obs == ("state", "goal")
@@ -81,7 +81,13 @@ def test_excluded_episodes_are_numbered_within_their_files(findings: Findings) -
     assert options == [
         f"--dataset.exclude_episodes='{numbers}'" for numbers in (first, second) if numbers
     ]
-    assert not any(c.startswith("counterbc") for c in step.commands)
+    (train,) = parse_steps([step])
+    assert isinstance(train, Train)
+    names = [outlier_findings.demos.episodes[i].name for i in outlier_findings.outliers]
+    assert train.exclude == tuple(names)
+    chosen_inputs = replace(inputs, is_all=False)
+    steps = advice(outlier_findings, chosen_inputs)
+    assert not any("--dataset" in command for s in steps for command in s.commands)
 
 
 def test_several_goals_are_kept_apart_before_anything_is_trained(findings: Findings) -> None:

@@ -43,7 +43,7 @@ class Clean(DiagnosisCommand):
 
         check_free(self.out)
         kind = self._format()
-        if kind == "robomimic":
+        if kind == "robomimic" and self.choice.is_all:
             check_cleanable(self.demos)
         else:
             check_free(self._beside)
@@ -104,7 +104,7 @@ class Clean(DiagnosisCommand):
         from counterbc.files import aside
         from counterbc.formats import save
 
-        if kind == "robomimic":
+        if kind == "robomimic" and self.choice.is_all:
             options: Json = {"radius": meaning.radius, "shape": meaning.shape, "lag": meaning.lag}
             options["offsets"] = dict(meaning.offsets)
             options |= {"smooth": True, "reach": meaning.reach} if meaning.reach else {}

@@ -27,8 +27,6 @@ class Convert(DataCommand):
     """The file or folder to write; it must not exist yet."""
     to: str | None = None
     """The format to write; by default the one that the suffix of OUT stands for."""
-    mask: str | None = None
-    """Convert only the episodes in this mask of the file."""
     relative: str | None = None
     """Declare what actions are relative to: an observation key, or one observation dimension per
     action and - for an absolute one, such as agent_x,agent_y (docs/relative.md)."""
@@ -45,7 +43,7 @@ class Convert(DataCommand):
 
         check_free(self.out)
         to = format_to_write(self.out, self.to)
-        (stream,) = self.streams([self.source], self.mask)
+        (stream,) = self.streams([self.source], self.choice)
         if self.relative is not None:
             stream = stream.declare_relative(self.relative)
         counter = _Counter()

@@ -16,11 +16,15 @@ from counterbc.printing import console, printable, text_column
 
 if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
+    from counterbc.data.episode_choice import EpisodeChoice
     from counterbc.data.raw_episode import RawEpisode
     from counterbc.formats.stream import Stream
 
 Demos = Positional[tuple[Path, ...]]
-DATA_OPTIONS = ("obs", "action", "format", "trusted", "actions_are", "low", "high", "angle")
+DATA_OPTIONS = (
+    "obs", "action", "format", "trusted", "actions_are", "low", "high", "angle", "mask", "operator",
+    "success", "exclude",
+)  # fmt: skip
 """How demonstrations are read; commands that are printed to paste repeat these options."""
 
 
@@ -54,6 +58,15 @@ class DataCommand(Command):
     """Observation dimension that is an angle in radians, by name or as KEY[INDEX]; repeat it for
     several. It is read as cosine and sine, so that full turns do not count."""
 
+    mask: str | None = None
+    """Use only the episodes in this mask of the file."""
+    operator: UseAppendAction[tuple[str, ...]] = ()
+    """Use only the episodes of this operator; repeat it for several."""
+    success: bool = False
+    """Use only episodes that succeeded."""
+    exclude: UseAppendAction[tuple[str, ...]] = ()
+    """Episode to leave out, by name or by number from 0; repeat it for several."""
+
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
         from counterbc.data.censoring import ACTIONS_ARE
@@ -61,8 +74,19 @@ class DataCommand(Command):
 
         return {**super().option_choices(), "format": FORMATS, "actions_are": ACTIONS_ARE}
 
-    def streams(self, paths: Sequence[Path], mask: str | None = None) -> Iterator[Stream]:
-        """Open each path, to be read episode by episode."""
+    @property
+    def choice(self) -> EpisodeChoice:
+        """The episodes that are used."""
+        from counterbc.data.episode_choice import EpisodeChoice
+
+        return EpisodeChoice(
+            mask=self.mask, operators=self.operator, success=self.success, exclude=self.exclude
+        )
+
+    def streams(
+        self, paths: Sequence[Path], choice: EpisodeChoice | None = None
+    ) -> Iterator[Stream]:
+        """Open each path, to be read episode by episode; all of them, or those of a choice."""
         from counterbc.errors import OptionError
         from counterbc.formats import open_stream
 
@@ -75,7 +99,9 @@ class DataCommand(Command):
                 action=self.action or None,
                 format=self.format,
                 trusted=self.trusted,
-            ).subset(mask)
+            )
+            if choice is not None:
+                stream = stream.pick(choice)
             if self.low or self.high:
                 stream = stream.declare_bounds(self.low, self.high)
             if self.angle:
@@ -89,6 +115,7 @@ class DataCommand(Command):
         from counterbc.data.merge import merge
 
         demos = merge([stream.demonstrations() for stream in self.streams(paths)])
+        demos = self.choice.of(demos)
         keys = () if self.obs else _keys_of_world(demos)
         if not keys:
             return demos

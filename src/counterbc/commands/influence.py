@@ -172,6 +172,6 @@ def _advice(result: Influence, command: InfluenceCommand) -> str:
         return f"\nNo episode clearly hurts: keep them all.{alike}"
     names = ", ".join(result.names[i] for i in harmful)
     lines = [f"\nClearly worse with than without (5 %, adjusted for all episodes): {names}"]
-    if len(command.demos) == 1:  # otherwise the numbers are those of the merged data
+    if len(command.demos) == 1 and command.choice.is_all:  # otherwise the numbers are others
         lines.append(f"  LeRobot    --dataset.exclude_episodes='{harmful}'")
     return "\n".join(lines)

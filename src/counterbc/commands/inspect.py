@@ -30,8 +30,6 @@ class Inspect(DataCommand):
 
     demos: Demos
     """Files or folders of demonstrations; several are inspected as one dataset."""
-    mask: str | None = None
-    """Inspect only the episodes in this mask of the file."""
     idle: int | None = None
     """Number of pairs with the same action that counts as idle; default: one second's worth, at
     least 10."""
@@ -58,7 +56,7 @@ class Inspect(DataCommand):
             if kind not in PROBLEM_KINDS:
                 raise unknown("problem", kind, PROBLEM_KINDS)
         inspection, sample = Inspection(self.idle), EpisodeSample()
-        for stream in self.streams(self.demos, self.mask):
+        for stream in self.streams(self.demos, self.choice):
             inspection.add(stream.header, sample.watch(stream.raw_episodes))
         explained = _explained(sample.demonstrations(inspection.headers[0]))
         report = inspection.report().without(self.ignore)

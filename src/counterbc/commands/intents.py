@@ -51,7 +51,7 @@ class IntentsCommand(DataCommand):
             raise OptionError("--condition changes the copy that --out names; add --out FILE")
         streams = list(self.streams(self.demos))
         not_read = [text for s in streams for text in s.header.left_out]
-        demos = merge([s.demonstrations() for s in streams])
+        demos = self.choice.of(merge([s.demonstrations() for s in streams]))
         intents = find_intents(
             demos, self.groups, seed=self.seed,
             search=IntentSearch(**self.given_options("search")),

@@ -45,6 +45,7 @@ class Report(DiagnosisCommand):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from datetime import UTC, datetime
 
+        from counterbc.data.merge import merge
         from counterbc.files import aside, check_free, sha256
         from counterbc.report import ReportOptions, find, page
         from counterbc.report.advice import Inputs
@@ -53,8 +54,11 @@ class Report(DiagnosisCommand):
         typed = self.given_options("page")
         options = ReportOptions(**typed, **self.checked_options(), force=self.force)
         datasets = [s.demonstrations() for s in self.streams(self.demos)]
+        if not self.choice.is_all:
+            datasets = [self.choice.of(merge(datasets))]
         findings = find(datasets, options, _stage)
-        inputs = Inputs(self.demos, self.formats(self.demos), tuple(self.as_typed(*DATA_OPTIONS)))
+        typed_data = tuple(self.as_typed(*DATA_OPTIONS))
+        inputs = Inputs(self.demos, self.formats(self.demos), typed_data, self.choice.is_all)
         hashes = {p.name: sha256(p) for p in self.demos if p.is_file()}
         text = page(findings, inputs, datetime.now(UTC), hashes).encode("utf-8", "replace")
         with aside(self.out) as temporary:

@@ -35,7 +35,7 @@ class ScoreCommand(DiagnosisCommand):
     """The order of the episodes."""
     show: int = 20
     """Number of episodes to print; --json has all of them."""
-    exclude: int | None = None
+    worst: int | None = None
     """Number of the worst episodes to exclude; by default those that clearly differ from the
     others, by policies that learn from the two thirds that agree best."""
     weights: Path | None = None
@@ -120,8 +120,8 @@ class ScoreCommand(DiagnosisCommand):
 
         if (self.write_mask is None) != (self.out is None):
             raise OptionError("--write-mask NAME and --out FILE only work together; give both")
-        if self.exclude is not None and self.exclude < 0:
-            raise OptionError(f"exclude is {self.exclude}; give 0 or more")
+        if self.worst is not None and self.worst < 0:
+            raise OptionError(f"worst is {self.worst}; give 0 or more")
         if self.weights is not None and len(self.demos) > 1:
             raise OptionError(
                 "weights are numbered within one dataset; give one, or merge them first"
@@ -143,16 +143,14 @@ class ScoreCommand(DiagnosisCommand):
         from counterbc.diagnosis.exclusion import find_outliers
         from counterbc.errors import OptionError
 
-        if self.exclude is None:
+        if self.worst is None:
             return find_outliers(
                 meaning, self.held_out_policies, force=self.force, device=self.device,
                 kernel=self.kernel,
             )  # fmt: skip
-        if self.exclude >= len(ranking):
-            raise OptionError(
-                f"exclude is {self.exclude} of {len(ranking)} episodes; keep one or more"
-            )
-        return sorted(ranking[: self.exclude])
+        if self.worst >= len(ranking):
+            raise OptionError(f"worst is {self.worst} of {len(ranking)} episodes; keep one or more")
+        return sorted(ranking[: self.worst])
 
     def _write(self, meaning: Meaning, worst: list[int]) -> Json:
         from counterbc.diagnosis.clean import write_mask
@@ -184,17 +182,24 @@ class ScoreCommand(DiagnosisCommand):
     def _exclusion(self, meaning: Meaning, worst: list[int], files: Json) -> Iterator[str]:
         """Yield what to paste to train without the worst episodes."""
         if not worst:
-            yield f"\n{_why_none(meaning)}; use --exclude N."
+            yield f"\n{_why_none(meaning)}; use --worst N."
             return
         names = ", ".join(meaning.demos.episodes[i].name for i in worst)
         yield f"\nTo exclude the worst ({names}):"
-        if len(self.demos) == 1:  # otherwise the numbers are those of the merged data
+        yield f"  counterbc  {self._train_command(meaning, worst)}"
+        if len(self.demos) == 1 and self.choice.is_all:  # otherwise the numbers are others
             yield f"  LeRobot    --dataset.exclude_episodes='{worst}'"
         if files["mask"] is not None:
             yield f'  robomimic  config.train.hdf5_filter_key = "{files["mask"]}"'
             yield f"             in {files['out']}"
         elif self.formats(self.demos) == ("robomimic",):
             yield f"  robomimic  {self._mask_command(meaning)}"
+
+    def _train_command(self, meaning: Meaning, worst: list[int]) -> str:
+        """Return the command that trains without the worst episodes."""
+        names = tuple(meaning.demos.episodes[i].name for i in worst)
+        typed = self.as_typed(*DATA_OPTIONS, changes={"exclude": (*self.exclude, *names)})
+        return suggestion("train", *self.demos, *typed)
 
     def _mask_command(self, meaning: Meaning) -> str:
         """Return the same command with the radius that was chosen, which writes the mask."""
@@ -209,8 +214,8 @@ class ScoreCommand(DiagnosisCommand):
             changes["lag"] = typed_lag(meaning.lag, demos.operators)
         if "kernel" in self.given_options("settings"):
             changes["kernel"] = self.kernel
-        if self.exclude is not None:
-            changes["exclude"] = self.exclude
+        if self.worst is not None:
+            changes["worst"] = self.worst
         changes |= {"write_mask": "good", "out": "marked.hdf5"}
         typed = self.as_typed("held_out", *DATA_OPTIONS, "device", "force", changes=changes)
         return suggestion("score", self.demos[0], *typed)

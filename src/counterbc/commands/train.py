@@ -34,10 +34,6 @@ class Train(MethodCommand):
     """Learn from a random subset of this many pairs."""
     pairs_seed: int = 0
     """The seed that chooses the subset of --pairs."""
-    operator: UseAppendAction[tuple[str, ...]] = ()
-    """Learn from this operator only; repeat it for several."""
-    mask: str | None = None
-    """Learn from the episodes in this mask of the file."""
     expert: UseAppendAction[tuple[str, ...]] = ()
     """Operator in the expert subset, instead of a mask 'expert' of the file; repeat it for
     several."""
@@ -99,8 +95,6 @@ class Train(MethodCommand):
     def _demonstrations(self) -> Demonstrations:
         """Return the pairs to learn from."""
         demos = self.read(self.demos)
-        if self.operator or self.mask:
-            demos = demos.subset(operator=self.operator or None, mask=self.mask)
         if self.expert:
             names = tuple(e.name for e in demos.subset(operator=self.expert).episodes)
             demos = replace(demos, masks={**demos.masks, "expert": names})

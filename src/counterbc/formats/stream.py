@@ -29,6 +29,7 @@ from counterbc.data.censoring import check_actions_are
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.dimensions import known_angles
 from counterbc.data.episode import Episode, check_agree
+from counterbc.data.episode_choice import EpisodeChoice
 from counterbc.data.raw_episode import Header, RawEpisode, raw_episodes, selection
 from counterbc.data.relative import check_relative, relative_dims
 from counterbc.errors import DataError, FormatError, OptionError, unknown
@@ -125,6 +126,13 @@ class Stream:
                 for raw in self.raw_episodes
             ),
         )
+
+    def pick(self, choice: EpisodeChoice) -> Stream:
+        """Return this stream with the episodes of a choice only."""
+        if choice.is_all:
+            return self
+        raw_episodes = choice.filter(self.raw_episodes, self.header.source)
+        return replace(self, raw_episodes=raw_episodes).subset(choice.mask)
 
     def subset(self, mask: str | None) -> Stream:
         """Return the episodes that a mask names; None: all of them."""

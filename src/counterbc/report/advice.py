@@ -25,6 +25,8 @@ class Inputs:
     """The format of each path."""
     typed: tuple[str, ...] = ()
     """The options that chose what is read, as they were typed."""
+    is_all: bool = True
+    """Whether all episodes were read."""
 
     def command(self, name: str, *options: str) -> str:
         """Return a line that runs a command on the same data."""
@@ -112,11 +114,15 @@ def _exclude_outliers(findings: Findings, inputs: Inputs) -> Iterator[Step]:
     if inputs.formats == ("robomimic",):
         copy = inputs.beside("good")
         commands.append(
-            inputs.command("score", *_score_options(findings), "--exclude", str(len(outliers)),
+            inputs.command("score", *_score_options(findings), "--worst", str(len(outliers)),
                            "--write-mask", "good", "--out", copy)
         )  # fmt: skip
         commands.append(f"counterbc train {shlex.quote(copy)} --mask good --out run-good")
         commands.append('# robomimic: config.train.hdf5_filter_key = "good"')
+    else:
+        names = [findings.demos.episodes[i].name for i in outliers]
+        words = [word for name in names for word in ("--exclude", name)]
+        commands.append(inputs.command("train", *words, "--out", "run-good"))
     commands += _lerobot(findings, inputs)
     differ = "episode differs" if len(outliers) == 1 else "episodes differ"
     yield Step(
@@ -150,6 +156,8 @@ def _outlier_names(findings: Findings) -> str:
 
 
 def _lerobot(findings: Findings, inputs: Inputs) -> Iterator[str]:
+    if not inputs.is_all:  # the numbers are not those of the files
+        return
     for path, numbers in zip(inputs.paths, _outliers_by_source(findings), strict=True):
         if numbers:
             suffix = f" for {path.name}" if len(inputs.paths) > 1 else ""
