@@ -98,6 +98,7 @@ def test_large_policies_have_a_fixed_radius_and_length_as_in_train(
     steps = POLICIES[policy].steps
     assert (choice["lag"]["lag"], choice["radius"], choice["steps"]) == ([2.0], 0.0, steps)
     assert (choice["ensemble"], choice["trials"]) == (1, [])
+    assert "The method bc has no radius" in choice["sentences"]
 
 
 def test_the_line_to_paste_names_the_lag_of_each_operator(

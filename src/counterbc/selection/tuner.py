@@ -22,7 +22,7 @@ from counterbc.data.lags import lag_of
 from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import Radius
 from counterbc.errors import OptionError
-from counterbc.methods import Method, find_method, without_counterfactuals
+from counterbc.methods import METHODS, Method, find_method, without_counterfactuals
 from counterbc.policies import POLICIES
 from counterbc.selection.clusters import cluster_mean
 from counterbc.selection.doubts import (
@@ -192,7 +192,8 @@ def _no_radius(training: Training) -> str:
     if not isinstance(training.method.support, Demonstrated):
         return ""
     policy = training.settings.policy
-    if policy is not None and POLICIES[policy].steps is not None:
+    has_radius = training.name in METHODS and METHODS[training.name].support != Demonstrated()
+    if has_radius and policy is not None and POLICIES[policy].steps is not None:
         return f"The policy {policy} learns the shown actions alone unless a radius is given"
     return f"The method {training.name} has no radius"
 
