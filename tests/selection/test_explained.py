@@ -5,13 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.lags import with_actions
+from counterbc.diagnosis.meaning import meaning
+from counterbc.formats import load
 from counterbc.selection.explained import explain_errors, explain_quickly
+from counterbc.selection.held_out import HeldOut
 from counterbc.selection.shares import (
     LEAST_SHARE,
     Share,
@@ -124,3 +129,22 @@ def test_episodes_of_one_step_have_no_past() -> None:
 def test_quick_shares_need_no_torch() -> None:
     code = "import counterbc.selection.explained, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def shuffled(data: Demonstrations) -> Demonstrations:
+    """Return the demonstrations with actions of other steps."""
+    action = np.random.default_rng(0).permutation(data.action)
+    return with_actions(data, action)
+
+
+@pytest.mark.slow
+def test_quick_shares_agree_with_those_of_held_out_policies(data: Path) -> None:
+    people = load(data / "pusht_human_206.hdf5", ["state"]).subset(range(40))
+    held_out = HeldOut(repeats=1, rounds=1, steps=1000)
+    for demos in (people, shuffled(people)):
+        full = meaning(demos, radius=0.1, held_out=held_out, lag=0.0, offsets="none",
+                       device="cpu", progress=False).explained  # fmt: skip
+        quick = explain_quickly(demos)
+        assert quick.tells == full.tells
+        share = max(full.present.value, 0)  # of more pairs than the quick one learns from
+        assert share - 0.2 < quick.present.value < share + 0.05
