@@ -190,3 +190,26 @@ def test_episodes_are_chosen_in_every_command_that_reads_demonstrations(
     options = ("--steps", 2, "--radius", 0.1, "--out", tmp_path / "run")
     call_json("train", demo_file, *choice, *options)
     assert Policies.load(tmp_path / "run").members[0].fingerprint == few.fingerprint()
+
+
+def test_a_table_leads_to_a_file_for_the_robot_by_what_is_printed(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng, rows = np.random.default_rng(0), ["trial,time,x,heading,note,v"]
+    for i in range(300):
+        heading, x = (i * 0.3) % (2 * np.pi), rng.uniform(-1, 1)
+        rows.append(f"t{i // 50},{i % 50},{x:.4f},{heading:.4f},ok,{0.5 * np.sin(heading) - x:.4f}")
+    Path("nav.csv").write_text("\n".join(rows))
+    status, _, err = call("inspect", "nav.csv")
+    assert (status, "choose its columns with --obs and --action" in err) == (1, True)
+    text = call("inspect", "nav.csv", "--action", "v")[1]
+    (note,) = (line for line in text.splitlines() if "declare it with" in line)
+    angle = note.split("declare it with ")[1].split(",")[0].split()
+    keys = ("--action", "v", *angle)
+    _, text, err = call("train", "nav.csv", *keys, "--steps", 2, "--radius", 0.1)
+    assert "Next: counterbc export run run.onnx\n" in text, err
+    line = text.split("Next: counterbc ")[1].splitlines()[0]
+    status, _, err = call(*shlex.split(line))
+    assert status == 0, err
+    assert Path("run.onnx").is_file()

@@ -115,10 +115,12 @@ def test_a_table_with_the_index_column_of_pandas_is_read(tmp_path: Path) -> None
 
 def test_a_column_of_words_does_not_keep_others_from_being_read(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
-    path.write_text("x,note,action\n1,start,0.5\n2,end,0.25\n")
-    with pytest.raises(FormatError, match="--obs"):
+    path.write_text("x,note,y,action\n1,start,,0.5\n2,end,oops,0.25\n,next,3,0.5\n")
+    assert open_stream(path).header.left_out == ("column 'note'",)
+    with pytest.raises(FormatError, match="line 2, column 'note' holds 'start'"):
+        load(path, ["x", "note"])
+    with pytest.raises(FormatError, match=r"line 3, column 'y' holds 'oops'.*with --obs x"):
         load(path)
-    assert load(path, ["x"]).obs[:, 0].tolist() == [1, 2]
 
 
 def test_carriage_returns_and_thousands_of_digits_are_no_tracebacks(tmp_path: Path) -> None:

@@ -80,8 +80,10 @@ class Train(MethodCommand):
             assert policies.curve is not None
             files = loss_figure(policies.curve, title, self.out, "loss")
             output.append(f"  loss     {files[0]}")
-        env = ["--env", "ENVIRONMENT"] if demos.env is None else []
-        step = suggestion("evaluate", self.out, *env)
+        step = suggestion("evaluate", self.out)
+        if demos.env is None:
+            step = suggestion("export", self.out, self.out.with_suffix(".onnx"))
+            step += f"\nIn an environment of yours: {suggestion('evaluate', self.out)} --env NAME"
         if policies.diverged.all():
             step = suggestion("inspect", *self.demos, *self.as_typed(*DATA_OPTIONS))
             step += "; every member diverged"

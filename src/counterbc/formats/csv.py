@@ -6,7 +6,8 @@
                                     or one of _ . [ -; --action chooses other columns
     done, index, timestamp …        counters and end marks, and the index column of pandas, are
                                     left out unless --obs chooses them
-    every other column              the observation; each is a key that --obs can choose
+    every other column              the observation, unless it holds only words; each is a key that
+                                    --obs can choose
 
 The rows of an episode must be adjacent; without an episode column the file is one episode. A folder
 of files with the same columns is one dataset, for example with one file per trial. Columns are
@@ -28,7 +29,7 @@ from counterbc.data.arrays import Array
 from counterbc.data.raw_episode import unreadable
 from counterbc.errors import FormatError
 from counterbc.files import reason
-from counterbc.formats.csv_cells import SHOWN, BadCell, cells_error, read_cells
+from counterbc.formats.csv_cells import SHOWN, BadCell, cells_error, read_cells, text_columns
 from counterbc.formats.csv_columns import (
     Columns,
     check_declared,
@@ -70,6 +71,9 @@ def stream(
         action_choice=None if action is None else tuple(action),
     )
     _check_choice(columns, path)
+    words = text_columns(tables[0], columns) if obs is None else set()
+    if numbers := tuple(name for name in columns.obs if name not in words):
+        columns = replace(columns, obs_choice=numbers)
     used = set(columns.used_names)
     header = Header(
         action_names=columns.action,

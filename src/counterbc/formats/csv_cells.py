@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -23,6 +24,7 @@ from counterbc.formats.csv_columns import Columns
 _ROWS = 4096  # that are read at a time
 SHOWN = 4
 """Bad cells of an episode that are listed."""
+_FIRST_ROWS = 100  # that tell a column of text
 _FEW = 8  # columns that are worth naming
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _MISSING = {
@@ -70,6 +72,20 @@ def read_cells(
             last = block[-1][1]
             values = _values(block, columns, bad)
             yield values, bad
+
+
+def text_columns(path: Path, columns: Columns) -> set[str]:
+    """Return the columns of the observation that hold only words in the first rows."""
+    numbers: set[str] = set()
+    words: Counter[str] = Counter()
+    with Guard(path), path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        lines = islice(file, columns.first_line - 1, columns.first_line - 1 + _FIRST_ROWS)
+        for row in csv.reader(lines, delimiter=columns.delimiter):
+            cells = zip(columns.names, row, strict=False)
+            for name, cell in ((n, c.strip()) for n, c in cells if c not in _MISSING):
+                is_number = _number(cell) is not None or _DECIMAL_COMMA.fullmatch(cell)
+                (numbers if is_number else words).update([name])
+    return {name for name in columns.obs if words[name] > 1 and name not in numbers}
 
 
 def cells_error(path: Path, columns: Columns, bad: Sequence[BadCell], count: int) -> FormatError:
