@@ -31,6 +31,7 @@ from counterbc.settings import settings_for
 from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.progress import Quiet
 from counterbc.training.run import run_snapshots
+from reproduction import flow_speed
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.records import Record, Records, read_rows, write_rows
@@ -159,5 +160,7 @@ def markdown(rows: list[Record]) -> str:
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
-    """Return the table of the docs."""
-    return {"policies/flow": {"flow-steps": markdown(read_rows(results / "flow-steps"))}}
+    """Return the table of the docs, and the sentences about the time of a flow."""
+    pages = flow_speed.sections()
+    pages["policies/flow"]["flow-steps"] = markdown(read_rows(results / "flow-steps"))
+    return pages

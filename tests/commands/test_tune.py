@@ -11,6 +11,7 @@ import pytest
 from rich.table import Table
 
 from counterbc.commands.tune import Tune
+from counterbc.formats import load
 from counterbc.policies import POLICIES
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag_choice import LagChoice
@@ -95,7 +96,7 @@ def test_large_policies_have_a_fixed_radius_and_length_as_in_train(
     policy: str, file: Path, call_json: CallJson
 ) -> None:
     choice = call_json("tune", file, "--policy", policy, "--method", "bc", "--longest", 3)
-    steps = POLICIES[policy].steps
+    steps = POLICIES[policy]().steps_for(load(file).pairs)
     assert (choice["lag"]["lag"], choice["radius"], choice["steps"]) == ([2.0], 0.0, steps)
     assert (choice["ensemble"], choice["trials"]) == (1, [])
     assert "The method bc has no radius" in choice["sentences"]
@@ -196,8 +197,8 @@ def test_a_flow_has_fixed_steps_and_no_radius_and_the_command_says_so(
     file: Path, call_json: CallJson
 ) -> None:
     answer = call_json("tune", file, "--policy", "flow", "--longest", 3)
-    assert (answer["radius"], answer["steps"], answer["trials"]) == (0.0, 15_000, [])
+    assert (answer["radius"], answer["steps"], answer["trials"]) == (0.0, 5_000, [])
     assert answer["sentences"][-3:-1] == [
         "The policy flow learns the shown actions alone unless a radius is given",
-        "Train for 15,000 steps, which were not searched; one network",
+        "Train for 5,000 steps, which were not searched; one network",
     ]

@@ -241,6 +241,11 @@ def test_the_proxy_ranks_two_actions_as_the_exact_likelihood_does_on_most_states
     assert agree.float().mean().item() > 0.9
 
 
+def test_few_pairs_are_learned_in_fewer_steps() -> None:
+    steps = [SMALL.steps_for(pairs) for pairs in (400, 9_999, 10_000, 49_999, 50_000)]
+    assert steps == [5_000, 5_000, 10_000, 10_000, 15_000]
+
+
 def test_what_needs_a_density_is_refused() -> None:
     head = SMALL.head(fresh(), normal(5, 2, S))
     assert head[0].shape == (5, 2 * S)

@@ -45,6 +45,10 @@ def test_every_parameter_is_learned() -> None:
         assert gradient.abs().max() > 0
 
 
+def test_its_steps_do_not_depend_on_the_number_of_pairs() -> None:
+    assert (CNN.steps_for(500), CNN.steps_for(10**6)) == (15_000, 15_000)
+
+
 def test_observations_are_images_and_small_ones_are_refused() -> None:
     assert CNN.obs_shape(SIZE) == CNN.one_step().obs_shape(SIZE) == IMAGE
     with pytest.raises(DataError, match="35×96×3; the convolutions need 36×36"):

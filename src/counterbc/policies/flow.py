@@ -36,6 +36,7 @@ class Flow(Residual):
 
     stacks: ClassVar[bool] = True
     has_density: ClassVar[bool] = False
+    steps_by_pairs: ClassVar[tuple[tuple[int, int], ...]] = ((10_000, 5_000), (50_000, 10_000))
     temperature: float = 0.5
     """The scale of the initial noise when acting: 1 samples what was demonstrated, less keeps
     closer to the most common actions, and 0 is deterministic."""

@@ -25,6 +25,7 @@ class FlowCNN(Flow):
     """
 
     learning_rate: ClassVar[float] = LEARNING_RATE
+    steps_by_pairs: ClassVar[tuple[tuple[int, int], ...]] = ()
     features: int = 256
     """Units of the ReLU layer after the convolutions."""
     image: tuple[int, int, int] = (96, 96, 3)
