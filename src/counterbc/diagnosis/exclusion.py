@@ -4,8 +4,8 @@ Where many episodes are bad, policies learn from them as well, predict a comprom
 stands out. So other policies predict all episodes once more (least trimmed squares): each round
 learns only from the two thirds of the episodes that were nearest to the predictions before. An
 episode is excluded if its distance to these predictions lies more than `OUTLIER_LEVEL` robust
-standard deviations above the median and its interval above the median, too: at most half of the
-episodes, and none where none stands out.
+standard deviations above the median of the others, and its interval above that median, too: at most
+half of the episodes, and none where none stands out.
 """
 
 from __future__ import annotations
