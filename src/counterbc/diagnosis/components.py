@@ -76,14 +76,14 @@ class Components:
         if finite.sum() < 3:
             return 0.0
         sampling = float(np.median(self.sampling_variance[finite]))
-        between = robust_deviation(self.persistent[finite]) ** 2 - sampling
+        between = _deviation(self.persistent[finite]) ** 2 - sampling
         return float(np.sqrt(max(between, 0.0)))
 
     def standard_error(self, persistent: bool) -> float:
         """Return the standard error of the quick model error, or of all of it."""
         values = self.persistent - self.two_steps + (self.persistent if persistent else 0.0)
         values = values[np.isfinite(values)]
-        return _OF_MEDIAN * robust_deviation(values) / np.sqrt(len(values)) if len(values) else 0.0
+        return _OF_MEDIAN * _deviation(values) / np.sqrt(len(values)) if len(values) else 0.0
 
     def between(self, operators: Sequence[Sequence[int]]) -> float:
         """Return the standard deviation of the model error between operators.
@@ -97,7 +97,7 @@ class Components:
             return 0.0
         sampling = float(np.median([x.var(ddof=1) / len(x) for x in groups]))
         means = np.array([x.mean() for x in groups])
-        return float(np.sqrt(max(robust_deviation(means) ** 2 - sampling, 0.0)))
+        return float(np.sqrt(max(_deviation(means) ** 2 - sampling, 0.0)))
 
     def excess(self, episodes: Sequence[int]) -> float:
         """Return by how much the persistent error of these episodes exceeds the model error.
@@ -109,14 +109,14 @@ class Components:
         if not len(persistent):
             return np.nan
         excess = float(persistent.mean()) - self.model_error
-        error = robust_deviation(self.persistent) / np.sqrt(len(persistent))
+        error = _deviation(self.persistent) / np.sqrt(len(persistent))
         return excess if excess > ODD * error else 0.0
 
     @property
     def oddness(self) -> Array:
         """How far the worse component exceeds the usual, in robust standard deviations: (E,)."""
         size = np.sign(self.persistent) * np.sqrt(np.abs(self.persistent))
-        squares = np.stack([_robust_score(np.sqrt(self.noise)), _robust_score(size)])  # (2, E)
+        squares = np.stack([robust_score(np.sqrt(self.noise)), robust_score(size)])  # (2, E)
         return np.asarray(squares.max(axis=0))
 
     @property
@@ -161,15 +161,15 @@ def _median(values: Array) -> float:
     return float(np.median(finite)) if len(finite) else 0.0
 
 
-def robust_deviation(values: Array) -> float:
+def _deviation(values: Array) -> float:
     """Return a standard deviation that is robust to a few outliers."""
     return _NORMAL * float(np.nanmedian(np.abs(values - np.nanmedian(values))))
 
 
-def _robust_score(values: Array) -> Array:
+def robust_score(values: Array) -> Array:
     """Return the distance above the median in robust standard deviations; 0 if nothing varies."""
     if not np.isfinite(values).any():
         return np.zeros(len(values))
-    deviation = robust_deviation(values)
+    deviation = _deviation(values)
     median = np.nanmedian(values)
     return np.asarray((values - median) / deviation if deviation > 0 else 0 * values)

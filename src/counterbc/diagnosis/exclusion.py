@@ -4,8 +4,8 @@ Where many episodes are bad, policies learn from them as well, predict a comprom
 stands out. So other policies predict all episodes once more (least trimmed squares): each round
 learns only from the two thirds of the episodes that were nearest to the predictions before. An
 episode is excluded if its distance to these predictions lies more than `OUTLIER_LEVEL` robust
-standard deviations above the median of the others, and its interval above that median, too: at most
-half of the episodes, and none where none stands out.
+standard deviations above the median and its interval above the median, too: at most half of the
+episodes, and none where none stands out.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.diagnosis.components import robust_deviation
+from counterbc.diagnosis.components import robust_score
 from counterbc.diagnosis.meaning import Meaning, meaning
 from counterbc.diagnosis.scores import Score, correlations
 from counterbc.selection.held_out import HeldOut
 
-OUTLIER_LEVEL = 3.0
+OUTLIER_LEVEL = 2.5
 """Robust standard deviations above the median from which an episode is excluded."""
 LEAST_RANKED = 10
 """With fewer episodes, no usual distance can be estimated, and none is excluded."""
-_TRIM, _ROUNDS = 1 / 3, 5
-_STEPS = 1000  # longer trainings fit bad episodes, and compromise where these are many
+_TRIM = 1 / 3
 _DISGUISE = 0.3  # rank correlation above which the ranking may be one of speed or length
 
 
@@ -47,8 +46,7 @@ def find_outliers(
 
 def trimmed_scores(estimate: Meaning, held_out: HeldOut, **options: Any) -> tuple[Score, ...]:
     """Return the scores of all episodes by policies that learn from the two thirds that agree."""
-    steps = min(held_out.steps, _STEPS)
-    strict = replace(held_out, repeats=1, rounds=_ROUNDS, steps=steps, trim=_TRIM)
+    strict = replace(held_out, repeats=1, rounds=max(held_out.rounds, 2), trim=_TRIM)
     again = meaning(
         estimate.demos, radius=estimate.radius, lag=estimate.lag, offsets="none", held_out=strict,
         **options,
@@ -60,22 +58,14 @@ def outlying(scores: Sequence[Score], level: float = OUTLIER_LEVEL) -> list[int]
     """Return the scores that lie clearly above the others, as sorted indices.
 
     The distance lies `level` robust standard deviations above the median, and the lower end of its
-    interval lies above the median; both are those of the others, which is why this is repeated
-    until no further one is found. At most half are returned, and none of fewer than ten.
+    interval lies above the median. At most half are returned, the largest; none of fewer than ten.
     """
     if len(scores) < LEAST_RANKED:
         return []
     distance, low = (np.array([getattr(s, name) for s in scores]) for name in ("distance", "low"))
-    order = np.argsort(-np.nan_to_num(distance), kind="stable")[: len(scores) // 2].tolist()
-    outliers: list[int] = []
-    while True:
-        usual = np.where(np.isin(np.arange(len(scores)), outliers), np.nan, distance)
-        median, deviation = float(np.nanmedian(usual)), robust_deviation(usual)
-        limit = median + level * deviation if deviation > 0 else np.inf
-        clear = [i for i in order if distance[i] > limit and low[i] > median]
-        if len(clear) <= len(outliers):
-            return sorted(outliers)
-        outliers = clear
+    clear = (robust_score(distance) > level) & (low > np.nanmedian(distance))
+    order = [i for i in np.argsort(-np.nan_to_num(distance), kind="stable").tolist() if clear[i]]
+    return sorted(order[: len(scores) // 2])
 
 
 def followed_measures(episodes: Sequence[Score]) -> list[str]:
