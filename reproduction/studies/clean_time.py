@@ -32,7 +32,6 @@ from counterbc.data.lags import answer_states, undo_lag, with_actions
 from counterbc.data.offsets import remove_offsets
 from counterbc.demonstrators import HUMAN_TEACHERS, Chain, record
 from counterbc.diagnosis.components import by_episode
-from counterbc.diagnosis.smooth_meaning import smooth_meaning
 from counterbc.experiments.cell import evaluate_acts
 from reproduction.datasets import DatasetOptions, compute_rows
 from reproduction.markdown import markdown_table
@@ -101,7 +100,7 @@ def measure(about: Record, device: str | None) -> Record:
     filters = {window: np.concatenate([_filter(p, window)[0] for p in parts]) for window in WINDOWS}
     chosen = min(WINDOWS, key=lambda window: _left_out_error(parts, window))
     best = min(WINDOWS, key=lambda window: float(((filters[window] - truth) ** 2).sum()))
-    actions = {"shown": answer, "clean": plain.meant, "smooth": smooth_meaning(plain).meant}
+    actions = {"shown": answer, "clean": plain.meant, "smooth": plain.smooth().meant}
     for name, window in (("filter", chosen), ("tuned filter", best)):
         actions[name] = answer.copy()
         actions[name][rows] = filters[window]

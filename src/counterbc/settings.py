@@ -125,7 +125,7 @@ class Settings:
     """Pairs per gradient step; by default a tenth of the pairs, but at most `largest_batch`."""
     largest_batch: int = limited_field(256, *_COUNT, words={NO_LIMIT: "no limit"})
     """The most pairs per gradient step where `batch` is not given."""
-    learning_rate: float | None = limited_field(None, "above 0, at most 1", _is_rate)
+    learning_rate: float | None = limited_field(None, "a number above 0, at most 1", _is_rate)
     """The learning rate of Adam; by default the policy's."""
     held_out: float = limited_field(0.0, *_SHARE)
     """Share of the episodes held out of training, for a curve of their action error."""

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import counterbc as cb
-from counterbc.diagnosis.smooth_meaning import smooth_meaning
 from counterbc.selection.held_out import HeldOut
 from tests.fixture_types import Make
 
@@ -23,7 +22,7 @@ def test_smoothing_uses_time_and_a_radius_that_is_given_limits_it(make_demos: Ma
     plain, smooth = (
         cb.meaning(demos, radius=0.2, smooth=use_time, **SMALL) for use_time in (False, True)
     )
-    np.testing.assert_array_equal(smooth_meaning(plain).meant, smooth.meant)
+    np.testing.assert_array_equal(plain.smooth().meant, smooth.meant)
     assert (plain.reach, smooth.reach) == ((), (0.2, 0.2))
     assert not np.array_equal(plain.meant, smooth.meant)
     assert np.array_equal(plain.residual, smooth.residual)

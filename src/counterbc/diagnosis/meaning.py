@@ -30,7 +30,7 @@ from counterbc.diagnosis.flow_labels import (
 )
 from counterbc.diagnosis.predictions import disagreement, robust_predictions
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
-from counterbc.diagnosis.smooth_meaning import smooth_meaning
+from counterbc.diagnosis.smooth_meaning import smooth_fields
 from counterbc.methods import Method, find_method
 from counterbc.selection.explained import choose_history, explain_errors, explain_quickly
 from counterbc.selection.held_out import HeldOut, Training
@@ -86,6 +86,15 @@ class Meaning:
     """Whether Δ was chosen from the data."""
     predictions: Array = field(default_factory=lambda: np.empty((0, 0, 0)))
     """(R, N, A): the predictions of each repeat, whose mean is `predicted`."""
+
+    def smooth(self) -> Meaning:
+        """Return the same with meant actions that also use time; a given radius limits them."""
+        fields = smooth_fields(
+            remove_offsets(self.demos, self.offsets), self.lag, self.predictions,
+            shown=self.shown, shape=self.shape,
+            radius=None if self.is_radius_chosen else self.radius,
+        )  # fmt: skip
+        return replace(self, **fields)
 
     @property
     def has_answer(self) -> Array:
@@ -220,7 +229,7 @@ def meaning(
     result = _meaning(demos, means, delta, shape, lag, offsets)
     result = replace(result, history=history, is_sampled=samples_actions)
     result = replace(result, is_radius_chosen=is_chosen)
-    return smooth_meaning(result) if smooth and not samples_actions else result
+    return result.smooth() if smooth and not samples_actions else result
 
 
 def _with_history(method: Method, history: int) -> Method:
