@@ -41,6 +41,7 @@ from reproduction.studies.clean import expert_mean
 
 Array = NDArray[Any]
 FIRST_SEED, PAIRS, STEPS, POLICIES, STARTS = 2700, 400, 2000, 4, 50
+KEY = ("world", "teacher", "seed")
 CLEAN_WORLDS = ("intersection", "cartpole", "air-hockey")
 NO_NOISE = "no noise"
 CLEAN_TEACHERS = ("novice", "typical", "skilled", "crowd", NO_NOISE)

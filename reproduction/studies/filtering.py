@@ -52,6 +52,7 @@ Array = NDArray[Any]
 FILTER_WORLDS = ("intersection", "cartpole", "air-hockey")
 FILTER_METHODS = ("bc", "counter-bc")
 PEOPLE = "push-t"
+KEY = ("phase", "world", "kind", "seed", "method", "subset")
 STARTS = {"air-hockey": 10, PEOPLE: 5}
 """Test starts of each policy; elsewhere 20."""
 BLOCKS = {PEOPLE: 1}
