@@ -26,10 +26,6 @@ _COUNT = ("an integer of 1 or more", lambda count: count >= 1)
 _COUNT_OR_AUTO = (f"{_COUNT[0]}, or auto", lambda count: count == "auto" or count >= 1)
 
 
-def _is_rate(rate: float) -> bool:
-    return 0 < rate <= 1
-
-
 def _not_negative(values: Any) -> bool:
     return bool(np.all(np.asarray(values) >= 0))
 
@@ -125,7 +121,7 @@ class Settings:
     """Pairs per gradient step; by default a tenth of the pairs, but at most `largest_batch`."""
     largest_batch: int = limited_field(256, *_COUNT, words={NO_LIMIT: "no limit"})
     """The most pairs per gradient step where `batch` is not given."""
-    learning_rate: float | None = limited_field(None, "a number above 0, at most 1", _is_rate)
+    learning_rate: float | None = limited_field(None, "a number above 0", lambda rate: rate > 0)
     """The learning rate of Adam; by default the policy's."""
     held_out: float = limited_field(0.0, *_SHARE)
     """Share of the episodes held out of training, for a curve of their action error."""

@@ -172,7 +172,7 @@ def test_a_file_whose_actions_were_cut_is_trained_as_censored_once_that_is_decla
     [
         (
             ("--learning-rate", 1000),
-            "learning_rate is 1000.0; it must be a number above 0, at",
+            "learning_rate is 1000, with which no policy learns; give at most 1",
         ),
         (("--radius", 5), "every action would be a counterfactual of every other; give at most 2"),
         (("--counterfactuals", 0), "counter-bc without counterfactuals is plain BC"),

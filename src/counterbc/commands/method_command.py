@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from counterbc.settings import Settings
 
 _SPAN = 2.0
+_LARGEST_RATE = 1.0
 SETTINGS = "How to train. A setting that is not given is as the preset has it."
 
 
@@ -59,6 +60,11 @@ class MethodCommand(DataCommand, DeviceCommand):
         settings = settings_for(self.preset, **changes)
         settings.apply(method)
         _check_radius(settings)
+        if (settings.learning_rate or 0) > _LARGEST_RATE:
+            raise OptionError(
+                f"learning_rate is {settings.learning_rate:g}, with which no policy learns; give "
+                f"at most {_LARGEST_RATE:g}"
+            )
         if changes.get("counterfactuals") == 0 and method == METHODS["counter-bc"]:
             raise OptionError(
                 "counter-bc without counterfactuals is plain BC; use --method bc, or give "
