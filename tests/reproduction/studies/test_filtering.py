@@ -45,7 +45,7 @@ def test_the_study_chooses_a_rule_then_reports_every_score(tmp_path: Path) -> No
     rows = read_rows(tmp_path / "filtering")
     report = [r for r in rows if r["phase"] == "report"]
     assert {r["subset"] for r in report} >= {ALL, OURS, ORACLE, "influence", "BC residual"}
-    assert len(report) == 2 * 16
+    assert len(report) == 2 * 15
     (count,) = {r["excluded"] for r in report if r["subset"] not in (ALL, ORACLE)}
     assert {r["excluded"] for r in report if r["subset"] == ORACLE} == {10}
     assert count <= 20
