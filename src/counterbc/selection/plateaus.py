@@ -9,7 +9,9 @@ from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag_choice import LagChoice
 
 
-class _Trial(Protocol):
+class ComparedTrial(Protocol):
+    """A combination that was tried, and how far its error is above the chosen one's."""
+
     @property
     def radius(self) -> float: ...
     @property
@@ -27,17 +29,17 @@ def lag_plateau(choice: LagChoice) -> list[float]:
     return [float(lag) for lag, above, se in numbers if above <= se]
 
 
-def radius_plateau(trials: Sequence[_Trial]) -> list[float]:
+def radius_plateau(trials: Sequence[ComparedTrial]) -> list[float]:
     """Return the radii that are as good as the chosen one for some number of steps."""
     return sorted({t.radius for t in trials if is_as_good(t)})
 
 
-def step_plateau(trials: Sequence[_Trial], radius: float) -> list[float]:
+def step_plateau(trials: Sequence[ComparedTrial], radius: float) -> list[float]:
     """Return the numbers of steps that are as good as the chosen one, for the chosen radius."""
     return sorted(float(t.steps) for t in trials if t.radius == radius and is_as_good(t))
 
 
-def is_as_good(trial: _Trial) -> bool:
+def is_as_good(trial: ComparedTrial) -> bool:
     """Return whether the error of a trial is within one standard error of the chosen one's."""
     return trial.above.value <= trial.above.se
 

@@ -12,20 +12,15 @@ from matplotlib.figure import Figure
 from counterbc.files import aside
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag_choice import LagChoice
+from counterbc.selection.plateaus import ComparedTrial
 from counterbc.selection.radius_figure import check_kind
 
 _CURVE, _MARK = "#0072B2", "#D55E00"  # of the palette of Okabe and Ito
 
 
-class _Trial(Protocol):
-    @property
-    def radius(self) -> float: ...
-    @property
-    def steps(self) -> int: ...
+class _Trial(ComparedTrial, Protocol):
     @property
     def error(self) -> Estimate: ...
-    @property
-    def above(self) -> Estimate: ...
 
 
 class _Tuning(Protocol):

@@ -43,7 +43,7 @@ class StackParts:
             stack.steps(position[:, rows], epoch[:, rows])
 
     def held_out(self, view: View) -> Tensor:
-        """Return the loss of every network on held-out pairs: (N,)."""
+        """Return the action error of every network on held-out pairs: (N,)."""
         parts = zip(self.stacks, view.parts, strict=True)
         return torch.cat([stack.held_out(part) for stack, (_, part) in parts])[self.order]
 
