@@ -37,6 +37,21 @@ def test_a_folder_is_moved_into_place_whole(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "a").read_text() == "1"
 
 
+@pytest.mark.parametrize("system", ["as it is", "without an exchange of names"])
+def test_a_folder_replaces_another_when_asked(
+    system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if system != "as it is":
+        monkeypatch.setattr(files, "_LINUX", False)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "old").write_text("1")
+    with aside(tmp_path / "run", replace=True) as temporary:
+        temporary.mkdir()
+        (temporary / "new").write_text("2")
+    assert [p.name for p in (tmp_path / "run").iterdir()] == ["new"]
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+
+
 def test_a_full_disk_is_named(tmp_path: Path) -> None:
     full = pytest.raises(FormatError, match=r"could not be written \(the disk is full\)")
     with full, aside(tmp_path / "run.txt"):

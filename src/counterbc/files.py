@@ -27,6 +27,7 @@ _LOCK = ".counterbc-lock"
 _OLD = 3600  # seconds, after which a temporary folder without a lock is a leftover
 _LINUX = sys.platform == "linux"
 _AT_FDCWD = -100  # the number that stands for the current folder
+_NO_REPLACE, _EXCHANGE = 1, 2  # flags of renameat2
 _REASON = 200  # characters of an error message of a library
 
 
@@ -120,7 +121,10 @@ def aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
     try:
         yield folder / path.name
         _synchronize(folder / path.name)
-        (os.replace if replace else _move)(folder / path.name, path)
+        if replace and path.is_dir():
+            _exchange(folder / path.name, path)
+        else:
+            (os.replace if replace else _move)(folder / path.name, path)
         _synchronize(path.parent, whole=False)
     except FileExistsError as error:
         raise FormatError(
@@ -187,13 +191,8 @@ def _synchronize(path: Path, *, whole: bool = True) -> None:
 
 def _move(source: Path, target: Path) -> None:
     """Rename a file or folder; raise a `FileExistsError` if the target exists."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if _LINUX else None
-    if rename is not None:
-        if rename(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), 1) == 0:
-            return
-        code = ctypes.get_errno()
-        if code not in (errno.ENOSYS, errno.EINVAL):  # a kernel or file system without it
-            raise OSError(code, os.strerror(code), str(target))
+    if _renamed(source, target, _NO_REPLACE):
+        return
     if source.is_dir():
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
@@ -201,6 +200,27 @@ def _move(source: Path, target: Path) -> None:
         return
     os.link(source, target)  # fails if the target exists
     os.unlink(source)
+
+
+def _exchange(source: Path, target: Path) -> None:
+    """Let a folder and another one change places, at once where the system can do that."""
+    if not _renamed(source, target, _EXCHANGE):
+        old = source.with_name(f"{source.name}.old")
+        os.rename(target, old)
+        os.rename(source, target)
+
+
+def _renamed(source: Path, target: Path, flag: int) -> bool:
+    """Rename as Linux can; return False where the system or the file system cannot."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if _LINUX else None
+    if rename is None:
+        return False
+    if rename(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), flag) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL):
+        return False
+    raise OSError(code, os.strerror(code), str(target))
 
 
 def sha256(path: Path) -> str:

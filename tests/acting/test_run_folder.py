@@ -203,3 +203,37 @@ def test_a_folder_that_exists_is_not_overwritten(run: Path) -> None:
     with pytest.raises(FormatError, match="exists"):
         policies.save(run)
     assert (run / "config.json").read_bytes() == before
+
+
+def test_a_run_is_overwritten_when_asked_and_other_files_stay(run: Path, tmp_path: Path) -> None:
+    (run / "notes.txt").write_text("mine")
+    (run / "plots").mkdir()
+    (run / "plots" / "loss.png").write_bytes(b"png")
+    policies = Policies.load(run)
+    policies[1].save(run, overwrite=True)
+    assert Policies.load(run).seeds == (1,)
+    assert (run / "notes.txt").read_text() == "mine"
+    assert (run / "plots" / "loss.png").read_bytes() == b"png"
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+    policies.save(tmp_path / "new", overwrite=True)
+    assert Policies.load(tmp_path / "new").seeds == policies.seeds
+
+
+def test_a_run_that_cannot_be_replaced_stays(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policies = Policies.load(run)
+    monkeypatch.setattr(run_folder, "save_file", full)
+    with pytest.raises(FormatError, match="could not be written"):
+        policies[1].save(run, overwrite=True)
+    assert Policies.load(run).seeds == policies.seeds
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_folder_that_is_no_run_is_never_overwritten(run: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "photos"
+    mine.mkdir()
+    (mine / "cat.png").write_bytes(b"png")
+    with pytest.raises(FormatError, match=r"photos has no config.json; it was not written by"):
+        Policies.load(run).save(mine, overwrite=True)
+    assert (mine / "cat.png").exists()

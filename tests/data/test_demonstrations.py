@@ -171,6 +171,43 @@ def test_a_subset_that_cannot_be_is_refused_in_words(
         three_episodes().subset(**conditions)
 
 
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        (slice(2), ["demo_0", "demo_1"]),
+        (slice(None, None, -1), ["demo_2", "demo_1", "demo_0"]),
+        (0, ["demo_0"]),
+        (np.int64(-1), ["demo_2"]),
+        ("demo_1", ["demo_1"]),
+        ([2, "demo_0"], ["demo_2", "demo_0"]),
+        (np.array([1, 2]), ["demo_1", "demo_2"]),
+    ],
+)
+def test_an_index_gives_a_dataset_of_these_episodes(index: Any, names: list[str]) -> None:
+    demos = three_episodes()
+    assert [e.name for e in demos[index].episodes] == names
+    assert demos[index].action_names == demos.action_names
+
+
+def test_iteration_gives_one_dataset_per_episode() -> None:
+    demos = three_episodes()
+    assert [[e.name for e in d.episodes] for d in demos] == [["demo_0"], ["demo_1"], ["demo_2"]]
+
+
+@pytest.mark.parametrize(
+    ("index", "sentence"),
+    [
+        (3, "episode 3 does not exist; there are 0 … 2"),
+        (slice(5, 9), "no episode passes these conditions"),
+        ([0, 0], "two episodes are named 'demo_0'"),
+        ("x", "unknown episode 'x'; allowed: demo_0, demo_1, demo_2"),
+    ],
+)
+def test_an_index_without_an_episode_is_refused(index: Any, sentence: str) -> None:
+    with pytest.raises((OptionError, DataError), match=sentence):
+        three_episodes()[index]
+
+
 def test_success_cannot_be_asked_where_it_is_not_recorded() -> None:
     with pytest.raises(OptionError, match="do not record success"):
         Demonstrations((episode(),)).subset(success=True)

@@ -171,9 +171,11 @@ class Policies:
         policy = self.policy.acting_with(execute=execute, temperature=temperature, euler=euler)
         return replace(self, policy=policy)
 
-    def save(self, folder: str | Path) -> None:
-        """Write config.json and model.safetensors; refuses a folder that exists."""
-        run_folder.save(Path(folder), *self.contents())
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write config.json and model.safetensors.
+
+        A folder that exists is refused; with `overwrite`, a run in it is replaced."""
+        run_folder.save(Path(folder), *self.contents(), overwrite=overwrite)
 
     @staticmethod
     def load(folder: str | Path) -> Policies:

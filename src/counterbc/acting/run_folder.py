@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,37 @@ from counterbc.errors import CounterBCError, FormatError
 from counterbc.files import Guard, aside, check_free, check_regular, reason
 
 FORMAT, VERSION = "counterbc-policies", 2
-CONFIG, MODEL = "config.json", "model.safetensors"
+CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
 READABLE = (1, VERSION)
 """Version 1 called the shards of a method `parts`."""
 
 
-def save(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor]) -> None:
-    """Write a folder that does not exist yet, whole or not at all."""
-    check_free(folder)
-    with aside(folder) as temporary:
+def save(
+    folder: Path, config: dict[str, Any], tensors: dict[str, Tensor], *, overwrite: bool = False
+) -> None:
+    """Write a folder, whole or not at all.
+
+    It must not exist, or with `overwrite` hold a run, which is replaced; other files in it stay.
+    """
+    overwrite = overwrite and os.path.lexists(folder)
+    if overwrite:
+        read_config(folder)  # refuses a folder that is not a run
+    else:
+        check_free(folder)
+    with aside(folder, replace=overwrite) as temporary:
         temporary.mkdir()
+        if overwrite:
+            _copy_others(folder, temporary)
         write(temporary, config, tensors)
+
+
+def _copy_others(folder: Path, copy: Path) -> None:
+    """Copy what is in a run folder beside the run."""
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            shutil.copytree(entry, copy / entry.name, symlinks=True)
+        elif entry.name not in (CONFIG, MODEL, TRAINING):
+            shutil.copy2(entry, copy / entry.name, follow_symlinks=False)
 
 
 def write(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor]) -> None:

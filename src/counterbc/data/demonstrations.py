@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from counterbc.data.censoring import ActionsAre, check_actions_are
 from counterbc.data.dimensions import checked_angles, dims_of
 from counterbc.data.episode import Episode, check_agree, checked_selection
 from counterbc.data.fingerprint import dataset_fingerprint
-from counterbc.data.names import shorten
+from counterbc.data.names import episode_numbers, shorten
 from counterbc.data.relative import check_relative
 from counterbc.data.writer import write
 from counterbc.errors import DataError, OptionError, unknown
@@ -188,6 +188,16 @@ class Demonstrations:
     def __len__(self) -> int:
         return len(self.episodes)
 
+    def __iter__(self) -> Iterator[Demonstrations]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: int | str | slice | Iterable[int | str]) -> Demonstrations:
+        """Return some episodes as a dataset, by number, slice or name, or by a list of them."""
+        if isinstance(index, slice):
+            return self._take(range(len(self))[index])
+        episodes = index if isinstance(index, Iterable) and not isinstance(index, str) else [index]
+        return self._take(episode_numbers([e.name for e in self.episodes], episodes))
+
     @property
     def bounds(self) -> str:
         """The action bounds in words."""
@@ -226,7 +236,7 @@ class Demonstrations:
         """Return the episodes that meet every condition; `episodes` are numbers or names."""
         keep = list(range(len(self)))
         if episodes is not None:
-            numbers = {self._number(e) for e in episodes}
+            numbers = set(episode_numbers([e.name for e in self.episodes], episodes))
             keep = [i for i in keep if i in numbers]
         if operator is not None:
             names = {operator} if isinstance(operator, str) else set(operator)
@@ -242,16 +252,6 @@ class Demonstrations:
                 raise unknown("mask", mask, self.masks or ("there are none",))
             keep = [i for i in keep if self.episodes[i].name in self.masks[mask]]
         return self._take(keep)
-
-    def _number(self, episode: int | str) -> int:
-        if isinstance(episode, str):
-            names = [e.name for e in self.episodes]
-            if episode not in names:
-                raise unknown("episode", episode, [shorten(names)])
-            return names.index(episode)
-        if not -len(self) <= episode < len(self):
-            raise OptionError(f"episode {episode} does not exist; there are 0 … {len(self) - 1}")
-        return int(episode) % len(self)
 
     def _take(self, keep: Sequence[int]) -> Demonstrations:
         if not keep:

@@ -1,10 +1,30 @@
-"""Lists of names in short texts."""
+"""Names of episodes and of dimensions: in short texts, and as numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
+
+from counterbc.errors import OptionError, unknown
 
 
 def shorten(names: Sequence[str], count: int = 6) -> str:
     """Return the first few names, and how many there are in all."""
     return ", ".join(names[:count]) + (f", … {len(names)} in all" if len(names) > count else "")
+
+
+def episode_numbers(names: Sequence[str], episodes: Iterable[SupportsIndex | str]) -> list[int]:
+    """Return the number of each episode, given by name or by number; -1 is the last one."""
+    return [_episode_number(names, episode) for episode in episodes]
+
+
+def _episode_number(names: Sequence[str], episode: SupportsIndex | str) -> int:
+    if isinstance(episode, str):
+        if episode not in names:
+            raise unknown("episode", episode, [shorten(names)])
+        return names.index(episode)
+    number = operator.index(episode)
+    if not -len(names) <= number < len(names):
+        raise OptionError(f"episode {number} does not exist; there are 0 … {len(names) - 1}")
+    return number % len(names)

@@ -16,7 +16,7 @@ from counterbc.files import Guard, aside, check_free, remove_leftovers
 from counterbc.kernels.registry import LIBRARIES
 from counterbc.policies import Policy
 
-TRAINING = "training.safetensors"
+TRAINING = run_folder.TRAINING
 _NESTED = {"settings": "{}", "versions": "version of {}", "data": "{} of the data"}
 """The parts of a configuration that are compared field by field, and how to name a field."""
 
