@@ -29,6 +29,7 @@ STUDIES = (
     "fixed-radii",
     "flow",
     "flow-counter",
+    "flow-horizon",
     "flow-steps",
     "intent-goals",
     "intents",

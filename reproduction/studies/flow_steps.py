@@ -8,10 +8,11 @@ steps within one standard error (over seeds) of the best ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -75,23 +76,30 @@ def measure(size: int, options: FlowStepsOptions) -> list[Record]:
     """Return a row per number of steps and seed."""
     torch.set_num_threads(1)
     seeds = [FIRST_SEED + k for k in range(options.seeds)]
-    pairs_of_sets = [split(_people(options), size, seed) for seed in seeds]
-    demos, held_out = ([pair[i] for pair in pairs_of_sets] for i in range(2))
+    people = load_people(options.data)
+    demos, held_out = zip(*(split(people, size, seed) for seed in seeds), strict=True)
+    with reproducible():
+        snapshots = train_along(demos, seeds, options.steps, options.device, held_out)
+        return [
+            {"size": size, "pairs": demos[i].pairs, "hidden": list(policies.policy.hidden)} | row
+            for steps, policies in zip(options.steps, snapshots, strict=True)
+            for i, row in enumerate(_test(policies, steps, options))
+        ]
+
+
+def train_along(
+    demos: Sequence[Demonstrations], seeds: Sequence[int], steps: Sequence[int],
+    device: str | None, held_out: Sequence[Demonstrations] = (), **changes: Any,
+) -> list[Policies]:  # fmt: skip
+    """Return flows of these datasets and seeds after each number of steps of one training."""
     settings = settings_for(
         "default", policy="flow", relative=RELATIVE, angles=ANGLE, radius=0.0, lag=0.0,
-        offsets="none", ensemble=1, steps=max(options.steps),
+        offsets="none", ensemble=1, steps=max(steps), **changes,
     )  # fmt: skip
     method = settings.apply(METHODS["bc"], demos[0].obs_shape, min(d.pairs for d in demos))
     members = seed_members(demos, seeds, [[0.0] * len(demos)])
     plan = plan_training(demos, method, settings, members, name="bc", held_out=tuple(held_out))
-    with reproducible():
-        device = find_device(options.device)
-        snapshots = run_snapshots(plan, options.steps, device=device, progress=Quiet())
-        return [
-            {"size": size, "pairs": demos[i].pairs, "hidden": list(method.policy.hidden)} | row
-            for steps, policies in zip(options.steps, snapshots, strict=True)
-            for i, row in enumerate(_test(policies, steps, options))
-        ]
+    return run_snapshots(plan, steps, device=find_device(device), progress=Quiet())
 
 
 def _test(policies: Policies, steps: int, options: FlowStepsOptions) -> Iterator[Record]:
@@ -108,10 +116,11 @@ def _test(policies: Policies, steps: int, options: FlowStepsOptions) -> Iterator
         }  # fmt: skip
 
 
-def _people(options: FlowStepsOptions) -> Demonstrations:
-    if options.data is None:
+def load_people(file: Path | None) -> Demonstrations:
+    """Return what people recorded in Push-T."""
+    if file is None:
         raise OptionError("the study needs a file of people; name it with --data")
-    return load(options.data, WORLDS[WORLD].recorded_obs_keys)
+    return load(file, WORLDS[WORLD].recorded_obs_keys)
 
 
 def split(demos: Demonstrations, size: int, seed: int) -> tuple[Demonstrations, Demonstrations]:
