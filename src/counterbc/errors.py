@@ -22,6 +22,10 @@ class OptionError(CounterBCError):
     """A name or number outside what is allowed."""
 
 
+class SlowWork(CounterBCError):
+    """Work that would take long, and that nobody agreed to wait for."""
+
+
 class MissingExtra(CounterBCError):
     """An optional library that is not installed."""
 

@@ -18,9 +18,9 @@ from counterbc.methods import METHODS
 from counterbc.policies import Flow, GaussianMLP
 from counterbc.settings import settings_for
 from counterbc.training.loop import Loop
-from counterbc.training.network_stack import View
 from counterbc.training.plan import plan_training
 from counterbc.training.run import plan_view
+from counterbc.training.view import View
 from tests.equality import assert_near, same
 from tests.fixture_types import Make, Train
 from tests.policies.torch_cnn import IMAGE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +19,6 @@ from counterbc.errors import FormatError
 from counterbc.methods import METHODS
 from counterbc.settings import settings_for
 from counterbc.training import checkpoints
-from counterbc.training.loop import Interrupt
 from counterbc.training.plan import TrainingPlan, plan_training
 from counterbc.training.progress import Quiet
 from counterbc.training.run import run, run_snapshots
@@ -32,18 +30,6 @@ NO_NUMBA = (
     r"differently: kernel was numba, here it would be torch; pip install 'counterbc\[fast\]', "
     "or choose another folder$"
 )
-
-
-def test_the_first_ctrl_c_asks_to_stop_and_the_second_stops_at_once() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    with Interrupt() as interrupt:
-        stops = [interrupt.stop]
-        signal.raise_signal(signal.SIGINT)
-        stops.append(interrupt.stop)
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-    assert stops == [False, True]
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_run_is_resumed_by_the_kernel_that_started_it_or_refused(

@@ -66,9 +66,11 @@ def test_a_training_that_was_stopped_ends_with_the_bits_of_one_that_was_not(
     steps_taken = []
     steps = NetworkStack.steps
 
-    def count_step(self: NetworkStack, position: torch.Tensor, epoch: torch.Tensor) -> None:
+    def count_step(
+        self: NetworkStack, position: torch.Tensor, epoch: torch.Tensor, first: int
+    ) -> None:
         steps_taken.append(len(position))
-        steps(self, position, epoch)
+        steps(self, position, epoch, first)
 
     monkeypatch.setattr(NetworkStack, "steps", count_step)
     resumed_run = quick(demos, method, seeds=2, out=out, resume=True, **options)

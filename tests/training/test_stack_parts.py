@@ -33,7 +33,8 @@ def test_steps_reach_the_networks_at_their_places(tiny: Demonstrations) -> None:
     parts, stacks = make(tiny)
     positions = [Batches(part.view.nets, 20).block(0, 3) for part in stacks]
     position, epoch = (torch.cat(x, 1)[:, parts.order] for x in zip(*positions, strict=True))
-    parts.steps(position, epoch)
+    for part, rows in parts.each:
+        part.steps(position[:, rows], epoch[:, rows])
     separate = make(tiny)[1]
     for part, rows in zip(separate, ROWS, strict=True):
         advance(part, 3)

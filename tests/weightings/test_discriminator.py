@@ -16,9 +16,9 @@ from counterbc.data.merge import merge
 from counterbc.errors import DataError, FormatError
 from counterbc.methods import METHODS
 from counterbc.settings import Settings
-from counterbc.training.network_stack import View
 from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import plan_view
+from counterbc.training.view import View
 from counterbc.weightings import Discriminator
 from counterbc.weightings.pretraining import Pretraining
 from tests.fixture_types import Make, Train

@@ -20,9 +20,9 @@ from counterbc.settings import settings_for
 from counterbc.supports import Ball
 from counterbc.trainer import train
 from counterbc.training.loop import Loop
-from counterbc.training.network_stack import policy_params
 from counterbc.training.plan import plan_training
 from counterbc.training.run import initial_params, plan_view
+from counterbc.training.stacked_params import policy_params
 from counterbc.weightings import Batch, OwnSamples
 from counterbc.weightings.weighting import SAMPLE
 from tests.equality import assert_near, same

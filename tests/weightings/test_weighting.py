@@ -14,9 +14,10 @@ from counterbc.losses import generalized_loss
 from counterbc.methods import METHODS, Method
 from counterbc.policies import Params
 from counterbc.settings import Settings
-from counterbc.training.network_stack import View, initial, split
 from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import plan_view
+from counterbc.training.stacked_params import initial, split
+from counterbc.training.view import View
 from counterbc.weightings import Pairs, PolicyLikelihood
 from tests.fixture_types import Make
 

@@ -53,10 +53,11 @@ class Counterfactuals:
         return self._fill() if self.in_memory else None
 
     def some(self, index: Tensor, support: Support) -> Counterfactuals:
-        """Return C(s, a) of some of the networks, by this support."""
+        """Return C(s, a) of some of the networks, by this support, in their share of memory."""
+        memory = self.memory * len(index) / len(self.radius)
         return Counterfactuals(
             support, self.feasible, self.nets.some(index), self.action, self.radius[index],
-            memory=self.memory, resample=self.resample, horizon=self.horizon,
+            memory=memory, resample=self.resample, horizon=self.horizon,
         )  # fmt: skip
 
     def at(self, pairs: Tensor, position: Tensor, epoch: Tensor) -> Tensor:

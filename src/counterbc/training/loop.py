@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import FrameType
 
 import torch
 from torch import Tensor
@@ -19,32 +16,18 @@ from counterbc.policies import Params
 from counterbc.settings import Settings
 from counterbc.training import checkpoints
 from counterbc.training.batches import Batches
-from counterbc.training.network_stack import NetworkStack, View
-from counterbc.training.progress import Progress
+from counterbc.training.interrupt import Interrupt
+from counterbc.training.network_stack import NetworkStack
+from counterbc.training.pace import Pace
+from counterbc.training.progress import Bar, Progress
+from counterbc.training.session import current_session
 from counterbc.training.stack_parts import StackParts
+from counterbc.training.view import View
 
 _POINTS = 100  # of a loss curve
 _SAVE_EVERY = 30.0  # seconds
+_SAVE_SHARE = 20.0  # times as long as a save takes, at least, until the next
 _BLOCK = 1 << 22  # pairs whose order is computed at once
-
-
-class Interrupt:
-    """Lets the first Ctrl-C stop a training between steps; a second one stops it at once."""
-
-    def __enter__(self) -> Interrupt:
-        self.stop = False
-        self.main = threading.current_thread() is threading.main_thread()
-        if self.main:
-            self.before = signal.signal(signal.SIGINT, self._request)
-        return self
-
-    def _request(self, number: int, frame: FrameType | None) -> None:
-        self.stop = True
-        signal.signal(signal.SIGINT, self.before)
-
-    def __exit__(self, *_: object) -> None:
-        if self.main:
-            signal.signal(signal.SIGINT, self.before)
 
 
 class Loop:
@@ -60,22 +43,30 @@ class Loop:
         progress: Progress,
         *,
         snapshots: Iterable[int] = (),
+        later: float = 0.0,
     ) -> None:
-        """`snapshots` are steps of the last round at which the parameters are kept."""
-        self.view, self.held_out, self.settings = view, held_out, settings
+        """`snapshots` are steps of the last round at which the parameters are kept; `later` is the
+        work that comes after this training, as a number of states."""
+        self.view, self.held_out, self.settings, self.later = view, held_out, settings, later
+        self.batch = batch = settings.batch_size(int(view.nets.lengths.min()))
+        for whole in (view, held_out):
+            if whole is not None:
+                whole.divide(view.networks_at_once(batch))
         if held_out is not None and len(held_out.parts) == 1:
             self.held_out = held_out.parts[0][1]
         self.fresh, self.method, self.out, self.progress = fresh, view.method, out, progress
-        batch = settings.batch_size(int(view.nets.lengths.min()))
         self.batches = Batches(view.nets, batch)
         self.cases = [part.case(batch) for _, part in view.parts]
         self.kernels = [choose_kernel(settings.kernel, case) for case in self.cases]
         self.kernel_name = " and ".join(dict.fromkeys(k.name for k in self.kernels))
         self.interval = max(1, settings.step_count // _POINTS)
-        self.block = min(self.interval, max(1, _BLOCK // (len(view.nets.pairs) * batch)))
+        longest = max(1, _BLOCK // (len(view.nets.pairs) * batch))
+        self.pace = Pace(min(self.interval, longest))
+        self.is_estimated = False
         self.points: dict[int, tuple[Tensor, Tensor]] = {}
         self.bad_since: dict[int, int] = {}
-        self.saved_at = time.monotonic()
+        self.save_at = time.monotonic() + _SAVE_EVERY
+        self.interrupt = Interrupt()
         self.snapshot_steps = sorted(set(snapshots))
         self.snapshots: dict[int, Params] = {}
 
@@ -86,10 +77,10 @@ class Loop:
         params: Params | None = None
         self.progress.start(total_step, steps * rounds, self.kernel_name)
         try:
-            with Interrupt() as interrupt:
+            with self.interrupt:
                 for round_ in range(total_step // steps, rounds):
                     networks = self._start_round(round_, params, state)
-                    self._round(networks, round_, max(total_step - round_ * steps, 0), interrupt)
+                    self._round(networks, round_, max(total_step - round_ * steps, 0))
                     params, state = networks.deployed, None
         finally:
             self.progress.stop()
@@ -117,26 +108,65 @@ class Loop:
                 self._restore(networks, state)
         return networks
 
-    def _round(
-        self, networks: NetworkStack | StackParts, round_: int, step: int, interrupt: Interrupt
-    ) -> None:
+    def _round(self, networks: NetworkStack | StackParts, round_: int, step: int) -> None:
         steps = self.settings.step_count
         while step < steps:
             ends = [s for s in self.snapshot_steps if s > step] + [steps]
-            count = min(self.block, self.interval - step % self.interval, ends[0] - step)
-            networks.steps(*self.batches.block(step, count))
-            step += count
-            total_step = round_ * steps + step
-            if step in self.snapshot_steps and round_ == self.method.rounds - 1:
-                params = {name: value.clone() for name, value in networks.deployed.items()}
-                self.snapshots[step] = params
-            self._record(networks, total_step, step)
+            count = min(self.pace.block, self.interval - step % self.interval, ends[0] - step)
+            if self._block(networks, round_ * steps, step, count):
+                step += count
+                if step in self.snapshot_steps and round_ == self.method.rounds - 1:
+                    params = {name: value.clone() for name, value in networks.deployed.items()}
+                    self.snapshots[step] = params
+                self._record(networks, round_ * steps + step, step)
             if step == steps:
                 continue
-            if interrupt.stop or time.monotonic() - self.saved_at > _SAVE_EVERY:
-                self._save(networks, total_step)
-            if interrupt.stop:
-                raise KeyboardInterrupt(self._stop_message(total_step))
+            if self.interrupt.stop or time.monotonic() > self.save_at:
+                self._save(networks, round_ * steps + step)
+            if self.interrupt.stop:
+                raise KeyboardInterrupt(self._stop_message(round_ * steps + step))
+
+    def _block(
+        self, networks: NetworkStack | StackParts, before: int, step: int, count: int
+    ) -> bool:
+        """Take some steps, stack by stack; return False if Ctrl-C came before the last stack."""
+        position, epoch = self.batches.block(step, count)
+        began = last = time.monotonic()
+        done, total = 0, len(self.view.nets.pairs)
+        for stack, rows in networks.each:
+            stack.steps(position[:, rows], epoch[:, rows], step)
+            if position.is_cuda:
+                torch.cuda.synchronize()
+            done, now = done + len(stack.loss), time.monotonic()
+            self.pace.measure(len(stack.loss) * count * self.batch, now - last)
+            last, taken = now, (before + step) * total + count * done
+            if not self.is_estimated and self.pace.is_known:
+                self._estimate(taken)
+                last = time.monotonic()
+            if done < total:
+                self.progress.update(taken / total, stack.loss)
+                if self.interrupt.stop:
+                    return False
+        self.pace.choose_block(count, time.monotonic() - began)
+        return True
+
+    def _estimate(self, taken: int) -> None:
+        """Announce how long the rest will take, and let somebody agree to it if it is long.
+
+        `taken` counts a step once for each network.
+        """
+        self.is_estimated, session = True, current_session()
+        total_step = self.settings.step_count * self.method.rounds
+        total = total_step * len(self.view.nets.pairs)
+        seconds = self.pace.seconds_for((total - taken) * self.batch + self.later)
+        if session.needs_agreement(seconds, self.view.rows.is_cuda):
+            self.progress.stop()
+            with self.interrupt.at_once():
+                session.agree(seconds, self.pace.seconds_for(self.batch))
+            step = taken // len(self.view.nets.pairs)
+            self.progress.start(step, total_step, self.kernel_name)
+        elif isinstance(self.progress, Bar) and (text := session.announcement(seconds)):
+            self.progress.announce(text)
 
     def _stop_message(self, total_step: int) -> str:
         total = self.settings.step_count * self.method.rounds
@@ -146,9 +176,9 @@ class Loop:
     def _record(self, networks: NetworkStack | StackParts, total_step: int, step: int) -> None:
         """Update progress, diverged members and, at some steps, the loss curve."""
         self.progress.update(total_step, networks.loss)
-        for net in torch.nonzero(~networks.loss.isfinite()).flatten().tolist():
-            self.bad_since.setdefault(net, total_step)
         if step % self.interval == 0 or step == self.settings.step_count:
+            for net in torch.nonzero(~networks.loss.isfinite()).flatten().tolist():
+                self.bad_since.setdefault(net, total_step)
             loss = networks.loss.detach().cpu().clone()
             held_out = loss.new_empty(0)
             if self.held_out is not None:
@@ -166,9 +196,9 @@ class Loop:
         return Curve(torch.tensor(list(self.points)), loss, held_out)
 
     def _save(self, networks: NetworkStack | StackParts, total_step: int) -> None:
-        self.saved_at = time.monotonic()
-        if self.out is None:
+        if self.out is None or not total_step:
             return
+        began = time.monotonic()
         state = networks.state() | {"done": torch.tensor(total_step)}
         if self.held_out is not None:
             state |= {f"held_out/{k}": v for k, v in self.held_out.columns.items()}
@@ -177,6 +207,8 @@ class Loop:
         for step, params in self.snapshots.items():
             state |= {f"snapshot/{step}/{name}": value for name, value in params.items()}
         checkpoints.save_state(self.out, state)
+        now = time.monotonic()
+        self.save_at = now + max(_SAVE_EVERY, _SAVE_SHARE * (now - began))
 
     def _reading_state(self) -> Guard:
         """Return a context for the state of a stopped training, which may be damaged."""
@@ -207,6 +239,8 @@ class Loop:
             if (self.method.rounds - 1) * steps + snapshot <= total_step:
                 shapes |= {f"snapshot/{snapshot}/{k}": v.shape for k, v in networks.params.items()}
         for name, value in state.items():
+            if name.endswith("adam/count") and not (total_step - 1) % steps < value <= steps:
+                raise ValueError(f"{name} is {float(value):g}, not {(total_step - 1) % steps + 1}")
             is_column = name.startswith("columns/") and value.shape[:2] == pairs
             if not is_column and not name.startswith("held_out/") and name not in shapes:
                 raise ValueError(f"{name} with shape {tuple(value.shape)} does not belong there")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
@@ -9,6 +10,10 @@ from rich.progress import Progress as Bars
 from torch import Tensor
 
 from counterbc.printing import console, printable, text_column
+from counterbc.training.session import duration
+
+LINE_EVERY = 10.0
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 class Progress(Protocol):
@@ -16,8 +21,9 @@ class Progress(Protocol):
 
     def start(self, step: int, total: int, kernel: str) -> None: ...
 
-    def update(self, step: int, loss: Tensor) -> None:
-        """Show a step and its loss of each network: (N,); N is 0 for work without a loss."""
+    def update(self, step: float, loss: Tensor) -> None:
+        """Show a step, or a part of one, and its loss of each network: (N,); N is 0 for work
+        without a loss."""
 
     def stop(self) -> None: ...
 
@@ -27,7 +33,7 @@ class Quiet:
 
     def start(self, step: int, total: int, kernel: str) -> None: ...
 
-    def update(self, step: int, loss: Tensor) -> None: ...
+    def update(self, step: float, loss: Tensor) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -53,19 +59,41 @@ def loss_text(loss: Tensor) -> str:
 
 
 class Bar:
-    """A bar for each of one or several trainings."""
+    """A bar for each of one or several trainings; where there is no terminal, lines of text."""
 
     def __init__(self, title: str) -> None:
-        self.bars, self.title = bars(), title
+        self.bars, self.title, self.shown_at = bars(), title, 0.0
 
     def start(self, step: int, total: int, kernel: str) -> None:
-        self.bars = bars()
-        self.bars.start()
+        self.bars, self.shown_at = bars(), time.monotonic()
+        if self._is_terminal:
+            self.bars.start()
         title = f"{self.title} ({kernel})"
         self.task = self.bars.add_task(printable(title), total=total, completed=step, loss="…")
 
-    def update(self, step: int, loss: Tensor) -> None:
+    def update(self, step: float, loss: Tensor) -> None:
         self.bars.update(self.task, completed=step, loss=loss_text(loss))
+        if not self._is_terminal and time.monotonic() - self.shown_at >= LINE_EVERY:
+            self._print_line()
 
     def stop(self) -> None:
-        self.bars.stop()
+        if self._is_terminal:
+            self.bars.stop()
+        else:
+            self._print_line()
+
+    def announce(self, text: str) -> None:
+        """Print a line above the bar."""
+        self.bars.console.print(printable(text), soft_wrap=True)
+
+    @property
+    def _is_terminal(self) -> bool:
+        return self.bars.console.is_terminal
+
+    def _print_line(self) -> None:
+        self.shown_at, task = time.monotonic(), self.bars.tasks[-1]
+        total = task.total or 0
+        seconds = task.time_remaining if task.completed < total else None
+        left = "" if seconds is None else f", {duration(seconds)} left"
+        steps, loss = f"{int(task.completed):,} of {total:,.0f}", task.fields["loss"]
+        self.announce(f"{task.description}: {steps}, loss {loss}{left}")

@@ -32,11 +32,12 @@ from counterbc.training import checkpoints
 from counterbc.training.checks import warn_diverged
 from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.loop import Loop
-from counterbc.training.network_stack import View, initial, policy_params, weighting_params
 from counterbc.training.networks import networks
 from counterbc.training.plan import TrainingPlan
 from counterbc.training.progress import Progress, Quiet
+from counterbc.training.stacked_params import initial, policy_params, weighting_params
 from counterbc.training.store import Store
+from counterbc.training.view import View
 
 
 def run(

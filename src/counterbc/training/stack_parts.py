@@ -1,4 +1,4 @@
-"""A stack of networks of which some learn as BC because their Δ is 0, and the others do not."""
+"""Several stacks of networks that are one population."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from counterbc.policies import Params
-from counterbc.training.network_stack import NetworkStack, View
+from counterbc.training.network_stack import NetworkStack
+from counterbc.training.view import View, chunk_size
 
 
 class StackParts:
@@ -18,6 +19,11 @@ class StackParts:
         """`rows` are the places of each stack's networks among all of them."""
         self.stacks, self.rows = stacks, rows
         self.order = torch.cat(list(rows)).argsort()
+
+    @property
+    def each(self) -> list[tuple[NetworkStack, Tensor]]:
+        """The stacks, with their rows among all networks."""
+        return list(zip(self.stacks, self.rows, strict=True))
 
     @property
     def loss(self) -> Tensor:
@@ -37,15 +43,11 @@ class StackParts:
     def _join(self, parts: Sequence[Params]) -> Params:
         return {name: torch.cat([p[name] for p in parts])[self.order] for name in parts[0]}
 
-    def steps(self, position: Tensor, epoch: Tensor) -> None:
-        """Take a block of steps on the pairs at these positions: (steps, N, B) each."""
-        for stack, rows in zip(self.stacks, self.rows, strict=True):
-            stack.steps(position[:, rows], epoch[:, rows])
-
     def held_out(self, view: View) -> Tensor:
         """Return the action error of every network on held-out pairs: (N,)."""
+        limit = chunk_size(view.store, len(self.order))
         parts = zip(self.stacks, view.parts, strict=True)
-        return torch.cat([stack.held_out(part) for stack, (_, part) in parts])[self.order]
+        return torch.cat([stack.held_out(part, limit) for stack, (_, part) in parts])[self.order]
 
     def state(self) -> dict[str, Tensor]:
         """Return the state of every stack, each under its number."""

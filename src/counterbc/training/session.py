@@ -1,0 +1,80 @@
+"""What all trainings of a command share: who agrees to long ones, and where they are kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterbc.errors import SlowWork
+
+LIMIT = 20 * 60.0
+"""Seconds of work without a GPU beyond which a command asks whether to go on."""
+_WORTH_SAYING = 30.0  # seconds
+_UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"), (1.0, "second"))
+
+
+@dataclass
+class Session:
+    """The trainings of one command, or of one call of the library."""
+
+    limit: float = math.inf
+    """Seconds of work without a GPU beyond which `ask` decides."""
+    ask: Callable[[str], bool] = lambda text: True
+    """Gets a sentence about long work; returns whether to go on."""
+    quicker: Callable[[float], str] = lambda step_seconds: "give fewer steps"
+    """Gets the seconds of a step of one network; returns what would take less time."""
+    kept: Path | None = None
+    """The folder in which searches that are stopped are kept; None keeps none."""
+    is_announced: bool = False
+    """Whether an estimate was printed."""
+    is_agreed: bool = False
+    """Whether somebody agreed to wait."""
+
+    def announcement(self, seconds: float) -> str:
+        """Return what to print about the work left; empty where it is short or was announced."""
+        if self.is_announced or seconds < _WORTH_SAYING:
+            return ""
+        self.is_announced = True
+        return f"Estimated time left: {duration(seconds)}."
+
+    def needs_agreement(self, seconds: float, is_gpu: bool) -> bool:
+        """Return whether the work left is so long that somebody must agree to it."""
+        return seconds > self.limit and not is_gpu and not self.is_agreed
+
+    def agree(self, seconds: float, step_seconds: float) -> None:
+        """Ask whether to go on; raise a `SlowWork` if not."""
+        amount, advice = duration(seconds), self.quicker(step_seconds)
+        if not self.ask(f"This takes {amount} without a GPU. Quicker: {advice}."):
+            raise SlowWork(
+                f"this would take {amount} without a GPU; quicker: {advice}; add --yes to go on"
+            )
+        self.is_announced = self.is_agreed = True
+
+
+_session: ContextVar[Session | None] = ContextVar("session", default=None)
+
+
+def current_session() -> Session:
+    """Return the session that this call belongs to, or one of its own."""
+    return _session.get() or Session()
+
+
+@contextmanager
+def use_session(session: Session) -> Iterator[Session]:
+    """Let all trainings of a block belong to a session."""
+    token = _session.set(session)
+    try:
+        yield session
+    finally:
+        _session.reset(token)
+
+
+def duration(seconds: float) -> str:
+    """Return a number of seconds in words, with two digits at most."""
+    size, unit = next((x for x in _UNITS if seconds >= 2 * x[0]), _UNITS[-1])
+    count = float(f"{seconds / size:.2g}")
+    return f"about {count:g} {unit}{'' if count == 1 else 's'}"
