@@ -12,7 +12,16 @@ import pytest
 
 from counterbc import files
 from counterbc.errors import DataError, FormatError, InfeasibleActions
-from counterbc.files import Guard, aside, check_free, check_regular, sha256
+from counterbc.files import (
+    Guard,
+    aside,
+    check_free,
+    check_regular,
+    check_suffix,
+    last_used,
+    next_free,
+    sha256,
+)
 
 
 def test_a_finished_file_replaces_nothing_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -68,6 +77,25 @@ def test_a_path_that_exists_or_has_no_folder_is_refused(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "nowhere")
     with pytest.raises(FormatError, match="already exists"):
         check_free(link)
+
+
+def test_the_next_free_name_is_never_one_that_exists(tmp_path: Path) -> None:
+    demos, folder = tmp_path / "demos.hdf5", tmp_path / "run"
+    assert (next_free(demos), last_used(demos)) == (demos, demos)
+    for taken in ("demos.hdf5", "demos-2.hdf5", "run"):
+        (tmp_path / taken).touch()
+    assert next_free(demos) == tmp_path / "demos-3.hdf5"
+    assert last_used(demos) == tmp_path / "demos-2.hdf5"
+    assert (next_free(folder), last_used(folder)) == (tmp_path / "run-2", folder)
+
+
+def test_a_name_whose_ending_means_something_else_is_refused() -> None:
+    check_suffix(Path("page.HTML"), (".html",), "page")
+    check_suffix(Path("copy"), (".hdf5", ""), "copy")
+    with pytest.raises(
+        FormatError, match=r"page\.txt ends in '\.txt'; name the page \.html or \.htm"
+    ):
+        check_suffix(Path("page.txt"), (".html", ".htm"), "page")
 
 
 def test_the_hash_of_a_file_is_that_of_its_bytes(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if interrupts:  # a library turned the interrupt into an error
             return _stopped("")
         raise
-    _print(payload, output, command.json)
+    _print(payload, [*output, *_next(payload)], command.json)
     return command.status(payload)
 
 
@@ -81,6 +81,11 @@ def _print(payload: dict[str, Any], output: list[Any], as_json: bool) -> None:
         else:  # a table keeps its columns whole, also in a narrow terminal or a pipe
             wide = console(width=1000)
             console(width=Measurement.get(wide, wide.options, item).maximum).print(item)
+
+
+def _next(payload: dict[str, Any]) -> list[str]:
+    """Return the lines with the commands to paste next, which a result has under `next`."""
+    return ["", *(f"Next: {line}" for line in payload["next"])] if payload.get("next") else []
 
 
 def _fail(text: str, status: int) -> int:

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
@@ -73,6 +74,35 @@ def check_regular(path: Path) -> None:
     """Refuse what is not a plain file: reading a pipe or a device may never end."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise FormatError(f"{path} is not a file; put a plain file in its place")
+
+
+def next_free(path: Path) -> Path:
+    """Return the path, or the first of name-2, name-3, … that does not exist."""
+    return next(candidate for candidate in _numbered(path) if not os.path.lexists(candidate))
+
+
+def last_used(path: Path) -> Path:
+    """Return the last of the paths that `next_free` gave out, or the path if there is none."""
+    used = path
+    for candidate in _numbered(path):
+        if not os.path.lexists(candidate):
+            return used
+        used = candidate
+    raise AssertionError("numbers do not end")
+
+
+def check_suffix(path: Path, allowed: tuple[str, ...], noun: str) -> None:
+    """Refuse a name whose ending stands for something else than what is written."""
+    if path.suffix.lower() not in allowed:
+        names = " or ".join(suffix or "without an ending" for suffix in allowed)
+        raise FormatError(f"{path} ends in {path.suffix!r}; name the {noun} {names}")
+
+
+def _numbered(path: Path) -> Iterator[Path]:
+    """Yield demos.hdf5, demos-2.hdf5, demos-3.hdf5, …"""
+    yield path
+    for number in count(2):
+        yield path.with_name(f"{path.stem}-{number}{path.suffix}")
 
 
 def check_free(path: Path) -> None:

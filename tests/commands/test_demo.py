@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from counterbc.cli import parse
-from counterbc.commands.demo import Demo, _next_free
+from counterbc.commands.demo import Demo
 from counterbc.demonstrators import NOISES, TEACHERS
 from counterbc.settings import PRESETS, Settings
 from tests.fixture_types import Call, CallJson
@@ -85,10 +85,3 @@ def test_a_registered_noise_teacher_or_preset_is_in_the_help(
     assert "(default: 0.4; authors: 0.5; brief: 0.3)" in text
     assert "(default: 10000; brief: 77)" in text
     assert changes("--preset", "brief") == {}
-
-
-def test_an_existing_folder_is_never_reused(tmp_path: Path) -> None:
-    assert _next_free(tmp_path / "demo") == tmp_path / "demo"
-    (tmp_path / "demo").mkdir()
-    (tmp_path / "demo-2").mkdir()
-    assert _next_free(tmp_path / "demo") == tmp_path / "demo-3"

@@ -25,7 +25,9 @@ def test_demonstrate_counts_the_operators_and_gives_both_returns(
     assert answer["rate"] == load(out).rate == 10
     assert len(load(out).operators) == (20 if teacher == "crowd" else 0)
     assert answer["mean_return"] == pytest.approx(load(out).mean_return)
-    _, text, _ = call("demonstrate", "intersection", "--teacher", teacher, "--out", f"{out}2")
+    _, text, _ = call(
+        "demonstrate", "intersection", "--teacher", teacher, "--out", tmp_path / "again.hdf5"
+    )
     people = "1 operator" if operators == 1 else f"{operators} operators"
     assert (
         f"Mean return of whole episodes by {people}: {answer['mean_return']:.2f}. The expert "

@@ -62,7 +62,7 @@ def test_the_line_that_leaves_episodes_out_leaves_out_those_that_stand_out(
         "--no-intents", "--kernel", "torch", "--force",
     )  # fmt: skip
     assert payload["stand_out"] == [4]
-    lines = [line for step in payload["next"] for line in step["commands"]]
+    lines = [line for step in payload["advice"] for line in step["commands"]]
     (score,) = [line for line in lines if line.startswith("counterbc score")]
     scored = call_json(*shlex.split(score)[1:])
     assert scored["kernel"] == payload["kernel"] == "torch"

@@ -36,8 +36,7 @@ def test_scores_name_the_worst_and_how_to_leave_them_out(
     assert pasted[:3] == ["counterbc", "score", str(annotated_file)]
     repeat = call_json(*pasted[1:-1], tmp_path / "marked.hdf5")
     assert (repeat["worst"], repeat["radius"]) == (payload["worst"], payload["radius"])
-    (line,) = (line.strip() for line in out.splitlines() if line.startswith("  counterbc"))
-    train = shlex.split(line.removeprefix("counterbc").strip())
+    train = shlex.split(payload["next"][0])
     call_json(*train[1:], "--steps", 2, "--radius", 0.1, "--out", tmp_path / "run")
     kept_demos = load(annotated_file).subset([i for i in range(4) if i not in payload["worst"]])
     assert Policies.load(tmp_path / "run").members[0].fingerprint == kept_demos.fingerprint()

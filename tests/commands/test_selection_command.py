@@ -60,7 +60,7 @@ def test_the_next_command_reads_the_data_in_the_same_way(call: Call) -> None:
 def test_the_picture_is_drawn_and_named(tmp_path: Path, call_json: CallJson) -> None:
     picture = tmp_path / "seven.png"
     payload = call_json("seven", "demos.hdf5", "--plot", picture)
-    assert payload == {"number": 7, "plot": str(picture)}
+    assert payload == {"number": 7, "plot": str(picture), "next": payload["next"]}
     assert picture.read_text() == "seven"
 
 

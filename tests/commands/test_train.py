@@ -146,7 +146,8 @@ def test_a_training_in_which_every_member_diverged_fails(
     options = ("--radius", 0.1, "--lag", 0, "--steps", 20)
     status, text, _ = call("train", path, *options, "--no-scale-actions", "--out", tmp_path / "run")
     assert status == 1
-    assert "every member diverged" in text
+    assert "Every member diverged" in text
+    assert text.splitlines()[-1] == f"Next: counterbc inspect {path}"
     status, text, _ = call("train", intersection_file, *options, "--out", tmp_path / "another run")
     assert status == 0
     assert f"Next: counterbc evaluate '{tmp_path / 'another run'}'" in text

@@ -68,7 +68,7 @@ def test_every_line_is_a_command_that_we_have(findings: Findings) -> None:
     assert train.obs == ("state", "goal")
     assert train.given_options("settings") == {"radius": 0.25}
     assert isinstance(clean, Clean)
-    assert clean.out == Path("my demos-meant.hdf5")
+    assert clean.copy == Path("my demos-meant.hdf5")
 
 
 def test_excluded_episodes_are_numbered_within_their_files(findings: Findings) -> None:
@@ -100,7 +100,7 @@ def test_several_goals_are_kept_apart_before_anything_is_trained(findings: Findi
     assert first.angle == ("state[1]",)
     assert first.condition
     trained_files = [c.demos for c in commands if isinstance(c, Train)]
-    assert trained_files == [(Path("goals.hdf5"),)]
+    assert trained_files == [(Path("my demos-goals.hdf5"),)]
 
 
 def test_no_radius_means_plain_bc_and_nothing_to_clean(make_demos: Any) -> None:

@@ -14,15 +14,14 @@ from counterbc.acting.own_environments import as_vector
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import same_simulator, start_seeds
 from counterbc.envs import make
-from counterbc.errors import CounterBCError, FormatError, MissingExtra
-from counterbc.files import aside, check_free, reason
+from counterbc.errors import CounterBCError, MissingExtra
+from counterbc.files import aside, check_free, check_suffix, reason
 
 
 def check_video(path: Path) -> None:
     """Refuse a video that could not be written, before any work is done."""
     check_free(path)
-    if path.suffix not in (".gif", ".mp4"):
-        raise FormatError(f"{path} ends in {path.suffix!r}; name the video .gif or .mp4")
+    check_suffix(path, (".gif", ".mp4"), "video")
     if path.suffix == ".mp4" and find_spec("imageio") is None:
         raise MissingExtra("imageio", "video", "writing .mp4")
 

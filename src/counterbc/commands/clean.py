@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -29,8 +30,9 @@ class Clean(DiagnosisCommand):
     """Flows keep several ways of doing a task apart, and learn relative actions best."""
     demos: Positional[Path]
     """A file or folder of demonstrations."""
-    out: Path
-    """The file or folder to write, in the same format; it must not exist yet."""
+    out: Path | None = None
+    """The file or folder to write, in the same format; by default named like DEMOS with -meant, or
+    the next free name."""
     smooth: bool = False
     """Also use the neighbouring steps of an action, not only other episodes."""
 
@@ -41,7 +43,7 @@ class Clean(DiagnosisCommand):
         from counterbc.errors import InfeasibleActions
         from counterbc.files import check_free
 
-        check_free(self.out)
+        check_free(self.copy)
         kind = self._format()
         if kind == "robomimic" and self.choice.is_all:
             check_cleanable(self.demos)
@@ -54,7 +56,7 @@ class Clean(DiagnosisCommand):
         not_carried_over = self._write(meaning, kind)
         payload: Json = {
             "source": str(self.demos),
-            "out": str(self.out),
+            "out": str(self.copy),
             "format": kind,
             "radius": meaning.radius,
             "smooth": bool(meaning.reach),
@@ -68,8 +70,16 @@ class Clean(DiagnosisCommand):
             "explained": meaning.explained.as_dict(),
             **_moves(meaning),
             "not_carried_over": not_carried_over,
+            "next": [self._train_command(kind)],
         }
         return payload, [*explained_lines(meaning.explained), _text(payload)]
+
+    def _train_command(self, kind: str) -> str:
+        """Return the command that trains on the copy, from which delay and offsets are gone."""
+        is_whole = kind == "robomimic" and self.choice.is_all  # and has the keys of the source
+        typed = self.as_typed(*(DATA_OPTIONS if is_whole else ("env", "trusted")), "device")
+        fixed = ("--method", "bc", "--lag", 0, "--offsets", "none")
+        return suggestion("train", self.copy, *fixed, *typed)
 
     def _check_explained(self, meaning: Meaning) -> None:
         """Refuse to move actions towards predictions that explain too little."""
@@ -85,16 +95,23 @@ class Clean(DiagnosisCommand):
     def _format(self) -> str:
         """Return the format of the source, which must be one that can be written."""
         from counterbc.errors import OptionError
-        from counterbc.formats import detect, format_to_write
+        from counterbc.formats import FORMATS, detect, format_to_write
 
         kind = self.format or detect(self.demos)
         try:
-            return format_to_write(self.out, kind)
+            format_to_write(self.copy, kind)
         except OptionError:
             raise OptionError(
                 f"{self.demos} is in the format {kind}, which cannot be written; convert it first: "
                 + suggestion("convert", self.demos, "demos.hdf5", *self.as_typed(*DATA_OPTIONS))
             ) from None
+        suffixes = {suffix: name for name, f in FORMATS.items() for suffix in f.suffixes}
+        if suffixes.get(self.copy.suffix.lower(), kind) != kind:
+            raise OptionError(
+                f"a copy of {self.demos} has its format, {kind}, for which {self.copy} has another "
+                f"ending; leave --out out, or convert the copy afterwards"
+            )
+        return kind
 
     def _write(self, meaning: Meaning, kind: str) -> list[str]:
         """Write the copy, and return what it lacks or still holds as it was demonstrated."""
@@ -109,10 +126,10 @@ class Clean(DiagnosisCommand):
             options["offsets"] = dict(meaning.offsets)
             options |= {"smooth": True, "reach": meaning.reach} if meaning.reach else {}
             options |= {} if self.policy is None else {"policy": self.policy}
-            unchanged = write_cleaned(meaning, self.demos, self.out, options)
+            unchanged = write_cleaned(meaning, self.demos, self.copy, options)
             return [f"{key}: still as it was demonstrated" for key in unchanged]
         (stream,) = self.streams([self.demos])
-        not_stored = [*stream.header.left_out, *save(meaning.cleaned, self.out, format=kind)]
+        not_stored = [*stream.header.left_out, *save(meaning.cleaned, self.copy, format=kind)]
         with aside(self._beside) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, actions_shown=meaning.shown)
         return [*not_stored, f"the demonstrated actions: kept in {self._beside}"]
@@ -123,10 +140,18 @@ class Clean(DiagnosisCommand):
         name: str | None = self.given_options("settings").get("policy")
         return name
 
+    @cached_property
+    def copy(self) -> Path:
+        """The file or folder to write."""
+        from counterbc.files import next_free
+
+        source = self.demos.resolve()
+        return self.out or next_free(Path(f"{source.stem}-meant{source.suffix}"))
+
     @property
     def _beside(self) -> Path:
         """The file with the demonstrated actions, for formats that cannot store them."""
-        return self.out.with_name(f"{self.out.name}.shown.npz")
+        return self.copy.with_name(f"{self.copy.name}.shown.npz")
 
 
 _NEGLIGIBLE = 0.005  # of half an action's range

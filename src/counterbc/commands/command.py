@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from counterbc.selection.shares import Explained
 
 Json = dict[str, Any]
+COPIES = (".hdf5", ".h5", ".npz", "")
+"""Endings of files that `Demonstrations.save` writes."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,9 +90,10 @@ class Compare(DataCommand, DeviceCommand):
             output += ["", f"Returns were not measured: {problem}."]
         output += ["", *(f"{verdict}." for verdict in verdicts)]
         best = _recommended(comparison, returns)
-        typed = self.as_typed(*DATA_OPTIONS, "preset", "settings", "device")
-        step = suggestion("train", *self.demos, "--method", best, *typed)
-        return payload, [*output, f"\nNext: {step}"]
+        repeated = [name for name in DATA_OPTIONS if (name, self.env) != ("env", "none")]
+        typed = self.as_typed(*repeated, "preset", "settings", "device")
+        payload["next"] = [suggestion("train", *self.demos, "--method", best, *typed)]
+        return payload, output
 
     def _returns(
         self, demos: Demonstrations, comparison: Comparison, settings: dict[str, Any]

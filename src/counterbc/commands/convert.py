@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from tyro.conf import Positional
 
-from counterbc.commands.command import Json
+from counterbc.commands.command import Json, suggestion
 from counterbc.commands.data_command import DataCommand
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Convert(DataCommand):
             "episodes": counter.episodes,
             "pairs": counter.pairs,
             "not_carried_over": [*stream.header.left_out, *not_stored],
+            "next": [suggestion("inspect", self.out, *self.as_typed("trusted"))],
         }
         text = f"{counter.episodes} episodes, {counter.pairs} pairs, written to {self.out} ({to})."
         if payload["not_carried_over"]:

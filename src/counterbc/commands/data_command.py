@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Demos = Positional[tuple[Path, ...]]
 DATA_OPTIONS = (
     "obs", "action", "format", "trusted", "actions_are", "low", "high", "angle", "mask", "operator",
-    "success", "exclude",
+    "success", "exclude", "env",
 )  # fmt: skip
 """How demonstrations are read; commands that are printed to paste repeat these options."""
 
@@ -67,12 +67,18 @@ class DataCommand(Command):
     exclude: UseAppendAction[tuple[str, ...]] = ()
     """Episode to leave out, by name or by number from 0; repeat it for several."""
 
+    env: str | None = None
+    """Declare the environment of demonstrations that name none, or another one than they name: one
+    of these, or any gymnasium id."""
+
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
         from counterbc.data.censoring import ACTIONS_ARE
+        from counterbc.envs import WORLDS
         from counterbc.formats import FORMATS
 
-        return {**super().option_choices(), "format": FORMATS, "actions_are": ACTIONS_ARE}
+        choices = {"format": FORMATS, "actions_are": ACTIONS_ARE, "env": (*WORLDS, "ID")}
+        return {**super().option_choices(), **choices}
 
     @property
     def choice(self) -> EpisodeChoice:
@@ -108,6 +114,8 @@ class DataCommand(Command):
                 stream = stream.declare_angles(self.angle)
             if self.actions_are is not None:
                 stream = stream.declare(self.actions_are)
+            if self.env is not None:
+                stream = stream.declare_env(self.env)
             yield replace(stream, raw_episodes=_count_on_stderr(stream.raw_episodes, path.name))
 
     def read(self, paths: Sequence[Path]) -> Demonstrations:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import DeviceCommand, Json, plain_table
+from counterbc.commands.command import DeviceCommand, Json, plain_table, suggestion
 from counterbc.commands.method_command import SETTINGS
 from counterbc.commands.options import Group
 from counterbc.printing import without_nan
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from counterbc.experiments.comparison import Outcome
 
 WORLD = "intersection"
+_DATA = ("noise", "sigma", "teacher", "pairs")
 RADIUS = 0.4  # fixed, so that the demo takes minutes and not the time of a cross-validation
 
 
@@ -74,9 +75,9 @@ class Demo(DeviceCommand):
         from counterbc.experiments.comparison import Comparison, run
         from counterbc.experiments.method_figures import comparison_figure
         from counterbc.experiments.simulated_cell import SimulatedCell
-        from counterbc.files import aside, check_free
+        from counterbc.files import aside, check_free, next_free
 
-        out = self.out or _next_free(Path("counterbc-demo"))
+        out = self.out or next_free(Path("counterbc-demo"))
         check_free(out)
         if self.seeds < 2:
             raise OptionError(f"seeds is {self.seeds}; an interval needs 2 runs or more")
@@ -102,6 +103,7 @@ class Demo(DeviceCommand):
             "demonstrated_return": outcome.demonstrated,
             "same_starts": asdict(outcome.same_starts),
             "table": outcome.table(),
+            "next": [suggestion("demonstrate", WORLD, *self.as_typed(*_DATA))],
         }
         return payload, [*_describe(outcome), f"\nFigure, table and rows are in {out}/"]
 
@@ -154,12 +156,3 @@ def _act_table(outcome: Outcome, act: Act) -> RenderableType:
         seconds = f"{outcome.seconds(method):.0f} s"
         rows.append((method, str(mean_interval(runs)), gain, seconds))
     return plain_table(("method", "return [95 %]", "gain over BC [95 %]", "training"), rows)
-
-
-def _next_free(path: Path) -> Path:
-    """Return the path, or the first of path-2, path-3, … that does not exist."""
-    candidate, number = path, 1
-    while candidate.exists():
-        number += 1
-        candidate = path.with_name(f"{path.name}-{number}")
-    return candidate

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 from tyro.conf import Positional
 
-from counterbc.commands.command import Command, Json, suggestion
+from counterbc.commands.command import COPIES, Command, Json, suggestion
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,9 @@ class Demonstrate(Command):
     """What to record: the actions asked for, or those taken, cut at the bounds of the world."""
     seed: int = 0
     """The seed of the starts and of the errors."""
-    out: Path = Path("demos.hdf5")
-    """The file to write: robomimic HDF5, or .npz by its ending."""
+    out: Path | None = None
+    """The file to write: robomimic HDF5 (.hdf5), or .npz; by default demos.hdf5 or the next free
+    name."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
@@ -48,9 +49,11 @@ class Demonstrate(Command):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.intervals import mean_interval
         from counterbc.demonstrators import NO_ERROR, demonstrate, find_teacher, returns
-        from counterbc.files import check_free
+        from counterbc.files import check_free, check_suffix, next_free
 
-        check_free(self.out)
+        out = self.out or next_free(Path("demos.hdf5"))
+        check_free(out)
+        check_suffix(out, COPIES, "file")
         teacher = find_teacher(self.teacher, self.noise, self.sigma, world=self.world)
         actions_are: Any = self.actions_are  # any other word is refused
         demos = demonstrate(self.world, teacher, self.pairs, self.seed, actions_are=actions_are)
@@ -60,10 +63,10 @@ class Demonstrate(Command):
         )
         teacher_return, expert = mean_interval(by_teacher), mean_interval(by_expert)
         difference = mean_interval(by_teacher - by_expert)  # paired by start
-        demos.save(self.out)
+        demos.save(out)
         operators = len(demos.operators) or 1  # a teacher without a name
         payload: Json = {
-            "file": str(self.out),
+            "file": str(out),
             "episodes": len(demos),
             "pairs": demos.pairs,
             "operators": operators,
@@ -76,6 +79,7 @@ class Demonstrate(Command):
             "difference": difference.mean,
             "difference_se": difference.se,
             "fingerprint": demos.fingerprint(),
+            "next": [suggestion("train", out)],
         }
         people = "1 operator" if operators == 1 else f"{operators} operators"
         error = f" ± {difference.se:.2f} (standard error over episodes)" if len(demos) > 1 else ""
@@ -84,6 +88,6 @@ class Demonstrate(Command):
             f"Mean return of whole episodes by {people}: {teacher_return.mean:.2f}. The expert "
             f"without errors earns {expert.mean:.2f}\nfrom the same starts: the difference is "
             f"{difference.mean:+.2f}{error}.\n"
-            f"Written to {self.out}. Next: {suggestion('train', self.out)}"
+            f"Written to {out}."
         )
         return payload, [text]

@@ -13,7 +13,7 @@ from tyro.conf import Positional
 
 from counterbc.acting.act import Act
 from counterbc.commands.acting_command import ActingCommand
-from counterbc.commands.command import Json, plain_table
+from counterbc.commands.command import Json, plain_table, suggestion
 
 if TYPE_CHECKING:
     from counterbc.acting.evaluation import Evaluation
@@ -72,11 +72,19 @@ class EvaluateCommand(ActingCommand):
         episodes = f"{self.episodes} episode{'' if self.episodes == 1 else 's'} per policy"
         title = ", ".join([results[0].env, f"act={self.act}", *numbers, episodes])
         output: list[RenderableType] = [title, plain_table(columns, [row for _, row in entries])]
+        payload["next"] = [self._export(results)]
         if self.video is not None:
             film(runs[0], results[0].env, self.video, self.act, self.seed)
             payload["video"] = str(self.video)
             output.append(f"Film: {self.video}")
         return payload, output
+
+    def _export(self, results: list[Evaluation]) -> str:
+        """Return the command that exports the run with the highest mean return."""
+        means = [result.interval.mean for result in results]
+        best = max(range(len(means)), key=lambda i: (math.isfinite(means[i]), means[i]))
+        typed = self.as_typed("execute", "temperature", "euler", "act")
+        return suggestion("export", self.runs[best], *typed)
 
     def _check_seeds(self, runs: list[Policies]) -> None:
         from counterbc.errors import OptionError

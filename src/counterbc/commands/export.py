@@ -23,8 +23,8 @@ class Export(ActingCommand):
 
     folder: Positional[Path]
     """The folder that counterbc train wrote."""
-    file: Positional[Path]
-    """The .onnx file to write."""
+    file: Positional[Path | None] = None
+    """The .onnx file to write; by default named after the folder, or the next free name."""
     member: int = 0
     """The policy to export, counted from 0."""
     act: Act = "mean"
@@ -33,12 +33,15 @@ class Export(ActingCommand):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.onnx import export
         from counterbc.acting.parity import TOLERANCE
+        from counterbc.files import next_free
 
         policies = self.load(self.folder)
-        parity = export(policies, self.file, self.member, self.act)
+        name = self.folder.resolve().name
+        file = self.file or next_free(Path(f"{name}.onnx"))
+        parity = export(policies, file, self.member, self.act)
         payload: Json = {
-            "file": str(self.file),
-            "bytes": self.file.stat().st_size,
+            "file": str(file),
+            "bytes": file.stat().st_size,
             "method": policies.method,
             "member": self.member,
             "act": self.act,
@@ -54,7 +57,7 @@ class Export(ActingCommand):
             f"act={self.act}: {_interface(policies)}",
             f"Largest difference to torch: {parity.difference:.2g} in the units of the action, on "
             f"{parity.inputs} inputs{ties}. Allowed: {TOLERANCE:g} of the action's range.",
-            f"Written to {self.file}, {payload['bytes'] / 1000:.0f} kB.",
+            f"Written to {file}, {payload['bytes'] / 1000:.0f} kB.",
         ]
         return payload, output
 

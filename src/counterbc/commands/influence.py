@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import DeviceCommand, Json, plain_table
-from counterbc.commands.data_command import DataCommand, Demos
+from counterbc.commands.command import DeviceCommand, Json, plain_table, suggestion
+from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
 from counterbc.commands.options import Group
 
 if TYPE_CHECKING:
     from counterbc.diagnosis.influence_effects import Influence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InfluenceCommand(DataCommand, DeviceCommand):
     """Find which episodes help, by training many policies on random halves of the data.
 
@@ -78,13 +78,21 @@ class InfluenceCommand(DataCommand, DeviceCommand):
             self.read(self.demos), self.method, env=self.env, episodes=self.episodes,
             judges=self.judge, splits=self.splits, seed=self.seed, device=self.device, **settings,
         )  # fmt: skip
-        payload = _payload(result)
+        payload = _payload(result) | {"next": [self._train_command(result)]}
         if not result.can_tell and not self.force:
+            payload["next"] = []
             return payload, [_about(result), _too_little(result)]
         return payload, [_about(result), *_tables(result, self.show), _advice(result, self)]
 
     def status(self, payload: Json) -> int:
         return 0 if payload["can_tell"] or self.force else 1
+
+    def _train_command(self, result: Influence) -> str:
+        """Return the command that trains without the episodes that clearly hurt."""
+        names = tuple(result.names[i] for i, hurts in enumerate(result.harmful) if hurts)
+        changes = {"exclude": (*self.exclude, *names)} if names else {}
+        typed = self.as_typed(*DATA_OPTIONS, "device", changes=changes)
+        return suggestion("train", *self.demos, "--method", self.method, *typed)
 
 
 def _payload(result: Influence) -> Json:

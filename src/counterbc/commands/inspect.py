@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import Json, explained_lines, plain_table
-from counterbc.commands.data_command import DataCommand, Demos
+from counterbc.commands.command import Json, explained_lines, plain_table, suggestion
+from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
 
 if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from counterbc.selection.shares import Explained
 
 _DIMENSIONS = 40  # dimensions that are printed
+_DAMAGES = ("unreadable", "not finite", "shape", "empty")  # without which nothing can be trained
 _PLACES = 3  # places of a problem that are printed
 
 
@@ -37,6 +38,10 @@ class Inspect(DataCommand):
     """Exit with status 3 if there are problems."""
     ignore: UseAppendAction[tuple[str, ...]] = ()
     """Kind of problem that does not count; repeat it for several."""
+
+    steps: int | None = None
+    """Number of gradient steps of the commands that are printed to paste; by default they choose
+    it."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
@@ -66,7 +71,18 @@ class Inspect(DataCommand):
         if explained is not None:
             output += ["", *explained_lines(explained)]
         shares = None if explained is None else explained.as_dict()
-        return report.as_dict() | {"explained": shares}, output
+        payload = report.as_dict() | {"explained": shares, "next": [self._next(report)]}
+        return payload, output
+
+    def _next(self, report: InspectionReport) -> str:
+        """Return the command to paste next: without damaged episodes, or the comparison."""
+        damaged = [p for p in report.problems if p.kind in _DAMAGES]
+        names = {str(place.facts()["episode"]): None for p in damaged for place in p.places}
+        if names:
+            changes = {"exclude": (*self.exclude, *names)}
+            typed = self.as_typed(*DATA_OPTIONS, "steps", changes=changes)
+            return suggestion("inspect", *self.demos, *typed)
+        return suggestion("compare", *self.demos, *self.as_typed(*DATA_OPTIONS, "steps"))
 
     def status(self, payload: Json) -> int:
         return 3 if self.strict and payload["problems"] else 0

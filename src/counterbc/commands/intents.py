@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import Json, explained_lines, plain_table, suggestion
-from counterbc.commands.data_command import DataCommand, Demos
+from counterbc.commands.command import COPIES, Json, explained_lines, plain_table, suggestion
+from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
 from counterbc.commands.options import Group
 
 if TYPE_CHECKING:
@@ -42,11 +42,12 @@ class IntentsCommand(DataCommand):
         from counterbc.data.merge import merge
         from counterbc.diagnosis.intents import IntentSearch, find_intents
         from counterbc.errors import OptionError
-        from counterbc.files import check_free
+        from counterbc.files import check_free, check_suffix
         from counterbc.selection.explained import explain_if_possible
 
         if self.out is not None:
             check_free(self.out)
+            check_suffix(self.out, COPIES, "copy")
         elif self.condition:
             raise OptionError("--condition changes the copy that --out names; add --out FILE")
         streams = list(self.streams(self.demos))
@@ -57,7 +58,7 @@ class IntentsCommand(DataCommand):
             search=IntentSearch(**self.given_options("search")),
         )  # fmt: skip
         explained = explain_if_possible(demos)
-        output = _tables(intents)
+        output, next_steps = _tables(intents), [self._next(intents)]
         if explained is not None:
             output = [*explained_lines(explained), *output]
         if explained is not None and not explained.tells:
@@ -66,16 +67,25 @@ class IntentsCommand(DataCommand):
             copy = intents.mark(demos)
             (intents.condition(copy) if self.condition else copy).save(self.out)
             mask = [] if self.condition or intents.groups == 1 else ["--mask", "intent_0"]
-            step = suggestion("train", self.out, *mask)
-            output.append(f"\nWritten to {self.out}. Next: {step}")
+            next_steps = [suggestion("train", self.out, *mask, *self.as_typed("env", "trusted"))]
+            output.append(f"\nWritten to {self.out}.")
             if not_read:
                 output += ["Not carried over:", *(f"  {text}" for text in not_read)]
         payload = _payload(intents) | {
             "explained": None if explained is None else explained.as_dict(),
             "out": None if self.out is None else str(self.out),
+            "next": next_steps,
             "not_carried_over": [] if self.out is None else not_read,
         }
         return payload, output
+
+    def _next(self, intents: Intents) -> str:
+        """Return the command that separates the goals, or trains where there is one."""
+        if intents.groups == 1:
+            return suggestion("train", *self.demos, *self.as_typed(*DATA_OPTIONS))
+        typed = self.as_typed(*DATA_OPTIONS, "groups", "seed", "search")
+        copy = f"{self.demos[0].stem}-goals.hdf5"
+        return suggestion("intents", *self.demos, *typed, "--condition", "--out", copy)
 
 
 def _payload(intents: Intents) -> Json:

@@ -30,8 +30,8 @@ class Report(DiagnosisCommand):
     """A page shows the actions as they were recorded."""
     demos: Demos
     """Files or folders of demonstrations; several are merged."""
-    out: Path = Path("report.html")
-    """The page to write; it must not exist yet."""
+    out: Path | None = None
+    """The page to write; by default report.html or the next free name."""
 
     @classmethod
     def option_groups(cls) -> Mapping[str, Group]:
@@ -46,11 +46,13 @@ class Report(DiagnosisCommand):
         from datetime import UTC, datetime
 
         from counterbc.data.merge import merge
-        from counterbc.files import aside, check_free, sha256
+        from counterbc.files import aside, check_free, check_suffix, next_free, sha256
         from counterbc.report import ReportOptions, find, page
         from counterbc.report.advice import Inputs
 
-        check_free(self.out)
+        out = self.out or next_free(Path("report.html"))
+        check_free(out)
+        check_suffix(out, (".html", ".htm"), "page")
         typed = self.given_options("page")
         options = ReportOptions(**typed, **self.checked_options(), force=self.force)
         datasets = [s.demonstrations() for s in self.streams(self.demos)]
@@ -61,9 +63,9 @@ class Report(DiagnosisCommand):
         inputs = Inputs(self.demos, self.formats(self.demos), typed_data, self.choice.is_all)
         hashes = {p.name: sha256(p) for p in self.demos if p.is_file()}
         text = page(findings, inputs, datetime.now(UTC), hashes).encode("utf-8", "replace")
-        with aside(self.out) as temporary:
+        with aside(out) as temporary:
             temporary.write_bytes(text)
-        payload = _payload(findings, inputs) | {"out": str(self.out), "bytes": len(text)}
+        payload = _payload(findings, inputs) | {"out": str(out), "bytes": len(text)}
         return payload, [_text(payload)]
 
 
@@ -79,15 +81,17 @@ def _stage(title: str) -> Iterator[None]:
 
 
 def _payload(findings: Findings, inputs: Inputs) -> Json:
-    from counterbc.report.advice import advice
+    from counterbc.report.advice import advice, last_commands
     from counterbc.report.words import headline
 
+    steps = advice(findings, inputs)
     scores, intents, explained = findings.meaning, findings.intents, findings.explained
     return {
         "source": findings.demos.source,
         "fingerprint": findings.inspection.fingerprint,
         "headline": headline(findings),
-        "next": [asdict(step) for step in advice(findings, inputs)],
+        "advice": [asdict(step) for step in steps],
+        "next": last_commands(steps),
         "episodes": len(findings.demos),
         "pairs": findings.demos.pairs,
         "problems": [asdict(p) for p in findings.inspection.problems],

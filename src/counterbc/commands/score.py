@@ -70,6 +70,7 @@ class ScoreCommand(DiagnosisCommand):
         order = {"worst": ranking, "best": ranking[::-1], "file": sorted(ranking)}[self.order]
         episodes = [meaning.episodes[i] for i in order[: max(self.show, 0)]]
         output = [*explained_lines(meaning.explained), *_tables(meaning, episodes)]
+        payload["next"] = [self._train_command(meaning, worst)]
         return payload, [*output, *_disguise(meaning), self._advice(meaning, worst, files)]
 
     def status(self, payload: Json) -> int:
@@ -116,7 +117,7 @@ class ScoreCommand(DiagnosisCommand):
         """Refuse what cannot be written, before the work."""
         from counterbc.diagnosis.clean import check_mask
         from counterbc.errors import OptionError
-        from counterbc.files import check_free
+        from counterbc.files import check_free, check_suffix
 
         if (self.write_mask is None) != (self.out is None):
             raise OptionError("--write-mask NAME and --out FILE only work together; give both")
@@ -126,9 +127,11 @@ class ScoreCommand(DiagnosisCommand):
             raise OptionError(
                 "weights are numbered within one dataset; give one, or merge them first"
             )
-        for path in (self.weights, self.out):
-            if path is not None:
+        suffixes = (("weights", (".parquet",)), ("out", (".hdf5", ".h5", "")))
+        for name, allowed in suffixes:
+            if (path := getattr(self, name)) is not None:
                 check_free(path)
+                check_suffix(path, allowed, "file")
         if self.write_mask is not None:
             formats = self.formats(self.demos)
             if formats != ("robomimic",):
@@ -180,13 +183,12 @@ class ScoreCommand(DiagnosisCommand):
         return "\n".join(lines)
 
     def _exclusion(self, meaning: Meaning, worst: list[int], files: Json) -> Iterator[str]:
-        """Yield what to paste to train without the worst episodes."""
+        """Yield how other trainers leave out the worst episodes."""
         if not worst:
             yield f"\n{_why_none(meaning)}; use --worst N."
             return
         names = ", ".join(meaning.demos.episodes[i].name for i in worst)
-        yield f"\nTo exclude the worst ({names}):"
-        yield f"  counterbc  {self._train_command(meaning, worst)}"
+        yield f"\nThe worst, which the next command excludes: {names}"
         if len(self.demos) == 1 and self.choice.is_all:  # otherwise the numbers are others
             yield f"  LeRobot    --dataset.exclude_episodes='{worst}'"
         if files["mask"] is not None:
@@ -198,7 +200,8 @@ class ScoreCommand(DiagnosisCommand):
     def _train_command(self, meaning: Meaning, worst: list[int]) -> str:
         """Return the command that trains without the worst episodes."""
         names = tuple(meaning.demos.episodes[i].name for i in worst)
-        typed = self.as_typed(*DATA_OPTIONS, changes={"exclude": (*self.exclude, *names)})
+        changes = {"exclude": (*self.exclude, *names)} if names else {}
+        typed = self.as_typed(*DATA_OPTIONS, "settings", "device", changes=changes)
         return suggestion("train", *self.demos, *typed)
 
     def _mask_command(self, meaning: Meaning) -> str:

@@ -49,5 +49,5 @@ class SelectionCommand(MethodCommand):
             payload["plot"] = str(self.plot)
             output.append(f"Picture: {self.plot}")
         typed = self.as_typed(*_REPEATED, changes=self.chosen_options(choice))
-        output.append(f"\nNext: {suggestion('train', *self.demos, *typed)}")
+        payload["next"] = [suggestion("train", *self.demos, *typed)]
         return payload, output

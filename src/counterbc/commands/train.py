@@ -18,14 +18,18 @@ if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
 
 
+_FILES = (".onnx", ".hdf5", ".h5", ".npz", ".csv", ".pt", ".pth", ".safetensors", ".json", ".zip")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Train(MethodCommand):
     """Train policies from demonstrations, all seeds at once."""
 
     seeds: int | None = None
     """Number of policies to train, with seeds 0, 1, …; by default 1."""
-    out: Path = Path("run")
-    """The folder to write."""
+    out: Path | None = None
+    """The folder to write; by default run or the next free name, such as run-2. With --resume the
+    last of these."""
     resume: bool = False
     """Resume a training that was interrupted; repeat its options."""
     start: Path | None = None
@@ -49,19 +53,17 @@ class Train(MethodCommand):
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.policies import Policies
-        from counterbc.files import check_free
         from counterbc.trainer import train
 
-        if not self.resume:
-            check_free(self.out)
+        out = self._folder()
         settings = self.checked_settings()
         start = None if self.start is None else Policies.load(self.start)
         demos = self._demonstrations()
         policies = train(
             demos, self.method, seeds=self.seeds, preset=self.preset, device=self.device,
-            out=self.out, resume=self.resume, start=start, **settings,
+            out=out, resume=self.resume, start=start, **settings,
         )  # fmt: skip
-        payload: Json = {"folder": str(self.out), **policies.config}
+        payload: Json = {"folder": str(out), **policies.config}
         payload["diverged"] = policies.names(policies.diverged)
         payload["final_loss"] = _final(policies, "loss")
         output: list[RenderableType] = [repr(policies)]
@@ -78,21 +80,47 @@ class Train(MethodCommand):
             payload["held_out_error"] = _final(policies, "held_out")
             title = f"{policies.method} on {demos.source or 'demonstrations'}"
             assert policies.curve is not None
-            files = loss_figure(policies.curve, title, self.out, "loss")
+            files = loss_figure(policies.curve, title, out, "loss")
             output.append(f"  loss     {files[0]}")
-        step = suggestion("evaluate", self.out)
-        if demos.env is None:
-            step = suggestion("export", self.out, self.out.with_suffix(".onnx"))
-            step += f"\nIn an environment of yours: {suggestion('evaluate', self.out)} --env NAME"
-        if policies.diverged.all():
-            step = suggestion("inspect", *self.demos, *self.as_typed(*DATA_OPTIONS))
-            step += "; every member diverged"
-        output.append(f"\nWritten to {self.out}. Next: {step}")
-        return payload, output
+        output.append(f"\nWritten to {out}.")
+        notes, step = self._next(policies, demos.env, out)
+        payload["next"] = [step]
+        return payload, [*output, *notes]
 
     def status(self, payload: Json) -> int:
         """Return 1 if every member diverged: the run is written, but no policy can act."""
         return int(len(payload["diverged"]) == len(payload["members"]))
+
+    def _folder(self) -> Path:
+        """Return the folder to write; refuse one that is taken, or that is named like a file."""
+        from counterbc.errors import OptionError
+        from counterbc.files import check_free, last_used, next_free
+
+        usual = Path("run")
+        out = self.out or (last_used(usual) if self.resume else next_free(usual))
+        if not self.resume:
+            check_free(out)
+        if out.suffix.lower() in _FILES:
+            raise OptionError(
+                f"{out} is named like a file, but a run is a folder; use --out {out.stem}, and "
+                "later counterbc export for a file"
+            )
+        return out
+
+    def _next(self, policies: Policies, env: str | None, out: Path) -> tuple[list[str], str]:
+        """Return notes, and the command to paste next: it tests policies where that is possible."""
+        from counterbc.envs import reason_not_made
+
+        if policies.diverged.all():
+            step = suggestion("inspect", *self.demos, *self.as_typed(*DATA_OPTIONS))
+            return ["Every member diverged; look at the data."], step
+        export = suggestion("export", out)
+        if env is None:
+            return ["To see them act, name an environment with --env."], export
+        problem = reason_not_made(env, is_typed=self.env is not None)
+        if problem:
+            return [f"They cannot be tested here: {problem}."], export
+        return [], suggestion("evaluate", out, *self.as_typed("env"))
 
     def _demonstrations(self) -> Demonstrations:
         """Return the pairs to learn from."""

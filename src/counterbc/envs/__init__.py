@@ -10,6 +10,7 @@ from counterbc.envs.registry import (
     find_world,
     make,
     make_vec,
+    reason_not_made,
     recorded_env,
     register,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "find_world",
     "make",
     "make_vec",
+    "reason_not_made",
     "recorded_env",
     "register",
 ]

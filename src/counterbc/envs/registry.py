@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from counterbc.errors import CounterBCError, FormatError, OptionError, unknown
+from counterbc.files import reason
 
 if TYPE_CHECKING:
     from gymnasium import Env
@@ -234,6 +235,22 @@ def recorded_env(name: object, source: str) -> str | None:
             "import; if you trust that module, name the environment yourself with --env"
         )
     return name
+
+
+def reason_not_made(env: str, *, is_typed: bool) -> str:
+    """Return why an environment cannot be made on this machine; empty where it can.
+
+    `is_typed` says whether a person named it; a file may not choose a module to import.
+    """
+    try:
+        if not is_typed:
+            recorded_env(env, "the dataset")
+        make(env).close()
+    except CounterBCError as error:
+        return str(error)
+    except Exception as error:  # of somebody else's constructor
+        return f"{env} fails with {type(error).__name__}: {reason(error)}"
+    return ""
 
 
 @contextmanager

@@ -156,6 +156,10 @@ class Stream:
         check_actions_are(declared)
         return replace(self, header=replace(self.header, actions_are=declared))
 
+    def declare_env(self, env: str) -> Stream:
+        """Return this stream with the environment that a person names, whatever its file does."""
+        return replace(self, header=replace(self.header, env_args={"env_name": env}))
+
     def declare_bounds(self, low: Sequence[float], high: Sequence[float]) -> Stream:
         """Return this stream with bounds of its actions: one for all dimensions, or one each."""
         begin: list[RawEpisode] = []

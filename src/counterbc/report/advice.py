@@ -60,6 +60,15 @@ def advice(findings: Findings, inputs: Inputs) -> list[Step]:
     ]
 
 
+def last_commands(steps: list[Step]) -> list[str]:
+    """Return the command to run after having read the page: one that trains, if any.
+
+    Only the first command of a step runs by itself; the others need what it writes.
+    """
+    commands = [step.commands[0] for step in steps if step.commands]
+    return ([c for c in commands if c.startswith("counterbc train ")] or commands)[:1]
+
+
 def _goals(findings: Findings) -> int:
     return 1 if findings.intents is None else findings.intents.groups
 
@@ -93,15 +102,16 @@ def _explain_more(findings: Findings, inputs: Inputs) -> Iterator[Step]:
 def _separate_goals(findings: Findings, inputs: Inputs) -> Iterator[Step]:
     if _goals(findings) < 2:
         return
+    copy = f"{inputs.paths[0].stem}-goals.hdf5"
     yield Step(
         "Keep the goals apart",
         f"One policy would average {_goals(findings)} goals. This writes a copy in which each "
         "observation also holds the goal of its episode, and trains on it. Scores are more precise "
         "if the goals are known, so make a report of the copy.",
         (
-            inputs.command("intents", "--condition", "--out", "goals.hdf5"),
-            "counterbc train goals.hdf5 --seeds 10 --out run-goals",
-            "counterbc report goals.hdf5 --out report-goals.html",
+            inputs.command("intents", "--condition", "--out", copy),
+            shlex.join(["counterbc", "train", copy, "--seeds", "10"]),
+            shlex.join(["counterbc", "report", copy]),
         ),
     )
 
@@ -117,12 +127,12 @@ def _exclude_outliers(findings: Findings, inputs: Inputs) -> Iterator[Step]:
             inputs.command("score", *_score_options(findings), "--worst", str(len(outliers)),
                            "--write-mask", "good", "--out", copy)
         )  # fmt: skip
-        commands.append(f"counterbc train {shlex.quote(copy)} --mask good --out run-good")
+        commands.append(shlex.join(["counterbc", "train", copy, "--mask", "good"]))
         commands.append('# robomimic: config.train.hdf5_filter_key = "good"')
     else:
         names = [findings.demos.episodes[i].name for i in outliers]
         words = [word for name in names for word in ("--exclude", name)]
-        commands.append(inputs.command("train", *words, "--out", "run-good"))
+        commands.append(inputs.command("train", *words))
     commands += _lerobot(findings, inputs)
     differ = "episode differs" if len(outliers) == 1 else "episodes differ"
     yield Step(
@@ -169,7 +179,7 @@ def _train(findings: Findings, inputs: Inputs) -> Iterator[Step]:
     if findings.radius is None or findings.is_radius_a_guess:
         return
     policy = () if findings.several_modes is None else ("--policy", "mixture")
-    run = (*policy, "--seeds", "10", "--out", "run")
+    run = (*policy, "--seeds", "10")
     if set(findings.radius) == {0.0}:
         yield Step(
             "Train",
@@ -194,7 +204,7 @@ def _clean(findings: Findings, inputs: Inputs) -> Iterator[Step]:
         "Or use another trainer",
         "This writes a copy in which every action is the one that was meant, within Δ of the "
         "demonstrated action if that was feasible.",
-        (inputs.command("clean", *_score_options(findings), "--out", inputs.beside("meant")),),
+        (inputs.command("clean", *_score_options(findings)),),
     )
 
 
