@@ -21,12 +21,15 @@ from counterbc.selection.clusters import Estimate, cluster_mean, episode_cluster
 from counterbc.selection.folds import Folds, some_episodes, split_folds
 from counterbc.selection.kernel_regression import KernelRegression
 from counterbc.selection.lag_grid import coarse_lags, finer_lags
-from counterbc.selection.readings import readings
+from counterbc.selection.learned_features import FeatureRegression
+from counterbc.selection.readings import NOISE_VARIANCES, readings
 
 OWN_PAST = 2
 """Past actions of the demonstrator that the second criterion reads."""
 OWN_PAST_PAIRS = 600
 """Pairs at most that the second criterion uses."""
+FEATURE_GAIN = 0.9
+"""Learned features are used where their error is below this share of the error without them."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ def lag_errors(
 ) -> LagErrors:
     """Return the errors of each lag, for models that read `history` observations.
 
-    All lags share one kernel: the one with the least error at its best lag. Where there are many
+    All lags share one model: the one with the least error at its best lag. Where there are many
     lags, evenly spaced ones come first; then those around the best, around 0, and around the
     smallest and the largest that are as good as the best. `lags` are tried instead if given.
     `on_lag` is called with the error of each lag.
@@ -179,7 +182,9 @@ class LagModels:
             lags=(), action=action, predicted=np.empty(0), by_step=(off**2).sum(-1),
             step=step, own_past=None, cluster=episode_clusters(demos, max(2 * longest, 10)),
         )  # fmt: skip
-        self.regressions = [KernelRegression(x, device) for x in readings(_window(demos, history))]
+        read = readings(_window(demos, history))
+        self.regressions = [KernelRegression(x, device) for x in read]
+        self.features = FeatureRegression(read[-1], device)
         self.predicted: dict[int, Array] = {}
 
     def errors(self, lags: Sequence[int]) -> LagErrors:
@@ -191,17 +196,26 @@ class LagModels:
         return self._best(tuple(sorted(self.predicted)))
 
     def predict(self, lag: int | Array) -> Array:
-        """Return what each kernel predicts at each state, by lag or by lags of pairs: (M, n, A)."""
+        """Return what each model predicts at each state, by lag or by lags of pairs: (M, n, A)."""
         action, step = self.base.action, self.base.step
         target = np.minimum(np.arange(len(action)) + lag, len(action) - 1)
-        is_known = step[target] == step + lag
-        rows = [r.predict(action[target], self.folds, is_known) for r in self.regressions]
-        return np.concatenate(rows)
+        given = (action[target], self.folds, step[target] == step + lag)
+        return np.concatenate([r.predict(*given) for r in (*self.regressions, self.features)])
+
+    def best(self, errors: Sequence[float]) -> int:
+        """Return the number of the model with the least error.
+
+        It learned features only if that makes the error considerably smaller; elsewhere they would
+        only add chance to the choice of a lag.
+        """
+        count = len(errors) - len(NOISE_VARIANCES)  # the last ones learn features
+        plain, features = int(np.argmin(errors[:count])), count + int(np.argmin(errors[count:]))
+        return features if errors[features] < FEATURE_GAIN * errors[plain] else plain
 
     def _best(self, lags: tuple[int, ...]) -> LagErrors:
         predicted = np.stack([self.predicted[k] for k in lags], axis=1)  # (M, G, n, A)
         models = [replace(self.base, lags=lags, predicted=p) for p in predicted]
-        return min(models, key=lambda model: float(model.squares.mean(1).min()))
+        return models[self.best([float(m.squares.mean(1).min()) for m in models])]
 
 
 def lag_folds(demos: Demonstrations, search: LagSearch, longest: int) -> Folds:

@@ -103,8 +103,7 @@ class _Alternation:
     def squares(self, lags: Array) -> tuple[Array, Array]:
         """Return the squared errors with these lags, (n,), and with each lag, (K + 1, n).
 
-        The model learned with the lags of all operators; its kernel is the one with the least
-        error.
+        The model learned with the lags of all operators; it is the one with the least error.
         """
         of_pair, models = lags[self.operator], self.models
         tables = [
@@ -112,5 +111,5 @@ class _Alternation:
             for p in models.predict(of_pair)
         ]
         rows = [table[of_pair, np.arange(len(of_pair))] for table in tables]
-        best = int(np.argmin([row.mean() for row in rows]))
+        best = models.best([float(row.mean()) for row in rows])
         return rows[best], tables[best]

@@ -12,7 +12,8 @@ LENGTH_SCALES = (0.5, 1.0)
 """Length scales that are tried, for inputs of variance 1 in each dimension."""
 NOISE_VARIANCES = (0.01, 0.1, 0.4)
 """Variances λ of the noise that are tried, relative to the kernel's."""
-_LINEAR = 0.1  # weight of the linear part, which reaches beyond the inputs
+LINEAR_WEIGHT = 0.1
+"""Weight of the linear part of kernels, which reaches beyond the inputs."""
 _COMPONENTS = 32  # principal components that are read of images
 _LEAST_VARIANCE = 1e-6  # of a direction that is read, relative to the largest
 
@@ -59,7 +60,7 @@ def kernel_matrices(inputs: Array) -> Array:
     x = inputs.astype(np.float64)
     norm, product = (x**2).sum(1), x @ x.T
     square = np.maximum(norm[:, None] + norm - 2 * product, 0) / x.shape[1]
-    linear = 1 + _LINEAR / x.shape[1] * product
+    linear = 1 + LINEAR_WEIGHT / x.shape[1] * product
     return np.stack([np.exp(-square / (2 * h**2)) + linear for h in LENGTH_SCALES])
 
 
