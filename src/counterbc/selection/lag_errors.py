@@ -183,8 +183,9 @@ class LagModels:
             step=step, own_past=None, cluster=episode_clusters(demos, max(2 * longest, 10)),
         )  # fmt: skip
         read = readings(_window(demos, history))
-        self.regressions = [KernelRegression(x, device) for x in read]
-        self.features = FeatureRegression(read[-1], device)
+        self.regressions: list[KernelRegression | FeatureRegression] = [
+            *(KernelRegression(x, device) for x in read), FeatureRegression(read[-1], device)
+        ]  # fmt: skip
         self.predicted: dict[int, Array] = {}
 
     def errors(self, lags: Sequence[int]) -> LagErrors:
@@ -200,7 +201,7 @@ class LagModels:
         action, step = self.base.action, self.base.step
         target = np.minimum(np.arange(len(action)) + lag, len(action) - 1)
         given = (action[target], self.folds, step[target] == step + lag)
-        return np.concatenate([r.predict(*given) for r in (*self.regressions, self.features)])
+        return np.concatenate([r.predict(*given) for r in self.regressions])
 
     def best(self, errors: Sequence[float]) -> int:
         """Return the number of the model with the least error.

@@ -98,4 +98,5 @@ def _stretch(gradient: Tensor) -> Tensor:
     value, direction = torch.linalg.eigh(outer)
     value = value.clamp_min(0)
     value = value / value.mean(-1, keepdim=True).clamp_min(1e-30) + _FLOOR
-    return direction * value.sqrt()[:, None] @ direction.mT
+    stretched: Tensor = direction * value.sqrt()[:, None] @ direction.mT
+    return stretched
