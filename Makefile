@@ -127,13 +127,13 @@ can: venv system
 	  > can-scores.json && mv can-scores.json reproduction/results/can-scores/numbers.json
 	@$(REPRODUCE) docs can scores
 
-# System libraries that the simulators draw with. Where apt-get cannot be used the rest still works.
-SYSTEM := libosmesa6 libgl1 libglib2.0-0
+# System libraries that the simulators draw with, and the browser that tests the studio. Where apt-get cannot be used the rest still works.
+SYSTEM := libosmesa6 libgl1 libglib2.0-0 chromium
 system:
 	@dpkg -s $(SYSTEM) >/dev/null 2>&1 \
 	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(SYSTEM); } \
 	    >/dev/null 2>&1 \
-	  || echo "Could not install $(SYSTEM) with apt-get: tests that draw some worlds may be skipped."
+	  || echo "Could not install $(SYSTEM) with apt-get: tests that draw some worlds, and those in a browser, may be skipped."
 
 # Three stages, each on top of the one before: what the demo needs, the tools and the light
 # worlds that the tests need, and everything.

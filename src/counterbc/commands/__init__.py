@@ -15,6 +15,7 @@ from counterbc.commands.radius import Radius
 from counterbc.commands.report import Report
 from counterbc.commands.reproduce import Reproduce
 from counterbc.commands.score import ScoreCommand
+from counterbc.commands.studio import Studio
 from counterbc.commands.study import StudyCommand
 from counterbc.commands.train import Train
 from counterbc.commands.tune import Tune
@@ -35,6 +36,7 @@ COMMANDS: dict[str, type[Command]] = {
     "clean": Clean,
     "intents": IntentsCommand,
     "report": Report,
+    "studio": Studio,
     "study": StudyCommand,
     "reproduce": Reproduce,
 }

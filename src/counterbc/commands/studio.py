@@ -1,0 +1,59 @@
+"""counterbc studio"""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from tyro.conf import Positional, UseAppendAction
+
+from counterbc.commands.command import Command, Json
+from counterbc.printing import sentence
+
+if TYPE_CHECKING:
+    from counterbc.studio.access import Access
+
+
+@dataclass(frozen=True)
+class Studio(Command):
+    """Open a web page on which people demonstrate, see what they meant, and watch policies."""
+
+    study: Positional[Path] = Path("study")
+    """The folder of the study; it is created if it does not exist."""
+    data: UseAppendAction[tuple[Path, ...]] = ()
+    """A dataset outside the study to look at; repeat it for several."""
+    run_folder: UseAppendAction[tuple[Path, ...]] = ()
+    """A trained run outside the study to watch; repeat it for several."""
+    consent: Path | None = None
+    """A text file that people agree to before they record, in place of the study's consent.txt."""
+    host: str = "127.0.0.1"
+    """The address to listen on. With an address of a network, others on it can connect."""
+    port: int = 0
+    """The port to listen on; 0 takes any that is free."""
+    browser: bool = True
+    """Open the page in the default browser."""
+
+    def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.studio.serve import StudioOptions, run_studio
+
+        options = StudioOptions(
+            study=self.study, datasets=self.data, runs=self.run_folder, consent=self.consent,
+            host=self.host, port=self.port,
+        )  # fmt: skip
+        run_studio(options, self._announce)
+        return {"study": str(self.study)}, [f"The study is in {self.study}."]
+
+    def _announce(self, access: Access, sessions: list[str]) -> None:
+        """Print the address, what it exposes, and what was recovered from a crash."""
+        for name in sessions:
+            print(sentence(f"Recovered {name} from its journal."), file=sys.stderr)
+        if (warning := access.exposure()) is not None:
+            print(sentence(f"warning: {warning}"), file=sys.stderr)
+        print(f"The studio is at {access.url}", file=sys.stderr)
+        print("Stop it with Ctrl-C.", file=sys.stderr, flush=True)
+        if self.browser:
+            webbrowser.open(access.url)

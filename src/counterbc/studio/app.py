@@ -1,0 +1,96 @@
+"""The web application: the page, the exchange of the token, and the websocket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, WebSocket
+from fastapi.responses import FileResponse, PlainTextResponse, Response
+
+from counterbc.data.version import __version__
+from counterbc.studio.access import Access, App, Guarded
+from counterbc.studio.collect_room import CollectRoom, list_worlds
+from counterbc.studio.connection import Connections
+from counterbc.studio.control_loop import Clock, WallClock
+from counterbc.studio.datasets import SUFFIXES
+from counterbc.studio.limits import LARGEST_BODY
+from counterbc.studio.person import People, Person
+from counterbc.studio.protocol import PROTOCOLS
+from counterbc.studio.study_folder import StudyFolder
+
+STATIC = Path(__file__).with_name("static")
+_TYPES = {".svg": "image/svg+xml", ".js": "text/javascript", ".css": "text/css"}
+
+
+def make_app(
+    study: StudyFolder, access: Access, make_clock: Callable[[], Clock] = WallClock
+) -> App:
+    """Return the application of a study, behind its guard."""
+
+    def make_rooms(person: Person) -> dict[str, Any]:
+        return {"collect": CollectRoom(study, person, make_clock)}
+
+    people = People(make_rooms)
+    facts = {
+        "version": __version__,
+        "study": study.path.name,
+        "consent": study.consent(),
+        "worlds": list_worlds(),
+        "protocols": PROTOCOLS,
+        "formats": tuple(SUFFIXES),
+    }
+    connections = Connections(people, facts)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        people.close()
+
+    app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.get("/")
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", media_type="text/html")
+
+    @app.get("/static/{name}")
+    async def static(name: str) -> Response:
+        return _static(name)
+
+    @app.post("/login")
+    async def login(request: Request) -> Response:
+        return await _login(request, access)
+
+    @app.websocket("/socket")
+    async def socket(websocket: WebSocket) -> None:
+        await connections.serve(websocket)
+
+    return Guarded(app, access)
+
+
+def _static(name: str) -> Response:
+    """Return one of the page's own files; there are no folders."""
+    path = STATIC / name
+    if name not in {p.name for p in STATIC.iterdir()} or path.suffix not in _TYPES:
+        return PlainTextResponse("there is no such file", 404)
+    return FileResponse(path, media_type=_TYPES[path.suffix])
+
+
+async def _login(request: Request, access: Access) -> Response:
+    """Exchange the token of the printed address for a cookie."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_BODY:
+            return PlainTextResponse("the request is too long", 413)
+    try:
+        token = json.loads(body)["token"]
+    except (ValueError, KeyError, TypeError):
+        return PlainTextResponse("the request has no token", 400)
+    if not isinstance(token, str) or not access.has_token(token):
+        text = "this token is not valid; open the address that `counterbc studio` printed"
+        return PlainTextResponse(text, 403)
+    return Response(status_code=204, headers={"set-cookie": access.set_cookie()})

@@ -1,0 +1,141 @@
+"""One websocket of a page: messages in, replies out, and an end to nonsense."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from counterbc.errors import CounterBCError, OptionError
+from counterbc.files import reason
+from counterbc.studio.limits import BURST, CONNECTIONS, FAULTS, MESSAGES_PER_SECOND, Bucket
+from counterbc.studio.messages import Message, decode, read_text
+from counterbc.studio.outbox import Outbox
+from counterbc.studio.person import People, Person
+
+_HELLO = 10.0  # seconds in which a page must introduce itself
+POLICY, TRY_LATER = 1008, 1013  # codes with which a socket is closed
+
+
+class Connections:
+    """The sockets of all pages."""
+
+    def __init__(self, people: People, facts: dict[str, Any]) -> None:
+        self.people, self.facts, self.count = people, facts, 0
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Serve one page until it is gone."""
+        await socket.accept()
+        if self.count >= CONNECTIONS:
+            text = f"{CONNECTIONS} pages are open already; close one that is not needed"
+            await socket.close(TRY_LATER, text)
+            return
+        self.count += 1
+        try:
+            await _Connection(socket, self).run()
+        finally:
+            self.count -= 1
+
+
+class _Connection:
+    def __init__(self, socket: WebSocket, shared: Connections) -> None:
+        self.socket, self.shared = socket, shared
+        self.outbox = Outbox(asyncio.get_running_loop())
+        self.bucket = Bucket(MESSAGES_PER_SECOND, BURST)
+        self.faults = 0
+
+    async def run(self) -> None:
+        """Receive and send until either end is over."""
+        try:
+            person = await asyncio.wait_for(self._meet(), _HELLO)
+        except (TimeoutError, WebSocketDisconnect):
+            return
+        except CounterBCError as error:
+            await self.socket.close(TRY_LATER, reason(error))
+            return
+        person.attach(self.outbox)
+        tasks = [
+            asyncio.create_task(self.outbox.run(self.socket)),
+            asyncio.create_task(self._receive(person)),
+        ]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.to_thread(person.detach, self.outbox)
+            await _close(self.socket, 1000, "")
+
+    async def _meet(self) -> Person:
+        """Wait for the page's hello, and answer with the facts that it needs."""
+        message = decode(await self._text())
+        if message["type"] != "hello":
+            raise OptionError("a page must say hello first; reload it")
+        person = await asyncio.to_thread(
+            self.shared.people.welcome, read_text(message, "person", 64)
+        )
+        self.outbox.post({"type": "welcome", "person": person.id, **self.shared.facts})
+        return person
+
+    async def _text(self) -> str:
+        message = await self.socket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message.get("code", 1006))
+        text = message.get("text")
+        if text is None:
+            raise OptionError("pages send text, not bytes; reload the page")
+        return str(text)
+
+    async def _receive(self, person: Person) -> None:
+        while True:
+            request: Message = {}
+            try:
+                if not self.bucket.take():
+                    await _close(self.socket, POLICY, "too many messages; reload the page")
+                    return
+                request = decode(await self._text())
+                await self._answer(person, request)
+            except WebSocketDisconnect:
+                return
+            except CounterBCError as error:
+                text = str(error)
+                if "id" in request:
+                    self.outbox.post({"type": "refused", "id": request["id"], "text": text})
+                    continue
+                self.faults += 1
+                self.outbox.post({"type": "problem", "text": text})
+                if self.faults > FAULTS:
+                    await _close(self.socket, POLICY, "too many messages without sense")
+                    return
+
+    async def _answer(self, person: Person, request: Message) -> None:
+        kind = request["type"]
+        if kind == "ping":
+            now = time.perf_counter() * 1000
+            self.outbox.post({"type": "pong", "sent": request.get("sent"), "now": now})
+            return
+        room = person.rooms.get(kind.partition(".")[0])
+        if kind.endswith(".input") and room is not None:
+            room.give(request)
+            return
+        handler = None if room is None else room.handlers.get(kind)
+        if handler is None:
+            raise OptionError(f"{kind!r:.60} is not a message of this studio; reload the page")
+        try:
+            reply = await asyncio.to_thread(handler, request)
+        except CounterBCError:
+            raise
+        except Exception as error:  # a page must not be able to bring the server down
+            raise OptionError(f"that failed ({type(error).__name__}: {reason(error)})") from error
+        self.outbox.post({"type": "reply", "id": request.get("id"), **(reply or {})})
+
+
+async def _close(socket: WebSocket, code: int, text: str) -> None:
+    """Close a socket that may be closed already."""
+    try:
+        await socket.close(code, text)
+    except (RuntimeError, WebSocketDisconnect):
+        return

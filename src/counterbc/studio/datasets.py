@@ -1,0 +1,159 @@
+"""Demonstration files from journals, in the format of the session, with timing and devices.
+
+Files are written again from the journals after each episode, under a temporary name first, so that
+a file is always whole. In robomimic HDF5 the times are in the group `timing` of each demo; beside
+datasets of other formats they are in `NAME.timing.csv`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from counterbc.data.arrays import Array
+from counterbc.data.raw_episode import Header, RawEpisode
+from counterbc.files import aside, remove_leftovers
+from counterbc.formats import save
+from counterbc.formats.hdf5_output import open_to_write
+from counterbc.formats.stream import Stream
+from counterbc.studio.journal import JournalEpisode, read_session
+from counterbc.studio.study_folder import StudyFolder
+
+SUFFIXES = {"robomimic": ".hdf5", "lerobot": ".lerobot", "minari": ".minari"}
+"""The formats that a session can be written in, and how the names of its datasets end."""
+TIMES = ("time", "late", "latency")
+"""Columns of the timing: seconds since the first step, seconds that the step came late, and
+milliseconds from the newest input to the step that first acts on it (NaN if there is none)."""
+
+
+def write_dataset(study: StudyFolder, session: str) -> Path | None:
+    """Write the demonstrations of a session; return their path, or None if there are none."""
+    episodes = [e for e in read_session(study.journal(session)) if _is_kept(e)]
+    names = [study.path / f"{session}{suffix}" for suffix in SUFFIXES.values()]
+    if not episodes:
+        for path in names:
+            _remove(path)
+        return None
+    format = episodes[0].header["format"]
+    path = study.path / f"{session}{SUFFIXES[format]}"
+    remove_leftovers(path)
+    stream = Stream(header(episodes[0]), _raw_episodes(episodes))
+    if format == "robomimic":
+        with aside(path, replace=True) as temporary:
+            save(stream, temporary, format=format)
+            _add_timing(temporary, episodes)
+        return path
+    fresh = path.with_name(f".{path.name}.new")
+    _remove(fresh)
+    save(stream.demonstrations(), fresh, format=format)  # LeRobot's columns depend on all episodes
+    _remove(path)  # a folder cannot be replaced; the journal has everything meanwhile
+    fresh.rename(path)
+    _write_times(path.with_name(f"{path.name}.timing.csv"), episodes)
+    return path
+
+
+def recover(study: StudyFolder) -> list[str]:
+    """Write the datasets of sessions whose server was killed; return their names."""
+    sessions = []
+    for folder in sorted((study.path / "journal").iterdir()):
+        if not folder.is_dir():
+            continue
+        journals = [path.stat().st_mtime for path in folder.glob("*.jsonl")]
+        paths = [study.path / f"{folder.name}{suffix}" for suffix in SUFFIXES.values()]
+        written = [path.stat().st_mtime for path in paths if path.exists()]
+        is_behind = journals and (not written or max(written) < max(journals))
+        if is_behind and write_dataset(study, folder.name) is not None:
+            sessions.append(folder.name)
+    return sessions
+
+
+def header(episode: JournalEpisode) -> Header:
+    """Return the facts that all episodes of a session share."""
+    facts, rate = episode.header["dataset"], episode.header["rate"]
+    return Header(
+        action_low=np.array(facts["action_low"], np.float32),
+        action_high=np.array(facts["action_high"], np.float32),
+        action_set=facts["action_set"],
+        actions_are="taken",
+        action_names=tuple(facts["action_names"]),
+        obs_names=tuple(facts["obs_names"]),
+        rate=rate,
+        env_args=facts["env_args"],
+        source=episode.header["session"],
+    )
+
+
+def raw_episode(episode: JournalEpisode, name: str) -> RawEpisode:
+    """Return an episode as the writers of formats take it."""
+    return RawEpisode(
+        obs=episode.obs,
+        action=np.array([s["action"] for s in episode.steps], np.float32),
+        reward=np.array([s["reward"] for s in episode.steps], np.float32),
+        operator=episode.header["operator"],
+        success=episode.success,
+        name=name,
+    )
+
+
+def times(episode: JournalEpisode) -> dict[str, Array]:
+    """Return the columns of the timing: (T,) each."""
+    return {
+        key: np.array([np.nan if s[key] is None else s[key] for s in episode.steps], np.float64)
+        for key in TIMES
+    }
+
+
+def _is_kept(episode: JournalEpisode) -> bool:
+    return bool(episode.steps) and not episode.is_discarded
+
+
+def _raw_episodes(episodes: list[JournalEpisode]) -> Iterator[RawEpisode]:
+    for i, episode in enumerate(episodes):
+        yield raw_episode(episode, f"demo_{i}")
+
+
+def _add_timing(path: Path, episodes: list[JournalEpisode]) -> None:
+    with open_to_write(path) as output:
+        data: h5py.Group = output.file["data"]
+        for i, episode in enumerate(episodes):
+            demo = data[f"demo_{i}"]
+            for key, values in times(episode).items():
+                output.put(demo, f"timing/{key}", values)
+            demo.attrs["recording"] = json.dumps(_recording(episode))
+
+
+def _recording(episode: JournalEpisode) -> dict[str, Any]:
+    """Return how an episode was recorded."""
+    keys = ("session", "episode", "started", "seed", "protocol", "speed")
+    facts = {key: episode.header[key] for key in keys}
+    return facts | {"device": device(episode), "end": episode.end}
+
+
+def device(episode: JournalEpisode) -> str:
+    """Return the device that most of an episode was steered with."""
+    return str(Counter(step["device"] for step in episode.steps).most_common(1)[0][0])
+
+
+def _write_times(path: Path, episodes: list[JournalEpisode]) -> None:
+    with aside(path, replace=True) as temporary, temporary.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("episode", "device", *TIMES))
+        for i, episode in enumerate(episodes):
+            columns = times(episode)
+            for step, *row in zip(episode.steps, *(columns[k] for k in TIMES), strict=True):
+                rows.writerow((f"demo_{i}", step["device"], *row))
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

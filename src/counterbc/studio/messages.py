@@ -1,0 +1,89 @@
+"""Messages from a page: JSON objects, each checked field by field before anything uses it."""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from typing import Any
+
+from counterbc.errors import OptionError
+from counterbc.studio.limits import LONGEST_NAME
+
+Message = dict[str, Any]
+_MOST_NUMBERS = 64
+
+
+def decode(text: str | bytes) -> Message:
+    """Return the object of a message; it has a text `type`."""
+    try:
+        message = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise OptionError("a message is not JSON; reload the page") from None
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        raise OptionError("a message is not an object with a type; reload the page")
+    return message
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def read_text(message: Message, key: str, longest: int = 200) -> str:
+    """Return a text of a message."""
+    value = message.get(key)
+    if not isinstance(value, str) or len(value) > longest:
+        raise OptionError(f"{key} must be a text of at most {longest} characters; enter it again")
+    return value
+
+
+def read_name(message: Message, key: str) -> str:
+    """Return a name that a person typed: one line of visible text, whatever its alphabet."""
+    name = " ".join(read_text(message, key, 4 * LONGEST_NAME).split())
+    if any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn") for c in name):
+        raise OptionError(f"{key} has invisible characters; type it again")
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise OptionError(f"{key} has {len(name)} characters; allowed: 1 to {LONGEST_NAME}")
+    return name
+
+
+def read_number(message: Message, key: str, low: float, high: float) -> float:
+    """Return a number of a message between two bounds."""
+    value = message.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise OptionError(f"{key} must be a number; enter it again")
+    if not (math.isfinite(value) and low <= value <= high):
+        raise OptionError(f"{key} is {value:g}; allowed: {low:g} to {high:g}")
+    return float(value)
+
+
+def read_whole(message: Message, key: str, low: int, high: int) -> int:
+    """Return a whole number of a message between two bounds."""
+    value = read_number(message, key, low, high)
+    if value != int(value):
+        raise OptionError(f"{key} is {value:g}; give a whole number")
+    return int(value)
+
+
+def read_vector(message: Message, key: str, size: int) -> list[float]:
+    """Return a list of finite numbers of this size."""
+    values = message.get(key)
+    if not isinstance(values, list) or len(values) != size or size > _MOST_NUMBERS:
+        raise OptionError(f"{key} must be a list of {size} numbers; reload the page")
+    return [read_number({key: value}, key, -1e6, 1e6) for value in values]
+
+
+def read_choice(message: Message, key: str, allowed: tuple[str, ...]) -> str:
+    """Return a text of a message that is one of those allowed."""
+    value = read_text(message, key)
+    if value not in allowed:
+        raise OptionError(f"{key} is {value!r}; allowed: {', '.join(allowed)}")
+    return value
+
+
+def read_names(message: Message, key: str, most: int = 10_000) -> list[str]:
+    """Return a list of texts."""
+    values = message.get(key)
+    if not isinstance(values, list) or len(values) > most:
+        raise OptionError(f"{key} must be a list of at most {most} names; reload the page")
+    return [read_text({key: value}, key) for value in values]

@@ -1,0 +1,62 @@
+// The form before a session: world, operator, protocol and consent.
+
+import { el, select } from "./dom.js";
+
+const FORMATS = { robomimic: "robomimic HDF5", lerobot: "LeRobot", minari: "Minari" };
+const SPEEDS = [[1, "real time"], [0.5, "half speed"], [0.25, "quarter speed"]];
+
+export function setup(facts, operator, begin) {
+  const worlds = facts.worlds.map((world) => card(world));
+  const name = el("input", { type: "text", id: "operator", maxlength: "80", required: true, autocomplete: "off", value: operator });
+  const protocol = select("protocol", [["paper", "the paper's protocol"], ["free", "no limits"]], "paper", () => explain());
+  const format = select("format", facts.formats.map((key) => [key, FORMATS[key] ?? key]), "robomimic");
+  const speed = select("speed", SPEEDS.map(([value, text]) => [String(value), text]), "1");
+  const agreed = el("input", { type: "checkbox", id: "agreed", required: true });
+  const hint = el("p", { class: "hint" });
+  const explain = () => {
+    const world = facts.worlds.find((item) => item.name === form.world.value);
+    hint.textContent = protocol.value === "paper" ? describe(world) : "Practise and record for as long as you like.";
+  };
+  const form = el("form", { class: "panel", onsubmit: (event) => {
+    event.preventDefault();
+    begin({
+      world: form.world.value, operator: name.value, protocol: protocol.value,
+      format: format.value, speed: Number(speed.value), agreed: agreed.checked,
+    });
+  }, onchange: () => explain() },
+  el("h2", {}, "Record demonstrations"),
+  el("fieldset", { class: "worlds" }, el("legend", {}, "World"), worlds),
+  el("label", { for: "operator" }, "Operator"),
+  name,
+  el("p", { class: "hint" }, "Any name that tells this person's recordings from others'."),
+  el("label", { for: "protocol" }, "Protocol"),
+  protocol,
+  hint,
+  el("details", {},
+    el("summary", {}, "More options"),
+    el("label", { for: "format" }, "File format"), format,
+    el("label", { for: "speed" }, "Pace of the world"), speed),
+  el("h3", { id: "consent-title" }, "Consent"),
+  el("p", { class: "consent", tabindex: "0", role: "region", "aria-labelledby": "consent-title" }, facts.consent),
+  el("label", { class: "inline", for: "agreed" }, agreed, "I have read this and agree."),
+  el("div", { class: "row" }, el("button", { class: "main", type: "submit" }, "Begin")));
+  queueMicrotask(explain);
+  return form;
+}
+
+function card(world) {
+  const input = el("input", {
+    type: "radio", name: "world", value: world.name, disabled: Boolean(world.install),
+    checked: world.name === "intersection",
+  });
+  return el("label", {}, input, world.label,
+    el("small", {}, world.install ? "not installed:" : `${world.rate} steps per second`),
+    world.install ? el("code", {}, world.install) : null);
+}
+
+function describe(world) {
+  const { practice, episodes, pairs } = world.paper;
+  const amount = world.name === "car-racing" ? "one lap"
+    : episodes ? `${episodes} episodes` : `${pairs} steps (${Math.round(pairs / world.rate)} seconds)`;
+  return `Up to ${practice / 60} minutes of practice, then ${amount}.`;
+}

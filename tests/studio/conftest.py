@@ -1,0 +1,31 @@
+"""Studios for tests: a study folder, and real servers on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from counterbc.studio.study_folder import StudyFolder
+from tests.studio.clients import LiveServer, Lockstep
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> StudyFolder:
+    return StudyFolder.open(tmp_path / "study")
+
+
+@pytest.fixture
+def server(study: StudyFolder) -> Iterator[LiveServer]:
+    live = LiveServer(study)
+    yield live
+    live.stop()
+
+
+@pytest.fixture
+def stepped(study: StudyFolder) -> Iterator[LiveServer]:
+    """A server whose worlds step once for each input."""
+    live = LiveServer(study, Lockstep)
+    yield live
+    live.stop()

@@ -1,0 +1,114 @@
+"""Journals survive a crash up to the last whole line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from counterbc.errors import FormatError
+from counterbc.studio.journal import JournalWriter, read_journal, read_session
+from tests.full_disk import largest_file
+from tests.studio.clients import f32
+
+HEADER: dict[str, object] = {"dataset": {}, "image": None}
+
+
+def never(error: FormatError) -> None:
+    raise AssertionError(error)
+
+
+def write(folder: Path, steps: int, **header: object) -> JournalWriter:
+    writer = JournalWriter(folder, never)
+    writer.line(0, {**HEADER, **header})
+    for i in range(steps):
+        writer.line(0, {"obs": [float(np.float32(0.1 * i))], "action": [i]})
+    return writer
+
+
+def test_a_journal_reads_back_what_was_written(tmp_path: Path) -> None:
+    writer = write(tmp_path, 3)
+    writer.line(0, {"end": "over", "success": None})
+    writer.line(0, {"success": True})
+    writer.close()
+    (episode,) = read_session(tmp_path)
+    np.testing.assert_array_equal(episode.obs, f32([[0.0], [0.1], [0.2]]))
+    assert [s["action"] for s in episode.steps] == [[0], [1], [2]]
+    assert (episode.end, episode.success, episode.is_discarded) == ("over", True, False)
+
+
+def test_steps_are_in_the_file_before_the_episode_ends(tmp_path: Path) -> None:
+    writer = write(tmp_path, 5)
+    writer.flush()
+    episode = read_journal(tmp_path / "0000.jsonl")
+    assert episode is not None
+    assert (len(episode.steps), episode.end) == (5, "interrupted")
+    writer.close()
+
+
+def test_a_journal_that_was_cut_anywhere_gives_its_whole_lines(tmp_path: Path) -> None:
+    write(tmp_path, 4).close()
+    path = tmp_path / "0000.jsonl"
+    content = path.read_bytes()
+    lines = content.splitlines(keepends=True)
+    for size in range(len(content)):
+        path.write_bytes(content[:size])
+        whole = sum(size >= sum(map(len, lines[: i + 1])) for i in range(len(lines)))
+        episode = read_journal(path)
+        assert (episode is None) == (whole == 0)
+        assert episode is None or len(episode.steps) == whole - 1
+
+
+@pytest.mark.parametrize("damage", [b"\xff\xfe\n", b"[1]\n", b"{\n", b'"text"\n'])
+def test_what_follows_a_damaged_line_is_ignored(tmp_path: Path, damage: bytes) -> None:
+    write(tmp_path, 2).close()
+    path = tmp_path / "0000.jsonl"
+    path.write_bytes(path.read_bytes() + damage + b'{"action": [9], "obs": [9]}\n')
+    episode = read_journal(path)
+    assert episode is not None
+    assert len(episode.steps) == 2
+
+
+def test_a_discarded_episode_is_marked(tmp_path: Path) -> None:
+    writer = write(tmp_path, 1)
+    writer.line(0, {"discard": True})
+    writer.close()
+    assert read_session(tmp_path)[0].is_discarded
+
+
+def test_images_and_steps_are_cut_to_the_shorter(tmp_path: Path) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (3, 2, 4, 3)).astype(np.uint8)
+    writer = JournalWriter(tmp_path, never)
+    writer.line(0, {**HEADER, "image": [2, 4, 3]})
+    for image in images:
+        writer.frame(0, image)
+        writer.line(0, {"obs": None, "action": [0]})
+    writer.close()
+    frames = tmp_path / "0000.frames"
+    np.testing.assert_array_equal(read_session(tmp_path)[0].obs, images)
+    frames.write_bytes(frames.read_bytes()[:-1])
+    (episode,) = read_session(tmp_path)
+    assert len(episode.obs) == len(episode.steps) == 2
+
+
+def test_a_full_disk_is_reported_once_and_keeps_what_was_written(tmp_path: Path) -> None:
+    errors: list[FormatError] = []
+    writer = JournalWriter(tmp_path, errors.append)
+    with largest_file(2000):
+        for i in range(200):
+            writer.line(0, {"obs": [i], "action": [i]} if i else HEADER)
+        with pytest.raises(FormatError, match="could not be written"):
+            writer.flush()
+    writer.close()
+    assert len(errors) == 1
+    (episode,) = read_session(tmp_path)
+    assert [s["obs"] for s in episode.steps] == [[i + 1] for i in range(len(episode.steps))]
+    assert len(episode.steps) > 20
+
+
+def test_numbers_that_json_does_not_have_are_an_error_of_the_caller(tmp_path: Path) -> None:
+    writer = JournalWriter(tmp_path, never)
+    with pytest.raises(ValueError, match="JSON"):
+        writer.line(0, {"reward": float("nan")})
+    writer.close()

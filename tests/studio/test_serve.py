@@ -1,0 +1,168 @@
+"""The studio as a process: kills, full disks, addresses and consent texts."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from counterbc.errors import FormatError, MissingExtra, OptionError
+from counterbc.formats import load
+from counterbc.studio.limits import LARGEST_MESSAGE
+from counterbc.studio.serve import StudioOptions, run_studio
+from tests.studio.clients import Page, dataset_of, open_socket, wait_for
+from tests.studio.processes import StudioProcess
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Any]:
+    processes: list[StudioProcess] = []
+
+    def start_studio(*options: str, **limits: int) -> StudioProcess:
+        processes.append(StudioProcess(tmp_path / "study", *options, **limits))
+        return processes[-1]
+
+    yield start_studio
+    for studio in processes:
+        if studio.process.poll() is None:
+            studio.kill()
+
+
+def record_episode(page: Page) -> None:
+    """Record one whole episode of Intersection in real time."""
+    page.do("start")
+    page.give(0.5, 0.5)
+    page.wait("saved")
+
+
+@pytest.mark.slow
+def test_a_kill_in_the_middle_of_an_episode_loses_nothing(start: Any, tmp_path: Path) -> None:
+    study, studio = tmp_path / "study", start()
+    page = studio.page()
+    page.begin("intersection")
+    page.do("record")
+    record_episode(page)
+    page.do("start")
+    journal = study / "journal" / "intersection-001" / "0001.jsonl"
+    wait_for(lambda: journal.exists() and journal.read_bytes().count(b'"time"') >= 3)
+    studio.kill()
+    lines = journal.read_bytes().count(b'"time"')
+    again = start()
+    assert "Recovered intersection-001 from its journal.\n" in again.lines
+    demos = load(study / "intersection-001.hdf5")
+    assert [len(e) for e in demos.episodes] == [20, lines]
+    page = again.page(page.person)  # the page connects again, and starts anew
+    assert page.ask("collect.state")["running"] is False
+    page.begin("intersection")
+    page.do("record")
+    record_episode(page)
+    assert len(load(study / "intersection-002.hdf5").episodes) == 1
+
+
+@pytest.mark.slow
+def test_a_stop_completes_what_is_recorded(start: Any, tmp_path: Path) -> None:
+    studio = start()
+    page = studio.page()
+    page.begin("air-hockey")
+    page.do("record")
+    page.do("start")
+    while page.receive().get("step", 0) < 5:
+        pass
+    assert studio.stop() == 143
+    (episode,) = load(dataset_of(tmp_path / "study")).episodes
+    assert len(episode) >= 5
+    assert not any("Traceback" in line for line in studio.lines)
+
+
+@pytest.mark.slow
+def test_a_full_disk_stops_the_recording_and_keeps_finished_episodes(
+    start: Any, tmp_path: Path
+) -> None:
+    studio = start(largest=30_000)
+    page = studio.page()
+    page.begin("intersection")
+    page.do("record")
+    record_episode(page)
+    finished = load(dataset_of(tmp_path / "study"))
+    page.begin("air-hockey")  # its episodes have more steps than fit
+    page.do("record")
+    page.do("start")
+    assert "Recording stopped" in page.wait("problem")["text"]
+    assert page.ask("collect.state")["running"] is True
+    page.send(type="ping", sent=1)
+    page.wait("pong")
+    assert load(tmp_path / "study" / "intersection-001.hdf5").fingerprint() == (
+        finished.fingerprint()
+    )
+    assert studio.stop() == 143
+
+
+@pytest.mark.slow
+def test_a_gigabyte_of_garbage_takes_no_memory_and_the_server_stays_up(start: Any) -> None:
+    studio = start()
+    page = studio.page()
+    page.begin("intersection")
+    page.do("record")
+    before, size = largest_memory(studio.process.pid), 0
+    garbage = os.urandom(2**15).hex()[: LARGEST_MESSAGE - 1]
+    while size < 2**30:
+        garbage_socket = open_socket(studio.access)
+        with suppress(ConnectionClosed, OSError):
+            garbage_socket.send(json.dumps({"type": "hello", "person": ""}))
+            for _ in range(2**10):
+                garbage_socket.send(garbage)
+                size += len(garbage)
+        garbage_socket.close()
+    assert largest_memory(studio.process.pid) < before + 100e6
+    record_episode(page)  # who records notices nothing
+
+
+def largest_memory(process: int) -> float:
+    """Return the largest resident memory of a process so far, in bytes."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return 1024 * float(status.split("VmHWM:")[1].split()[0])
+
+
+def test_a_port_that_is_taken_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(OptionError, match=f"port {port} cannot be used"):
+            run_studio(StudioOptions(study=tmp_path / "s", port=port), lambda a, s: None)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "not a host"])
+def test_a_host_that_is_not_one_address_is_refused(tmp_path: Path, host: str) -> None:
+    with pytest.raises(OptionError, match=host.split()[0]):
+        run_studio(StudioOptions(study=tmp_path / "s", host=host), lambda a, s: None)
+
+
+@pytest.mark.slow
+def test_a_consent_text_can_be_given(start: Any, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("Ich bin einverstanden: <i>ja</i>", encoding="utf-8")
+    page = start("--consent", str(text)).page()
+    assert page.welcome["consent"] == "Ich bin einverstanden: <i>ja</i>"
+
+
+def test_a_consent_text_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    options = StudioOptions(study=tmp_path / "s", consent=tmp_path / "no.txt")
+    with pytest.raises(FormatError, match="consent"):
+        run_studio(options, lambda a, s: None)
+
+
+def test_without_its_extra_the_studio_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'counterbc\[studio\]'"):
+        run_studio(StudioOptions(study=tmp_path / "s"), lambda a, s: None)

@@ -1,0 +1,68 @@
+"""No path from a page reaches outside the study folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from counterbc.errors import FormatError, OptionError
+from counterbc.studio.study_folder import CONSENT, StudyFolder
+from tests.fixture_types import Make, Train
+
+
+def test_a_new_study_has_a_consent_text_that_can_be_edited(tmp_path: Path) -> None:
+    study = StudyFolder.open(tmp_path / "a" / "study")
+    assert study.consent() == CONSENT
+    (study.path / "consent.txt").write_text("I agree to be tested.", encoding="utf-8")
+    assert StudyFolder.open(study.path).consent() == "I agree to be tested."
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../secret", "a/../../secret", "/etc/passwd", "..", ".", "", "a//b", "a\\b", "a\0b", "./a"],
+)
+def test_paths_that_lead_outside_are_refused(study: StudyFolder, name: str) -> None:
+    with pytest.raises(OptionError, match="study folder"):
+        study.inside(name)
+
+
+def test_links_that_lead_outside_are_refused_and_not_listed(
+    study: StudyFolder, tmp_path: Path
+) -> None:
+    (tmp_path / "secret.hdf5").write_text("secret")
+    (study.path / "link.hdf5").symlink_to(tmp_path / "secret.hdf5")
+    (study.path / "folder").symlink_to(tmp_path)
+    for name in ("link.hdf5", "folder/secret.hdf5"):
+        with pytest.raises(OptionError, match="outside"):
+            study.inside(name)
+    assert study.list_datasets() == {}
+
+
+def test_a_path_in_the_study_is_found(study: StudyFolder) -> None:
+    assert study.inside("runs/bc") == study.path / "runs" / "bc"
+
+
+def test_sessions_get_names_that_no_other_has(study: StudyFolder) -> None:
+    assert study.new_session("cartpole") == "cartpole-001"
+    assert study.new_session("intersection") == "intersection-002"
+    (study.path / "air-hockey-007.hdf5").touch()
+    assert study.new_session("cartpole") == "cartpole-008"
+
+
+def test_datasets_and_runs_are_listed_by_relative_name(
+    study: StudyFolder, make_demos: Make, quick: Train, tmp_path: Path
+) -> None:
+    demos = make_demos()
+    demos.save(study.path / "a.hdf5")
+    demos.save(tmp_path / "outside.npz")
+    quick(demos, "bc").save(study.path / "runs")
+    (study.path / "notes.md").touch()
+    listed = StudyFolder.open(study.path, [tmp_path / "outside.npz"])
+    assert list(listed.list_datasets()) == ["#0 outside.npz", "a.hdf5"]
+    assert list(listed.list_runs()) == ["runs"]
+
+
+def test_what_is_named_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="does not exist"):
+        StudyFolder.open(tmp_path / "study", [tmp_path / "no.hdf5"])
