@@ -84,4 +84,4 @@ def test_choices_name_what_is_allowed() -> None:
 def test_lists_of_names_are_bounded() -> None:
     assert read_names({"x": ["a", "b"]}, "x") == ["a", "b"]
     with pytest.raises(OptionError, match="at most 2"):
-        read_names({"x": ["a"] * 3}, "x", most=2)
+        read_names({"x": ["a"] * 3}, "x", limit=2)

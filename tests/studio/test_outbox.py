@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 from counterbc.studio.frames import Frame
-from counterbc.studio.outbox import MOST, Outbox
+from counterbc.studio.outbox import QUEUE_LIMIT, Outbox
 
 
 class Collected:
@@ -46,10 +46,10 @@ def test_all_messages_are_sent_but_only_the_newest_drawing_of_a_panel() -> None:
 def test_what_waits_for_a_page_that_does_not_read_is_bounded() -> None:
     async def run() -> Collected:
         outbox, socket = Outbox(asyncio.get_running_loop()), Collected()
-        for i in range(MOST + 500):
+        for i in range(QUEUE_LIMIT + 500):
             outbox.post({"i": i})
         outbox.close()
         await outbox.run(socket)
         return socket
 
-    assert len(asyncio.run(run()).texts) == MOST
+    assert len(asyncio.run(run()).texts) == QUEUE_LIMIT

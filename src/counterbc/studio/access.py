@@ -119,7 +119,7 @@ class Access:
         )
 
 
-class Guarded:
+class GuardedApp:
     """An application behind the checks of `Access`; also adds the security headers."""
 
     def __init__(self, app: App, access: Access) -> None:

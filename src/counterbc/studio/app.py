@@ -12,7 +12,7 @@ from fastapi import FastAPI, Request, WebSocket
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 
 from counterbc.data.version import __version__
-from counterbc.studio.access import Access, App, Guarded
+from counterbc.studio.access import Access, App, GuardedApp
 from counterbc.studio.collect_room import CollectRoom, list_worlds
 from counterbc.studio.connection import Connections
 from counterbc.studio.control_loop import Clock, WallClock
@@ -68,7 +68,7 @@ def make_app(
     async def socket(websocket: WebSocket) -> None:
         await connections.serve(websocket)
 
-    return Guarded(app, access)
+    return GuardedApp(app, access)
 
 
 def _static(name: str) -> Response:

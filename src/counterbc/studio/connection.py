@@ -40,8 +40,8 @@ class Connections:
 
 
 class _Connection:
-    def __init__(self, socket: WebSocket, shared: Connections) -> None:
-        self.socket, self.shared = socket, shared
+    def __init__(self, socket: WebSocket, connections: Connections) -> None:
+        self.socket, self.connections = socket, connections
         self.outbox = Outbox(asyncio.get_running_loop())
         self.bucket = Bucket(MESSAGES_PER_SECOND, BURST)
         self.faults = 0
@@ -75,9 +75,9 @@ class _Connection:
         if message["type"] != "hello":
             raise OptionError("a page must say hello first; reload it")
         person = await asyncio.to_thread(
-            self.shared.people.welcome, read_text(message, "person", 64)
+            self.connections.people.welcome, read_text(message, "person", 64)
         )
-        self.outbox.post({"type": "welcome", "person": person.id, **self.shared.facts})
+        self.outbox.post({"type": "welcome", "person": person.id, **self.connections.facts})
         return person
 
     async def _text(self) -> str:

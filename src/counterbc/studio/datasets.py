@@ -68,8 +68,8 @@ def recover(study: StudyFolder) -> list[str]:
             continue
         journals = [path.stat().st_mtime for path in folder.glob("*.jsonl")]
         paths = [study.path / f"{folder.name}{suffix}" for suffix in SUFFIXES.values()]
-        written = [path.stat().st_mtime for path in paths if path.exists()]
-        is_behind = journals and (not written or max(written) < max(journals))
+        written_at = [path.stat().st_mtime for path in paths if path.exists()]
+        is_behind = journals and (not written_at or max(written_at) < max(journals))
         if is_behind and write_dataset(study, folder.name) is not None:
             sessions.append(folder.name)
     return sessions

@@ -73,17 +73,17 @@ def read_vector(message: Message, key: str, size: int) -> list[float]:
     return [read_number({key: value}, key, -1e6, 1e6) for value in values]
 
 
-def read_choice(message: Message, key: str, allowed: tuple[str, ...]) -> str:
+def read_choice(message: Message, key: str, choices: tuple[str, ...]) -> str:
     """Return a text of a message that is one of those allowed."""
     value = read_text(message, key)
-    if value not in allowed:
-        raise OptionError(f"{key} is {value!r}; allowed: {', '.join(allowed)}")
+    if value not in choices:
+        raise OptionError(f"{key} is {value!r}; allowed: {', '.join(choices)}")
     return value
 
 
-def read_names(message: Message, key: str, most: int = 10_000) -> list[str]:
+def read_names(message: Message, key: str, limit: int = 10_000) -> list[str]:
     """Return a list of texts."""
     values = message.get(key)
-    if not isinstance(values, list) or len(values) > most:
-        raise OptionError(f"{key} must be a list of at most {most} names; reload the page")
+    if not isinstance(values, list) or len(values) > limit:
+        raise OptionError(f"{key} must be a list of at most {limit} names; reload the page")
     return [read_text({key: value}, key) for value in values]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from counterbc.printing import without_nan
 from counterbc.studio.frames import Frame
 
-MOST = 2000
+QUEUE_LIMIT = 2000
 """Messages that may wait for a page; further ones are dropped, as it will be disconnected soon."""
 
 
@@ -37,7 +37,7 @@ class Outbox:
 
     def post(self, message: dict[str, Any]) -> None:
         """Send a message after those before it."""
-        if len(self._messages) < MOST:
+        if len(self._messages) < QUEUE_LIMIT:
             self._messages.append(message)
         self._wake()
 

@@ -31,7 +31,7 @@ _LONGEST_CONSENT = 20_000  # characters
 _SUFFIXES = (".hdf5", ".h5", ".npz", ".csv")
 _SESSION = re.compile(r"[a-z-]+-(\d{3,6})")
 _DEEPEST = 3  # folders below the study in which runs and datasets are listed
-_MOST = 500  # entries that are listed
+_ENTRY_LIMIT = 500  # entries that are listed
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class StudyFolder:
         cls, path: Path, datasets: Sequence[Path] = (), runs: Sequence[Path] = ()
     ) -> StudyFolder:
         """Create the folder unless it exists, with the consent text."""
-        for given in (*datasets, *runs):
-            if not given.exists():
-                raise FormatError(f"{given} does not exist; check the path")
+        for path_given in (*datasets, *runs):
+            if not path_given.exists():
+                raise FormatError(f"{path_given} does not exist; check the path")
         make_folder(path / "journal")
         consent = path / "consent.txt"
         if not consent.exists():
@@ -82,8 +82,12 @@ class StudyFolder:
     def new_session(self, world: str) -> str:
         """Return a name that no session has yet, and make the folder of its journal."""
         journal = self.path / "journal"
-        taken = [e.name for e in os.scandir(journal)] + [e.name for e in os.scandir(self.path)]
-        numbers = [int(m[1]) for name in taken if (m := _SESSION.match(name.partition(".")[0]))]
+        taken_names = [e.name for e in os.scandir(journal)] + [
+            e.name for e in os.scandir(self.path)
+        ]
+        numbers = [
+            int(m[1]) for name in taken_names if (m := _SESSION.match(name.partition(".")[0]))
+        ]
         number = max(numbers, default=0) + 1
         while True:
             name = f"{world}-{number:03d}"
@@ -102,13 +106,13 @@ class StudyFolder:
 
     def list_datasets(self) -> dict[str, Path]:
         """Return the datasets that can be opened, by the name that a page uses."""
-        named = {f"#{i} {path.name}": path for i, path in enumerate(self.datasets)}
-        return named | {self._name(p): p for p in self._walk() if _is_dataset(p)}
+        extra_paths = {f"#{i} {path.name}": path for i, path in enumerate(self.datasets)}
+        return extra_paths | {self._name(p): p for p in self._walk() if _is_dataset(p)}
 
     def list_runs(self) -> dict[str, Path]:
         """Return the trained runs that can be watched, by the name that a page uses."""
-        named = {f"#{i} {path.name}": path for i, path in enumerate(self.runs)}
-        return named | {self._name(p): p for p in self._walk() if _is_run(p)}
+        extra_paths = {f"#{i} {path.name}": path for i, path in enumerate(self.runs)}
+        return extra_paths | {self._name(p): p for p in self._walk() if _is_run(p)}
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self.path).as_posix()
@@ -121,7 +125,7 @@ class StudyFolder:
             names[:] = [] if depth >= _DEEPEST else sorted(n for n in names if _is_listed(n))
             for name in sorted([*names, *(f for f in files if _is_listed(f))]):
                 count += 1
-                if count > _MOST:
+                if count > _ENTRY_LIMIT:
                     return
                 path = Path(folder) / name
                 if path.resolve().is_relative_to(self.path):
