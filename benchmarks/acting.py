@@ -7,7 +7,8 @@ machine it includes the time of other processes, so the thread's CPU time is giv
 are 4 observation and 2 action dimensions and two hidden layers of 64. Flow and chunk have their
 default size, 4 layers of 512, predict 16 actions and execute one, so that every call is a decision;
 the flow takes 10 Euler steps. They are measured with a tenth of the calls. flow-cnn is the same
-flow with two frames of 96×96×3 as its observation; it acts in torch only.
+flow with two frames of 96×96×3 as its observation, and gaussian-cnn the policy that reads the last
+four frames in place of a vector.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ ACTING_METHODS = ("bc", "bc-rnn", "bcnd")
 LARGE: dict[str, dict[str, Any]] = {
     "flow": {"policy": "flow"},
     "flow-cnn": {"policy": "flow-cnn"},
+    "gaussian-cnn": {"policy": "gaussian-cnn"},
     "chunk": {"policy": "chunk"},
     "chunk of 5 modes": {"policy": "chunk", "modes": 5},
 }
@@ -62,20 +64,22 @@ def initial_policy(name: str, demos: Demonstrations) -> Policies:
     if name not in LARGE:
         return train(demos, name, steps=1, progress=False)[0]
     size: dict[str, Any] = {"hidden": (512,) * 4, "execute": 1, "angles": "none"}
+    if name == "gaussian-cnn":
+        size = {"lag": 0.0, "offsets": "none"}
     return train(demos, "bc", steps=1, progress=False, device="cpu", **size, **LARGE[name])[0]
 
 
 def by_torch(policies: Policies) -> Act:
     """Return a function that acts as evaluation does, with one member and one episode."""
     acting = Acting(policies, [0], "mean", seed=0)
-    return lambda obs: acting.actions(torch.tensor(obs)[None, None])[0, 0].numpy()
+    return lambda obs: acting.actions(policies.tensor(obs[None])[None])[0, 0].numpy()
 
 
 def by_file(policies: Policies, path: Path) -> Act:
     """Return a function that acts with onnxruntime, as in docs/export.md."""
     export(policies, path)
     file = Session(path, 1)
-    if "window" not in file.shapes and len(file.shapes["obs"]) == 2:
+    if "window" not in file.shapes and "horizon" not in file.about:
         run = file.session.run
         return lambda obs: run(None, {"obs": obs[None]})[0][0]
     if "noise" not in file.shapes:
@@ -140,13 +144,13 @@ def main() -> None:
     print(f"{'µs per action':30} {'p50':>8} {'p99':>8} {'max':>8}   own {'p50':>7} {'p99':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for name in options.policies:
-            is_image = name == "flow-cnn"
-            demos = frames(64) if is_image else vectors
+            demos = frames(64) if name.endswith("-cnn") else vectors
             policies = initial_policy(name, demos)
-            ways: dict[str, Act] = {"actor": policies.actor().act}
-            if not is_image:
-                ways["onnxruntime"] = by_file(policies, Path(folder, f"{name}.onnx"))
-                ways["torch"] = by_torch(policies)
+            ways: dict[str, Act] = {
+                "actor": policies.actor().act,
+                "onnxruntime": by_file(policies, Path(folder, f"{name}.onnx")),
+                "torch": by_torch(policies),
+            }
             calls = options.calls // 10 if name in LARGE else options.calls
             obs = demos.obs[np.arange(calls) % demos.pairs]
             result["acting, µs"][name] = {k: measure(act, obs) for k, act in ways.items()}

@@ -155,10 +155,8 @@ def acting_times(calls: int) -> dict[str, Any]:
         for name, demos in (("flow", vectors), ("flow-cnn", images)):
             policies = acting.initial_policy(name, demos)
             ways = {"numpy": policies.actor().act, "torch": acting.by_torch(policies)}
-            if name == "flow-cnn":
-                ways = {"torch": policies.actor().act}
-            elif find_spec("onnxruntime"):
-                ways["ONNX"] = acting.by_file(policies, Path(folder, "flow.onnx"))
+            if find_spec("onnxruntime"):
+                ways["ONNX"] = acting.by_file(policies, Path(folder, f"{name}.onnx"))
             obs = demos.obs[np.arange(calls) % demos.pairs]
             times[name] = {way: acting.measure(act, obs) for way, act in ways.items()}
     return times

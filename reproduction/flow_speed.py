@@ -49,19 +49,21 @@ def acting(sections: dict[str, Any]) -> str:
     ways = sections.get("acting, µs")
     if not ways:
         return NONE
-    vectors = {way: _p99(t, "own") for way, t in ways["flow"].items()}
-    images, wall = (_p99(ways["flow-cnn"]["torch"], clock) for clock in ("own", "wall"))
-    files = f", {vectors['ONNX']} in the ONNX file" if "ONNX" in vectors else ""
+    vectors, images = ({way: _p99(t) for way, t in ways[k].items()} for k in ("flow", "flow-cnn"))
     return (
         f"With 4 layers of 512 and 10 Euler steps, 99 of 100 decisions take at most "
-        f"{vectors['numpy']} of CPU time on one core in numpy{files} and {vectors['torch']} in "
-        f"torch. Flows that read images act in torch and cannot be exported: with two frames of "
-        f"96×96×3 they take {images}, and {wall} of wall time."
+        f"{vectors['numpy']} of CPU time on one core in numpy{_file(vectors)} and "
+        f"{vectors['torch']} in torch. With two frames of 96×96×3 as observation they take "
+        f"{images['numpy']} in numpy{_file(images)} and {images['torch']} in torch."
     )
 
 
-def _p99(clocks: dict[str, dict[str, float]], clock: str) -> str:
-    return f"{clocks[clock]['p99'] / 1000:.1f} ms"
+def _file(ways: dict[str, str]) -> str:
+    return f", {ways['ONNX']} in the ONNX file" if "ONNX" in ways else ""
+
+
+def _p99(clocks: dict[str, dict[str, float]]) -> str:
+    return f"{clocks['own']['p99'] / 1000:.1f} ms"
 
 
 def sections(path: Path = TIMES) -> dict[str, dict[str, str]]:

@@ -11,7 +11,7 @@ import torch
 from counterbc.acting.networks import NETWORKS, EulerSteps, ResidualModes
 from counterbc.acting.onnx_graph import Graph, GraphValue
 from counterbc.acting.ops import Numpy
-from counterbc.policies import FOR_IMAGES, POLICIES, Chunk, Flow, Policy
+from counterbc.policies import POLICIES, Chunk, Flow, Policy
 
 
 def weights_of(policy: Policy, obs_size: int, action_size: int) -> dict[str, Any]:
@@ -20,8 +20,8 @@ def weights_of(policy: Policy, obs_size: int, action_size: int) -> dict[str, Any
     return {k: v.numpy() for k, v in params.items()}
 
 
-def test_every_policy_that_reads_vectors_has_a_network() -> None:
-    assert set(NETWORKS) == set(POLICIES.values()) - set(FOR_IMAGES.values())
+def test_every_policy_has_a_network() -> None:
+    assert set(NETWORKS) == set(POLICIES.values())
 
 
 def test_the_state_is_read_once_for_all_euler_steps() -> None:

@@ -24,7 +24,7 @@ from counterbc.acting.onnx import to_onnx
 from counterbc.acting.ops import Numpy
 from counterbc.acting.parity import Session
 from counterbc.acting.policies import Policies
-from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import CounterBCError
 from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianMLP
@@ -259,7 +259,7 @@ def test_the_lines_of_the_guide_run(
     flow = quick(tiny, policy="flow", horizon=6, execute=4)
     save_onnx(flow, Path("flow.onnx"))
     guide = (Path(__file__).parents[2] / "docs" / "export.md").read_text()
-    first, second, third = re.findall(r"```python\n(.*?)```", guide, re.S)
+    first, second, third, fourth = re.findall(r"```python\n(.*?)```", guide, re.S)
     names: dict[str, Any] = {"episode": tiny.episodes[0].obs}
     exec(first, names)
     assert names["action"][0] == pytest.approx(plain.actor().act(np.zeros(3)), abs=1e-6)
@@ -275,3 +275,11 @@ def test_the_lines_of_the_guide_run(
         for action, expected in zip(names["taken"][t : t + 4], chunk, strict=False):
             assert action == pytest.approx(expected, abs=2e-6)
     assert len(names["taken"]) == 10
+    images = np.random.default_rng(0).integers(0, 256, (10, 36, 36, 3), np.uint8)
+    sees = quick(Demonstrations((Episode(images, tiny.action[:10]),)), hidden=(8,))
+    save_onnx(sees, Path("sees.onnx"))
+    names["frames"] = images
+    exec(fourth, names)
+    actor = sees.actor()
+    last = [actor.act(frame) for frame in images][-1]
+    assert names["action"][0] == pytest.approx(last, abs=1e-6)

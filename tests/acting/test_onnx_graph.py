@@ -16,6 +16,8 @@ from counterbc.acting.ops import Numpy
 
 X = np.random.default_rng(0).normal(0, 3, (5, 8)).astype(np.float32)
 WINDOW = X.reshape(5, 4, 2)
+FRAMES = X.reshape(1, 5, 4, 2)
+KERNEL = X.flatten()[:24].reshape(8, 3)
 CASES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "arithmetic": (lambda ops, x: X[0] - (x * 2 + x / 3) - x @ (X.T @ X), X),
     "activations": (lambda ops, x: ops.relu(x) + ops.tanh(x) + ops.sigmoid(x), X),
@@ -30,6 +32,9 @@ CASES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "steps": (lambda ops, x: ops.first(ops.steps(x, 4), 3), X),
     "window": (lambda ops, x: ops.flat(ops.push(x, ops.at(x, 1))), WINDOW),
     "shards": (lambda ops, x: ops.average(ops.shards_first(x), 4), WINDOW),
+    "stack": (lambda ops, x: ops.stack([x, x * 2]), X),
+    "frames": (lambda ops, x: ops.channels(x, 2, (2, 2, 1)), X),
+    "convolution": (lambda ops, x: ops.convolve(x, KERNEL, X[0, :3], 2, 1), FRAMES),
 }
 
 

@@ -49,3 +49,24 @@ def test_a_sigmoid_of_large_numbers_does_not_overflow() -> None:
 def test_rows_of_chunks_become_steps() -> None:
     x = np.arange(12.0).reshape(2, 6)
     assert OPS.steps(x, 3).tolist() == [[[0, 1], [2, 3], [4, 5]], [[6, 7], [8, 9], [10, 11]]]
+
+
+@pytest.mark.parametrize(("side", "stride"), [(3, 1), (4, 2)])
+def test_a_convolution_gives_the_numbers_of_torch(side: int, stride: int) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, 9, 8, 3)).astype(np.float32)
+    weight = rng.normal(size=(side * side * 3, 5)).astype(np.float32)
+    bias = rng.normal(size=5).astype(np.float32)
+    kernel = torch.tensor(weight).reshape(side, side, 3, 5).permute(3, 2, 0, 1)
+    images = torch.tensor(x).permute(0, 3, 1, 2)
+    expected = functional.conv2d(images, kernel, torch.tensor(bias), stride).permute(0, 2, 3, 1)
+    y = OPS.convolve(x, weight, bias, side, stride)
+    assert y == pytest.approx(expected.numpy(), rel=1e-5, abs=1e-5)
+
+
+def test_frames_become_channels_one_after_the_other() -> None:
+    x = np.arange(24, dtype=np.uint8).reshape(1, 2, 12)  # two frames of 2×3×2
+    y = OPS.channels(x, 2, (2, 3, 2))
+    assert (y.shape, y.dtype) == ((1, 2, 3, 4), np.float32)
+    assert y[0, 0, 0].tolist() == [0, 1, 12, 13]
+    assert y[0, 1, 2].tolist() == [10, 11, 22, 23]

@@ -162,8 +162,7 @@ class Actor:
         if self._acting.step:
             self._acting.episodes += 1
         self._acting.reset()
-        p = self._acting.policies
-        self._window = np.zeros((1, p.policy.history, p.scales.inputs), np.float32)
+        self._window = self._acting.window[0].cpu().numpy()  # (1, history, S), zeros
 
     def act(self, obs: NDArray[Any]) -> NDArray[np.float32]:
         """Return the action (A,) at observation (S,)."""
@@ -174,5 +173,6 @@ class Actor:
             action = self._acting.actions(policies.tensor(obs[None])[None])[0, 0]
             return np.asarray(action.cpu().numpy(), dtype=np.float32)
         with np.errstate(over="ignore", invalid="ignore"):  # inf and nan pass on, as in torch
-            actions, self._window = self._forward.step(obs[None].astype(np.float32), self._window)
+            row = obs.reshape(1, -1).astype(self._window.dtype)
+            actions, self._window = self._forward.step(row, self._window)
         return np.asarray(actions[0])

@@ -64,6 +64,7 @@ class Forward:
         self.mean, self.scale = _array(s.obs_mean), _array(s.obs_scale)  # (1, S)
         self.low, self.span = _array(s.action_low), _array(s.action_high - s.action_low)  # (1, A)
         self.ball, self.scale_actions = s.action_set == "ball", s.scale_actions
+        self.reads_images = len(policies.obs_shape) > 1
         self.target_mean, self.target_scale = _array(s.target_mean), _array(s.target_scale)
         self.standardizes = bool(self.target_mean.any() or (self.target_scale != 1).any())
         self.relative = np.array(s.relative, np.int64)  # (A,)
@@ -75,6 +76,8 @@ class Forward:
 
     def scaled(self, obs: Value) -> Value:
         """Return observations (…, S) as the network reads them, like `Scaling.obs`."""
+        if self.reads_images:
+            return obs
         scaled_obs = (obs - self.mean) / self.scale
         if not len(self.angles):
             return scaled_obs

@@ -1,8 +1,8 @@
 """The networks of policies in the operations of `ops.py`.
 
-Each class reads scaled observations, (B, S) or (B, history, S), and returns the policy's action,
-(B, D) with the D = H · A numbers of a chunk. With N networks to average, weights have a leading
-dimension of N, and results are (N, B, D).
+Each class reads scaled observations, (B, S) or (B, history, S), or frames of bytes in their place,
+and returns the policy's action, (B, D) with the D = H · A numbers of a chunk. With N networks to
+average, weights have a leading dimension of N, and results are (N, B, D).
 """
 
 from __future__ import annotations
@@ -15,8 +15,19 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from counterbc.acting.encoder import FrameEncoder
 from counterbc.acting.ops import Ops, Value, Weights
-from counterbc.policies import Chunk, Flow, GaussianGRU, GaussianMLP, Mixture, Policy
+from counterbc.policies import (
+    Chunk,
+    Flow,
+    FlowCNN,
+    GaussianCNN,
+    GaussianCNNGRU,
+    GaussianGRU,
+    GaussianMLP,
+    Mixture,
+    Policy,
+)
 from counterbc.policies.flow import waves
 from counterbc.policies.gaussian import LOG_STD_RANGE
 
@@ -48,7 +59,8 @@ class Network(ABC):
     def _linear(self, x: Value, name: str) -> Value:
         return x @ self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
 
-    def _flat(self, ops: Ops, obs: Value) -> Value:
+    def _state(self, ops: Ops, obs: Value) -> Value:
+        """Return what the first layer reads of the observations: (B, F)."""
         return obs if self.policy.history == 1 else ops.flat(obs)
 
     def _relu_layers(self, ops: Ops, x: Value, layers: int) -> Value:
@@ -84,24 +96,34 @@ class MLP(Network):
         return action
 
     def _features(self, ops: Ops, obs: Value) -> Value:
-        return self._relu_layers(ops, self._flat(ops, obs), len(self.policy.hidden))
+        return self._relu_layers(ops, self._state(ops, obs), len(self.policy.hidden))
 
 
 class GRU(MLP):
     """A GRU over the last observations, ReLU layers and a Gaussian head."""
 
     def _features(self, ops: Ops, obs: Value) -> Value:
-        units, history = self.policy.hidden[0], self.policy.history
+        units, *layers = self._hidden()
         two, three = 2 * units, 3 * units
         h: Value = np.zeros((1, units), np.float32)
+        history = self.policy.history
         for row in [ops.at(obs, t) for t in range(history)] if history > 1 else [obs]:
-            x = self._linear(row, "gru.input")  # (B, 3H)
+            x = self._linear(self._row(ops, row), "gru.input")  # (B, 3H)
             u = self._linear(h, "gru.state")
             gates = ops.sigmoid(ops.columns(x, 0, two) + ops.columns(u, 0, two))
             r, z = ops.columns(gates, 0, units), ops.columns(gates, units, two)
             n = ops.tanh(ops.columns(x, two, three) + r * ops.columns(u, two, three))
             h = n + z * (h - n)
-        return self._relu_layers(ops, h, len(self.policy.hidden) - 1)
+        return self._relu_layers(ops, h, len(layers))
+
+    def _hidden(self) -> tuple[int, ...]:
+        """Return the units of the GRU and of the layers after it."""
+        hidden: tuple[int, ...] = self.policy.hidden
+        return hidden
+
+    def _row(self, ops: Ops, obs: Value) -> Value:
+        """Return what the GRU reads of one observation: (B, F)."""
+        return obs
 
 
 class Modes(Network):
@@ -114,7 +136,7 @@ class Modes(Network):
         self._split("head", {"logits": policy.modes, "means": policy.modes * self.size})
 
     def __call__(self, ops: Ops, obs: Value, noise: Value) -> Value:
-        x = self._relu_layers(ops, self._flat(ops, obs), len(self.policy.hidden))
+        x = self._relu_layers(ops, self._state(ops, obs), len(self.policy.hidden))
         return self._bounded(ops, self._heaviest(ops, x))
 
     def _heaviest(self, ops: Ops, x: Value) -> Value:
@@ -140,7 +162,7 @@ class ResidualModes(Modes):
             super().__init__(policy, weights, action_size)
 
     def __call__(self, ops: Ops, obs: Value, noise: Value) -> Value:
-        x = self._residual_layers(ops, self._linear(self._flat(ops, obs), "layer0"))
+        x = self._residual_layers(ops, self._linear(self._state(ops, obs), "layer0"))
         return self._linear(x, "head") if self.policy.modes == 1 else self._heaviest(ops, x)
 
 
@@ -162,7 +184,7 @@ class EulerSteps(Network):
 
     def __call__(self, ops: Ops, obs: Value, noise: Value) -> Value:
         weights, euler = self.weights, self.policy.euler
-        state = self._linear(self._flat(ops, obs), "state")  # once for all steps
+        state = self._linear(self._state(ops, obs), "state")  # once for all steps
         x = noise
         for k in range(euler):
             first = state + weights[f"time{k}"]
@@ -172,7 +194,46 @@ class EulerSteps(Network):
         return x
 
 
+class CNN(MLP):
+    """The encoder of the last frames and a Gaussian head."""
+
+    def __init__(self, policy: Any, weights: Weights, action_size: int) -> None:
+        super().__init__(policy, weights, action_size)
+        self.encoder = FrameEncoder(weights, "frames", policy.image, policy.history)
+
+    def _features(self, ops: Ops, obs: Value) -> Value:
+        return self.encoder(ops, obs)
+
+
+class CNNGRU(GRU):
+    """The encoder of each frame, a GRU over the features, ReLU layers and a Gaussian head."""
+
+    def __init__(self, policy: Any, weights: Weights, action_size: int) -> None:
+        super().__init__(policy, weights, action_size)
+        self.encoder = FrameEncoder(weights, "frames", policy.image, 1)
+
+    def _hidden(self) -> tuple[int, ...]:
+        return super()._hidden()[1:]
+
+    def _row(self, ops: Ops, obs: Value) -> Value:
+        return self.encoder(ops, obs)
+
+
+class CNNEulerSteps(EulerSteps):
+    """The Euler steps of a flow that reads the features of the last frames."""
+
+    def __init__(self, policy: Any, weights: Weights, action_size: int) -> None:
+        super().__init__(policy, weights, action_size)
+        self.encoder = FrameEncoder(weights, "frames", policy.image, policy.history)
+
+    def _state(self, ops: Ops, obs: Value) -> Value:
+        return self.encoder(ops, obs)
+
+
 NETWORKS: Mapping[type[Policy], type[Network]] = MappingProxyType(
-    {GaussianMLP: MLP, GaussianGRU: GRU, Mixture: Modes, Chunk: ResidualModes, Flow: EulerSteps}
-)
+    {
+        GaussianMLP: MLP, GaussianGRU: GRU, Mixture: Modes, Chunk: ResidualModes, Flow: EulerSteps,
+        GaussianCNN: CNN, GaussianCNNGRU: CNNGRU, FlowCNN: CNNEulerSteps,
+    }
+)  # fmt: skip
 """By the exact class of the policy: a subclass may compute otherwise."""

@@ -72,8 +72,8 @@ def _check_policy(policies: Policies, act: str) -> None:
     policy, name = policies.policy, type(policies.policy).__name__
     if not fits(policy):
         raise OptionError(
-            f"a {name} cannot be exported, only policies that read vectors: "
-            f"{', '.join(kind.__name__ for kind in NETWORKS)}; act with policies[0].actor()"
+            f"a {name} cannot be exported, only {', '.join(k.__name__ for k in NETWORKS)}; "
+            "act with policies[0].actor()"
         )
     if act == "sample" and not NETWORKS[type(policy)].samples:
         raise OptionError(
@@ -117,22 +117,27 @@ def to_onnx(policies: Policies, act: Act) -> ModelProto:
     return model
 
 
-def _declare(name: str, *shape: int) -> Any:
+def _declare(name: str, *shape: int, bytes_: bool = False) -> Any:
     from onnx import TensorProto, helper
 
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
+    kind = TensorProto.UINT8 if bytes_ else TensorProto.FLOAT
+    return helper.make_tensor_value_info(name, kind, ["batch", *shape])
 
 
 def _step_interface(p: Policies, act: Act) -> tuple[list[Any], list[Any]]:
-    inputs, outputs = [_declare("obs", p.obs_size)], [_declare("action", p.action_size)]
-    if (history := p.policy.history) > 1:
-        inputs.append(_declare("window", history, p.scales.inputs))
-        outputs.append(_declare("next_window", history, p.scales.inputs))
+    is_image = len(p.obs_shape) > 1
+    inputs = [_declare("obs", *p.obs_shape, bytes_=is_image)]
+    outputs = [_declare("action", p.action_size)]
+    if p.policy.history > 1:
+        window = p.policy.history, *(p.obs_shape if is_image else (p.scales.inputs,))
+        inputs.append(_declare("window", *window, bytes_=is_image))
+        outputs.append(_declare("next_window", *window, bytes_=is_image))
     return inputs + _noise(p, act), outputs
 
 
 def _chunk_interface(p: Policies, act: Act) -> tuple[list[Any], list[Any]]:
-    inputs = [_declare("obs", p.policy.history, p.obs_size)]
+    window = p.policy.history, *p.obs_shape
+    inputs = [_declare("obs", *window, bytes_=len(p.obs_shape) > 1)]
     count = p.policy.horizon if p.policy.average_chunks else p.policy.execute
     return inputs + _noise(p, act), [_declare("actions", count, p.action_size)]
 
@@ -174,6 +179,8 @@ def metadata(policies: Policies, act: Act) -> dict[str, str]:
         facts |= _chunk_facts(p, act)
     elif p.policy.history > 1:
         facts["window"] = "zeros when an episode starts, then next_window of the step before"
+    if len(p.obs_shape) > 1:
+        facts["pixels"] = "bytes, 0 to 255: height, width, channels"
     if act == "sample" and p.policy.has_density:
         facts["noise"] = "independent standard normal numbers, new at every step"
     names = facts["obs_names"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,28 @@ class Graph:
 
     def first(self, x: Value, count: int) -> Value:
         return self.node("Slice", x, _ints(0), _ints(count), _ints(1))
+
+    def channels(self, x: Value, frames: int, image: tuple[int, int, int]) -> Value:
+        from onnx import TensorProto
+
+        height, width, channels = image
+        x = self.node(
+            "Cast", self.node("Reshape", x, _ints(0, frames, *image)), to=TensorProto.FLOAT
+        )
+        x = self.node("Transpose", x, perm=[0, 2, 3, 1, 4])
+        return self.node("Reshape", x, _ints(0, height, width, frames * channels))
+
+    def convolve(
+        self, x: Value, weight: NDArray[np.float32], bias: Value, side: int, stride: int
+    ) -> Value:
+        kernel = weight.reshape(side, side, -1, weight.shape[1]).transpose(3, 2, 0, 1)
+        x = self.node("Transpose", x, perm=[0, 3, 1, 2])
+        x = self.node("Conv", x, np.ascontiguousarray(kernel), bias, strides=[stride, stride])
+        return self.node("Transpose", x, perm=[0, 2, 3, 1])
+
+    def stack(self, values: Sequence[Value]) -> Value:
+        rows = [self.node("Unsqueeze", value, _ints(0)) for value in values]
+        return self.node("Concat", *rows, axis=0)
 
 
 def _ints(*numbers: int) -> NDArray[np.int64]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 from scipy.special import erf
 
@@ -68,6 +70,20 @@ class Ops(Protocol):
 
     def first(self, x: Value, count: int) -> Value:
         """Return x[:, :count]."""
+
+    def channels(self, x: Value, frames: int, image: tuple[int, int, int]) -> Value:
+        """Return frames of bytes (B, frames, …) as channels of floats: (B, H, W, frames · C)."""
+
+    def convolve(
+        self, x: Value, weight: NDArray[np.float32], bias: Value, side: int, stride: int
+    ) -> Value:
+        """Multiply the patches of images (B, H, W, C) by a matrix (side · side · C, O).
+
+        Returns (B, h, w, O).
+        """
+
+    def stack(self, values: Sequence[Value]) -> Value:
+        """Return values of the same shape as one with a new first dimension."""
 
 
 class Numpy:
@@ -142,3 +158,24 @@ class Numpy:
 
     def first(self, x: Value, count: int) -> Value:
         return x[:, :count]
+
+    def channels(self, x: Value, frames: int, image: tuple[int, int, int]) -> Value:
+        height, width, channels = image
+        x = x.reshape(len(x), frames, *image).astype(np.float32)
+        return x.transpose(0, 2, 3, 1, 4).reshape(len(x), height, width, frames * channels)
+
+    def convolve(
+        self, x: Value, weight: NDArray[np.float32], bias: Value, side: int, stride: int
+    ) -> Value:
+        (batch, *sizes, channels), (image, line, pixel, number) = x.shape, x.strides
+        height, width = ((n - side) // stride + 1 for n in sizes)
+        patches = as_strided(
+            x, (batch, height, width, side, side, channels),
+            (image, line * stride, pixel * stride, line, pixel, number), writeable=False,
+        )  # fmt: skip
+        y = patches.reshape(batch * height * width, -1) @ weight
+        y += bias
+        return y.reshape(batch, height, width, -1)
+
+    def stack(self, values: Sequence[Value]) -> Value:
+        return np.stack(values)

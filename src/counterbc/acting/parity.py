@@ -21,6 +21,7 @@ TOLERANCE = 1e-5
 """Largest difference allowed between the actions of file and torch, as a share of the range."""
 _ROUNDING = 2.0**-22  # of float32, relative; two units in the last place
 _COPIES = 3
+_KINDS = {"tensor(float)": np.float32, "tensor(uint8)": np.uint8}
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ def check_parity(path: Path, policies: Policies, act: Act) -> Parity:
     """
     policy = policies.policy
     until = 0 if policy.average_chunks else policy.execute  # the second decision
-    steps = probes(policies.scales, max(policy.history, until) + 2)  # (T, E, S)
+    count = max(policy.history, until) + 2
+    is_image = len(policies.obs_shape) > 1
+    steps = frames(policies.obs_size, count) if is_image else probes(policies.scales, count)
     file = Session(path, steps.shape[1])
     acting = Acting(_rounded_otherwise(policies), range(steps.shape[1]), act, seed=0)
     tolerance = _tolerance(policies.scales)  # (A,)
@@ -74,19 +77,21 @@ class Session:
             content, options, providers=["CPUExecutionProvider"]
         )
         self.shapes = {i.name: (episodes, *i.shape[1:]) for i in self.session.get_inputs()}
+        self.kinds = {i.name: _KINDS[i.type] for i in self.session.get_inputs()}
         self.about = self.session.get_modelmeta().custom_metadata_map
         self.reset()
 
     def reset(self) -> None:
         """Start a new episode."""
-        self.window = np.zeros(self.shapes.get("window", ()), np.float32)
+        self.window = np.zeros(self.shapes.get("window", ()), self.kinds["obs"])
         self.step = 0
         self.plans: list[NDArray[np.float32]] = []
 
     def act(self, obs: NDArray[Any], noise: NDArray[Any] | None = None) -> NDArray[np.float32]:
         """Return actions (E, A) at observations (E, S)."""
-        if len(self.shapes["obs"]) == 3:
-            return self._act_by_chunk(np.asarray(obs, np.float32), noise)
+        obs = np.asarray(obs, self.kinds["obs"])
+        if "horizon" in self.about:
+            return self._act_by_chunk(obs, noise)
         action, *window = self._run(obs=obs, window=self.window, noise=noise)
         if window:
             self.window = window[0]
@@ -99,12 +104,12 @@ class Session:
 
     def _act_by_chunk(self, obs: NDArray[Any], noise: NDArray[Any] | None) -> NDArray[np.float32]:
         """Follow the metadata: what to fill the window with, and when to call again."""
-        episodes, history, size = self.shapes["obs"]
-        obs = obs.reshape(episodes, 1, size)
+        episodes, _, *shape = self.shapes["obs"]
+        obs = obs.reshape(episodes, 1, *shape)
         if self.step == 0:
             before = self.about.get("obs_before_start")
-            first = obs if before is None else np.array(json.loads(before), np.float32)
-            self.window = np.broadcast_to(first, (episodes, history, size))
+            first = obs if before is None else np.array(json.loads(before), obs.dtype)
+            self.window = np.broadcast_to(first, self.shapes["obs"])
         self.window = np.concatenate([self.window[:, 1:], obs], axis=1)
         horizon, execute = (int(self.about[name]) for name in ("horizon", "execute"))
         if "average" in self.about["actions"]:
@@ -135,6 +140,16 @@ def probes(scales: Scaling, steps: int) -> torch.Tensor:
         return torch.cat([*common_obs, mean, *flat, *extremes, *single])
 
     return torch.stack([one_step() for _ in range(steps)])
+
+
+def frames(size: int, steps: int) -> torch.Tensor:
+    """Return images of noise, of one shade, and of two shades: (steps, E, size) bytes."""
+    g = draws.generator(0, "probes")
+    noise = torch.randint(256, (steps, 6, size), generator=g)
+    shades = torch.randint(256, (steps, 3, 1), generator=g).expand(-1, -1, size)
+    dark_below = torch.where(torch.arange(size) < size // 2, shades, shades // 4)
+    flat = torch.tensor([0, 255]).reshape(1, 2, 1).expand(steps, -1, size)
+    return torch.cat([noise, shades, dark_below, flat], 1).to(torch.uint8)
 
 
 def _rounded_otherwise(policies: Policies) -> Policies:

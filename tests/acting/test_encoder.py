@@ -1,0 +1,67 @@
+"""The encoder of frames without torch: the features of torch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from counterbc.acting.encoder import FrameEncoder
+from counterbc.acting.ops import Numpy
+from counterbc.policies.encoder import Encoder
+
+IMAGE = (40, 37, 2)
+
+
+def _params(encoder: Encoder, *seeds: int) -> dict[str, Any]:
+    """Parameters of one network per seed, with biases that are not 0."""
+    networks = []
+    for seed in seeds:
+        g = torch.Generator().manual_seed(seed)
+        params = encoder.init(g, "frames")
+        networks.append({k: v + 0.1 * torch.rand(v.shape, generator=g) for k, v in params.items()})
+    return {k: torch.stack([n[k] for n in networks]) for k in networks[0]}
+
+
+@pytest.mark.parametrize("frames", [1, 3])
+@pytest.mark.parametrize("hidden", [(16,), (16, 8)])
+def test_features_are_those_of_torch_in_training_and_in_acting(
+    frames: int, hidden: tuple[int, ...]
+) -> None:
+    encoder = Encoder(IMAGE, frames, hidden)
+    params = {k: v[0] for k, v in _params(encoder, 0).items()}
+    obs = torch.randint(256, (5, frames, 40 * 37 * 2), dtype=torch.uint8)
+    rows = obs[:, 0] if frames == 1 else obs
+    in_training = encoder(params, rows, "frames").numpy()
+    with torch.no_grad():
+        in_acting = encoder(params, rows, "frames").numpy()
+    weights = {k: v.numpy() for k, v in params.items()}
+    features = FrameEncoder(weights, "frames", IMAGE, frames)(Numpy(), rows.numpy())
+    assert features == pytest.approx(in_training, rel=1e-5, abs=1e-5)
+    assert features == pytest.approx(in_acting, rel=1e-5, abs=1e-5)
+    assert (features > 0).mean() > 0.2
+
+
+def test_networks_of_an_ensemble_read_the_same_frames() -> None:
+    encoder = Encoder(IMAGE, 2, (8,))
+    params = _params(encoder, 0, 1, 2)
+    obs = torch.randint(256, (4, 2, 40 * 37 * 2), dtype=torch.uint8)
+    stacked = {k: (v.unsqueeze(1) if k.endswith("bias") else v).numpy() for k, v in params.items()}
+    features = FrameEncoder(stacked, "frames", IMAGE, 2)(Numpy(), obs.numpy())
+    assert features.shape == (3, 4, 8)
+    for n, of_network in enumerate(features):
+        alone = {k: v[n].numpy() for k, v in params.items()}
+        expected = FrameEncoder(alone, "frames", IMAGE, 2)(Numpy(), obs.numpy())
+        np.testing.assert_allclose(of_network, expected, rtol=1e-5, atol=1e-6)
+    assert not np.allclose(features[0], features[1], atol=0.01)
+
+
+def test_the_caller_keeps_its_weights() -> None:
+    encoder = Encoder(IMAGE, 1, (8,))
+    weights = {k: v[0].numpy() for k, v in _params(encoder, 0).items()}
+    before = {k: v.copy() for k, v in weights.items()}
+    FrameEncoder(weights, "frames", IMAGE, 1)
+    assert weights.keys() == before.keys()
+    assert all((weights[k] == before[k]).all() for k in before)
