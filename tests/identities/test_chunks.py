@@ -61,10 +61,41 @@ def test_a_member_agrees_with_the_same_member_alone(
 
 
 @every_chunk
-def test_zero_radius_is_plain(name: str, demos: Demonstrations, quick: Train) -> None:
-    options = {"dtype": torch.float64, "steps": 50} | CHUNKS[name]
-    counter = quick(demos, "counter-bc", **(options | {"radius": 0.0}))
-    assert_near(counter, quick(demos, "bc", **options), within=1e-6)
+def test_zero_radius_is_plain_to_the_bit_alone_and_among_others(
+    name: str, demos: Demonstrations, quick: Train
+) -> None:
+    options = {"steps": 20, "seeds": 2} | CHUNKS[name]
+    plain = quick(demos, "bc", **options)
+    assert same(quick(demos, "counter-bc", **(options | {"radius": 0.0})), plain)
+    mixed = quick(demos, "counter-bc", **(options | {"radii": [0.3, 0.0]}))
+    assert same(mixed[2:], plain)
+    assert not same(mixed[:2], plain)
+
+
+@every_chunk
+def test_an_actor_that_is_reset_forgets_its_queue(
+    name: str, demos: Demonstrations, quick: Train
+) -> None:
+    policies = quick(demos, "bc", **CHUNKS[name])[0]
+    if policies.policy.temperature is not None:
+        policies = policies.acting_with(temperature=0.0)  # the noise of each episode is another
+    actor, obs = policies.actor(), demos.obs
+    first = actor.act(obs[0])  # the rest of this chunk is in the queue
+    actor.reset()
+    np.testing.assert_array_equal(actor.act(obs[5]), policies.actor().act(obs[5]))
+    actor.reset()
+    np.testing.assert_array_equal(actor.act(obs[0]), first)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["flow", "flow of images", "squared error", "chunk of modes"])
+@pytest.mark.parametrize("method", ["bc", "counter-bc"])
+def test_a_training_on_the_gpu_agrees_with_one_on_the_cpu(
+    name: str, method: str, demos: Demonstrations, quick: Train
+) -> None:
+    options = CHUNKS[name] | {"seeds": 2, "steps": 40, "dtype": torch.float64}
+    cpu, gpu = (quick(demos, method, device=d, **options) for d in ("cpu", "cuda"))
+    assert_near(gpu, cpu, within=1e-5)
 
 
 @every_chunk

@@ -145,3 +145,22 @@ def test_other_policies_learn_from_their_own_samples_too(
 def test_impossible_numbers_are_refused() -> None:
     with pytest.raises(OptionError, match="warm_up is -1 and euler 4; give 0 or more epochs"):
         OwnSamples(warm_up=-1)
+
+
+@pytest.mark.gpu
+def test_a_training_on_the_gpu_agrees_with_one_on_the_cpu(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    options: dict[str, Any] = {"seeds": 2, "steps": 60, "dtype": torch.float64}
+    cpu, gpu, plain = (
+        quick(tiny, METHOD, device=device, radius=radius, **options)
+        for device, radius in (("cpu", RADIUS), ("cuda", RADIUS), ("cuda", 0.0))
+    )
+    assert_near(gpu, cpu, within=1e-5)
+    assert not same(gpu, plain)  # samples were learned, not only what was shown
+
+
+@pytest.mark.gpu
+def test_two_trainings_on_the_gpu_give_the_same_bits(tiny: Demonstrations, quick: Train) -> None:
+    options: dict[str, Any] = {"seeds": 2, "steps": 60, "radius": RADIUS, "device": "cuda"}
+    assert same(quick(tiny, METHOD, **options), quick(tiny, METHOD, **options))
