@@ -14,7 +14,8 @@ from counterbc.data.offsets import ALLOWED_OFFSETS, is_offsets, offsets_json
 from counterbc.errors import OptionError, unknown
 from counterbc.kernels.registry import KERNEL_NAMES
 from counterbc.methods import METHODS, Method, find_method
-from counterbc.policies import FOR_IMAGES, POLICIES, Flow, GaussianCNN, GaussianCNNGRU, Policy
+from counterbc.policies import FOR_IMAGES, POLICIES, GaussianCNN, GaussianCNNGRU, Policy
+from counterbc.policies.for_images import policy_for_images
 from counterbc.supports import SUPPORTS, Demonstrated
 
 PAPER_STEPS = 10_000
@@ -141,13 +142,22 @@ class Settings:
         check_fields(self)
 
     def apply(
-        self, method: Method, obs_shape: tuple[int, ...] = (), pairs: int | None = None
+        self,
+        method: Method,
+        obs_shape: tuple[int, ...] = (),
+        pairs: int | None = None,
+        *,
+        image: tuple[int, ...] = (),
     ) -> Method:
         """Return the method with the shape, counterfactuals and layers of these settings.
 
-        Networks read images if observations are images of `obs_shape`. The layers of some policies
-        depend on the number of pairs, where it is given.
+        Networks read images if observations are images of `obs_shape`, or if cameras with images
+        of the sizes `image` are read beside vectors. The layers of some policies depend on the
+        number of pairs, where it is given.
         """
+        if len(obs_shape) == 3:
+            image = image or obs_shape
+        vector = len(obs_shape) == 1
         support = method.support
         if not isinstance(support, Demonstrated):
             if self.shape is not None and type(support) in SUPPORTS.values():
@@ -157,18 +167,18 @@ class Settings:
         if isinstance(self.ensemble, int) and self.ensemble > 1:
             method = _ensemble(method, self.ensemble)
         policy, weighting = self._family(method.policy), method.weighting
-        if len(obs_shape) == 3:
-            policy = _for_images(policy, obs_shape, self.policy)
+        if image:
+            policy = policy_for_images(policy, image, vector, self.policy)
         policy = self._chunks(policy)
         if self.hidden is not None:
             policy = replace(policy, hidden=self.hidden)
             weighting = weighting.with_hidden(self.hidden)
         else:
             policy = policy.sized(pairs)
-        if len(obs_shape) == 3:
+        if image:
             if not weighting.reads_images:
                 raise _reads_vectors(method)
-            weighting = weighting.for_images(obs_shape, policy.history, policy.hidden)
+            weighting = weighting.for_images(image, policy.history, policy.hidden, vector)
         if not (policy.has_density or weighting.takes_errors()):
             raise _needs_density(method, policy)
         return replace(method, support=support, policy=policy, weighting=weighting)
@@ -227,22 +237,6 @@ def _ensemble(method: Method, count: int) -> Method:
     return replace(method, shards=count, disjoint=False)
 
 
-def _for_images(policy: Policy, image: tuple[int, int, int], policy_name: str | None) -> Policy:
-    """Return the policy that replaces another if observations are images."""
-    kind = FOR_IMAGES.get(type(policy))
-    if kind is None or (policy_name is not None and not issubclass(kind, type(policy))):
-        choices = [name for name, candidate in POLICIES.items() if candidate in FOR_IMAGES.values()]
-        raise OptionError(
-            f"a {type(policy).__name__} reads vectors, but the observations are images of "
-            f"{'×'.join(map(str, image))}; choose the policy {' or '.join(choices)}"
-        )
-    if isinstance(policy, kind) and policy.image == image:
-        return policy
-    is_flow = isinstance(policy, Flow)  # which stays the same but for its encoder
-    fields_to_keep = {f.name: getattr(policy, f.name) for f in fields(policy) if is_flow}
-    return kind(**fields_to_keep | {"image": image})
-
-
 def _needs_density(method: Method, policy: Policy) -> OptionError:
     """Return the error of a method that needs a likelihood, which the policy does not have."""
     return OptionError(
@@ -256,8 +250,8 @@ def _reads_vectors(method: Method) -> OptionError:
     images = {key: m for key, m in METHODS.items() if type(m.policy) in FOR_IMAGES}
     choices = [key for key, m in images.items() if m.weighting.reads_images]
     return OptionError(
-        f"{_method_name(method)} reads states that are vectors, but the observations are images; "
-        f"choose {' or '.join(choices)}"
+        f"{_method_name(method)} reads states that are vectors, but the observations are or have "
+        f"images; choose {' or '.join(choices)}"
     )
 
 

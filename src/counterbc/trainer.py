@@ -65,7 +65,7 @@ def train(
     first, pairs = datasets[0], min(d.pairs for d in datasets)
     if start is not None and settings.ensemble == "auto" and definition.shards == 1:
         settings = replace(settings, ensemble=start.shards)
-    definition = settings.apply(definition, first.obs_shape, pairs)
+    definition = settings.apply(definition, first.obs_shape, pairs, image=first.image)
     keep = start is not None and radii is None and "radius" not in changes
     settings, definition = policy_defaults(settings, definition, pairs, _given(radii, start, keep))
     datasets, held_out = _split(datasets, settings.held_out)
@@ -86,7 +86,7 @@ def train(
     chosen = _choose(datasets, training, requested, start, search)
     if settings.ensemble == "auto" and definition.shards == 1:
         ensemble = replace(settings, ensemble=chosen.ensemble)
-        definition = ensemble.apply(definition, first.obs_shape)
+        definition = ensemble.apply(definition, first.obs_shape, image=first.image)
     members = _members(datasets, order, chosen, start, keep_radius=keep)
     plan = plan_training(
         datasets, definition, chosen.settings, members, start=start, held_out=held_out,

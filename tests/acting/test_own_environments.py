@@ -14,6 +14,7 @@ from gymnasium.vector import SyncVectorEnv
 
 from counterbc.acting.evaluation import evaluate
 from counterbc.acting.policies import Policies
+from counterbc.acting.rollout import start_seeds
 from counterbc.acting.video import film
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import CounterBCError
@@ -121,3 +122,56 @@ def test_an_environment_without_render_mode_cannot_be_filmed(
 ) -> None:
     with pytest.raises(CounterBCError, match=r"cannot be filmed .* must take render_mode"):
         film(reachers, "tests/Reach-v0", tmp_path / "film.gif")
+
+
+class Look(Reach):
+    """The same point, seen by a camera as well."""
+
+    observation_space = Dict({
+        "top": Box(0, 255, (36, 36, 3), np.uint8), "place": Box(-9, 9, (1,)),
+    })  # fmt: skip
+
+    def _obs(self) -> dict[str, Any]:
+        return {
+            "place": np.array([self.place], np.float32),
+            "top": np.full((36, 36, 3), 20 * self.time, np.uint8),
+        }
+
+
+@pytest.fixture(scope="module")
+def lookers(quick: Train) -> Policies:
+    rng = np.random.default_rng(0)
+    obs = rng.uniform(-1, 1, (60, 1))
+    images = {"top": rng.integers(0, 256, (60, 36, 36, 3), np.uint8)}
+    demos = Demonstrations(
+        (Episode(obs, -0.5 * obs, images=images),), -np.ones(1), np.ones(1),
+        obs_keys=(("place", 1),),
+    )  # fmt: skip
+    return quick(demos, "bc", seeds=2, steps=3, hidden=(8,), lag=0.0)
+
+
+def test_images_and_vectors_of_a_dict_are_read_together(lookers: Policies) -> None:
+    result = evaluate(lookers, Look, episodes=2, progress=False)
+    assert np.isfinite(result.returns).all()
+    actor, env = lookers[0].actor(), Look()
+    obs, _ = env.reset(seed=start_seeds(lookers, [0, 1], 0)[0])
+    total, over = 0.0, False
+    while not over:
+        obs, reward, _, over, _ = env.step(actor.act(obs))
+        total += reward
+    np.testing.assert_allclose(total, result.returns[0, 0], rtol=1e-4)
+
+
+def test_a_camera_that_is_missing_or_different_is_one_sentence(lookers: Policies) -> None:
+    with pytest.raises(CounterBCError, match="these policies read top; train with --obs"):
+        evaluate(lookers, Reach, episodes=1, progress=False)
+
+    class Small(Look):
+        observation_space = Dict({
+            "top": Box(0, 255, (40, 40, 3), np.uint8), "place": Box(-9, 9, (1,)),
+        })  # fmt: skip
+
+    with pytest.raises(CounterBCError, match="trained on images of 36×36×3 in uint8"):
+        evaluate(lookers, Small, episodes=1, progress=False)
+    with pytest.raises(CounterBCError, match="trained on top 36×36×3 and a vector of 1 numbers"):
+        evaluate(lookers, "intersection", episodes=1, progress=False)

@@ -76,6 +76,7 @@ def assert_same(a: Demonstrations, b: Demonstrations) -> None:
         "action_names",
         "obs_names",
         "obs_keys",
+        "cameras",
         "rate",
         "env_args",
         "masks",
@@ -87,6 +88,8 @@ def assert_same(a: Demonstrations, b: Demonstrations) -> None:
         assert e.obs.dtype == f.obs.dtype
         assert np.array_equal(e.obs, f.obs)
         assert np.array_equal(e.action, f.action)
+        for camera, image in e.images.items():
+            assert np.array_equal(image, f.images[camera])
         assert (e.reward is None) == (f.reward is None)
         assert e.reward is None or f.reward is None or np.array_equal(e.reward, f.reward)
     for side in ("action_low", "action_high", "selected"):

@@ -57,7 +57,7 @@ def test_a_bug_is_one_sentence_that_asks_for_a_report(
     def fail(*_: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr("counterbc.formats.robomimic.reader._read_obs", fail)
+    monkeypatch.setattr("counterbc.formats.robomimic.reader._read_vector", fail)
     tiny.save(tmp_path / "demos.hdf5")
     with pytest.raises(FormatError, match=r"\(a bug\); .* report this if it is whole") as error:
         load(tmp_path / "demos.hdf5")

@@ -143,11 +143,12 @@ def test_a_training_stopped_between_the_parts_of_a_step_ends_with_the_same_bits(
 
 def test_frames_lie_once_as_bytes_and_windows_are_black_before_the_start() -> None:
     view = view_of([pictures(0), pictures(1)])
-    assert view.store.obs.dtype == torch.uint8
-    assert view.store.obs.shape == (96, 36 * 36 * 3)
+    pixels = view.store.pixels
+    assert pixels is not None
+    assert (pixels.dtype, pixels.shape) == (torch.uint8, (96, 36 * 36 * 3))
     window = view.store.windows(torch.tensor([[13]]), 4)[0, 0]  # the second pair of an episode
     assert not window[:2].any()
-    assert torch.equal(window[2:], view.store.obs[12:14])
+    assert torch.equal(window[2:], pixels[12:14])
 
 
 @pytest.mark.parametrize("method", ON_IMAGES)

@@ -50,7 +50,7 @@ def test_its_steps_do_not_depend_on_the_number_of_pairs() -> None:
 
 
 def test_observations_are_images_and_small_ones_are_refused() -> None:
-    assert CNN.obs_shape(SIZE) == CNN.one_step().obs_shape(SIZE) == IMAGE
+    assert CNN.obs_shape(SIZE) == CNN.one_step().obs_shape(SIZE) == CNN.images[0] == IMAGE
     with pytest.raises(DataError, match="35×96×3; the convolutions need 36×36"):
         FlowCNN(image=(35, 96, 3))
     with pytest.raises(OptionError, match="features is 0"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from counterbc.policies.encoder import Encoder
+from counterbc.policies.camera_encoder import CameraEncoder
 from counterbc.weightings import StateExpertise
 from tests.weightings.batches import batch
 
@@ -26,7 +26,7 @@ def test_weights_of_a_batch_sum_to_one_and_favour_the_higher_score() -> None:
 def test_images_are_read_by_an_encoder_with_the_layers_of_the_policy() -> None:
     weighting = StateExpertise().for_images((36, 36, 3), 2, (16,))
     assert isinstance(weighting, StateExpertise)
-    assert weighting.encoder == Encoder((36, 36, 3), 2, (16,))
+    assert weighting.encoder == CameraEncoder((36, 36, 3), 2, (16,))
     params = weighting.init(torch.Generator().manual_seed(0), 36 * 36 * 3)
     frames = torch.randint(0, 255, (4, 2, 36 * 36 * 3), dtype=torch.uint8)
     weights = weighting.weights(params, batch(frames), torch.zeros(4, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from counterbc.acting.act import ACTS, Act
 from counterbc.acting.forward import Forward, TrainedNetworks, decides_by_chunk, fits
+from counterbc.acting.observations import row_vectors, scaled_rows
 from counterbc.acting.ops import Numpy
 from counterbc.data import draws
 from counterbc.errors import DataError, unknown
@@ -57,7 +58,7 @@ class Acting:
     def reset(self) -> None:
         """Forget all observations."""
         p, shape = self.policies, (len(self.episodes), self.policies.policy.history)
-        is_image = len(p.obs_shape) > 1
+        is_image = len(p.obs_shape) > 1 or bool(p.policy.images)
         kind, size = (torch.uint8, p.obs_size) if is_image else (torch.float32, p.scales.inputs)
         self.window = p.scales.obs_mean.new_zeros(len(p.seeds), *shape, size, dtype=kind)
         self.plans: list[Tensor] = []  # the last predicted actions (P, E, H, A), oldest first
@@ -81,7 +82,7 @@ class Acting:
     def _observe(self, obs: Tensor) -> None:
         """Append observations (P, E, S) to the window (P, E, history, S)."""
         p = self.policies
-        scaled_obs = p.scales.obs(obs.to(self.window)).unsqueeze(2)
+        scaled_obs = scaled_rows(p, obs.to(self.window)).unsqueeze(2)
         if self.step == 0 and p.policy.repeats_first:
             self.window = scaled_obs.expand_as(self.window)
         else:
@@ -96,7 +97,7 @@ class Acting:
         else:
             targets = self._networks(window.repeat_interleave(p.shards, 0))  # (N, E, H · A)
             targets = targets.unflatten(0, (-1, p.shards)).mean(1)
-        return p.scales.restore_targets(targets, obs.to(targets))
+        return p.scales.restore_targets(targets, row_vectors(p, obs).to(targets))
 
     @torch.no_grad()
     def predict(self, window: Tensor, obs: Tensor) -> Tensor:
@@ -164,15 +165,22 @@ class Actor:
         self._acting.reset()
         self._window = self._acting.window[0].cpu().numpy()  # (1, history, S), zeros
 
-    def act(self, obs: NDArray[Any]) -> NDArray[np.float32]:
-        """Return the action (A,) at observation (S,)."""
-        policies, obs = self._acting.policies, np.asarray(obs)
-        if obs.shape != policies.obs_shape:
-            raise DataError(f"obs has shape {obs.shape}; this policy reads {policies.obs_shape}")
+    def act(self, obs: Mapping[str, Any] | NDArray[Any]) -> NDArray[np.float32]:
+        """Return the action (A,) at observation (S,), or at a dict of its parts by name."""
+        policies = self._acting.policies
+        if isinstance(obs, Mapping):
+            parts = {name: np.asarray(values)[None] for name, values in obs.items()}
+            row = policies.observed.rows(parts)[0]
+        else:
+            row = np.asarray(obs)
+            if not policies.observed.is_mixed and row.shape != policies.obs_shape:
+                raise DataError(
+                    f"obs has shape {row.shape}; this policy reads {policies.obs_shape}"
+                )
         if self._forward is None:
-            action = self._acting.actions(policies.tensor(obs[None])[None])[0, 0]
+            action = self._acting.actions(policies.tensor(row[None])[None])[0, 0]
             return np.asarray(action.cpu().numpy(), dtype=np.float32)
         with np.errstate(over="ignore", invalid="ignore"):  # inf and nan pass on, as in torch
-            row = obs.reshape(1, -1).astype(self._window.dtype)
+            row = row.reshape(1, -1).astype(self._window.dtype)
             actions, self._window = self._forward.step(row, self._window)
         return np.asarray(actions[0])

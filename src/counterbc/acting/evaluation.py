@@ -106,7 +106,7 @@ def evaluate(
     name = environment_name(env)
     if isinstance(env, str):
         env_kwargs = same_simulator(policies, env, env_kwargs)
-    make = environment_maker(env, policies.run_config.obs_keys, **env_kwargs)
+    make = environment_maker(env, policies.observed, **env_kwargs)
     if episodes < 1:
         raise OptionError(f"cannot evaluate {episodes} episodes; ask for 1 or more")
     shape, acting_device = (len(policies), episodes), _device(policies, device)
@@ -154,7 +154,7 @@ def compare(a: Evaluation, b: Evaluation) -> Difference:
 
 def _device(policies: Policies, name: str | torch.device | None) -> torch.device:
     """Return the device to act on; for vectors, moving them would take longer than acting."""
-    images = len(policies.obs_shape) > 1
+    images = len(policies.obs_shape) > 1 or policies.policy.images
     return find_device(name if name is not None or images else "cpu")
 
 

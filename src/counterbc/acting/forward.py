@@ -14,6 +14,7 @@ from torch import Tensor
 
 from counterbc.acting.act import Act
 from counterbc.acting.networks import NETWORKS
+from counterbc.acting.observations import Observed
 from counterbc.acting.ops import Ops, Value, Weights
 from counterbc.data.scaling import Scaling
 from counterbc.policies import Params, Policy
@@ -38,12 +39,15 @@ class TrainedNetworks(Protocol):
     def obs_size(self) -> int: ...
     @property
     def action_size(self) -> int: ...
+    @property
+    def observed(self) -> Observed: ...
     def tensor(self, obs: NDArray[Any]) -> Tensor: ...
 
 
 def fits(policy: Policy) -> bool:
-    """Return whether `Forward` computes the actions of a policy."""
-    return type(policy) in NETWORKS
+    """Return whether `Forward` computes the actions of a policy: not of several parts of an
+    observation, such as images and a vector."""
+    return type(policy) in NETWORKS and len(policy.images) + policy.reads_vector == 1
 
 
 def decides_by_chunk(policy: Policy) -> bool:

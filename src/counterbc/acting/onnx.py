@@ -70,6 +70,11 @@ def _exportable(policies: Policies, path: Path, member: int, act: str) -> Polici
 def _check_policy(policies: Policies, act: str) -> None:
     """Refuse a policy that has no form without torch."""
     policy, name = policies.policy, type(policies.policy).__name__
+    if policies.observed.is_mixed:
+        raise OptionError(
+            f"a policy that reads {policies.observed.text} cannot be exported yet, only one that "
+            "reads a vector or one camera; act with policies[0].actor()"
+        )
     if not fits(policy):
         raise OptionError(
             f"a {name} cannot be exported, only {', '.join(k.__name__ for k in NETWORKS)}; "

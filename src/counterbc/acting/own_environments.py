@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Dict
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv, VectorObservationWrapper
+from gymnasium.vector.utils import batch_space
 
+from counterbc.acting.observations import Observed, find_key, spellings
 from counterbc.data.arrays import Array
+from counterbc.data.names import shape_text
 from counterbc.envs import make_vec
 from counterbc.errors import CounterBCError
 
@@ -31,34 +34,27 @@ def environment_name(env: EnvSource) -> str:
     return getattr(env, "__name__", "a custom environment")
 
 
-def environment_maker(env: EnvSource, keys: Sequence[str], **kwargs: Any) -> MakeEnv:
-    """Return a function that makes vector environments, whose dict observations become vectors.
+def environment_maker(env: EnvSource, observed: Observed, **kwargs: Any) -> MakeEnv:
+    """Return a function that makes vector environments, whose dict observations become rows.
 
-    `keys` are the observation keys that the policies read, in order.
+    `observed` are the parts of an observation that the policies read.
     """
     if isinstance(env, str):
         env_id = env
-        return lambda n: _flatten(make_vec(env_id, n, **kwargs), keys)
+        return lambda n: _flatten(make_vec(env_id, n, **kwargs), observed)
     if isinstance(env, gymnasium.Env):
         lasting = _Lasting(env)
-        return lambda n: _flatten(_one_by_one([lambda: lasting] * n), keys)
+        return lambda n: _flatten(_one_by_one([lambda: lasting] * n), observed)
     if isinstance(env, type) or not _takes_count(env):
         factory: Any = env
-        return lambda n: _flatten(_one_by_one([lambda: factory(**kwargs)] * n), keys)
+        return lambda n: _flatten(_one_by_one([lambda: factory(**kwargs)] * n), observed)
     make: Any = env
-    return lambda n: _flatten(make(n), keys)
+    return lambda n: _flatten(make(n), observed)
 
 
 def runs_alone(env: EnvSource) -> bool:
     """Return whether only one episode can run at a time, as in an instance."""
     return isinstance(env, gymnasium.Env)
-
-
-def as_vector(obs: Any, keys: Sequence[str]) -> Array:
-    """Return an observation; of a dict the parts with these keys, one after the other."""
-    if isinstance(obs, Mapping):
-        return np.concatenate([np.ravel(obs[key]) for key in keys]).astype(np.float32)
-    return np.asarray(obs)
 
 
 class _Lasting(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -83,32 +79,46 @@ def _takes_count(function: Callable[..., Any]) -> bool:
     return any(p.default is empty and p.kind in positional for p in parameters)
 
 
-def _flatten(env: VectorEnv[Any, Any, Any], keys: Sequence[str]) -> VectorEnv[Any, Any, Any]:
-    """Return the environment with vectors in place of dict observations."""
+def _flatten(env: VectorEnv[Any, Any, Any], observed: Observed) -> VectorEnv[Any, Any, Any]:
+    """Return the environment with rows in place of dict observations."""
     if not isinstance(env.single_observation_space, Dict):
         return env
-    return _KeysInOrder(env, keys)
+    return _PartsInOrder(env, observed)
 
 
-class _KeysInOrder(VectorObservationWrapper):
-    """The parts of dict observations that the policies read, as one vector."""
+class _PartsInOrder(VectorObservationWrapper):
+    """The parts of dict observations that the policies read, as vectors or as rows of bytes."""
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], keys: Sequence[str]) -> None:
+    def __init__(self, env: VectorEnv[Any, Any, Any], observed: Observed) -> None:
         super().__init__(env)
         space = env.single_observation_space
         assert isinstance(space, Dict)
-        absent = [key for key in keys if key not in space.spaces]
-        if absent or not keys:
+        self._check(space, observed)
+        self.observed = observed
+        shape, dtype = observed.shape, np.uint8 if observed.images else np.float32
+        low, high = (0, 255) if observed.images else (-np.inf, np.inf)
+        self.single_observation_space = Box(low, high, shape, dtype)
+        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+
+    def _check(self, space: Dict, observed: Observed) -> None:
+        names = (*observed.cameras, *(observed.keys if observed.size else ()))
+        absent = [n for n in names if not set(spellings(n)) & set(space.spaces)]
+        if absent or not names:
             wanted = ", ".join(absent) or "no named observations"
             raise CounterBCError(
                 f"the environment observes {', '.join(space.spaces)}, and these policies read "
                 f"{wanted}; train with --obs and keys that both have"
             )
-        self.keys = tuple(keys)
-        width = sum(int(np.prod(space[key].shape or (1,))) for key in keys)
-        self.single_observation_space = Box(-np.inf, np.inf, (width,), np.float32)
-        self.observation_space = Box(-np.inf, np.inf, (env.num_envs, width), np.float32)
+        for name, shape in zip(observed.cameras, observed.images, strict=True):
+            part = space[find_key(name, space.spaces)]
+            if part.shape != shape or part.dtype != np.uint8:
+                raise CounterBCError(
+                    f"the environment observes {name} as {part}; these policies were trained on "
+                    f"images of {shape_text(shape)} in uint8"
+                )
 
     def observations(self, observations: Any) -> Array:
-        rows = [np.asarray(observations[key]).reshape(self.num_envs, -1) for key in self.keys]
-        return np.concatenate(rows, axis=1).astype(np.float32)
+        rows = {name: np.asarray(values) for name, values in observations.items()}
+        return self.observed.rows(
+            {n: x[:, None] if x.ndim == 1 else x for n, x in rows.items()}
+        ).reshape(self.num_envs, *self.observed.shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,9 +19,11 @@ from counterbc.acting import checks, run_folder
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, Actor
 from counterbc.acting.member import Member
+from counterbc.acting.observations import Observed, pixel_count, scaled_rows
 from counterbc.acting.run_config import RunConfig
 from counterbc.acting.summary import summarize
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.obs_rows import obs_rows
 from counterbc.data.scaling import TENSORS, Scaling
 from counterbc.data.windows import window_rows
 from counterbc.errors import CounterBCError, FormatError, OptionError, unknown
@@ -102,12 +104,23 @@ class Policies:
 
     @property
     def obs_size(self) -> int:
-        return math.prod(self.obs_shape)
+        """The numbers of a vector, or the bytes of an observation with images."""
+        if not self.policy.images:
+            return math.prod(self.obs_shape)
+        return pixel_count(self.policy) + (4 * self.scales.inputs if self.observed.size else 0)
 
-    def tensor(self, obs: NDArray[Any]) -> Tensor:
+    @cached_property
+    def observed(self) -> Observed:
+        """The parts of an observation that are read."""
+        policy, config = self.policy, self.run_config
+        size = self.scales.obs_mean.shape[1] if policy.reads_vector else 0
+        return Observed(config.obs_keys, size, tuple(config.cameras), policy.images)
+
+    def tensor(self, obs: Mapping[str, Any] | NDArray[Any]) -> Tensor:
         """Return observations (n, …) as `Acting` reads them: (n, S), bytes for images."""
-        kind = torch.uint8 if len(self.obs_shape) > 1 else torch.float32
-        return torch.tensor(np.asarray(obs), dtype=kind).flatten(1)
+        rows = self.observed.rows(obs)
+        is_image = len(self.obs_shape) > 1 or bool(self.policy.images)
+        return torch.tensor(rows, dtype=torch.uint8 if is_image else torch.float32)
 
     def windows(self, data: Demonstrations, pairs: NDArray[Any]) -> tuple[Tensor, Tensor]:
         """Return what each member reads at n pairs of a dataset, and the observations there.
@@ -117,8 +130,9 @@ class Policies:
         """
         starts, device = torch.tensor(data.starts[pairs]), self.scales.obs_mean.device
         rows, inside = window_rows(torch.tensor(pairs), starts, self.policy.history)  # (n, history)
-        obs = self.tensor(data.obs[rows.flatten().numpy()]).to(device).expand(len(self), -1, -1)
-        window = self.scales.obs(obs).unflatten(1, rows.shape)
+        obs = self.tensor(obs_rows(data, rows.flatten().numpy())).to(device)
+        obs = obs.expand(len(self), -1, -1)
+        window = scaled_rows(self, obs).unflatten(1, rows.shape)
         if not self.policy.repeats_first:
             window = window * inside.unsqueeze(-1).to(device)
         return window, obs.unflatten(1, rows.shape)[:, :, -1]

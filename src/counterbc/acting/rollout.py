@@ -33,11 +33,15 @@ def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]
 
 
 def same_simulator(policies: Policies, env: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the environment's options with the simulator that the demonstrations come from."""
-    backend = policies.run_config.backend
+    """Return the environment's options with the simulator that the demonstrations come from, and
+    the observations that the policies read."""
+    backend, config = policies.run_config.backend, policies.run_config
     env_id = find_id(env)
-    is_world = any(world.id == env_id for world in WORLDS.values())  # others have no `backend`
-    if backend is None or env_id != policies.run_config.env or not is_world:
+    world = next((w for w in WORLDS.values() if w.id == env_id), None)
+    if world is not None:
+        extra_obs = [key for key in world.optional_obs if key in config.obs_keys]
+        options = {**dict.fromkeys(extra_obs, True), **options}
+    if backend is None or env_id != config.env or world is None:  # others have no `backend`
         return options
     if options.get("backend", backend) != backend:
         raise OptionError(
@@ -91,9 +95,9 @@ class Rollout:
 
     def _check(self, env: str) -> None:
         obs, action = self.env.single_observation_space, self.env.single_action_space
-        p = self.policies
+        p, observed = self.policies, self.policies.observed
         for noun, space, shape in (
-            ("observations", obs, p.obs_shape),
+            ("observations", obs, observed.shape or p.obs_shape),
             ("actions", action, (p.action_size,)),
         ):
             if not isinstance(space, gymnasium.spaces.Box) or space.shape != shape:
@@ -101,6 +105,8 @@ class Rollout:
                 expectation = (
                     f"vectors of {size} numbers" if len(shape) == 1 else f"images of {size}"
                 )
+                if space is obs and observed.is_mixed:
+                    expectation = observed.text
                 keys = _fitting_keys(p.run_config.obs_names, space) if space is obs else []
                 advice = f"; train with --obs {keys[0]}, which fits" if len(keys) == 1 else ""
                 raise CounterBCError(

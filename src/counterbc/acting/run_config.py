@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 _TEXTS = ("env", "backend", "radius_from")
-_NAME_LISTS = ("action_names", "obs_names", "two_valued")
-_WHEN_KNOWN = ("seconds", "stack")
+_NAME_LISTS = ("action_names", "blind_to", "cameras", "obs_names", "two_valued")
+_WHEN_KNOWN = ("seconds", "stack", "cameras", "blind_to")
 
 
 def key_of(name: str) -> str:
@@ -41,6 +41,10 @@ class RunConfig:
     backend: str | None = None
     """The simulator of the world, where there are several."""
     obs_names: Sequence[str] = ()
+    cameras: Sequence[str] = ()
+    """The cameras that are read, in order."""
+    blind_to: Sequence[str] = ()
+    """The cameras of the data that are not read."""
     action_names: Sequence[str] = ()
     two_valued: Sequence[str] = ()
     """The action dimensions that take two values only."""
@@ -88,6 +92,6 @@ class RunConfig:
             value = getattr(self, f.name)
             if f.name == "labels":
                 contents |= value
-            elif value is not None or f.name not in _WHEN_KNOWN:
+            elif value not in (None, (), []) or f.name not in _WHEN_KNOWN:
                 contents[f.name] = value
         return contents

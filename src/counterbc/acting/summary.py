@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from counterbc.acting.member import Member, radius_text
 from counterbc.acting.run_config import RunConfig
+from counterbc.data.names import shape_text, shorten
 from counterbc.data.scaling import Scaling
 from counterbc.policies import Policy
 
@@ -42,13 +43,15 @@ def summarize(policies: Trained) -> str:
     shards = f" of {policies.shards} networks each" if policies.shards > 1 else ""
     policy = policies.policy
     kind = f"{type(policy).__name__}{policy.hidden}"
-    sizes = f"{'×'.join(map(str, policies.obs_shape))} → {policies.action_size}"
+    sizes = f"{_observed(policies)} → {policies.action_size}"
     lines = [
         f"Policies trained with {policies.method}",
         f"  members  {len(policies.members)}{shards}, seeds {_ranges(policies.members)}",
         f"  radius   {_radius(policies)}",
         f"  policy   {kind}: {sizes}{acting_text(policy)}",
     ]
+    if blind_to := policies.run_config.blind_to:
+        lines.append(f"  blind    to {shorten(blind_to)}: not read")
     if policy.ema_share:
         lines.append(
             f"  weights  moving average, with a share of {policy.ema_share:g} of each step"
@@ -59,6 +62,14 @@ def summarize(policies: Trained) -> str:
     if policies.diverged.any():
         lines.append(f"  diverged {', '.join(policies.names(policies.diverged))}")
     return "\n".join(lines)
+
+
+def _observed(policies: Trained) -> str:
+    """Return the sizes of what is read: those of each image, and the numbers of a vector."""
+    images = [shape_text(shape) for shape in policies.policy.images]
+    if not images or policies.policy.reads_vector:
+        images.append(shape_text(policies.obs_shape))
+    return " + ".join(images)
 
 
 def acting_text(policy: Policy) -> str:

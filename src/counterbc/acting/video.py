@@ -10,7 +10,6 @@ import numpy as np
 
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, Actor
-from counterbc.acting.own_environments import as_vector
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import same_simulator, start_seeds
 from counterbc.envs import make
@@ -47,8 +46,8 @@ def film(
         raise CounterBCError(
             f"{env} cannot be filmed ({error}); its __init__ must take render_mode"
         ) from error
-    policy, keys = policies[0], policies.run_config.obs_keys
-    episodes = episodes or (3 if len(policy.obs_shape) == 1 else 1)
+    policy = policies[0]
+    episodes = episodes or (1 if policy.policy.images else 3)
     frames: list[Any] = []
     for number, start in enumerate(start_seeds(policy, list(range(episodes)), seed)):
         actor = Actor(Acting(policy, [number], act, seed))
@@ -56,7 +55,7 @@ def film(
         over = False
         while not over:
             frames.append(world.render())
-            obs, _, terminated, truncated, _ = world.step(actor.act(as_vector(obs, keys)))
+            obs, _, terminated, truncated, _ = world.step(actor.act(obs))
             over = terminated or truncated
         frames.append(world.render())
     rate = int(world.metadata.get("render_fps", 20))

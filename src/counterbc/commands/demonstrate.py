@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
-from tyro.conf import Positional
+from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import COPIES, Command, Json, suggestion
 
@@ -30,6 +30,9 @@ class Demonstrate(Command):
     """Number of state-action pairs to record."""
     actions_are: str = "asked"
     """What to record: the actions asked for, or those taken, cut at the bounds of the world."""
+    also: UseAppendAction[tuple[str, ...]] = ()
+    """What to record beside the usual observation, where the world offers it: speed in
+    car-racing."""
     seed: int = 0
     """The seed of the starts and of the errors."""
     out: Path | None = None
@@ -46,6 +49,17 @@ class Demonstrate(Command):
             "world": WORLDS, "noise": NOISES, "teacher": TEACHERS, "actions_are": ACTIONS_ARE,
         }  # fmt: skip
 
+    def _also_observed(self) -> dict[str, bool]:
+        """Return the options of the world that ask for further observations."""
+        from counterbc.envs import find_world
+        from counterbc.errors import unknown
+
+        offered = find_world(self.world).optional_obs
+        for name in self.also:
+            if name not in offered:
+                raise unknown("observation", name, offered or (f"none in {self.world}",))
+        return dict.fromkeys(self.also, True)
+
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.intervals import mean_interval
         from counterbc.demonstrators import NO_ERROR, demonstrate, find_teacher, returns
@@ -56,7 +70,10 @@ class Demonstrate(Command):
         check_suffix(out, COPIES, "file")
         teacher = find_teacher(self.teacher, self.noise, self.sigma, world=self.world)
         actions_are: Any = self.actions_are  # any other word is refused
-        demos = demonstrate(self.world, teacher, self.pairs, self.seed, actions_are=actions_are)
+        observed = self._also_observed()
+        demos = demonstrate(
+            self.world, teacher, self.pairs, self.seed, actions_are=actions_are, **observed
+        )
         by_teacher, by_expert = (
             returns(self.world, demonstrator, len(demos), self.seed, actions_are=actions_are)
             for demonstrator in (teacher, NO_ERROR)

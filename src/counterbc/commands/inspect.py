@@ -96,14 +96,15 @@ def _explained(sample: Demonstrations | None) -> Explained | None:
 
 
 def _summary(report: InspectionReport, model: Demonstrations, total: int) -> list[RenderableType]:
-    from counterbc.data.names import shorten
+    from counterbc.data.names import cameras_text, shape_text, shorten
 
     keys = [f"{key} ({width})" for key, width in model.obs_keys]
     low, high = report.episode_length
     rows = [
         ("episodes", f"{report.episodes}, {low} to {high} pairs long"),
         ("pairs", f"{report.pairs}" + (f" selected of {total}" if report.pairs < total else "")),
-        ("obs", f"{'×'.join(map(str, model.obs_shape))}  {shorten(keys)}".rstrip()),
+        ("obs", f"{shape_text(model.obs_shape)}  {shorten(keys)}".rstrip()),
+        ("cameras", cameras_text(model.cameras, model.blind_to) or None),
         ("action", f"{model.action_size}  {shorten(model.action_names)}"),
         ("bounds", model.bounds),
         ("recorded", _recorded(report)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -74,6 +75,7 @@ class Train(MethodCommand):
                 "no counterfactuals"
             )
         output += [f"  chosen   {text}" for text in _chosen(policies)]
+        output += _unread(demos)
         if settings.get("held_out"):
             from counterbc.experiments.plots import loss_figure
 
@@ -129,6 +131,14 @@ class Train(MethodCommand):
             names = tuple(e.name for e in demos.subset(operator=self.expert).episodes)
             demos = replace(demos, masks={**demos.masks, "expert": names})
         return demos if self.pairs is None else demos.sample_pairs(self.pairs, self.pairs_seed)
+
+
+def _unread(demos: Demonstrations) -> list[str]:
+    """Return how to read the cameras that were not read, if there are any."""
+    if not demos.blind_to:
+        return []
+    keys = [*(key for key, _ in demos.obs_keys), *demos.cameras, *demos.blind_to]
+    return [f"  cameras  to read them as well: --obs {join(keys)}"]
 
 
 def _chosen(policies: Policies) -> list[str]:

@@ -15,7 +15,8 @@ from counterbc.data.censoring import ActionsAre, check_actions_are
 from counterbc.data.dimensions import checked_angles, dims_of
 from counterbc.data.episode import Episode, check_agree, checked_selection
 from counterbc.data.fingerprint import dataset_fingerprint
-from counterbc.data.names import episode_numbers, shorten
+from counterbc.data.names import cameras_text, episode_numbers, shape_text, shorten
+from counterbc.data.obs_names import filled_names
 from counterbc.data.relative import check_relative
 from counterbc.data.writer import write
 from counterbc.errors import DataError, OptionError, unknown
@@ -48,6 +49,10 @@ class Demonstrations:
     """One per dimension of a vector observation; empty for images."""
     obs_keys: tuple[tuple[str, int], ...] = ()
     """How a vector observation splits into named parts: (key, width) in order."""
+    camera: str = ""
+    """The name of the camera where `obs` are images, "image" unless given; empty for vectors."""
+    blind_to: tuple[str, ...] = ()
+    """Cameras of the source that were not read: policies trained on these data do not see them."""
     rate: float | None = None
     """Pairs per second."""
     env_args: Mapping[str, Any] = field(default_factory=dict)
@@ -64,7 +69,8 @@ class Demonstrations:
         check_agree(episodes)
         object.__setattr__(self, "episodes", episodes)
         object.__setattr__(self, "masks", {m: tuple(names) for m, names in self.masks.items()})
-        self._fill_names()
+        for name, value in filled_names(self).items():
+            object.__setattr__(self, name, value)
         object.__setattr__(self, "angles", checked_angles(self, self.angles))
         self._check_bounds()
         check_actions_are(self.actions_are)
@@ -73,30 +79,6 @@ class Demonstrations:
             raise DataError(f"rate is {self.rate}; expected pairs per second above 0, or None")
         if self.selected is not None:
             object.__setattr__(self, "selected", checked_selection(self.selected, self._total))
-
-    def _fill_names(self) -> None:
-        shape, width = self.obs_shape, self.action_size
-        if not self.action_names:
-            object.__setattr__(self, "action_names", tuple(f"action[{i}]" for i in range(width)))
-        if (count := len(self.action_names)) != width:
-            raise DataError(f"{count} action names for {width} action dimensions; give one each")
-        if len(shape) > 1:
-            if self.obs_keys or self.obs_names:
-                raise DataError("obs_keys and obs_names are for vectors; leave them out for images")
-            return
-        if not self.obs_keys:
-            object.__setattr__(self, "obs_keys", (("state", shape[0]),))
-        if not self.obs_names:
-            names = tuple(f"{key}[{i}]" for key, w in self.obs_keys for i in range(w))
-            object.__setattr__(self, "obs_names", names)
-        if len({key for key, _ in self.obs_keys}) < len(self.obs_keys):
-            raise DataError(f"obs_keys {self.obs_keys} name a part twice; rename one")
-        if min(w for _, w in self.obs_keys) < 1 or sum(w for _, w in self.obs_keys) != shape[0]:
-            raise DataError(
-                f"obs_keys {self.obs_keys} do not add up to {shape[0]}; correct the widths"
-            )
-        if (count := len(self.obs_names)) != shape[0]:
-            raise DataError(f"{count} obs names for {shape[0]} obs dimensions; give one each")
 
     def _check_bounds(self) -> None:
         low, high, size = self.action_low, self.action_high, self.action_size
@@ -107,6 +89,22 @@ class Demonstrations:
     @property
     def obs_shape(self) -> tuple[int, ...]:
         return tuple(self.episodes[0].obs.shape[1:])
+
+    @property
+    def cameras(self) -> dict[str, tuple[int, ...]]:
+        """The height, width and channels of each camera's images, by name and in order."""
+        of_obs = {self.camera: self.obs_shape} if self.camera else {}
+        return of_obs | {n: tuple(x.shape[1:]) for n, x in self.images.items()}
+
+    @property
+    def image(self) -> tuple[int, ...]:
+        """The sizes of all cameras' images, one after the other; empty without cameras."""
+        return tuple(size for shape in self.cameras.values() for size in shape)
+
+    @property
+    def images(self) -> Mapping[str, Array]:
+        """What the cameras beside `obs` saw in the first episode, by name."""
+        return self.episodes[0].images
 
     @property
     def action_size(self) -> int:
@@ -210,7 +208,8 @@ class Demonstrations:
         lines = {
             "episodes": f"{len(self)}, {min(lengths)} to {max(lengths)} pairs long",
             "pairs": f"{self.pairs}{of_all}",
-            "obs": f"{'×'.join(map(str, self.obs_shape))}  {shorten(self.obs_names)}".rstrip(),
+            "obs": f"{shape_text(self.obs_shape)}  {shorten(self.obs_names)}".rstrip(),
+            "cameras": cameras_text(self.cameras if self.images else {}, self.blind_to),
             "action": f"{self.action_size}  {shorten(self.action_names)}",
             "bounds": self.bounds + (f"; {outside} actions outside" if outside else ""),
             "recorded": "" if self.actions_are is None else f"actions {self.actions_are}",

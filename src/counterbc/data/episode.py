@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -28,10 +28,12 @@ class Episode:
     """Whether the task was solved, if that was recorded."""
     name: str = ""
     """Unique within a dataset; `Demonstrations` fills in demo_0, demo_1, … if it is empty."""
+    images: Mapping[str, Array] = field(default_factory=dict)
+    """What cameras saw beside `obs`, by name: (T, H, W, C) uint8 each."""
 
     def __post_init__(self) -> None:
         label = f"episode {self.name!r}" if self.name else "an episode"
-        image = getattr(self.obs, "dtype", None) == np.uint8 and np.ndim(self.obs) == 4
+        image = is_image(self.obs)
         obs = read_only(self.obs, np.uint8 if image else np.float32, f"obs of {label}")
         action = read_only(self.action, np.float32, f"action of {label}")
         if not image and (obs.ndim != 2 or obs.shape[1] == 0):
@@ -53,6 +55,8 @@ class Episode:
         check_finite(action, f"action of {label}")
         object.__setattr__(self, "obs", obs)
         object.__setattr__(self, "action", action)
+        images = {name: self._checked_image(name, x, label) for name, x in self.images.items()}
+        object.__setattr__(self, "images", images)
         if self.reward is not None:
             object.__setattr__(self, "reward", self._checked_reward(self.reward, label))
         if self.success is not None:
@@ -65,9 +69,28 @@ class Episode:
         check_finite(reward, f"reward of {label}")
         return reward
 
+    def _checked_image(self, camera: str, image: Array, label: str) -> Array:
+        if not is_image(image) or len(image) != len(self):
+            shape = f"{np.shape(image)} ({getattr(image, 'dtype', type(image).__name__)})"
+            raise DataError(
+                f"images of camera {camera!r} of {label} have shape {shape}; expected "
+                f"({len(self)}, H, W, C) in uint8"
+            )
+        return read_only(image, np.uint8, f"images of camera {camera!r} of {label}")
+
+    def rows(self, rows: slice) -> Episode:
+        """Return the same episode with some of its pairs only."""
+        return replace(
+            self,
+            obs=self.obs[rows],
+            action=self.action[rows],
+            reward=None if self.reward is None else self.reward[rows],
+            images={name: image[rows] for name, image in self.images.items()},
+        )
+
     def digest(self) -> bytes:
         """Return a hash of the arrays."""
-        return episode_digest(self.obs, self.action, self.reward)
+        return episode_digest(self.obs, self.action, self.reward, self.images.values())
 
     def __len__(self) -> int:
         return len(self.action)
@@ -77,6 +100,11 @@ class Episode:
         extras += [f"success {self.success}"] if self.success is not None else []
         extras += [f"return {float(self.reward.sum()):.3g}"] if self.reward is not None else []
         return f"Episode({', '.join([self.name or 'unnamed', f'{len(self)} pairs', *extras])})"
+
+
+def is_image(values: Array) -> bool:
+    """Return whether values are images: (T, H, W, C) uint8."""
+    return getattr(values, "dtype", None) == np.uint8 and np.ndim(values) == 4
 
 
 def check_agree(episodes: Sequence[Episode]) -> None:
@@ -89,6 +117,12 @@ def check_agree(episodes: Sequence[Episode]) -> None:
             raise DataError(
                 f"obs of episode {e.name!r} has shape {e.obs.shape[1:]} ({e.obs.dtype}); "
                 f"{first.name!r} has {first.obs.shape[1:]} ({first.obs.dtype}); all must agree"
+            )
+        shapes, first_shapes = ({n: x.shape[1:] for n, x in y.images.items()} for y in (e, first))
+        if list(shapes.items()) != list(first_shapes.items()):
+            raise DataError(
+                f"cameras of episode {e.name!r} are {shapes or 'none'}; those of {first.name!r} "
+                f"are {first_shapes or 'none'}; all must agree"
             )
         if e.action.shape[1] != first.action.shape[1]:
             raise DataError(

@@ -37,7 +37,8 @@ class EpisodeSample:
         first = int(self._rng.integers(max(len(raw.action) - _STEPS, 0) + 1))
         rows = slice(first, first + _STEPS)
         obs, action = raw.obs[rows].copy(), raw.action[rows].copy()
-        return replace(raw, obs=obs, action=action, reward=None, selected=None)
+        images = {name: image[rows].copy() for name, image in raw.images.items()}
+        return replace(raw, obs=obs, action=action, reward=None, selected=None, images=images)
 
     def demonstrations(self, header: Header) -> Demonstrations | None:
         """Return the stretches without those that have problems; None if none is left."""

@@ -10,11 +10,16 @@ import numpy as np
 from counterbc.data.arrays import Array
 
 
-def episode_digest(obs: Array, action: Array, reward: Array | None) -> bytes:
+def episode_digest(
+    obs: Array, action: Array, reward: Array | None, images: Iterable[Array] = ()
+) -> bytes:
     """Return a hash of an episode's arrays."""
     digest = hashlib.sha256(repr((obs.shape, str(obs.dtype), action.shape)).encode())
     for values in (obs, action, reward):
         digest.update(b"" if values is None else np.ascontiguousarray(values).data)
+    for image in images:
+        digest.update(repr(image.shape).encode() + b"image")
+        digest.update(np.ascontiguousarray(image).data)
     return digest.digest()
 
 

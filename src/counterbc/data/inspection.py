@@ -106,7 +106,7 @@ class Inspection:
         if not self._shapes.fits(r):
             self._episodes.append((b"", r.operator, r.success))
             return
-        digest = episode_digest(r.obs, r.action, r.reward)
+        digest = episode_digest(r.obs, r.action, r.reward, r.images.values())
         self._episodes.append((digest, r.operator, r.success))
         self._duplicates.see(r, digest)
         for check in (
@@ -269,7 +269,9 @@ def _model(header: Header, first: RawEpisode) -> Demonstrations:
     image = first.obs.ndim == 4
     obs = np.zeros((1, *first.obs.shape[1:]), first.obs.dtype if image else np.float32)
     try:
-        return header.with_episodes([Episode(obs, np.zeros((1, *first.action.shape[1:])))])
+        images = {n: np.zeros((1, *x.shape[1:]), x.dtype) for n, x in first.images.items()}
+        action = np.zeros((1, *first.action.shape[1:]))
+        return header.with_episodes([Episode(obs, action, images=images)])
     except DataError as error:
         raise DataError(f"{header.source}: {error}") from None
 

@@ -57,6 +57,7 @@ def merge(datasets: Sequence[Demonstrations]) -> Demonstrations:
         actions_are=first.actions_are if len({d.actions_are for d in datasets}) == 1 else None,
         relative=first.relative if len({d.relative for d in datasets}) == 1 else None,
         angles=tuple(dimension_text(first, i) for d in datasets for i in dims_of(d, d.angles)),
+        blind_to=tuple(dict.fromkeys(camera for d in datasets for camera in d.blind_to)),
         source=" + ".join(d.source or "memory" for d in datasets),
         selected=None if all(d.selected is None for d in datasets) else np.concatenate(pairs),
     )
@@ -79,6 +80,7 @@ def check_alike(a: Demonstrations, b: Demonstrations) -> None:
     for label, value, expected in (
         ("observation shape", a.obs_shape, b.obs_shape),
         ("observation keys", a.obs_keys, b.obs_keys),
+        ("cameras", a.cameras, b.cameras),
         ("action size", a.action_size, b.action_size),
         ("action set", a.action_set, b.action_set),
         ("action bounds", a.bounds, b.bounds),

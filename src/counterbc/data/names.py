@@ -1,9 +1,9 @@
-"""Names of episodes and of dimensions: in short texts, and as numbers."""
+"""Names of episodes, dimensions and cameras: in short texts, and as numbers."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import SupportsIndex
 
 from counterbc.errors import OptionError, unknown
@@ -12,6 +12,18 @@ from counterbc.errors import OptionError, unknown
 def shorten(names: Sequence[str], count: int = 6) -> str:
     """Return the first few names, and how many there are in all."""
     return ", ".join(names[:count]) + (f", … {len(names)} in all" if len(names) > count else "")
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """Return 96×96×3 for the shape (96, 96, 3)."""
+    return "×".join(map(str, shape))
+
+
+def cameras_text(cameras: Mapping[str, Sequence[int]], blind_to: Sequence[str] = ()) -> str:
+    """Return the name and size of each camera, and those that are not read."""
+    texts = [f"{name} {shape_text(shape)}" for name, shape in cameras.items()]
+    texts += [f"{name} (not read)" for name in blind_to]
+    return shorten(texts)
 
 
 def episode_numbers(names: Sequence[str], episodes: Iterable[SupportsIndex | str]) -> list[int]:

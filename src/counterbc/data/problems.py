@@ -83,6 +83,7 @@ class Shapes:
 
     def __init__(self, model: Demonstrations) -> None:
         self._obs, self._action = model.obs_shape, (model.action_size,)
+        self._images = {name: x.shape[1:] for name, x in model.images.items()}
         self._empty, self._misfits = Places(), Places()
 
     def fits(self, r: RawEpisode) -> bool:
@@ -95,6 +96,7 @@ class Shapes:
             ("action", r.action, length + self._action),
             ("reward", r.reward, length),
             ("selected", r.selected, length),
+            *((name, r.images.get(name), length + x) for name, x in self._images.items()),
         ]
         for key, values, shape in arrays:
             if values is not None and values.shape != shape:

@@ -6,7 +6,7 @@ Formats produce them and `Inspection` examines them. Checked, they become an `Ep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ class RawEpisode:
     name: str = ""
     selected: Array | None = None
     """(T,) whether each pair is learned from; None: all are."""
+    images: Mapping[str, Array] = field(default_factory=dict)
+    """What cameras saw beside `obs`, by name: (T, H, W, C) each."""
     error: CounterBCError | None = None
     """Why this episode cannot be read, while others of its file can; it has no rows then."""
 
@@ -49,7 +51,8 @@ class RawEpisode:
                 f"expected {shape}"
             )
         return Episode(
-            self.obs, self.action, self.reward, self.operator, self.success, self.name
+            self.obs, self.action, self.reward, self.operator, self.success, self.name,
+            images=self.images,
         )  # fmt: skip
 
 
@@ -80,6 +83,8 @@ class Header:
     action_names: tuple[str, ...] = ()
     obs_names: tuple[str, ...] = ()
     obs_keys: tuple[tuple[str, int], ...] = ()
+    camera: str = ""
+    blind_to: tuple[str, ...] = ()
     rate: float | None = None
     env_args: dict[str, Any] = field(default_factory=dict)
     masks: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -124,5 +129,5 @@ def raw_episodes(demos: Demonstrations) -> Iterator[RawEpisode]:
         end += len(e)
         yield RawEpisode(
             e.obs, e.action, reward=e.reward, operator=e.operator, success=e.success, name=e.name,
-            selected=selected,
+            selected=selected, images=e.images,
         )  # fmt: skip

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
+from math import ceil, prod
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from gymnasium.spaces import Dict
 from gymnasium.vector import VectorEnv
 
 from counterbc.data import draws
@@ -15,6 +16,7 @@ from counterbc.data.affine import scale_exactly, unscale_exactly
 from counterbc.data.arrays import Array
 from counterbc.data.censoring import ActionsAre, check_actions_are
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.episode import is_image
 from counterbc.data.feasible import Feasible, feasible_set
 from counterbc.demonstrators.demonstrator import Control, Demonstrator, EpisodeBatch
 from counterbc.demonstrators.teacher import NO_ERROR
@@ -71,6 +73,7 @@ def demonstrate(
         actions_are=actions_are,
         action_names=unwrapped.action_names,
         obs_names=unwrapped.obs_names,
+        obs_keys=_obs_keys(unwrapped.single_observation_space),
         rate=place.rate,
         env_args={
             "env_name": place.id,
@@ -133,22 +136,39 @@ def _roll(env: VectorEnv[Any, Any, Any], world: World, control: Control, key: Ar
     expert, t = world.load_expert(), 0
     obs, _ = env.reset(seed=key.tolist())
     running = np.ones(env.num_envs, bool)
-    steps: list[tuple[Array, Array, Array, Array, Array]] = []
+    steps: list[tuple[Array, ...]] = []
+    cameras = [name for name in obs if is_image(obs[name])] if isinstance(obs, dict) else []
     while running.any():
-        best = np.asarray(expert(obs, key, t), np.float64)  # (N, A)
-        chosen_action = control(obs, scale_exactly(best, low, high), t)
+        # Where there are images, the expert and the demonstrator look at the first camera.
+        seen = obs[cameras[0]] if cameras else obs
+        best = np.asarray(expert(seen, key, t), np.float64)  # (N, A)
+        chosen_action = control(seen, scale_exactly(best, low, high), t)
         action = unscale_exactly(chosen_action, low, high).astype(np.float32)
         after, reward, terminated, truncated, _ = env.step(action)
-        steps.append((obs, action, reward, best, running))
+        steps.append((action, reward, best, running, *_parts(obs, cameras)))
         obs, t, running = after, t + 1, running & ~(terminated | truncated)
     env.close()
-    obs, action, reward, best, running = (
+    action, reward, best, running, vector, *images = (
         np.stack(column, axis=1) for column in zip(*steps, strict=True)
     )
     return [
-        Take(Episode(obs[i, :n], action[i, :n], reward[i, :n]), best[i, :n])
+        Take(
+            Episode(
+                vector[i, :n], action[i, :n], reward[i, :n],
+                images={name: x[i, :n] for name, x in zip(cameras, images, strict=True)},
+            ),
+            best[i, :n],
+        )
         for i, n in enumerate(running.sum(axis=1))
-    ]
+    ]  # fmt: skip
+
+
+def _parts(obs: Any, cameras: list[str]) -> list[Array]:
+    """Return the vector of an observation, or its only part, and the images of its cameras."""
+    if not cameras:
+        return [obs]
+    vectors = [x.reshape(len(x), -1) for name, x in obs.items() if name not in cameras]
+    return [np.concatenate(vectors, axis=1), *(obs[name] for name in cameras)]
 
 
 def _find_world(name: str, demonstrator: Demonstrator) -> World:
@@ -191,6 +211,14 @@ def _projected(control: Control, feasible: Feasible) -> Control:
     return act
 
 
+def _obs_keys(space: Any) -> tuple[tuple[str, int], ...]:
+    """Return the parts of dict observations that are no images, with their widths."""
+    if not isinstance(space, Dict):
+        return ()
+    vectors = {name: part for name, part in space.items() if part.dtype != np.uint8}
+    return tuple((name, prod(part.shape or ())) for name, part in vectors.items())
+
+
 def _keys(seed: int, number: Array) -> Array:
     """Return keys of 2⁶² and above, which do not collide with seeds that a user chooses."""
     if not 0 <= seed < 2**63:
@@ -210,7 +238,6 @@ def _first_pairs(episodes: list[Episode], pairs: int) -> tuple[Episode, ...]:
     for e in episodes:
         n = min(len(e), pairs)
         if n > 0:
-            reward = None if e.reward is None else e.reward[:n]
-            result.append(replace(e, obs=e.obs[:n], action=e.action[:n], reward=reward))
+            result.append(e.rows(slice(n)))
         pairs -= n
     return tuple(result)

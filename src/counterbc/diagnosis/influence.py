@@ -27,6 +27,7 @@ from counterbc.acting.policies import Policies
 from counterbc.data.action_scale import scaled_actions
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.obs_rows import obs_rows
 from counterbc.data.radii import radius_of
 from counterbc.diagnosis.influence_effects import Influence, least_squares
 from counterbc.errors import CounterBCError, DataError, OptionError
@@ -173,7 +174,7 @@ def squared_errors(policies: Policies, demos: Demonstrations) -> Array:
     size = max(_BLOCK // len(policies), 1)
     for block in np.array_split(np.arange(len(pairs)), range(size, len(pairs), size)):
         acting = Acting(policies, range(len(block)), "mean", 0)
-        obs = policies.tensor(demos.obs[pairs[block]]).expand(len(policies), -1, -1)
+        obs = policies.tensor(obs_rows(demos, pairs[block])).expand(len(policies), -1, -1)
         actions = acting.actions(obs).double().cpu().numpy()  # (P, n, A)
         squares = ((scaled_actions(demos, actions) - target[block]) ** 2).sum(-1)
         np.add.at(sums.T, of_pair[block], squares.T)

@@ -241,7 +241,7 @@ def _method(demos: Demonstrations, settings: Settings) -> tuple[str, Method]:
     """Return what the held-out policies learn by: Counter-BC, or BC if they are flows."""
     if is_flow(settings.policy):
         name, method = find_method("bc")
-        return name, settings.apply(method, demos.obs_shape, demos.pairs)
+        return name, settings.apply(method, demos.obs_shape, demos.pairs, image=demos.image)
     name, method = find_method("counter-bc")
     return name, settings.apply(method)
 

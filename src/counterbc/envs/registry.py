@@ -58,6 +58,8 @@ class World:
     """Options that turn the environment into this world."""
     teacher_kwargs: Mapping[str, Any] = field(default_factory=dict)
     """Further options when a teacher, not a learner, acts."""
+    optional_obs: tuple[str, ...] = ()
+    """Observations that are there only if an option of the same name asks for them."""
     aliases: tuple[str, ...] = ()
     """Names of this world in other people's files."""
     extra: str | None = None
@@ -132,6 +134,7 @@ WORLDS: dict[str, World] = {
         measure="tiles",
         axis_label="tiles visited",
         pool=8_000,
+        optional_obs=("speed",),
         extra="racing",
     ),
     "fork": World(

@@ -221,7 +221,8 @@ def uses_search(settings: Settings, method: Method) -> bool:
 
 def check_data(method: str, settings: Settings, demos: Demonstrations) -> None:
     """Refuse data that do not record what a method needs, such as operators."""
-    check_needs([demos], settings.apply(find_method(method)[1], demos.obs_shape).weighting.needs)
+    definition = settings.apply(find_method(method)[1], demos.obs_shape, image=demos.image)
+    check_needs([demos], definition.weighting.needs)
 
 
 def check_spaces(world: str, demos: Demonstrations) -> None:
@@ -229,6 +230,8 @@ def check_spaces(world: str, demos: Demonstrations) -> None:
     env = make_vec(world, 1)
     shapes = [space.shape for space in (env.single_observation_space, env.single_action_space)]
     env.close()
+    if demos.images:  # evaluation makes the environment observe each part, or refuses
+        return
     expected = [demos.obs_shape, (demos.action_size,)]
     for what, shape, data_shape in zip(("observations", "actions"), shapes, expected, strict=True):
         if shape != data_shape:

@@ -12,6 +12,7 @@ import torch
 from counterbc.acting.actor import Acting
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.obs_rows import obs_rows
 from counterbc.errors import OptionError
 from counterbc.experiments.file_cell import FileCell
 from counterbc.experiments.file_data import load_file
@@ -78,10 +79,11 @@ def deterministic_actions(policy: Policies, demos: Demonstrations) -> np.ndarray
     All episodes advance together, one step at a time; a finished one repeats its last observation.
     """
     lengths = np.array([len(e) for e in demos.episodes])
+    first = np.cumsum(lengths) - lengths
     acting = Acting(policy, range(len(lengths)), "mean", 0)
     actions = np.empty((len(lengths), lengths.max(), demos.action_size))
     for t in range(lengths.max()):
-        obs = np.stack([e.obs[min(t, len(e) - 1)] for e in demos.episodes])  # (E, …)
+        obs = obs_rows(demos, first + np.minimum(t, lengths - 1))  # (E, …)
         with torch.no_grad():
             step = acting.actions(policy.tensor(obs)[None])[0]  # (E, A)
         actions[:, t] = step.double().cpu().numpy()

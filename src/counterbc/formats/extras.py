@@ -8,6 +8,7 @@
 | relative | what actions are relative to; null where nothing is declared |
 | angles | observation dimensions that are angles in radians |
 | obs_keys, obs_names, rate, masks | as in `Demonstrations` |
+| cameras | the names of the cameras, in order |
 | episodes | for each episode: name, length, operator, success |
 | episodes: reward | whether the data store it; the numbers if the data have no column for it |
 | episodes: selected | only if the data have no column for it |
@@ -49,6 +50,7 @@ class Extras:
     """Fields of a `Header`, except for observations, of which a reader may choose some."""
     obs_keys: tuple[tuple[str, int], ...]
     obs_names: tuple[str, ...]
+    cameras: tuple[str, ...]
     episodes: list[dict[str, Any]]
 
     def restore(self, raw: RawEpisode, index: int) -> RawEpisode:
@@ -90,7 +92,9 @@ class Extras:
         )
 
 
-def extras_json(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any]:
+def extras_json(
+    header: Header, episodes: list[dict[str, Any]], cameras: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the JSON object for a dataset; `episodes` come from `describe`."""
     low, high = header.action_low, header.action_high
     return {
@@ -104,6 +108,7 @@ def extras_json(header: Header, episodes: list[dict[str, Any]]) -> dict[str, Any
         "action_names": header.action_names,
         "obs_keys": header.obs_keys,
         "obs_names": header.obs_names,
+        "cameras": list(cameras),
         "rate": header.rate,
         "masks": header.masks,
         "episodes": episodes,
@@ -167,6 +172,7 @@ def read_extras(values: Mapping[str, Any], label: str) -> Extras:
         },
         obs_keys=tuple((key, width) for key, width in pairs),
         obs_names=json_files.texts(values, "obs_names", label),
+        cameras=json_files.texts({"cameras": [], **values}, "cameras", label),
         episodes=episodes,
     )
 

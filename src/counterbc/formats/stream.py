@@ -36,7 +36,7 @@ from counterbc.errors import DataError, FormatError, OptionError, unknown
 from counterbc.files import boundary
 from counterbc.formats.untrusted import Tally, trusting
 
-__all__ = ["Header", "RawEpisode", "Stream"]
+__all__ = ["Header", "RawEpisode", "Stream", "camera_names"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +203,11 @@ class Stream:
             )
 
 
+def camera_names(header: Header, raw: RawEpisode) -> list[str]:
+    """Return the names of the cameras of an episode, that of `obs` first."""
+    return [*([header.camera] if header.camera else []), *raw.images]
+
+
 def _from_episode(episode: Episode, raw: RawEpisode) -> RawEpisode:
     """Return a raw episode with the checked arrays and the name of `episode`."""
     return RawEpisode(
@@ -213,6 +218,7 @@ def _from_episode(episode: Episode, raw: RawEpisode) -> RawEpisode:
         success=episode.success,
         name=episode.name,
         selected=raw.selected,
+        images=episode.images,
     )
 
 

@@ -148,9 +148,19 @@ class Policy(ABC):
             return self
         return replace(self, horizon=1, execute=1, average_chunks=False)
 
+    @property
+    def images(self) -> tuple[tuple[int, int, int], ...]:
+        """H, W, C of the images of each camera that is read; none for a policy of vectors."""
+        return ()
+
+    @property
+    def reads_vector(self) -> bool:
+        """Whether a vector is read, alone or beside images."""
+        return not self.images
+
     def obs_shape(self, size: int) -> tuple[int, ...]:
-        """Return the shape of an observation as users give it; a vector has `size` numbers."""
-        return (size,)
+        """Return the shape of the vector, with its `size` numbers; without one, of an image."""
+        return (size,) if self.reads_vector else self.images[0]
 
     @abstractmethod
     def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:

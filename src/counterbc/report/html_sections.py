@@ -7,7 +7,7 @@ from pathlib import Path
 
 from counterbc.acting.member import radius_text
 from counterbc.data.inspection_report import Dimension, Place, Problem
-from counterbc.data.names import shorten
+from counterbc.data.names import cameras_text, shape_text, shorten
 from counterbc.report import figures, words
 from counterbc.report.advice import Step
 from counterbc.report.drawing import legend
@@ -81,8 +81,11 @@ def data(findings: Findings) -> Markup:
                             for s in findings.sources)),
         ("Lengths", words.lengths(findings)),
         ("Rate", f"{report.rate:g} Hz" if report.rate else "not recorded"),
-        ("Observations", f"{'×'.join(map(str, demos.obs_shape))}: "
+        ("Observations", f"{shape_text(demos.obs_shape)}: "
                          + (shorten([f"{k} ({n})" for k, n in demos.obs_keys]) or "images")),
+        ("Cameras", cameras_text(demos.cameras) or None),
+        ("Blind to", f"{shorten(demos.blind_to)}: not read, so that no policy sees it"
+                     if demos.blind_to else None),
         ("Actions", f"{demos.action_size}: {shorten(demos.action_names)}"),
         ("Bounds", demos.bounds),
         ("Success", None if (n := report.successes) is None else words.plural(n, "episode")),

@@ -15,7 +15,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import DataError
 from counterbc.selection.clusters import episode_clusters
 from counterbc.selection.folds import Folds, some_episodes, split_operators
-from counterbc.selection.readings import predict_held_out, readings
+from counterbc.selection.readings import predict_held_out, readings, with_image_components
 from counterbc.selection.shares import Explained, Past, Share
 
 HISTORY = 3
@@ -93,7 +93,7 @@ class _Steps:
     def __init__(self, demos: Demonstrations, folds: Folds) -> None:
         self.folds, self.starts = folds, demos.starts
         self.action = scaled_actions(demos, demos.action.astype(np.float64))  # (n, A)
-        obs = cos_and_sin(demos).obs
+        obs = with_image_components(cos_and_sin(demos)).obs
         self.obs = (obs if obs.ndim == 2 else readings(obs)[0]).astype(np.float64)  # (n, S)
         self.cluster = episode_clusters(demos, _STRETCH)
 

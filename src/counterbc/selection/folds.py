@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from counterbc.data.demonstrations import Array, Demonstrations
-from counterbc.data.episode import Episode
 from counterbc.errors import DataError
 
 LEAST_PAIRS = 20
@@ -47,10 +46,7 @@ def some_episodes(demos: Demonstrations, pairs: int, seed: int, least: int = 1) 
     if chosen.pairs <= 2 * pairs:
         return chosen
     end = pairs // count
-    episodes = [
-        Episode(e.obs[:end], e.action[:end], operator=e.operator, name=e.name)
-        for e in chosen.episodes
-    ]
+    episodes = [replace(e.rows(slice(end)), reward=None, success=None) for e in chosen.episodes]
     return replace(chosen, episodes=tuple(episodes))
 
 

@@ -22,7 +22,7 @@ from counterbc.selection.folds import Folds, some_episodes, split_folds
 from counterbc.selection.kernel_regression import KernelRegression
 from counterbc.selection.lag_grid import coarse_lags, finer_lags
 from counterbc.selection.learned_features import FeatureRegression
-from counterbc.selection.readings import NOISE_VARIANCES, readings
+from counterbc.selection.readings import NOISE_VARIANCES, readings, with_image_components
 
 OWN_PAST = 2
 """Past actions of the demonstrator that the second criterion reads."""
@@ -147,7 +147,7 @@ def lag_errors(
     smallest and the largest that are as good as the best. `lags` are tried instead if given.
     `on_lag` is called with the error of each lag.
     """
-    longest, demos = search.lags(demos)[-1], cos_and_sin(demos)
+    longest, demos = search.lags(demos)[-1], with_image_components(cos_and_sin(demos))
     with one_thread():
         models = LagModels(demos, search, longest, device, history, on_lag)
         errors = models.errors(lags or coarse_lags(longest))

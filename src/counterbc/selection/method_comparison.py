@@ -136,7 +136,7 @@ def compare_methods(
     for name in dict.fromkeys(("bc", *methods)):
         _, method = find_method(name)
         settings = settings_for(preset, **changes)
-        method = settings.apply(method, demos.obs_shape, demos.pairs)
+        method = settings.apply(method, demos.obs_shape, demos.pairs, image=demos.image)
         settings, method = policy_defaults(settings, method, demos.pairs)
         check_needs([demos], method.weighting.needs)
         check_reads(demos, method)

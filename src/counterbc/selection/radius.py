@@ -95,7 +95,7 @@ def choose_radius(
     """Cross-validate Δ; `changes` are fields of `Settings`, as the training will have them."""
     (name, definition), settings = find_method(method), settings_for(preset, **changes)
     torch_device = find_device(device)
-    definition = settings.apply(definition, demos.obs_shape)
+    definition = settings.apply(definition, demos.obs_shape, image=demos.image)
     if isinstance(definition.support, Demonstrated):
         raise OptionError(f"method {name} has no counterfactuals, so it needs no radius; train it")
     check_reads(demos, definition)

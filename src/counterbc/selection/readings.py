@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.obs_rows import pack_arrays, pixel_rows
 from counterbc.selection.folds import Folds
 
 LENGTH_SCALES = (0.5, 1.0)
@@ -34,6 +38,27 @@ def readings(obs: Array) -> list[Array]:
     variance, direction = np.linalg.eigh(scaled.T @ scaled / len(obs))
     is_used = variance > _LEAST_VARIANCE * variance[-1]
     return [scaled, scaled @ direction[:, is_used] / np.sqrt(variance[is_used])]
+
+
+def with_image_components(demos: Demonstrations) -> Demonstrations:
+    """Return vectors that hold the largest principal components of the images beside them.
+
+    Without a vector, or without cameras beside it, the data are returned as they are.
+    """
+    if demos.camera or not demos.images:
+        return demos
+    pixels = np.concatenate([pack_arrays(pixel_rows(e), None) for e in demos.episodes])
+    components = _image_readings(pixels)[0]
+    obs = np.concatenate([demos.obs, components], axis=1)
+    ends = np.cumsum([len(e) for e in demos.episodes])[:-1]
+    rows = zip(demos.episodes, np.split(obs, ends), strict=True)
+    return replace(
+        demos,
+        episodes=tuple(replace(e, obs=x, images={}) for e, x in rows),
+        obs_keys=(),
+        obs_names=(),
+        angles=(),
+    )
 
 
 def standardize(obs: Array) -> Array:

@@ -71,7 +71,7 @@ def tune(
     given there is not searched.
     """
     (name, definition), settings = find_method(method), settings_for(preset, **changes)
-    definition = settings.apply(definition, demos.obs_shape, demos.pairs)
+    definition = settings.apply(definition, demos.obs_shape, demos.pairs, image=demos.image)
     settings, definition = policy_defaults(settings, definition, demos.pairs)
     check_reads(demos, definition)
     warn_infeasible([demos], settings)

@@ -12,7 +12,7 @@ import numpy as np
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.moments import Moments
-from counterbc.data.names import shorten
+from counterbc.data.names import cameras_text, shorten
 from counterbc.errors import DataError, Diverged, DominatedValues, InfeasibleActions, OptionError
 from counterbc.methods import Method
 from counterbc.settings import Settings
@@ -34,6 +34,11 @@ def as_datasets(demos: Demonstrations | Sequence[Demonstrations]) -> list[Demons
         raise DataError("no demonstrations were given; give one dataset, or one per seed")
     first = datasets[0]
     for dataset in datasets[1:]:
+        if dataset.cameras != first.cameras:
+            raise DataError(
+                f"datasets differ in their cameras: {cameras_text(first.cameras) or 'none'} "
+                f"against {cameras_text(dataset.cameras) or 'none'}; train them separately"
+            )
         if (dataset.obs_shape, dataset.action_size) != (first.obs_shape, first.action_size):
             raise DataError(
                 f"datasets differ: {first.obs_shape} → {first.action_size} dimensions against "
@@ -50,11 +55,17 @@ def as_datasets(demos: Demonstrations | Sequence[Demonstrations]) -> list[Demons
 
 
 def check_reads(data: Demonstrations, method: Method) -> None:
-    """Refuse a policy that cannot read observations of this shape."""
-    reads = method.policy.obs_shape(data.obs_shape[0])
+    """Refuse a policy that cannot read observations of this shape, or all cameras."""
+    policy, cameras = method.policy, tuple(data.cameras.values())
+    if data.images and policy.images != cameras:
+        raise DataError(
+            f"a {type(policy).__name__} reads {len(policy.images)} cameras; these data "
+            f"have {cameras_text(data.cameras)}; choose another policy, or other observations"
+        )
+    reads = policy.obs_shape(data.obs_shape[0])
     if reads != data.obs_shape:
         raise DataError(
-            f"a {type(method.policy).__name__} reads observations of shape {reads}; these data "
+            f"a {type(policy).__name__} reads observations of shape {reads}; these data "
             f"have {data.obs_shape}; choose another policy"
         )
 

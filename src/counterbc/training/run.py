@@ -200,7 +200,7 @@ def _feasible(plan: TrainingPlan) -> Feasible:
 def initial_params(plan: TrainingPlan, view: View, round_: int) -> Params:
     """Return the parameters that a round begins with."""
     like = view.store.action
-    sizes = (view.store.obs.shape[1], view.store.action.shape[1], len(plan.operators))
+    sizes = (view.store.obs_size, view.store.action.shape[1], len(plan.operators))
     params = initial(plan.method, view.nets, round_, *sizes)
     if plan.start is not None:
         params |= {f"policy.{k}": v for k, v in plan.start.params.items()}
@@ -228,6 +228,8 @@ def run_config(
         env=first.env,
         backend=first.backend,
         obs_names=list(first.obs_names),
+        cameras=list(first.cameras),
+        blind_to=list(dict.fromkeys(name for d in plan.datasets for name in d.blind_to)),
         action_names=list(first.action_names),
         two_valued=[
             n for n, b in zip(first.action_names, two_valued(plan.datasets), strict=True) if b

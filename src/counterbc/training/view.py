@@ -26,7 +26,7 @@ _AT_ONCE = 1 << 21  # numbers of images that the networks of one part read in a 
 
 def chunk_size(store: Store, networks: int) -> int:
     """Return how many pairs of each network to evaluate at once: fewer if they are images."""
-    return 4096 if store.obs.is_floating_point() else max(1, _IMAGES // networks)
+    return 4096 if store.pixels is None else max(1, _IMAGES // networks)
 
 
 def _stack(networks: list[dict[str, Tensor]]) -> dict[str, Tensor]:
@@ -84,7 +84,7 @@ class View:
         On a CPU a step of many networks that read images takes long, and longer than its parts:
         few of them fit the caches. A part is short enough for progress and for Ctrl-C.
         """
-        numbers = self.store.obs.shape[1] * self.method.policy.history
+        numbers = self.store.row_size * self.method.policy.history
         if numbers < _IMAGE or self.rows.is_cuda:
             return len(self.rows)
         return max(1, _AT_ONCE // (numbers * batch))
@@ -106,7 +106,7 @@ class View:
         return StepCase(
             policy=self.method.policy,
             weighting=self.method.weighting,
-            obs_size=self.store.obs.shape[1],
+            obs_size=self.store.obs_size,
             action_size=self.store.action.shape[1],
             samples=1 + self.method.support.count,
             in_memory=self.counterfactuals.in_memory,

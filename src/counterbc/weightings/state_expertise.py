@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from counterbc.policies.encoder import Encoder
+from counterbc.policies.camera_encoder import CameraEncoder
 from counterbc.policies.layers import dense, linear, relu_chain
 from counterbc.policies.policy import Params
 from counterbc.weightings.weighting import Batch, Weighting
@@ -24,20 +24,20 @@ class StateExpertise(Weighting):
 
     stacks: ClassVar[bool] = True
     hidden: tuple[int, ...] = (64, 64)
-    encoder: Encoder | None = None
+    encoder: CameraEncoder | None = None
     """Reads states that are frames, in place of hidden layers."""
 
     def with_hidden(self, hidden: tuple[int, ...]) -> Weighting:
         return replace(self, hidden=hidden)
 
     def for_images(
-        self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
+        self, image: tuple[int, ...], history: int, hidden: tuple[int, ...], vector: bool = False
     ) -> Weighting:
-        return replace(self, hidden=(), encoder=Encoder(image, history, hidden))
+        return replace(self, hidden=(), encoder=CameraEncoder(image, history, hidden, vector))
 
     def init(self, generator: torch.Generator, obs_size: int, operators: int = 0) -> Params:
         if self.encoder is not None:
-            last = dense(generator, (self.encoder.hidden[-1], 1), "rho")
+            last = dense(generator, (self.encoder.features(obs_size), 1), "rho")
             return self.encoder.init(generator, "rho") | last
         return dense(generator, (obs_size, *self.hidden, 1), "rho")
 

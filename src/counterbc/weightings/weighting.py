@@ -66,9 +66,10 @@ class Weighting(ABC):
     """Whether `targets` samples from the policy, and batches have the columns for it."""
 
     def for_images(
-        self, image: tuple[int, int, int], history: int, hidden: tuple[int, ...]
+        self, image: tuple[int, ...], history: int, hidden: tuple[int, ...], vector: bool = False
     ) -> Weighting:
-        """Return the same for states that are frames (H, W, C).
+        """Return the same for states that are frames (H, W, C), of several cameras one after the
+        other, with a vector beside them if `vector`.
 
         The default suits weightings that do not read the state.
         """

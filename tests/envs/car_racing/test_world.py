@@ -172,3 +172,32 @@ def test_wrong_seeds_and_actions_are_refused() -> None:
     with pytest.raises(OptionError, match=r"actions have shape \(2, 2\); expected \(2, 3\)"):
         env.step(np.zeros((2, 2)))
     env.close()
+
+
+@needs_envpool
+def test_the_speed_is_recorded_learned_and_fed_beside_the_frame() -> None:
+    env: Any = make_vec("car-racing", 2, speed=True, max_episode_steps=20)
+    obs, _ = env.reset(seed=[1, 2])
+    assert env.single_observation_space.contains({name: x[0] for name, x in obs.items()})
+    assert obs["speed"].max() == 0
+    for _ in range(15):
+        obs = env.step(np.tile(AHEAD, (2, 1)))[0]
+    assert (obs["speed"] > 0.1).all()
+    env.close()
+    demos = demonstrate("car-racing", UniformNoise(0.1), 60, 0, speed=True)
+    assert (demos.obs_keys, demos.cameras) == ((("speed", 1),), {"image": (96, 96, 3)})
+    single_part = demonstrate("car-racing", UniformNoise(0.1), 60, 0)
+    np.testing.assert_array_equal(single_part.obs, demos.images["image"])
+    np.testing.assert_array_equal(single_part.action, demos.action)
+    inside = demos.map_actions(lambda a: a.clip([-1, 0, 0], 1))
+    policies = train(inside, "bc", steps=2, hidden=(8,), lag=0.0, progress=False)
+    result = evaluate(policies, episodes=1, progress=False, max_episode_steps=20)
+    assert result.lengths.tolist() == [[20]]
+
+
+@needs_envpool
+def test_one_car_has_the_speed_too() -> None:
+    env = gymnasium.make("counterbc/CarRacing-v0", speed=True)
+    obs, _ = env.reset(seed=3)
+    assert env.observation_space.contains(obs)
+    env.close()

@@ -12,9 +12,9 @@ from counterbc.errors import FormatError
 from counterbc.formats import (
     lerobot,
 )
-from counterbc.formats.lerobot.features import obs_columns, obs_features
+from counterbc.formats.lerobot.features import camera_features, obs_columns, obs_features
 from counterbc.formats.lerobot.keys import ENVIRONMENT, STATE
-from counterbc.formats.stream import Header
+from counterbc.formats.stream import Header, RawEpisode
 from tests.formats.lerobot.samples import demos, info
 
 
@@ -62,8 +62,17 @@ def test_keys_are_joined_into_the_features_that_policies_read(
 
 def test_observations_are_split_by_feature() -> None:
     header = Header(obs_keys=(("position", 2), ("object", 1), ("speed", 1)))
-    columns = obs_columns(np.array([[1, 2, 3, 4]]), header)
+    columns = obs_columns(RawEpisode(np.array([[1, 2, 3, 4]]), np.zeros((1, 1))), header)
     assert {name: values.tolist() for name, values in columns.items()} == {
         STATE: [[1, 2, 4]],
         ENVIRONMENT: [[3]],
     }
+
+
+def test_a_camera_becomes_a_feature_of_images_whatever_its_name() -> None:
+    image = np.zeros((1, 4, 4, 3), np.uint8)
+    names = ("top", "observation.images.wrist", "over/there")
+    raw = RawEpisode(np.zeros((1, 1)), np.zeros((1, 1)), images=dict.fromkeys(names, image))
+    assert camera_features(Header(obs_keys=(("state", 1),)), raw) == [
+        "observation.images.top", "observation.images.wrist", "observation.images.camera_2",
+    ]  # fmt: skip

@@ -48,7 +48,7 @@ def test_observations_are_chosen_by_their_full_or_short_names(tmp_path: Path) ->
     assert subset.obs[4].tolist() == [4.25, 4, 4.5]
     with pytest.raises(FormatError, match=r"no observation 'image'; allowed: observation\.state"):
         load(root, obs=["image"])
-    with pytest.raises(FormatError, match="cannot join nothing"):
+    with pytest.raises(FormatError, match="no observation was chosen; choose from observation"):
         load(root, obs=[])
 
 
@@ -69,8 +69,11 @@ def test_images_are_left_out_beside_vectors_and_read_alone(tmp_path: Path) -> No
     assert lerobot.stream(root).header.left_out == (
         f"{CAMERA} (image)", "observation.note (string)", "digits beyond 32 bits",
     )  # fmt: skip
-    with pytest.raises(FormatError, match="choose one camera or only vectors"):
-        load(root, obs=["front", "state"])
+    joined = load(root, obs=["front", "state"])
+    assert joined.obs_keys == (("observation.state", 2),)
+    assert joined.cameras == {CAMERA: (6, 8, 3)}
+    np.testing.assert_array_equal(joined.images[CAMERA], load(root, obs=["front"]).episodes[0].obs)
+    assert (load(root).blind_to, joined.blind_to) == ((CAMERA,), ())
     only = {k: v for k, v in FEATURES.items() if not k.startswith("observation.")}
     cells = [{"bytes": b, "path": None} for b in images("PNG")]
     extra = [{CAMERA: pa.array(cells[end - n : end])} for n, end in zip(LENGTHS, ENDS, strict=True)]

@@ -79,13 +79,18 @@ def test_recognized_is_what_minari_made(tmp_path: Path, store: str) -> None:
     assert minari.recognizes(foreign(tmp_path / "demos", store))
 
 
-def test_parts_are_chosen_by_name_and_not_joined_with_images(tmp_path: Path) -> None:
+def test_parts_are_chosen_by_name_and_images_read_beside_vectors(tmp_path: Path) -> None:
     root = foreign(tmp_path)
     assert load(root, obs=["a", "b.pair.0"]).obs[3].tolist() == [3.25, 3.75, 3]
     with pytest.raises(FormatError, match=r"no observation 'c'; allowed: b.deep, b.pair.0"):
         load(root, obs=["c"])
-    for wish in (["camera", "a"], ["word"], []):
-        with pytest.raises(FormatError, match="choose one image or only vectors from b"):
+    joined = load(root, obs=["camera", "a"])
+    assert list(joined.cameras) == ["camera"]
+    np.testing.assert_array_equal(
+        joined.images["camera"], load(root, obs=["camera"]).episodes[0].obs
+    )
+    for wish in (["word"], []):
+        with pytest.raises(FormatError, match="choose images and vectors from b"):
             load(root, obs=wish)
 
 
@@ -110,7 +115,7 @@ def test_discrete_actions_are_refused(tmp_path: Path) -> None:
         ({"observation_space": "[]"}, "observation_space holds a JSON list; expected an object"),
         ({"observation_space": "{}"}, "observation_space: has no type"),
         ({"observation_space": '{"type": "Dict", "subspaces": {}}'}, "observation_space is empty"),
-        ({"observation_space": '{"type": "Graph"}'}, "cannot join nothing; choose one image"),
+        ({"observation_space": '{"type": "Graph"}'}, "cannot join nothing; choose images"),
         ({"action_space": json.dumps(box(3))}, "actions of 'episode_0' has 2 numbers per row"),
         ({"action_space": '{"type": "Box", "shape": [1000000000000]}'}, "expected positive sizes"),
         ({"action_space": '{"type": "Box", "shape": [2], "low": [1, 2, 3]}'}, "expected 2 numbers"),

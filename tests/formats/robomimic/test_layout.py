@@ -49,17 +49,30 @@ def test_chosen_keys_come_in_the_chosen_order_with_their_names(tmp_path: Path) -
         load(tmp_path / "demos.hdf5", obs=["speed"])
 
 
-def test_one_image_key_alone_is_read_as_images_and_two_need_a_choice(tmp_path: Path) -> None:
+def test_image_keys_are_read_as_images_if_there_are_no_vectors(tmp_path: Path) -> None:
     frames = np.zeros((2, 4, 4, 3), np.uint8)
     datasets = {"actions": np.zeros((2, 1)), "obs/left_image": frames}
     two = datasets | {"obs/right_image": frames + 1}
     assert load(foreign(tmp_path / "one.hdf5", {"demo_0": datasets})).obs_shape == (4, 4, 3)
     path = foreign(tmp_path / "two.hdf5", {"demo_0": two})
-    with pytest.raises(FormatError, match="left_image, right_image"):
-        load(path)
-    assert load(path, obs=["right_image"]).obs.max() == 1
-    with pytest.raises(FormatError, match="choose one image"):
-        load(path, obs=["left_image", "right_image"])
+    assert list(load(path).cameras) == ["left_image", "right_image"]
+    right = load(path, obs=["right_image"])
+    assert right.obs.max() == 1
+    assert (right.camera, right.blind_to) == ("right_image", ("left_image",))
+    with pytest.raises(FormatError, match="no observation was chosen; name one of left_image"):
+        load(path, obs=[])
+
+
+def test_images_beside_vectors_are_read_where_they_are_chosen(tmp_path: Path) -> None:
+    frames = np.arange(2 * 4 * 4 * 3, dtype=np.uint8).reshape(2, 4, 4, 3)
+    datasets = {"actions": np.zeros((2, 1)), "obs/state": np.ones((2, 3)), "obs/image": frames}
+    path = foreign(tmp_path / "joined.hdf5", {"demo_0": datasets})
+    blind = load(path)
+    assert (blind.obs_keys, blind.cameras, blind.blind_to) == ((("state", 3),), {}, ("image",))
+    joined = load(path, obs=["image", "state"])
+    assert (joined.obs_keys, joined.cameras) == ((("state", 3),), {"image": (4, 4, 3)})
+    np.testing.assert_array_equal(joined.images["image"], frames)
+    assert "image (not read)" in repr(blind)
 
 
 def test_of_a_robosuite_file_the_keys_are_read_that_robomimic_trains_on(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Car Racing from pixels: 96×96 frames, and steer, gas and brake; by envpool, or by gymnasium.
 
 Both simulate the same game, but their pixels differ slightly and their tracks entirely, so data of
-one are never used with the other: `backend` says which it is.
+one are never used with the other: `backend` says which it is. With `speed`, observations are dicts
+of the frame and of the speed, which is read from the bar that the frame shows.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from typing import Any, ClassVar, Literal
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Dict
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from counterbc.data.arrays import Array
+from counterbc.envs.car_racing.expert import speed as bar_height
 from counterbc.envs.checks import check_actions, check_render_mode, slot_seeds
 from counterbc.envs.registry import WORLDS
 from counterbc.errors import MissingExtra, OptionError, SlowSimulator, unknown
@@ -107,7 +109,7 @@ def find_backend(name: str | None) -> str:
     return backend
 
 
-class CarRacingVector(VectorEnv[Array, Array, Array]):
+class CarRacingVector(VectorEnv[Any, Array, Array]):
     """N cars on N tracks. A slot's track depends on its seed alone.
 
     Rewards are the game's: 1000/n for each of n tiles, −0.1 for each step. `tiles` is the number of
@@ -120,7 +122,6 @@ class CarRacingVector(VectorEnv[Array, Array, Array]):
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
     action_set: ClassVar[Literal["box", "ball"]] = "box"
-    obs_names: ClassVar[tuple[str, ...]] = ()
     action_names: ClassVar[tuple[str, ...]] = ("steer", "gas", "brake")
     measures: ClassVar[tuple[str, ...]] = ("tiles", "lap")
     slots: ClassVar[int] = 256
@@ -133,14 +134,18 @@ class CarRacingVector(VectorEnv[Array, Array, Array]):
         max_episode_steps: int | None = None,
         backend: Backend | None = None,
         threads: int = 0,
+        speed: bool = False,
     ) -> None:
-        """`threads` are envpool's; 0: one per core."""
+        """`threads` are envpool's; 0: one per core. With `speed`, observations are dicts."""
         check_render_mode(render_mode)
         self.num_envs, self.render_mode = num_envs, render_mode
         self.backend = find_backend(backend)
         self.max_episode_steps = max_episode_steps or _STEPS
         self._make = partial(BACKENDS[self.backend], self.max_episode_steps, threads)
-        self.single_observation_space = Box(0, 255, (96, 96, 3), np.uint8)
+        self.has_speed = speed
+        frame = Box(0, 255, (96, 96, 3), np.uint8)
+        bar = Box(0, np.inf, (1,), np.float32)
+        self.single_observation_space = Dict(image=frame, speed=bar) if speed else frame
         low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)
         self.single_action_space = Box(low, high)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -151,14 +156,26 @@ class CarRacingVector(VectorEnv[Array, Array, Array]):
     @property
     def env_kwargs(self) -> dict[str, Any]:
         """Return the options that data recorded here must be used with."""
-        return {"backend": self.backend}
+        return {"backend": self.backend} | ({"speed": True} if self.has_speed else {})
+
+    @property
+    def obs_names(self) -> tuple[str, ...]:
+        """Return the names of the numbers beside the frame."""
+        return ("speed",) if self.has_speed else ()
+
+    def _obs(self) -> Any:
+        """Return the frames, or a dict with the speeds (N, 1), in pixels of the bar."""
+        assert self._frames is not None
+        if not self.has_speed:
+            return self._frames
+        return {"image": self._frames, "speed": bar_height(self._frames)[:, None].astype("f4")}
 
     def reset(
         self,
         *,
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[Array, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Start all episodes; seeds make new simulators, since envpool takes seeds only then."""
         if seed is not None or self._pool is None:
             self.close_extras()
@@ -171,14 +188,14 @@ class CarRacingVector(VectorEnv[Array, Array, Array]):
         self._tiles = Tiles(self.num_envs)
         self._over = np.zeros(self.num_envs, bool)
         self._frames = np.asarray(obs)
-        return self._frames, self._info()
+        return self._obs(), self._info()
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int]:
         rng = seeding.np_random(None)[0]
         seeds = slot_seeds(seed, self.num_envs)
         return [(int(rng.integers(_SEEDS)) if s is None else int(s)) % _SEEDS for s in seeds]
 
-    def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+    def step(self, actions: Array) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
         if self._pool is None:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         low, high = self.action_space.low, self.action_space.high  # type: ignore[attr-defined]
@@ -189,7 +206,7 @@ class CarRacingVector(VectorEnv[Array, Array, Array]):
         self._tiles.add(np.where(self._over, _PER_STEP, reward))
         self._over = np.asarray(terminated | truncated)
         self._frames = np.asarray(obs)
-        return self._frames, reward, np.asarray(terminated), np.asarray(truncated), self._info()
+        return self._obs(), reward, np.asarray(terminated), np.asarray(truncated), self._info()
 
     def _info(self) -> dict[str, Array]:
         """Return the measures with gymnasium's masks of the slots that have a value: here all."""
@@ -209,7 +226,7 @@ class CarRacingVector(VectorEnv[Array, Array, Array]):
             self._pool = None
 
 
-class CarRacing(gymnasium.Env[Array, Array]):
+class CarRacing(gymnasium.Env[Any, Array]):
     """One car: one slot of `CarRacingVector`."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": _RATE}  # noqa: RUF012
@@ -220,23 +237,24 @@ class CarRacing(gymnasium.Env[Array, Array]):
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
         backend: Backend | None = None,
+        speed: bool = False,
     ) -> None:
-        self._vector = CarRacingVector(1, render_mode, max_episode_steps, backend)
+        self._vector = CarRacingVector(1, render_mode, max_episode_steps, backend, speed=speed)
         self.observation_space = self._vector.single_observation_space
         self.action_space = self._vector.single_action_space
         self.render_mode = render_mode
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         start = int(self.np_random.integers(_SEEDS)) if seed is None else seed
         obs, info = self._vector.reset(seed=[start])
-        return obs[0], _first(info)
+        return _only(obs), _first(info)
 
-    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Array) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         obs, reward, terminated, truncated, info = self._vector.step(np.asarray(action)[None])
-        return obs[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
+        return _only(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
     def render(self) -> Any:
         frames = self._vector.render()
@@ -244,6 +262,11 @@ class CarRacing(gymnasium.Env[Array, Array]):
 
     def close(self) -> None:
         self._vector.close()
+
+
+def _only(obs: Any) -> Any:
+    """Return the observation of the only slot."""
+    return {name: x[0] for name, x in obs.items()} if isinstance(obs, dict) else obs[0]
 
 
 def _first(info: dict[str, Array]) -> dict[str, float]:

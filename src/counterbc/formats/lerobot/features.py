@@ -2,30 +2,28 @@
 
 Keys named observation.… become features of that name. `object` and `environment_state` become
 observation.environment_state. All others are joined into observation.state, which LeRobot's
-policies read.
+policies read. A camera becomes observation.images.NAME, unless it has the name of a feature.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from counterbc.data.arrays import Array
+from counterbc.data.obs_rows import pixel_rows
 from counterbc.errors import FormatError
 from counterbc.formats import frames
 from counterbc.formats.lerobot import stats
-from counterbc.formats.lerobot.keys import ENVIRONMENT, STATE
+from counterbc.formats.lerobot.keys import ENVIRONMENT, FEATURE_KEY, STATE, camera_feature
 from counterbc.formats.lerobot.stats import Stats
-from counterbc.formats.stream import Header, RawEpisode
+from counterbc.formats.stream import Header, RawEpisode, camera_names
 
 Feature = dict[str, Any]
 """A feature as in info.json: dtype, shape, names."""
 
-_IMAGE = "observation.images.image"
-_FEATURE_KEY = re.compile(r"observation\.[\w.\- ]+")
 _ENVIRONMENT_KEYS = ("object", "environment_state")
 
 
@@ -38,15 +36,14 @@ def choose_features(
     episode is known to have them.
     """
     features: dict[str, Feature] = {}
-    if first.obs.ndim == 4:
-        if first.obs.shape[3] not in (1, 3):
+    for name, images in zip(camera_features(header, first), pixel_rows(first), strict=True):
+        if images.shape[3] not in (1, 3):
             raise FormatError(
-                f"LeRobot cannot store images of shape {first.obs.shape[1:]}; allowed are "
+                f"LeRobot cannot store images of shape {images.shape[1:]}; allowed are "
                 "(H, W, 3) and (H, W, 1); write robomimic HDF5 instead"
             )
         names = ["height", "width", "channels"]
-        shape = list(first.obs.shape[1:])
-        features[_IMAGE] = {"dtype": "image", "shape": shape, "names": names}
+        features[name] = {"dtype": "image", "shape": list(images.shape[1:]), "names": names}
     end = 0
     for (_, width), name in zip(header.obs_keys, obs_features(header), strict=True):
         feature = features.setdefault(name, _feature("float32", 0, []))
@@ -71,7 +68,7 @@ def _feature(dtype: str, width: int = 1, names: list[str] | None = None) -> Feat
 
 def obs_features(header: Header) -> list[str]:
     """Return the name of the feature that holds each observation key."""
-    feature_keys = {key for key, _ in header.obs_keys if _FEATURE_KEY.fullmatch(key)}
+    feature_keys = {key for key, _ in header.obs_keys if FEATURE_KEY.fullmatch(key)}
     state = STATE if STATE not in feature_keys else f"{STATE}_of_others"
     environment = ENVIRONMENT if ENVIRONMENT not in feature_keys else state
     return [
@@ -80,16 +77,20 @@ def obs_features(header: Header) -> list[str]:
     ]
 
 
-def obs_columns(obs: Array, header: Header) -> dict[str, Array]:
+def camera_features(header: Header, raw: RawEpisode) -> list[str]:
+    """Return the name of the feature that holds the images of each camera, in order."""
+    return [camera_feature(name, i) for i, name in enumerate(camera_names(header, raw))]
+
+
+def obs_columns(raw: RawEpisode, header: Header) -> dict[str, Array]:
     """Return the observations of an episode by feature: (T, width), or (T, H, W, C)."""
-    if obs.ndim == 4:
-        return {_IMAGE: obs}
+    images = dict(zip(camera_features(header, raw), pixel_rows(raw), strict=True))
     parts: dict[str, list[Array]] = {}
     end = 0
     for (_, width), name in zip(header.obs_keys, obs_features(header), strict=True):
-        parts.setdefault(name, []).append(obs[:, end : end + width])
+        parts.setdefault(name, []).append(raw.obs[:, end : end + width])
         end += width
-    return {name: np.concatenate(columns, axis=1) for name, columns in parts.items()}
+    return images | {name: np.concatenate(columns, axis=1) for name, columns in parts.items()}
 
 
 def schema(features: dict[str, Feature]) -> pa.Schema:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from counterbc.errors import FormatError
 from counterbc.formats.extras import Extras
@@ -16,6 +17,9 @@ LABELS = (
     "annotation",
 )  # fmt: skip
 """Features that are no observation, whatever else a dataset has."""
+FEATURE_KEY = re.compile(r"observation\.[\w.\- ]+")
+"""The names of keys that are also names of features."""
+_CAMERA_NAME = re.compile(r"[\w.\- ]+")
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,30 @@ def extras_keys(info: Info, extras: Extras, features: Sequence[str], label: str)
         keys.append(Key(name, feature, starts[feature_name], width, names))
         starts[feature_name] += width
         end += width
+    for number, name in enumerate(extras.cameras):
+        feature = info.features.get(camera_feature(name, number))
+        if feature is None or not feature.camera:
+            raise FormatError(
+                f"{label}: there is no feature with the images of the camera {name!r:.80}; "
+                "remove this file to read the features instead"
+            )
+        keys.append(replace(_whole(feature), name=name))
+    names_read = {k.feature.name for k in keys}
     cameras = [k for k in feature_keys(info) if k.feature.camera]
-    return keys + [k for k in cameras if _is_observation(k.name)]
+    unread = [k for k in cameras if k.feature.name not in names_read]
+    return keys + [k for k in unread if _is_observation(k.name)]
+
+
+def camera_feature(name: str, number: int) -> str:
+    """Return the name of the feature of a camera; an odd one is replaced by its number."""
+    if FEATURE_KEY.fullmatch(name):
+        return name
+    plain = name if _CAMERA_NAME.fullmatch(name) else f"camera_{number}"
+    return f"observation.images.{plain}"
 
 
 def choose_keys(keys: Sequence[Key], obs: Sequence[str] | None, info: Info) -> list[Key]:
-    """Return the keys that `obs` names, in that order; by default all vectors, or one camera.
+    """Return the keys that `obs` names, in that order; by default all vectors, or all cameras.
 
     If any key is named observation.…, the others are only read if they are chosen, and so is what
     is called an action.
@@ -100,10 +122,10 @@ def choose_keys(keys: Sequence[Key], obs: Sequence[str] | None, info: Info) -> l
     choice = [k for k in usual if k.feature.vector] or list(usual)
     if obs is not None:
         choice = [_find(keys, name, info) for name in obs]
-    if not choice or (len(choice) > 1 and any(k.feature.camera for k in choice)):
+    choice = list(dict.fromkeys(choice))
+    if not choice:
         raise FormatError(
-            f"{info.path}: cannot join {', '.join(k.name for k in choice) or 'nothing'}; "
-            f"choose one camera or only vectors from {', '.join(k.name for k in keys)}"
+            f"{info.path}: no observation was chosen; choose from {', '.join(k.name for k in keys)}"
         )
     return choice
 

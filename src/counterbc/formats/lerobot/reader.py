@@ -53,8 +53,11 @@ def stream(
         extras.check_fits([entry.length for entry in entries], str(root / EXTRAS))
         if action is not None and list(action) != ["action"]:
             extras = extras.without_action()
+    if obs is None and extras is not None:  # what was written is read
+        obs = [*(key for key, _ in extras.obs_keys), *extras.cameras] or None
     dataset = _Dataset(info, entries, extras, choose_keys(keys, obs, info), actions)
-    return Stream(dataset.header(dataset.left_out(keys)), dataset.raw_episodes())
+    blind_to = tuple(k.name for k in keys if k.feature.camera and k not in dataset.keys)
+    return Stream(dataset.header(dataset.left_out(keys), blind_to), dataset.raw_episodes())
 
 
 def _read_extras(info: Info) -> tuple[Extras, list[Key]]:
@@ -89,12 +92,13 @@ class _Dataset:
             *(lost_digits([np.float64]) if wide else []),
         )
 
-    def header(self, left_out: tuple[str, ...]) -> Header:
+    def header(self, left_out: tuple[str, ...], blind_to: tuple[str, ...]) -> Header:
         info = self.info
         env_args = _load_meta(info, "robomimic_env_args.json")
         if info.robot is not None:
             env_args.setdefault("robot_type", info.robot)
         vectors = [k for k in self.keys if not k.feature.camera]
+        cameras = [k.name for k in self.keys if k.feature.camera]
         fields: dict[str, Any] = {
             "action_names": tuple(n for f in self.actions for n in dimension_names(f)),
             "rate": info.fps,
@@ -103,6 +107,8 @@ class _Dataset:
         return Header(
             obs_keys=tuple((k.name, k.width) for k in vectors),
             obs_names=tuple(n for k in vectors for n in k.names),
+            camera="" if vectors else cameras[0],
+            blind_to=blind_to,
             env_args=env_args,
             source=str(info.root),
             left_out=left_out,
@@ -155,15 +161,18 @@ class _Dataset:
                 "dataset again"
             )
         success, selected = scalar("next.success"), scalar("selected")
-        camera = keys[0].feature if keys[0].feature.camera else None
-        parts = [column(k.feature)[:, k.start : k.start + k.width] for k in keys if not camera]
+        vectors = [k for k in keys if not k.feature.camera]
+        parts = [column(k.feature)[:, k.start : k.start + k.width] for k in vectors]
+        images = {k.name: _pixels(info, entry, table, k.feature) for k in keys if k not in vectors}
+        first = next(iter(images), "")
         return RawEpisode(
-            obs=_pixels(info, entry, table, camera) if camera else np.concatenate(parts, axis=1),
+            obs=np.concatenate(parts, axis=1) if parts else images.pop(first),
             action=np.concatenate([column(f) for f in self.actions], axis=1),
             reward=scalar("next.reward"),
             success=None if success is None else bool(success.any()),
             name=f"demo_{entry.index}",
             selected=None if selected is None else selected.astype(bool),
+            images=images,
         )
 
 

@@ -30,7 +30,7 @@ from counterbc.formats.lerobot.features import (
     schema,
 )
 from counterbc.formats.parquet import Rolling
-from counterbc.formats.stream import Header, RawEpisode, Stream
+from counterbc.formats.stream import Header, RawEpisode, Stream, camera_names
 
 EXTRAS = Path("meta/counterbc.json")
 TASK = "task: "  # the prefix of masks that stand for tasks
@@ -79,6 +79,7 @@ class _Writer:
         self._stats: dict[str, stats.Stats] = {}
         self._tasks: dict[str, int] = {}
         self._frames = 0
+        self._cameras: list[str] = []
         self._tasks_by_name: dict[str, list[str]] = {}
         for mask, members in header.masks.items():
             for name in members if mask.startswith(TASK) else ():
@@ -91,6 +92,7 @@ class _Writer:
             _check_text(task)
             self._tasks.setdefault(task, len(self._tasks))
         values = self._values(raw, self._tasks[tasks[0]])
+        self._cameras = camera_names(self._header, raw)
         chunk, file = self._data.next_file()
         arrays = [column(values[n], f) for n, f in self._features.items()]
         self._data.write(pa.table(arrays, list(self._features)))
@@ -149,7 +151,7 @@ class _Writer:
             "task_index": np.full(length, task),
         }
         scalars = {name: scalar[:, None] for name, scalar in values.items()}
-        return scalars | obs_columns(raw.obs, self._header) | {"action": raw.action}
+        return scalars | obs_columns(raw, self._header) | {"action": raw.action}
 
     def _write_rows(self) -> None:
         chunk, file = self._index.next_file()
@@ -167,7 +169,8 @@ class _Writer:
         values = {n: {k: v.tolist() for k, v in s.items()} for n, s in self._stats.items()}
         json_files.dump(values, meta / "stats.json")
         parquet.write(_tasks_table(list(self._tasks)), meta / "tasks.parquet")
-        extras = extras_json(header, self._episodes) | {"obs_features": obs_features(header)}
+        extras = extras_json(header, self._episodes, self._cameras)
+        extras |= {"obs_features": obs_features(header)}
         json_files.dump(with_checksum(extras), self._folder / EXTRAS)
         numbers = {episode["name"]: i for i, episode in enumerate(self._episodes)}
         masks = {

@@ -95,7 +95,8 @@ def _space(metadata: dict[str, Any], key: str, file: Path) -> list[Leaf]:
 def _obs_keys(parts: Sequence[Leaf], extras: Extras | None, file: Path) -> list[_Key]:
     """Return the parts of the observation, by the names they had before we wrote them."""
     if extras is not None and not extras.obs_keys and len(parts) == 1:
-        return [_Key(parts[0].name, replace(parts[0], pixels=True), ())]
+        name = (*extras.cameras, parts[0].name)[0]
+        return [_Key(name, replace(parts[0], pixels=True), ())]
     if extras is None:
         return [_Key(leaf.name, leaf, _dimension_names(leaf)) for leaf in parts]
     if [width for _, width in extras.obs_keys] != [leaf.width for leaf in parts]:
@@ -114,7 +115,7 @@ def _dimension_names(leaf: Leaf) -> tuple[str, ...]:
 
 
 def _choose_keys(keys: Sequence[_Key], obs: Sequence[str] | None, file: Path) -> list[_Key]:
-    """Return the keys that `obs` names, in that order; by default all vectors, or one image."""
+    """Return the keys that `obs` names, in that order; by default all vectors, or all images."""
     by_name = {key.name: key for key in keys}
     choice = [k for k in keys if k.vector] or [k for k in keys if k.leaf.image]
     if obs is not None:
@@ -125,13 +126,12 @@ def _choose_keys(keys: Sequence[_Key], obs: Sequence[str] | None, file: Path) ->
                 )
         choice = [by_name[name] for name in obs]
     texts = [k.name for k in choice if not k.leaf.numeric]
-    images = [k for k in choice if k.leaf.image]
-    if not choice or texts or (images and len(choice) > 1):
+    if not choice or texts:
         raise FormatError(
             f"{file}: cannot join {', '.join(k.name for k in choice) or 'nothing'}; "
-            f"choose one image or only vectors from {', '.join(by_name)}"
+            f"choose images and vectors from {', '.join(by_name)}"
         )
-    return choice
+    return list({k.name: k for k in choice}.values())
 
 
 def _choose_actions(parts: Sequence[Leaf], action: Sequence[str] | None, file: Path) -> list[Leaf]:
@@ -177,6 +177,8 @@ class _Dataset:
         return Header(
             obs_keys=tuple((k.name, k.leaf.width) for k in vectors),
             obs_names=tuple(n for k in vectors for n in k.names),
+            camera="" if vectors else self.keys[0].name,
+            blind_to=tuple(k.name for k in all_keys if k.leaf.image and k not in self.keys),
             env_args=env_args,
             source=source,
             left_out=self._left_out(all_keys),
@@ -216,14 +218,18 @@ class _Dataset:
     def _raw_episode(self, index: int, open_source: Callable[[], Source]) -> RawEpisode:
         source = open_source()
         success, selected = source.scalars("infos/success"), source.scalars("selected")
-        parts = [source.values("observations", k.leaf) for k in self.keys]
+        parts = [(k, source.values("observations", k.leaf)) for k in self.keys]
+        vectors = [values for k, values in parts if k.vector]
+        images = {k.name: values for k, values in parts if not k.vector}
+        first = next(iter(images), "")
         return RawEpisode(
-            obs=parts[0] if self.keys[0].leaf.image else np.concatenate(parts, axis=1),
+            obs=np.concatenate(vectors, axis=1) if vectors else images.pop(first),
             action=np.concatenate([source.values("actions", a) for a in self.actions], axis=1),
             reward=source.scalars("rewards"),
             success=None if success is None else bool(np.any(success)),
             name=f"demo_{index}",
             selected=None if selected is None or not self.extras else selected.astype(bool),
+            images=images,
         )
 
     def _sources(self) -> Iterator[Callable[[], Source]]:

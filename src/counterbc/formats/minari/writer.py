@@ -13,6 +13,7 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
 from counterbc.formats import json_files
 from counterbc.formats.extras import describe, extras_json, with_checksum
@@ -46,7 +47,8 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
             **({"env_spec": spec} if isinstance(spec, str) else {}),
             **spaces,
             "counterbc": with_checksum(
-                extras_json(header, episodes) | {"env_args": dict(header.env_args)}
+                extras_json(header, episodes, [header.camera] if header.camera else [])
+                | {"env_args": dict(header.env_args)}
             ),
         }
         json_files.dump(metadata, folder / "metadata.json")
@@ -58,6 +60,11 @@ def _write_data(path: Path, stream: Stream) -> tuple[list[dict[str, Any]], int, 
     episodes: list[dict[str, Any]] = []
     steps, names = 0, _names(stream.header)
     first = next(stream.raw_episodes)  # `checked` refuses a dataset without episodes
+    if first.images:
+        raise FormatError(
+            "Minari is written with vectors or one camera, not both; write robomimic HDF5 or "
+            "LeRobot instead, or leave the cameras out with --obs"
+        )
     with open_to_write(path, "x+b", libver=VERSION, track_order=True) as output:
         for i, raw in enumerate(chain([first], stream.raw_episodes)):
             group = output.file.create_group(f"episode_{i}")

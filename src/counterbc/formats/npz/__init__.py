@@ -6,6 +6,7 @@
 | action | (N, A) | required |
 | episode | (N,) | an id for each row; the rows of an episode are adjacent |
 | episode_ends | (E,) | instead of `episode`: the row after the last row of each episode |
+| any other name | (N, H, W, C) uint8 | optional: images of a camera, read where it is chosen |
 | reward | (N,) | optional |
 | operator | (N,) or (E,) | optional text; an empty text means unknown |
 | selected | (N,) | optional: whether a pair is learned from |

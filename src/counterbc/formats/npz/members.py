@@ -74,6 +74,12 @@ class Members:
             )
         return shape
 
+    def is_image(self, name: str) -> bool:
+        """Return whether an array holds images: (N, H, W, C) of bytes."""
+        stream, shape, dtype, _ = self._open(name, "biufUS")
+        stream.close()
+        return len(shape) == 4 and dtype == np.uint8
+
     def array(self, name: str) -> Array:
         """Read the whole of a small array of numbers or text."""
         stream, shape, dtype, fortran = self._open(name, "biufUS")

@@ -13,8 +13,9 @@ import numpy as np
 from counterbc.data.arrays import Array
 from counterbc.errors import FormatError
 from counterbc.files import Guard
-from counterbc.formats import json_files
-from counterbc.formats.extras import Extras, lost_digits, read_extras
+from counterbc.formats.extras import Extras, lost_digits
+from counterbc.formats.npz.cameras import camera_arrays, split_choice
+from counterbc.formats.npz.counterbc_json import read_counterbc, read_env_args
 from counterbc.formats.npz.declarations import ARRAYS, read_angles, read_bounds, read_rate
 from counterbc.formats.npz.members import Members
 from counterbc.formats.rows import dimension_names, join, lengths_from_ends, runs, vector_keys
@@ -42,20 +43,26 @@ def stream(
     """
     path = Path(path)
     with Members(path) as members:
-        arrays = _choose_arrays(members, obs, action)
+        extras = read_counterbc(members) if "counterbc" in members.names else None
+        all_cameras = camera_arrays(members, None if extras is None else extras.cameras)
+        is_all = obs is None and extras is not None  # what was written is read
+        obs, cameras = split_choice(obs, all_cameras, is_all)
+        arrays = _choose_arrays(members, obs, action, cameras)
         _check_names(members, arrays)
-        obs_shapes, shapes = ([members.shape(n) for n in names] for names in (*arrays,))
+        obs_shapes, shapes = ([members.shape(n) for n in names] for names in arrays[:2])
         total, is_obs = _check_rows(members, arrays), arrays.obs == _OBS
         keys = ("state",) if is_obs else arrays.obs
+        of_obs = next((n for n, array in all_cameras.items() if (array,) == arrays.obs), "")
         header = Header(
             obs_keys=vector_keys(keys, obs_shapes, str(path)),
             action_names=() if arrays.action == _ACTION else dimension_names(arrays.action, shapes),
+            camera=of_obs,
+            blind_to=tuple(n for n in all_cameras if n not in arrays.images and n != of_obs),
             source=str(path),
             left_out=_left_out(members, arrays),
         )
-        extras = None
-        if "counterbc" in members.names:
-            extras, header = _add_extras(members, header, arrays)
+        if extras is not None:
+            extras, header = _add_extras(members, extras, header, arrays)
         header = replace(header, **_declared(members, header, arrays, shapes))
         entries = _read_entries(members, total)
     if extras is not None:
@@ -64,7 +71,8 @@ def stream(
     if extras is not None:
         raw_episodes = (extras.restore(raw, i) for i, raw in enumerate(raw_episodes))
     names_array = obs is not None and tuple(obs) == _OBS and "obs" not in dict(header.obs_keys)
-    return Stream(header, raw_episodes).choose(obs if is_obs and not names_array else None)
+    choose = is_obs and not names_array and not header.camera
+    return Stream(header, raw_episodes).choose(obs if choose else None)
 
 
 def _declared(
@@ -78,23 +86,34 @@ def _declared(
 
 
 class _Arrays(NamedTuple):
-    """The names of the arrays that are observation and action."""
+    """The names of the arrays that are observation and action, and those of cameras by name."""
 
     obs: tuple[str, ...]
     action: tuple[str, ...]
+    images: dict[str, str]
 
 
 def _choose_arrays(
-    members: Members, obs: Sequence[str] | None, action: Sequence[str] | None
+    members: Members,
+    obs: Sequence[str] | None,
+    action: Sequence[str] | None,
+    cameras: dict[str, str],
 ) -> _Arrays:
-    """Return the arrays to read; names that are no arrays are keys of the array `obs`."""
+    """Return the arrays to read; names that are no arrays are keys of the array `obs`.
+
+    Where there is no vector among them, the first camera is the observation.
+    """
     is_array = obs is not None and all(name in members.names for name in obs)
-    return _Arrays(tuple(obs) if obs and is_array else _OBS, tuple(action or _ACTION))
+    arrays = tuple(obs) if obs and is_array else _OBS
+    if cameras and (obs == [] or (obs is None and "obs" in cameras.values())):
+        first, *rest = cameras.items()
+        arrays, cameras = (first[1],), dict(rest)
+    return _Arrays(arrays, tuple(action or _ACTION), cameras)
 
 
 def _check_names(members: Members, arrays: _Arrays) -> None:
     """Refuse an array whose name looks like a misspelling: its rows would silently be left out."""
-    names = {*_LABELS, *arrays.obs, *arrays.action}
+    names = {*_LABELS, *arrays.obs, *arrays.action, *arrays.images.values()}
     for name in members.names:
         absent = [n for n in names if n not in members.names]
         if name not in names and (nearest := get_close_matches(name, absent, 1, _SIMILAR)):
@@ -107,7 +126,7 @@ def _check_names(members: Members, arrays: _Arrays) -> None:
 
 def _left_out(members: Members, arrays: _Arrays) -> tuple[str, ...]:
     """Return what the file holds that is not read."""
-    names = {*_LABELS, *ARRAYS, *arrays.obs, *arrays.action}
+    names = {*_LABELS, *ARRAYS, *arrays.obs, *arrays.action, *arrays.images.values()}
     numbers = [n for n in members.names if n in {*arrays.obs, *arrays.action, "reward"}]
     digits = lost_digits(members.rows(n).take(0).dtype for n in numbers)
     return (*(n for n in members.names if n not in names), *digits)
@@ -124,7 +143,8 @@ class _Entry:
 
 def _raw_episodes(path: Path, entries: Sequence[_Entry], arrays: _Arrays) -> Iterator[RawEpisode]:
     with Members(path) as members:
-        obs, action = ([members.rows(name) for name in names] for names in (*arrays,))
+        obs, action = ([members.rows(name) for name in names] for names in arrays[:2])
+        images = {name: members.rows(array) for name, array in arrays.images.items()}
         reward = members.rows("reward") if "reward" in members.names else None
         selected = members.rows("selected") if "selected" in members.names else None
         for entry in entries:
@@ -135,6 +155,7 @@ def _raw_episodes(path: Path, entries: Sequence[_Entry], arrays: _Arrays) -> Ite
                 operator=entry.operator,
                 name=entry.name,
                 selected=None if selected is None else selected.take(entry.length),
+                images={name: rows.take(entry.length) for name, rows in images.items()},
             )
 
 
@@ -142,7 +163,8 @@ def _check_rows(members: Members, arrays: _Arrays) -> int:
     """Return the number of rows, which must be the same in all arrays."""
     first = arrays.action[0]
     total = members.shape(first)[0]
-    for name in (*arrays.obs, *arrays.action, "reward", "episode", "selected"):
+    images = arrays.images.values()
+    for name in (*arrays.obs, *images, *arrays.action, "reward", "episode", "selected"):
         rows = members.shape(name)[0] if name in members.names else total
         if rows != total:
             raise FormatError(
@@ -190,19 +212,18 @@ def _read_operators(members: Members, lengths: Array, total: int) -> list[str | 
     return [o or None for o in texts]
 
 
-def _add_extras(members: Members, header: Header, arrays: _Arrays) -> tuple[Extras, Header]:
+def _add_extras(
+    members: Members, extras: Extras, header: Header, arrays: _Arrays
+) -> tuple[Extras, Header]:
     """Return what our writer stored in `counterbc`, and the header completed by it.
 
     What it says about the arrays `obs` and `action` is left out for other ones.
     """
-    label = f"{members.path}: counterbc"
-    values = json_files.loads(str(members.array("counterbc")[()]), dict, label)
-    extras = read_extras(values, label)
-    env_args = json_files.entry(values, "env_args", dict, label)
+    env_args = read_env_args(members)
     if arrays.action != _ACTION:
         extras = extras.without_action()
     header = replace(header, **extras.header, env_args=env_args)
-    if arrays.obs != _OBS:
+    if arrays.obs != _OBS or header.camera:
         return extras, header
     keys = extras.obs_keys or header.obs_keys
     return extras, replace(header, obs_keys=keys, obs_names=extras.obs_names)

@@ -7,6 +7,7 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +18,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
 from counterbc.files import aside, check_free
 from counterbc.formats.extras import describe, extras_json
-from counterbc.formats.stream import Header, RawEpisode, Stream
+from counterbc.formats.stream import Header, RawEpisode, Stream, camera_names
 
 
 def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
@@ -26,9 +27,11 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
     check_free(path)
     stream = Stream.of(data).checked()
     with aside(path) as temporary:
-        with _columns(temporary.parent) as columns:
+        first = next(stream.raw_episodes)  # `checked` refuses a dataset without episodes
+        cameras = camera_names(stream.header, first)
+        with _columns(temporary.parent, len(first.images)) as columns:
             episodes, lengths = [], []
-            for raw in stream.raw_episodes:
+            for raw in chain([first], stream.raw_episodes):
                 _add(columns, raw)
                 episodes.append(describe(raw, stores_reward=True))
                 lengths.append(len(raw.action))
@@ -39,8 +42,13 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
             _put(archive, "episode_ends", np.cumsum(lengths))
             if any("operator" in e for e in episodes):
                 _put(archive, "operator", np.array([e.get("operator", "") for e in episodes]))
-            _put(archive, "counterbc", np.array(_json(stream.header, episodes)))
+            _put(archive, "counterbc", np.array(_json(stream.header, episodes, cameras)))
     return []
+
+
+def camera_array(number: int) -> str:
+    """Return the name of the array of a camera beside `obs`; cameras may have any names."""
+    return f"camera_{number}"
 
 
 class _Column:
@@ -70,13 +78,11 @@ class _Column:
 
 
 @contextmanager
-def _columns(folder: Path) -> Iterator[dict[str, _Column]]:
+def _columns(folder: Path, cameras: int) -> Iterator[dict[str, _Column]]:
     """Open a temporary file for each array."""
+    names = ("obs", *map(camera_array, range(cameras)), "action", "reward", "selected")
     with ExitStack() as stack:
-        columns = {
-            name: _Column(folder / f"{name}.rows")
-            for name in ("obs", "action", "reward", "selected")
-        }
+        columns = {name: _Column(folder / f"{name}.rows") for name in names}
         for column in columns.values():
             stack.enter_context(column.file)
         yield columns
@@ -86,6 +92,8 @@ def _add(columns: dict[str, _Column], raw: RawEpisode) -> None:
     """Append the rows of one episode; fill values stand for what an episode does not have."""
     before, length = columns["action"].rows, len(raw.action)
     columns["obs"].add(raw.obs)
+    for i, image in enumerate(raw.images.values()):
+        columns[camera_array(i)].add(image)
     columns["action"].add(raw.action)
     for name, values, fill in (
         ("reward", raw.reward, np.float32(np.nan)), ("selected", raw.selected, np.True_),
@@ -103,9 +111,10 @@ def _put(archive: zipfile.ZipFile, name: str, values: Array) -> None:
         np.lib.format.write_array(out, values, allow_pickle=False)
 
 
-def _json(header: Header, episodes: list[dict[str, Any]]) -> str:
+def _json(header: Header, episodes: list[dict[str, Any]], cameras: list[str]) -> str:
     try:
-        return json.dumps(extras_json(header, episodes) | {"env_args": dict(header.env_args)})
+        extras = extras_json(header, episodes, cameras)
+        return json.dumps(extras | {"env_args": dict(header.env_args)})
     except (TypeError, ValueError) as error:
         raise FormatError(
             f"env_args cannot be written as JSON ({error}); rename or remove that value"

@@ -14,7 +14,7 @@ from counterbc.formats.extras import lost_digits
 _READ = {
     "actions_are", "rewards", "obs", "selected", "total", "env_args", "num_samples", "relative",
     "action_low", "action_high", "action_set", "action_names", "obs_names", "obs_keys", "rate",
-    "operator", "success", "angles",
+    "operator", "success", "angles", "cameras",
 }  # fmt: skip
 _WRITTEN_BY_US = {"written_by", "name", "dones"}
 

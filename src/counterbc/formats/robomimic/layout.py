@@ -33,9 +33,10 @@ class Layout:
     header: Header
     names: Mapping[str, str]
     """The name of each demo, by its name in the file, in the order of reading."""
-    keys: Sequence[str]
-    widths: Sequence[int]
-    image: bool
+    vectors: Sequence[tuple[str, int]]
+    """The observation keys that are joined to a vector, with their widths."""
+    cameras: Sequence[str]
+    """The observation keys that are images; the first one is `obs` where there are no vectors."""
     actions: Sequence[str]
     """The datasets of a demo that are its action, side by side."""
     operators: Mapping[str, str]
@@ -58,18 +59,23 @@ def read_layout(
     env_args = from_json(data, "env_args", path, {})
     if obs is None and env_args.get("type") == _ROBOSUITE:
         obs = _usual_keys(first, path)
-    keys = _choose_keys(first, path, obs)
     key_widths = _read_key_widths(data, path)
-    if obs is None and set(key_widths) == set(keys):
-        keys = list(key_widths)
-    datasets = [dataset(first, f"obs/{key}", path) for key in keys]
-    image, widths = is_image(datasets[0]), [width_of(d) for d in datasets]
     foreign = hdf5.attribute(data, "written_by", path) is None
+    if obs is None and not foreign:
+        parts = [*key_widths, *_read_list(data, "cameras", path)]
+        obs = parts if parts and set(parts) <= set(_obs_keys(first, path)) else None
+    keys = _choose_keys(first, path, obs)
+    datasets = {key: dataset(first, f"obs/{key}", path) for key in keys}
+    cameras = [key for key, values in datasets.items() if is_image(values)]
+    vectors = [(key, width_of(x)) for key, x in datasets.items() if key not in cameras]
+    names_read = [key for key, _ in vectors]
     operators = _mask_operators(masks) if foreign else {}
     header = Header(
         **_read_action(data, first, env_args, foreign, actions, path),
-        obs_names=() if image else _read_obs_names(data, key_widths, keys, path),
-        obs_keys=() if image else tuple(zip(keys, widths, strict=True)),
+        obs_names=_read_obs_names(data, key_widths, names_read, path) if vectors else (),
+        obs_keys=tuple(vectors),
+        camera="" if vectors else cameras[0],
+        blind_to=_unread_cameras(first, keys, path),
         angles=_read_list(data, "angles", path),
         rate=_read_rate(data, env_args, foreign, path),
         env_args=env_args,
@@ -79,7 +85,7 @@ def read_layout(
         left_out=left_out(file, list(names), first, keys, actions, foreign),
     )
     return Layout(
-        header=header, names=names, keys=keys, widths=widths, image=image, actions=actions,
+        header=header, names=names, vectors=vectors, cameras=cameras, actions=actions,
         operators=operators,
     )  # fmt: skip
 
@@ -129,7 +135,7 @@ def _obs_keys(group: h5py.Group, path: Path) -> list[str]:
 
 
 def _choose_keys(group: h5py.Group, path: Path, obs: Sequence[str] | None) -> list[str]:
-    """Return the observation keys to read: those in `obs`, or all vectors, or the only image."""
+    """Return the observation keys to read: those in `obs`, or all vectors, or all images."""
     keys = _obs_keys(group, path)
     if not keys:
         raise FormatError(
@@ -141,19 +147,20 @@ def _choose_keys(group: h5py.Group, path: Path, obs: Sequence[str] | None) -> li
         for key in obs:
             if key not in keys:
                 raise FormatError(f"{path} has no obs/{key}; allowed: {all_keys}")
-        keys = list(obs)
-    images = [k for k in keys if is_image(dataset(group, f"obs/{k}", path))]
-    vectors = [k for k in keys if k not in images]
-    if obs is not None and images and (vectors or len(images) > 1):
-        raise FormatError(
-            f"{path}: cannot join {', '.join(keys)}; choose one image or only vectors"
-        )
-    if not keys or (not vectors and len(images) > 1):
-        raise FormatError(
-            f"{path}: no observation was chosen; name one of {all_keys} "
-            "with --obs, or with load(path, obs=[…])"
-        )
-    return vectors or images
+        if not obs:
+            raise FormatError(
+                f"{path}: no observation was chosen; name one of {all_keys} "
+                "with --obs, or with load(path, obs=[…])"
+            )
+        return list(dict.fromkeys(obs))
+    vectors = [k for k in keys if not is_image(dataset(group, f"obs/{k}", path))]
+    return vectors or keys
+
+
+def _unread_cameras(group: h5py.Group, keys: Sequence[str], path: Path) -> tuple[str, ...]:
+    """Return the observation keys that are images and not among `keys`."""
+    unread = [key for key in _obs_keys(group, path) if key not in keys]
+    return tuple(key for key in unread if is_image(dataset(group, f"obs/{key}", path)))
 
 
 def _read_action(

@@ -63,14 +63,18 @@ def _read_demo(data: h5py.Group, file_name: str, layout: Layout, path: Path) -> 
     optional = [k for k in ("rewards", "selected") if k in datasets]
     values = {k: numbers(group, k, path, exists=True) for k in optional}
     with np.errstate(over="ignore"):  # numbers beyond 32 bits become infinite and are reported
+        images = _read_images(group, name, len(action), layout, path)
         return RawEpisode(
-            obs=_read_obs(group, name, len(action), layout, path),
+            obs=_read_vector(group, name, len(action), layout, path)
+            if layout.vectors
+            else images.pop(layout.cameras[0]),
             action=_as_stored(action),
             reward=_as_stored(values["rewards"]) if "rewards" in values else None,
             operator=layout.operators.get(file_name) if operator is None else operator,
             success=None if success is None else bool(success),
             name=name,
             selected=values.get("selected"),
+            images=images,
         )
 
 
@@ -84,30 +88,47 @@ def _read_action(group: h5py.Group, name: str, layout: Layout, path: Path) -> Ar
     return parts[0] if len(parts) == 1 else np.concatenate([column(p) for p in parts], axis=1)
 
 
-def _read_obs(group: h5py.Group, name: str, length: int, layout: Layout, path: Path) -> Array:
-    """Return the values of the keys side by side, (T, S), or the single image."""
-    obs = hdf5.subgroup(group, "obs", path)
-    names = hdf5.names(obs, path)
-    matrix = np.empty((0 if layout.image else length, sum(layout.widths)), np.float32)
+def _read_vector(group: h5py.Group, name: str, length: int, layout: Layout, path: Path) -> Array:
+    """Return the values of the vector keys side by side: (T, S)."""
+    matrix = np.empty((length, sum(width for _, width in layout.vectors)), np.float32)
     end = 0
-    for key, width in zip(layout.keys, layout.widths, strict=True):
-        part = numbers(obs, key, path, exists=key in names)
-        rows = len(part) if part.ndim else 0
-        if rows != length:
-            raise FormatError(
-                f"{path}: demo {name!r} has {rows} rows of obs/{key} but {length} actions; "
-                "record one observation per action"
-            )
-        if is_image(part) != layout.image or (not layout.image and width_of(part) != width):
+    for key, width in layout.vectors:
+        part = _read_key(group, key, name, length, path)
+        if is_image(part) or width_of(part) != width:
             raise FormatError(
                 f"{path}: obs/{key} of demo {name!r} has {width_of(part)} numbers per row, but "
                 f"{width} in the first demo; all demos must agree"
             )
-        if layout.image:
-            return _as_stored(part)
         matrix[:, end : end + width] = part.reshape(length, width)
         end += width
     return _as_stored(matrix)
+
+
+def _read_images(
+    group: h5py.Group, name: str, length: int, layout: Layout, path: Path
+) -> dict[str, Array]:
+    """Return the images of each camera: (T, H, W, C) each."""
+    images = {key: _read_key(group, key, name, length, path) for key in layout.cameras}
+    for key, values in images.items():
+        if not is_image(values):
+            raise FormatError(
+                f"{path}: obs/{key} of demo {name!r} has {width_of(values)} numbers per row, but "
+                "images in the first demo; all demos must agree"
+            )
+    return {key: _as_stored(values) for key, values in images.items()}
+
+
+def _read_key(group: h5py.Group, key: str, name: str, length: int, path: Path) -> Array:
+    """Return the values of an observation key, one row for each action."""
+    obs = hdf5.subgroup(group, "obs", path)
+    part = numbers(obs, key, path, exists=key in hdf5.names(obs, path))
+    rows = len(part) if part.ndim else 0
+    if rows != length:
+        raise FormatError(
+            f"{path}: demo {name!r} has {rows} rows of obs/{key} but {length} actions; "
+            "record one observation per action"
+        )
+    return part
 
 
 def _as_stored(array: Array) -> Array:

@@ -14,7 +14,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
 from counterbc.formats import hdf5
 from counterbc.formats.hdf5_output import Output, new_file
-from counterbc.formats.stream import Header, RawEpisode, Stream
+from counterbc.formats.stream import Header, RawEpisode, Stream, camera_names
 
 DEMO = re.compile(r"demo_(0|[1-9][0-9]{0,17})")
 """The names of demos that robomimic reads; the number fits in 64 bits."""
@@ -25,6 +25,7 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
     stream = Stream.of(data).checked()
     header = stream.header
     _check_names([key for key, _ in header.obs_keys])
+    _check_names([header.camera] if header.camera else [])
     _check_texts([header.relative or ""])
     for mask, members in header.masks.items():
         _check_texts([mask, *members])
@@ -35,7 +36,10 @@ def write(data: Demonstrations | Stream, path: str | Path) -> list[str]:
         names, total = _Names(header.masks), 0
         for raw in stream.raw_episodes:
             _check_texts([raw.name, raw.operator or ""])
-            _write_demo(output, group.create_group(names.add(raw.name)), raw, header.obs_keys)
+            if not total:
+                _check_names(list(raw.images))
+                _write_cameras(group, header, raw)
+            _write_demo(output, group.create_group(names.add(raw.name)), raw, header)
             total += len(raw.action)
         group.attrs["total"] = total
         for mask, members in header.masks.items():
@@ -72,9 +76,13 @@ def _write_header(data: h5py.Group, header: Header, env_args: str) -> None:
         data.attrs["rate"] = float(header.rate)
 
 
-def _write_demo(
-    output: Output, group: h5py.Group, demo: RawEpisode, obs_keys: Sequence[tuple[str, int]]
-) -> None:
+def _write_cameras(data: h5py.Group, header: Header, first: RawEpisode) -> None:
+    """Name the cameras in order."""
+    if cameras := camera_names(header, first):
+        data.attrs["cameras"] = json.dumps(cameras)
+
+
+def _write_demo(output: Output, group: h5py.Group, demo: RawEpisode, header: Header) -> None:
     length = len(demo.action)
     group.attrs["num_samples"] = length
     if demo.name != hdf5.base(group):
@@ -89,10 +97,12 @@ def _write_demo(
     if demo.selected is not None:
         output.put(group, "selected", demo.selected)
     output.put(group, "dones", np.eye(1, length, length - 1, dtype=np.int64)[0])  # 0 … 0 1
-    if not obs_keys:
-        output.put(group, "obs/image", demo.obs)
+    if header.camera:
+        output.put(group, f"obs/{header.camera}", demo.obs)
+    for camera, image in demo.images.items():
+        output.put(group, f"obs/{camera}", image)
     end = 0
-    for key, width in obs_keys:
+    for key, width in header.obs_keys:
         output.put(group, f"obs/{key}", demo.obs[:, end : end + width])
         end += width
 

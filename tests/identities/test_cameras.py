@@ -1,0 +1,185 @@
+"""Images and a vector together, through files, training, saving and acting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from counterbc.acting.onnx import export
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.errors import CounterBCError, DataError, OptionError
+from counterbc.experiments.held_out_cell import deterministic_actions
+from counterbc.formats import load, save
+from counterbc.methods import METHODS
+from counterbc.policies import FlowCNN, GaussianCNN, GaussianCNNGRU
+from counterbc.settings import Settings
+from counterbc.trainer import train
+from counterbc.training.plan import plan_training, seed_members
+from counterbc.training.run import plan_view
+from tests.equality import same
+from tests.formats.datasets import assert_same
+from tests.training.interruption import interrupted
+
+TOP, WRIST = (36, 36, 3), (37, 36, 1)
+ON_IMAGES = (
+    "bc", "counter-bc", "weighted-bc", "bc-rnn", "bcnd", "posterior", "epsilon-insensitive",
+)  # fmt: skip
+
+
+def scenes(seed: int = 0, episodes: int = 4, length: int = 12) -> Demonstrations:
+    """Two cameras see a bar each; the state is a number. Each decides one action dimension."""
+    rng, episode_list = np.random.default_rng(seed), []
+    for i in range(episodes):
+        place, state = rng.integers(0, 30, (2, length)), rng.uniform(-3, 5, (length, 2))
+        images = {"top": np.zeros((length, *TOP), np.uint8)}
+        images["wrist"] = np.zeros((length, *WRIST), np.uint8)
+        for t in range(length):
+            for camera, at in zip(images.values(), place[:, t], strict=True):
+                camera[t, :, at : at + 6] = 255
+        action = np.stack([*(place / 15 - 1), (state[:, 0] - 1) / 4], axis=1)
+        operator = ("ada", "bob")[i % 2]
+        episode_list.append(Episode(state, action, -np.ones(length), operator, images=images))
+    bounds = -np.ones(3), np.ones(3)
+    return Demonstrations(tuple(episode_list), *bounds, obs_keys=(("joints", 2),))
+
+
+def quick(demos: Any, method: str = "bc", **options: Any) -> Policies:
+    small: dict[str, Any] = {"steps": 3, "progress": False, "hidden": (8,), "batch": 8}
+    small |= {"radius": 0.4, "lag": 0.0}
+    small |= {"hidden": (8, 4, 4)} if method == "bc-rnn" else {}
+    return train(demos, method, **(small | options))
+
+
+def observations(demos: Demonstrations, t: int) -> dict[str, Any]:
+    """The observation at step t of the first episode, by name."""
+    episode = demos.episodes[0]
+    return {"joints": episode.obs[t]} | {n: image[t] for n, image in episode.images.items()}
+
+
+@pytest.mark.parametrize("method", ON_IMAGES)
+def test_methods_that_read_images_read_every_part(method: str) -> None:
+    policies = quick([scenes(0), scenes(1)], method, seeds=2)
+    assert not policies.diverged.any()
+    kind = GaussianCNNGRU if method == "bc-rnn" else GaussianCNN
+    assert type(policies.policy) is kind
+    assert (policies.policy.images, policies.policy.reads_vector) == ((TOP, WRIST), True)
+    assert policies.run_config.cameras == ["top", "wrist"]
+
+
+@pytest.mark.parametrize("options", [{}, {"horizon": 4}, {"policy": "flow-cnn", "horizon": 4}])
+def test_chunks_lags_and_a_held_out_share_are_learned(options: dict[str, Any]) -> None:
+    small = {"hidden": (8, 8)} if "policy" in options else {}
+    policies = quick(scenes(), "counter-bc", lag=1.0, held_out=0.25, **options, **small)
+    assert not policies.diverged.any()
+    assert policies.curve is not None
+    assert policies.curve.held_out is not None
+    assert type(policies.policy) is (FlowCNN if "policy" in options else GaussianCNN)
+
+
+def test_a_policy_learns_from_each_camera_and_from_the_vector() -> None:
+    demos = scenes(episodes=10, length=30)
+    policies = quick(demos, "bc", hidden=(64,), steps=250, batch=64, learning_rate=1e-3, history=1)
+    actor, errors = policies.actor(), []
+    for t in range(len(demos.episodes[0])):
+        errors.append(actor.act(observations(demos, t)) - demos.episodes[0].action[t])
+    shares = np.square(errors).mean(0) / demos.action.var(0)
+    assert (shares < 0.2).all(), shares
+
+
+def test_zero_radius_is_bc() -> None:
+    bc, counter = (quick(scenes(), m, radius=0.0, steps=5) for m in ("bc", "counter-bc"))
+    for name, value in bc.params.items():
+        assert torch.equal(value, counter.params[name]), name
+
+
+def test_a_member_alone_is_the_member_in_its_population() -> None:
+    datasets = [scenes(0), scenes(1)]
+    together = quick(datasets, "counter-bc", seeds=[3, 4], dtype=torch.float64, steps=5)
+    for i, (seed, demos) in enumerate(zip([3, 4], datasets, strict=True)):
+        solo = quick(demos, "counter-bc", seeds=[seed], dtype=torch.float64, steps=5)
+        for name, value in solo.params.items():
+            torch.testing.assert_close(value[0], together.params[name][i])
+
+
+def test_a_stopped_training_resumes_to_the_bit(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"steps": 4, "method": "counter-bc"}
+    whole = quick(scenes(), **options)
+    with interrupted(after=2):
+        quick(scenes(), **options, out=tmp_path / "run")
+    resumed = quick(scenes(), **options, out=tmp_path / "run", resume=True)
+    assert same(whole, resumed)
+
+
+def test_saved_policies_act_alike_and_keep_their_normalization(tmp_path: Path) -> None:
+    demos = scenes()
+    policies = quick(demos, "counter-bc")
+    policies.save(tmp_path / "run")
+    reloaded = Policies.load(tmp_path / "run")
+    assert reloaded.observed == policies.observed
+    assert torch.equal(reloaded.scales.obs_mean, policies.scales.obs_mean)
+    actors = policies.actor(), reloaded.actor()
+    for t in range(5):
+        first, second = (actor.act(observations(demos, t)) for actor in actors)
+        np.testing.assert_array_equal(first, second)
+
+
+def test_windows_of_data_are_what_acting_sees() -> None:
+    demos = scenes()
+    policies = quick(demos, "counter-bc", relative="none")
+    actor = policies.actor()
+    acted = np.stack([actor.act(observations(demos, t)) for t in range(6)])
+    np.testing.assert_allclose(deterministic_actions(policies, demos)[:6], acted, rtol=1e-5)
+
+
+def test_images_are_stored_once_for_members_with_other_lags_and_scales() -> None:
+    demos = scenes()
+    settings = Settings(batch=8)
+    method = settings.apply(METHODS["bc"], demos.obs_shape, image=demos.image)
+    members = seed_members([demos], [0, 1], [[0], [0]])
+    members = [replace(m, lag=(float(i),)) for i, m in enumerate(members)]
+    plan = plan_training([demos], method, settings, members)
+    store = plan_view(plan, torch.device("cpu"), torch.float32).store
+    assert store.pixels is not None
+    assert store.pixels.dtype == torch.uint8
+    assert len(store.pixels) == demos.pairs
+    assert len(store.obs) == len(members) * demos.pairs
+
+
+@pytest.mark.parametrize("suffix", ["demos.hdf5", "demos.npz", "demos"])
+def test_files_of_ours_read_back_every_part(tmp_path: Path, suffix: str) -> None:
+    demos, path = scenes(), tmp_path / suffix
+    save(demos, path, format=None if "." in suffix else "lerobot")
+    reloaded = load(path)
+    assert_same(reloaded, replace(demos, source=reloaded.source, rate=reloaded.rate))
+    assert reloaded.cameras == demos.cameras
+    for a, b in zip(reloaded.episodes, demos.episodes, strict=True):
+        for camera, image in b.images.items():
+            np.testing.assert_array_equal(a.images[camera], image)
+    only = load(path, obs=["wrist"])
+    assert (only.camera, only.blind_to) == ("wrist", ("top",))
+    assert load(path, obs=["wrist", "joints"]).cameras == {"wrist": WRIST}
+
+
+def test_what_cannot_read_images_says_so_in_one_sentence(tmp_path: Path) -> None:
+    demos, policies = scenes(), quick(scenes())
+    with pytest.raises(OptionError, match="are or have images; choose"):
+        quick(demos, "ileed")
+    with pytest.raises(OptionError, match="or only vectors with --obs"):
+        quick(demos, policy="chunk")
+    with pytest.raises(CounterBCError, match="Minari is written with vectors or one camera"):
+        save(demos, tmp_path / "minari", format="minari")
+    with pytest.raises(OptionError, match="wrist 37×36×1 and a vector of 2 numbers cannot be exp"):
+        export(policies, tmp_path / "policy.onnx")
+    with pytest.raises(DataError, match="differ in their cameras"):
+        quick([demos, load_without(demos)], seeds=2)
+
+
+def load_without(demos: Demonstrations) -> Demonstrations:
+    """The same data without their cameras."""
+    return replace(demos, episodes=tuple(replace(e, images={}) for e in demos.episodes))
