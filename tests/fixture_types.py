@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from subprocess import CompletedProcess
 from typing import Any
 
 from counterbc.acting.policies import Policies
@@ -13,3 +14,4 @@ Train = Callable[..., Policies]
 Call = Callable[..., tuple[int, str, str]]
 CallJson = Callable[..., dict[str, Any]]
 CheckRefused = Callable[[str, tuple[object, ...], str], None]
+Paste = Callable[[str], CompletedProcess[str]]

@@ -18,7 +18,7 @@ from counterbc.files import (
     check_free,
     check_regular,
     check_suffix,
-    last_used,
+    last_name,
     next_free,
     sha256,
 )
@@ -81,12 +81,12 @@ def test_a_path_that_exists_or_has_no_folder_is_refused(tmp_path: Path) -> None:
 
 def test_the_next_free_name_is_never_one_that_exists(tmp_path: Path) -> None:
     demos, folder = tmp_path / "demos.hdf5", tmp_path / "run"
-    assert (next_free(demos), last_used(demos)) == (demos, demos)
-    for taken in ("demos.hdf5", "demos-2.hdf5", "run"):
-        (tmp_path / taken).touch()
+    assert (next_free(demos), last_name(demos)) == (demos, demos)
+    for name in ("demos.hdf5", "demos-2.hdf5", "run"):
+        (tmp_path / name).touch()
     assert next_free(demos) == tmp_path / "demos-3.hdf5"
-    assert last_used(demos) == tmp_path / "demos-2.hdf5"
-    assert (next_free(folder), last_used(folder)) == (tmp_path / "run-2", folder)
+    assert last_name(demos) == tmp_path / "demos-2.hdf5"
+    assert (next_free(folder), last_name(folder)) == (tmp_path / "run-2", folder)
 
 
 def test_a_name_whose_ending_means_something_else_is_refused() -> None:

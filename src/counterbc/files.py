@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from typing import IO, Any
 
@@ -81,14 +81,10 @@ def next_free(path: Path) -> Path:
     return next(candidate for candidate in _numbered(path) if not os.path.lexists(candidate))
 
 
-def last_used(path: Path) -> Path:
+def last_name(path: Path) -> Path:
     """Return the last of the paths that `next_free` gave out, or the path if there is none."""
-    used = path
-    for candidate in _numbered(path):
-        if not os.path.lexists(candidate):
-            return used
-        used = candidate
-    raise AssertionError("numbers do not end")
+    names = takewhile(os.path.lexists, _numbered(path))
+    return max(names, key=lambda name: (len(name.stem), name.stem), default=path)
 
 
 def check_suffix(path: Path, allowed: tuple[str, ...], noun: str) -> None:

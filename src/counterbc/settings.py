@@ -204,10 +204,10 @@ class Settings:
         """
         if self.policy is not None and type(policy) is not POLICIES[self.policy]:
             kind = POLICIES[self.policy]
-            usual, is_gaussian_cnn = kind(), kind in (GaussianCNN, GaussianCNNGRU)
+            plain, is_gaussian_cnn = kind(), kind in (GaussianCNN, GaussianCNNGRU)
             is_custom = policy.hidden != type(policy).hidden
             hidden = policy.hidden if is_custom or is_gaussian_cnn else ()
-            policy = kind(hidden=hidden or usual.hidden, history=max(policy.history, usual.history))
+            policy = kind(hidden=hidden or plain.hidden, history=max(policy.history, plain.history))
         return policy if self.modes is None else policy.with_modes(self.modes)
 
     @property

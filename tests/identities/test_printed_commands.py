@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,33 +12,12 @@ import pytest
 
 from counterbc.commands import COMMANDS
 from counterbc.data.demonstrations import Demonstrations
-from tests.fixture_types import Call, Make
+from tests.fixture_types import Call, Make, Paste
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
-Paste = Callable[[str], subprocess.CompletedProcess[str]]
 LINE = re.compile(rf"counterbc (?:{'|'.join(COMMANDS)})\b.*$", re.M)
 QUICK = ("--steps", 5, "--lag", 0)
 ROUGH = ("--repeats", 1, "--radius", 0.2, "--force")
-
-
-@pytest.fixture
-def paste(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paste:
-    """A function that pastes a line into a shell, in an empty folder with `counterbc` on PATH."""
-    folder = tmp_path / "a b"  # a name that needs quotes
-    (tmp_path / "bin").mkdir()
-    folder.mkdir()
-    script = tmp_path / "bin" / "counterbc"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m counterbc "$@"\n')
-    script.chmod(0o755)
-    monkeypatch.chdir(folder)
-    path = f"{script.parent}{os.pathsep}{os.environ['PATH']}"
-
-    def run(line: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["/bin/sh", "-c", line], capture_output=True, text=True, env=os.environ | {"PATH": path}
-        )
-
-    return run
 
 
 @pytest.fixture

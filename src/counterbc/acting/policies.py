@@ -26,7 +26,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.obs_rows import obs_rows
 from counterbc.data.scaling import TENSORS, Scaling
 from counterbc.data.windows import window_rows
-from counterbc.errors import CounterBCError, FormatError, OptionError, unknown
+from counterbc.errors import CounterBCError, FormatError, OptionError
 from counterbc.files import reason
 from counterbc.policies import POLICIES, Params, Policy
 
@@ -260,7 +260,11 @@ def policy_kind(policy: Policy) -> str:
     for name, kind in POLICIES.items():
         if type(policy) is kind:
             return name
-    raise unknown("policy", type(policy).__name__, [c.__name__ for c in POLICIES.values()])
+    name = type(policy).__name__
+    raise OptionError(
+        f"the policy {name} has no name to be saved under; give it one first, and again before it "
+        f'is loaded: counterbc.POLICIES["{name.lower()}"] = {name}'
+    )
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

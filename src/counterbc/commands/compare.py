@@ -90,8 +90,8 @@ class Compare(DataCommand, DeviceCommand):
             output += ["", f"Returns were not measured: {problem}."]
         output += ["", *(f"{verdict}." for verdict in verdicts)]
         best = _recommended(comparison, returns)
-        repeated = [name for name in DATA_OPTIONS if (name, self.env) != ("env", "none")]
-        typed = self.as_typed(*repeated, "preset", "settings", "device")
+        options = [name for name in DATA_OPTIONS if (name, self.env) != ("env", "none")]
+        typed = self.as_typed(*options, "preset", "settings", "device")
         payload["next"] = [suggestion("train", *self.demos, "--method", best, *typed)]
         return payload, output
 

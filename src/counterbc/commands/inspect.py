@@ -76,8 +76,8 @@ class Inspect(DataCommand):
 
     def _next(self, report: InspectionReport) -> str:
         """Return the command to paste next: without damaged episodes, or the comparison."""
-        damaged = [p for p in report.problems if p.kind in _DAMAGES]
-        names = {str(place.facts()["episode"]): None for p in damaged for place in p.places}
+        problems = [p for p in report.problems if p.kind in _DAMAGES]
+        names = {str(place.facts()["episode"]): None for p in problems for place in p.places}
         if names:
             changes = {"exclude": (*self.exclude, *names)}
             typed = self.as_typed(*DATA_OPTIONS, "steps", changes=changes)

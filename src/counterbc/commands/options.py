@@ -213,8 +213,8 @@ def _metavar(name: str, kind: Any, choices: Iterable[str] | None) -> str | None:
 
 def _default_text(defaults: Mapping[str, Any]) -> str:
     """Return the default as the help shows it, and the presets that have another one."""
-    usual = defaults["default"]
-    values = {name: v for name, v in defaults.items() if name == "default" or v != usual}
+    default = defaults["default"]
+    values = {name: v for name, v in defaults.items() if name == "default" or v != default}
     texts = {name: _text(v) for name, v in values.items()}
     return (
         f"({'; '.join(f'{n}: {text}' for n, text in texts.items() if text)})"

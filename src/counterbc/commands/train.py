@@ -96,10 +96,10 @@ class Train(MethodCommand):
     def _folder(self) -> Path:
         """Return the folder to write; refuse one that is taken, or that is named like a file."""
         from counterbc.errors import OptionError
-        from counterbc.files import check_free, last_used, next_free
+        from counterbc.files import check_free, last_name, next_free
 
-        usual = Path("run")
-        out = self.out or (last_used(usual) if self.resume else next_free(usual))
+        choose = last_name if self.resume else next_free
+        out = self.out or choose(Path("run"))
         if not self.resume:
             check_free(out)
         if out.suffix.lower() in _FILES:

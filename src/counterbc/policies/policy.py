@@ -15,13 +15,26 @@ from counterbc.losses import cross_entropy
 Params = dict[str, Tensor]
 
 
+def map_unless_stacking(kind: type, base: type) -> None:
+    """Let a class of a user that overrides methods be mapped over networks, as `stacks` says.
+
+    It may inherit from one of ours that takes N networks at once, and be written for one network.
+    Setting `stacks` in the class itself states that it takes N.
+    """
+    overrides = any(callable(vars(kind)[name]) for name in vars(kind) if name in dir(base))
+    is_ours = kind.__module__.startswith("counterbc.")
+    if overrides and not is_ours and "stacks" not in vars(kind):
+        kind.stacks = False  # type: ignore[attr-defined]  # both bases have it
+
+
 @dataclass(frozen=True)
 class Policy(ABC):
     """A family of distributions over actions; θ is an argument of its methods.
 
     `head` is what a forward returns, e.g. (mean, log_std); everything else is computed from it.
     Methods are written for one network. If they also take tensors with N networks in front, set
-    `stacks`, and they are called directly; otherwise they are mapped over networks with vmap.
+    `stacks`, and they are called directly; otherwise they are mapped over networks with vmap. A
+    subclass outside this package that overrides methods must set it again.
     """
 
     stacks: ClassVar[bool] = False
@@ -60,6 +73,10 @@ class Policy(ABC):
     ema_share: float = field(default=0.0, kw_only=True)
     """The share of each step's parameters in an exponential moving average, which acts in place of
     the last parameters; 0: there is none."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        map_unless_stacking(cls, Policy)
 
     def __post_init__(self) -> None:
         self._check_hidden()

@@ -200,8 +200,8 @@ def _measure(
     squares = squares[:, :, np.isfinite(squares).all((0, 1))]
     row = np.array([used[0].index(cell[0]) for cell in cells])[table.fold]
     column = np.array([used[1].index(cell[1]) for cell in cells])[table.fold]
-    picked = squares[row, column, np.arange(len(table.fold))]
-    return _Measured(picked, table, radii[g], counts[s], errors.protocol(0))
+    errors_of_choice = squares[row, column, np.arange(len(table.fold))]
+    return _Measured(errors_of_choice, table, radii[g], counts[s], errors.protocol(0))
 
 
 def choose_without_fold(table: ErrorTable, radii: Radii, fold: int) -> tuple[int, int]:

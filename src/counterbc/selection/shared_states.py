@@ -27,7 +27,7 @@ def shared_states(obs: Array, operator: Array, episode: Array) -> Array:
     shared = np.zeros(len(obs), bool)
     for o in np.unique(operator):
         own, other = operator == o, operator != o
-        usual = distance[np.ix_(other, other)].min(1)
+        gaps = distance[np.ix_(other, other)].min(1)
         nearest = distance[np.ix_(own, other)].min(1)
-        shared[own] = nearest <= np.quantile(usual, NEAR, method="lower")
+        shared[own] = nearest <= np.quantile(gaps, NEAR, method="lower")
     return shared

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import torch
 from torch import Tensor
 
 from counterbc.losses import cross_entropy, generalized_loss
-from counterbc.policies.policy import Params, Policy
+from counterbc.policies.policy import Params, Policy, map_unless_stacking
 from counterbc.weightings.pairs import Pairs
 
 SIDE = "side"
@@ -64,6 +64,10 @@ class Weighting(ABC):
     """Whether R depends on log π itself; if not, at most on its differences within C(s, a)."""
     own_samples: ClassVar[bool] = False
     """Whether `targets` samples from the policy, and batches have the columns for it."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        map_unless_stacking(cls, Weighting)
 
     def for_images(
         self, image: tuple[int, ...], history: int, hidden: tuple[int, ...], vector: bool = False
@@ -136,8 +140,8 @@ class Weighting(ABC):
     @final
     def equals_bc(self) -> bool:
         """Return whether the loss is BC's where C(s, a) = {a}: R = 1, and no more is learned."""
-        kind, own = type(self), ("fit", "columns", "init", "error_loss")
-        is_plain = all(getattr(kind, name) is getattr(Weighting, name) for name in own)
+        kind, names = type(self), ("fit", "columns", "init", "error_loss")
+        is_plain = all(getattr(kind, name) is getattr(Weighting, name) for name in names)
         return is_plain and self.uses_closed_form(1)
 
     def loss(

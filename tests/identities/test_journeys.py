@@ -1,0 +1,106 @@
+"""From a file to a trained, tested and exported policy, by what is printed alone."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.demonstrators import UniformNoise, demonstrate
+from tests.fixture_types import Make, Paste
+
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+LINES = 5  # at most, the first one included
+OWN_ENVIRONMENT = """
+import gymnasium
+import numpy as np
+
+
+class Reach(gymnasium.Env):
+    observation_space = gymnasium.spaces.Box(-2.0, 2.0, (3,), np.float32)
+    action_space = gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place, self.count = self.np_random.uniform(-1, 1, 3).astype(np.float32), 0
+        return self.place, {}
+
+    def step(self, action):
+        self.place[:2] += 0.1 * np.asarray(action)
+        self.count += 1
+        near = float(np.abs(self.place).sum())
+        return self.place, -near, False, self.count == 8, {"success": near < 1.0}
+
+
+gymnasium.register("Reach-v0", entry_point=Reach)
+"""
+
+
+def follow(line: str, paste: Paste) -> list[str]:
+    """Paste a line and then what is printed, until nothing more is; return the commands' names."""
+    names: list[str] = []
+    while line:
+        done = paste(line)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        names.append(line.split()[1])
+        assert len(names) <= LINES
+        line = "".join(re.findall(r"^Next: (.*)$", done.stdout, re.M))
+    return names
+
+
+def check_exported(obs_size: int, action_size: int) -> None:
+    """Check that a file for the robot is there, and that it gives an action."""
+    session = onnxruntime.InferenceSession("run.onnx")
+    (action,) = session.run(["action"], {"obs": np.zeros((1, obs_size), np.float32)})[:1]
+    assert np.shape(action)[-1] == action_size
+    assert np.isfinite(action).all()
+
+
+def save_csv(demos: Demonstrations, path: str) -> None:
+    with Path(path).open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["episode", "obs_x", "obs_y", "obs_z", "action_x", "action_y"])
+        for i, episode in enumerate(demos.episodes):
+            writer.writerows([i, *o, *a] for o, a in zip(episode.obs, episode.action, strict=True))
+
+
+@pytest.mark.slow
+def test_a_robomimic_file_leads_to_a_policy_for_the_robot(paste: Paste) -> None:
+    demonstrate("intersection", UniformNoise(0.5), 100, seed=0).save("my demos.hdf5")
+    names = follow("counterbc inspect 'my demos.hdf5' --steps 30", paste)
+    assert names == ["inspect", "compare", "train", "evaluate", "export"]
+    check_exported(4, 2)
+
+
+@pytest.mark.slow
+def test_a_lerobot_folder_leads_to_a_policy_for_the_robot(data: Path, paste: Paste) -> None:
+    folder = data / "fixtures/lerobot_v21_g1"
+    names = follow(f"counterbc inspect {folder} --steps 30", paste)
+    assert names == ["inspect", "compare", "train", "export"]
+    check_exported(26, 26)
+
+
+@pytest.mark.slow
+def test_a_table_leads_to_a_policy_for_the_robot(make_demos: Make, paste: Paste) -> None:
+    save_csv(make_demos(episodes=6, length=20), "demos.csv")
+    names = follow("counterbc inspect demos.csv --steps 30", paste)
+    assert names == ["inspect", "compare", "train", "export"]
+    check_exported(3, 2)
+
+
+@pytest.mark.slow
+def test_an_own_environment_leads_to_a_policy_that_was_tested_in_it(
+    make_demos: Make, paste: Paste, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "my_envs.py").write_text(OWN_ENVIRONMENT)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"), prepend=":")
+    make_demos(episodes=6, length=20).save("demos.npz")
+    names = follow("counterbc inspect demos.npz --env my_envs:Reach-v0 --steps 30", paste)
+    assert names == ["inspect", "compare", "train", "evaluate", "export"]
+    check_exported(3, 2)
