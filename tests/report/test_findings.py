@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.diagnosis.exclusion import find_outliers
 from counterbc.diagnosis.meaning import meaning
 from counterbc.errors import OptionError
 from counterbc.report import ReportOptions, find
 from counterbc.report.advice import Inputs, advice
 from counterbc.report.findings import Source
+from counterbc.report.html_goals import modes
+from counterbc.report.html_scores import ranking
+from counterbc.report.html_sections import radius
 from counterbc.report.words import headline, lengths
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.radius import RadiusSearch, choose_radius
@@ -45,15 +49,37 @@ def test_an_episode_that_does_the_opposite_stands_out(make_demos: Any) -> None:
     demos = replace(demos, episodes=(*demos.episodes[:4], bad, *demos.episodes[5:]))
     options = ReportOptions(radius=0.2, intents=False, held_out=HeldOut(repeats=1, steps=400))
     findings = find([demos], options)
-    assert findings.outliers == [4]
+    assert findings.outliers == (4,)
+    assert findings.meaning is not None
+    assert list(findings.outliers) == find_outliers(findings.meaning, options.held_out)
     assert findings.ranking[0] == 4
     assert "1 episode stands out." in headline(findings)
 
 
+def test_nothing_stands_out_where_the_ranking_follows_length(make_demos: Any) -> None:
+    demos = make_demos(episodes=20, length=40)
+    rng = np.random.default_rng(0)
+    episodes = []
+    for i, episode in enumerate(demos.episodes):  # errors grow with the length
+        end = 20 + i
+        noise = 0.03 * i * rng.normal(size=(end, demos.action_size))
+        episodes.append(Episode(episode.obs[:end], episode.action[:end] + noise))
+    demos = replace(demos, episodes=tuple(episodes))
+    options = ReportOptions(radius=0.2, intents=False, held_out=HeldOut(repeats=1, steps=400))
+    findings = find([demos], options)
+    assert findings.outliers == ()
+    assert findings.why_no_outliers is not None
+    assert "The ranking follows length" in findings.why_no_outliers
+    assert not any("out." in sentence.split() for sentence in headline(findings))
+    assert findings.why_no_outliers in str(ranking(findings))
+    titles = [step.title for step in advice(findings, Inputs((Path("a"),), ("npz",)))]
+    assert "Exclude outliers" not in titles
+
+
 def test_few_episodes_have_none_that_stands_out(tiny: Demonstrations) -> None:
     findings = find([tiny], ReportOptions(radius=0.2, intents=False, **QUICK))
-    assert findings.fence is None
-    assert findings.outliers == []
+    assert findings.why_no_outliers == "There are too few episodes to detect outliers."
+    assert findings.outliers == ()
     assert not any("out" in sentence.split() for sentence in headline(findings))
 
 
@@ -116,7 +142,12 @@ def test_scores_are_left_out_where_nothing_can_be_told(make_demos: Any) -> None:
     options = ReportOptions(radius=0.2, intents=False, held_out=HeldOut(repeats=1, steps=100))
     findings = find([noisy], options)
     assert findings.meaning is None
-    assert findings.ranking == findings.outliers == []
+    assert findings.ranking == []
+    assert findings.outliers == ()
+    assert [s.name for s in findings.unranked] == [e.name for e in noisy.episodes]
+    page = str(ranking(findings))
+    assert "The first 10 of 10 episodes" in page
+    assert "distance" not in page
     assert "too little of the actions is explained" in findings.reasons["scores"]
     assert any("Cannot tell" in sentence for sentence in headline(findings))
     with_force = find([noisy], replace(options, force=True))
@@ -134,3 +165,12 @@ def test_a_radius_that_predicts_nothing_is_not_recommended(make_demos: Any) -> N
     titles = [step.title for step in advice(guess, Inputs((Path("a.hdf5"),), ("robomimic",)))]
     assert "Train" not in titles
     assert "Make the actions predictable" in titles
+    assert guess.choice is not None
+    assert guess.explained is not None
+    hopeless = replace(guess, choice=replace(guess.choice, explained=guess.explained))
+    text = str(radius(hopeless))
+    assert "No radius is named" in text
+    assert f"Δ {guess.choice.radius:g}" not in text
+    assert "would choose" not in text
+    assert "none is chosen" in text
+    assert "Not tested: the test needs policies that predict" in modes(hopeless)

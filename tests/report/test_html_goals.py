@@ -9,6 +9,7 @@ import numpy as np
 from counterbc.diagnosis.intents import Intents
 from counterbc.report.findings import Findings
 from counterbc.report.html_goals import modes
+from counterbc.report.html_sections import tiles
 from counterbc.selection.doubts import LEAST_STEPS, several_modes
 
 
@@ -31,3 +32,12 @@ def test_groups_are_listed_by_operator(findings: Findings) -> None:
     assert "2 groups of episodes" in text
     assert "intent_1: 5 episodes (50%), mean confidence 1.000" in text
     assert "Episodes of each operator in each group" in text
+
+
+def test_too_few_episodes_are_not_called_one_goal(findings: Findings) -> None:
+    names = tuple(e.name for e in findings.demos.episodes)
+    few = Intents(names, np.ones((10, 1)), {1: np.zeros(10), 2: np.zeros(10)})
+    assert few.verdict == "too few episodes"
+    doubtful = replace(findings, intents=few)
+    assert "Too few episodes to tell: 10 would not show different goals" in modes(doubtful)
+    assert "<dt>goal</dt><dd>–</dd>" in tiles(doubtful)

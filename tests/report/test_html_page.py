@@ -67,7 +67,7 @@ def whole(make_demos: Any) -> str:
 def test_it_has_all_parts_in_the_order_of_a_reader(whole: str) -> None:
     heads = re.findall(r"<h2>(.*?)</h2>", whole)
     assert heads == [
-        "What to do next", "Can the data tell good from bad?", "What is in the data",
+        "Can the data tell good from bad?", "What to do next", "What is in the data",
         "The radius and why", "Operators", "Episodes",
         "Demonstrated and meant actions", "Modes and goals",
         "How this was made, and what it cannot tell",

@@ -8,12 +8,22 @@ from counterbc.data.inspection_report import IdlePlace, Problem
 from counterbc.report.advice import Step
 from counterbc.report.findings import Findings
 from counterbc.report.html_sections import data, next_steps, radius, tiles
+from counterbc.selection.shares import Explained, Share
 
 
 def test_tiles_have_a_dash_for_what_is_unknown(findings: Findings) -> None:
     assert "<dd>10</dd>" in tiles(findings)
     bare = replace(findings, meaning=None, intents=None, choice=None)
     assert tiles(bare).count("<dd>–</dd>") == 4
+
+
+def test_the_first_tile_is_what_is_explained_with_its_interval(findings: Findings) -> None:
+    share = Share(0.34, 0.3, 0.39)
+    known = replace(findings, explained=Explained(share, (share, share), ("x", "y")))
+    assert "variance explained (30 to 39 %)</dt><dd>34 %</dd>" in tiles(known)
+    assert tiles(known).index("34 %") < tiles(known).index("episodes")
+    unknown = tiles(replace(findings, explained=None))
+    assert "variance explained</dt><dd>–</dd>" in unknown
 
 
 def test_steps_have_commands_and_no_steps_have_a_sentence() -> None:

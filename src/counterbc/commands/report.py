@@ -102,7 +102,6 @@ def _payload(findings: Findings, inputs: Inputs) -> Json:
         "distance": findings.distance,
         "operators": None if scores is None else [s.as_dict() for s in scores.operators],
         "stand_out": findings.outliers,
-        "stands_out_above": findings.fence,
         "groups": None if intents is None else intents.sizes,
         "not_done": findings.reasons,
     }

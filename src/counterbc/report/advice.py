@@ -124,8 +124,8 @@ def _exclude_outliers(findings: Findings, inputs: Inputs) -> Iterator[Step]:
     if inputs.formats == ("robomimic",):
         copy = inputs.beside("good")
         commands.append(
-            inputs.command("score", *_score_options(findings), "--worst", str(len(outliers)),
-                           "--write-mask", "good", "--out", copy)
+            inputs.command("score", *_score_options(findings), "--write-mask", "good",
+                           "--out", copy)
         )  # fmt: skip
         commands.append(shlex.join(["counterbc", "train", copy, "--mask", "good"]))
         commands.append('# robomimic: config.train.hdf5_filter_key = "good"')
@@ -137,9 +137,9 @@ def _exclude_outliers(findings: Findings, inputs: Inputs) -> Iterator[Step]:
     differ = "episode differs" if len(outliers) == 1 else "episodes differ"
     yield Step(
         "Exclude outliers",
-        f"{len(outliers)} {differ} from what held-out policies predict by "
-        f"more than the spread of the others explains: {_outlier_names(findings)}. Look at them "
-        "first; a rare but correct way of doing the task looks like this, too.",
+        f"{len(outliers)} {differ} clearly from what the others agree on: "
+        f"{_outlier_names(findings)}. Look at them first; a rare but correct way of doing the task "
+        "looks like this, too.",
         tuple(commands),
     )
 

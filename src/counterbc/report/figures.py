@@ -15,6 +15,7 @@ from counterbc.report.markup import Markup, join, tag
 from counterbc.report.planes import last_states, principal_plane
 from counterbc.report.words import plural
 from counterbc.selection.radius_choice import RadiusChoice
+from counterbc.selection.radius_figure import percent_above
 
 _BINS = 24
 
@@ -40,30 +41,43 @@ def lengths_figure(demos: Demonstrations) -> Markup | None:
 
 
 def radius_figure(choice: RadiusChoice) -> Markup:
-    """Return the held-out error in percent of that at Δ = 0, ± one standard error."""
-    radii, percent = np.array(choice.radii), choice.error[0] / 100
-    part, se = np.array(choice.difference) / percent, np.array(choice.difference_se) / percent
-    finite = np.isfinite(part)
+    """Return the held-out error in percent of that at Δ = 0, ± one standard error.
+
+    Where nothing is predicted no radius is marked, and the error of the mean action, which policies
+    should beat, is always in the picture.
+    """
+    radii, (part, se, mean_action) = np.array(choice.radii), percent_above(choice)
+    finite, is_guess = np.isfinite(part), not choice.explained.tells
     radii, part, se = radii[finite], part[finite], se[finite]
-    axes = Axes(span(radii, 0.03), span([part - se, part + se], 0.08), height=230)
-    plateau = (choice.plateau[0] - 0.012, choice.plateau[-1] + 0.012)
-    right = choice.radius < 0.6 * radii[-1]
-    shift = 0.015 * (1 if right else -1)
-    top = axes.y[1] - 0.07 * (axes.y[1] - axes.y[0])
-    mean_action = (choice.mean_action_error - choice.error[0]) / percent
+    reference = [mean_action] if is_guess else []
+    axes = Axes(span(radii, 0.03), span([*(part - se), *(part + se), *reference], 0.08), height=230)
     marks = (
-        axes.bar(plateau, axes.y, "plateau"),
+        None if is_guess else _plateau(axes, choice),
         axes.frame("radius Δ", "held-out error above Δ = 0 (%)"),
         axes.rule("zero", y=0),
         axes.rule("reference", y=mean_action) if axes.y[0] < mean_action < axes.y[1] else None,
         axes.band(radii, part - se, part + se, "curve"),
         axes.line(radii, part, "curve"),
         axes.dots(radii, part, "curve", 3),
+        *([] if is_guess else _chosen(axes, choice)),
+    )
+    named = "none is chosen" if is_guess else f"chosen: {choice.radius:g}"
+    return axes.figure(f"Held-out error against the radius; {named}", *marks)
+
+
+def _plateau(axes: Axes, choice: RadiusChoice) -> Markup:
+    return axes.bar((choice.plateau[0] - 0.012, choice.plateau[-1] + 0.012), axes.y, "plateau")
+
+
+def _chosen(axes: Axes, choice: RadiusChoice) -> list[Markup]:
+    """Return the line at the chosen radius with its label, on the side that has room."""
+    right = choice.radius < 0.6 * axes.x[1]
+    top = axes.y[1] - 0.07 * (axes.y[1] - axes.y[0])
+    at, side = choice.radius + (0.015 if right else -0.015), "start" if right else "end"
+    return [
         axes.rule("chosen", x=choice.radius),
-        axes.label(choice.radius + shift, top, f"Δ {choice.radius:g}", "chosen",
-                   "start" if right else "end"),
-    )  # fmt: skip
-    return axes.figure(f"Held-out error against the radius; chosen: {choice.radius:g}", *marks)
+        axes.label(at, top, f"Δ {choice.radius:g}", "chosen", side),
+    ]
 
 
 def ranking_figure(findings: Findings) -> Markup:
@@ -74,17 +88,13 @@ def ranking_figure(findings: Findings) -> Markup:
     ends = np.array([[s.low, s.high] for s in scores])
     top = float(np.nanmax([*distance, *np.minimum(ends[:, 1], 1.6 * distance.max())]))
     axes = Axes((0, len(scores) + 1), (0, top * 1.05), height=230)
-    far = np.zeros(len(scores), bool) if findings.fence is None else distance > findings.fence
+    far = np.isin(findings.ranking, findings.outliers)
     rank = np.arange(1, len(scores) + 1)
     whiskers = [
         axes.bar((float(r), float(r)), (low, min(high, top)), "far" if out else "usual")
         for r, (low, high), out in zip(rank, ends, far, strict=True)
         if np.isfinite(low)
     ]
-    fence = [] if findings.fence is None or findings.fence > axes.y[1] else [
-        axes.rule("fence", y=findings.fence),
-        axes.label(axes.x[1], findings.fence + 0.02 * axes.y[1], "above: stands out", "", "end"),
-    ]  # fmt: skip
     return axes.figure(
         f"Distance of {len(scores)} episodes, from {number(round(distance[0], 3))} down to "
         f"{number(round(distance[-1], 3))}",
@@ -92,7 +102,6 @@ def ranking_figure(findings: Findings) -> Markup:
         *whiskers,
         axes.dots(rank[~far], distance[~far], "usual", 2.2),
         axes.dots(rank[far], distance[far], "far", 2.8),
-        *fence,
     )
 
 

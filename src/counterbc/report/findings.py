@@ -17,8 +17,10 @@ from counterbc.data.inspection_report import InspectionReport
 from counterbc.data.merge import merge
 from counterbc.data.radii import Radius
 from counterbc.data.raw_episode import Header, raw_episodes
+from counterbc.diagnosis.exclusion import LEAST_RANKED, find_outliers, followed_measures
 from counterbc.diagnosis.intents import Intents, find_intents
 from counterbc.diagnosis.meaning import Meaning, meaning
+from counterbc.diagnosis.scores import Score
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError
 from counterbc.selection.explained import explain_if_possible
 from counterbc.selection.held_out import HeldOut
@@ -26,9 +28,6 @@ from counterbc.selection.radius import RadiusSearch, choose_radius
 from counterbc.selection.radius_choice import RadiusChoice
 from counterbc.selection.shares import Explained
 from counterbc.settings import Settings
-
-_FEWEST = 8  # episodes that quartiles need
-_FENCE = 1.5  # interquartile ranges above the upper quartile, as in a box plot
 
 T = TypeVar("T")
 Watch = Callable[[str], AbstractContextManager[Any]]
@@ -79,6 +78,10 @@ class Findings:
     intents: Intents | None
     reasons: dict[str, str]
     """Why a stage has no result: radius, scores or intents."""
+    outliers: tuple[int, ...] = ()
+    """The episodes that `counterbc score` excludes, in file order."""
+    unranked: tuple[Score, ...] = ()
+    """The episodes in file order where nothing can be ranked; only their movements are known."""
 
     @property
     def radius(self) -> tuple[float, ...] | None:
@@ -104,21 +107,18 @@ class Findings:
         scores = self.meaning.episodes
         return sorted(range(len(scores)), key=lambda i: -scores[i].distance)
 
-    @cached_property
-    def fence(self) -> float | None:
-        """The distance above which an episode is an outlier, by the box plot's rule; None for few
-        episodes."""
-        if self.meaning is None or len(self.meaning.episodes) < _FEWEST:
-            return None
-        low, high = np.percentile([s.distance for s in self.meaning.episodes], [25, 75])
-        return float(high + _FENCE * (high - low))
-
     @property
-    def outliers(self) -> list[int]:
-        """The episodes above the fence, in file order."""
-        if self.meaning is None or self.fence is None:
-            return []
-        return [i for i, s in enumerate(self.meaning.episodes) if s.distance > self.fence]
+    def why_no_outliers(self) -> str | None:
+        """Why no episode can stand out, as a sentence; None if the scores decide."""
+        if self.meaning is None or len(self.meaning.episodes) < LEAST_RANKED:
+            return "There are too few episodes to detect outliers."
+        measures = followed_measures(self.meaning.episodes)
+        if not measures or self.options.force:
+            return None
+        return (
+            f"The ranking follows {' and '.join(measures)}, which alone does not make a "
+            "demonstration bad. So no episode is called an outlier."
+        )
 
     @property
     def is_radius_a_guess(self) -> bool:
@@ -149,9 +149,11 @@ def find(
         "scores", lambda: _score(demos, choice, options, progress), _why_no_scores(options, choice)
     )
     explained = explain_if_possible(demos) if scores is None else scores.explained
+    unranked: tuple[Score, ...] = ()
     if scores is not None and not (scores.explained.tells or options.force):
         stages.reasons["scores"] = "too little of the actions is explained for scores"
-        scores = None
+        unranked, scores = scores.episodes, None
+    outliers = () if scores is None else _outliers(scores, options, progress)
     with titles("looking for goals") if options.intents else nullcontext():
         intents = stages.attempt(
             "intents", lambda: find_intents(demos),
@@ -167,6 +169,8 @@ def find(
         meaning=scores,
         intents=intents,
         reasons=stages.reasons,
+        outliers=outliers,
+        unranked=unranked,
     )
 
 
@@ -230,3 +234,14 @@ def _score(
             progress=progress,
             kernel=options.kernel,
         )
+
+
+def _outliers(estimate: Meaning, options: ReportOptions, progress: bool) -> tuple[int, ...]:
+    """Return the episodes that `counterbc score` would exclude."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InfeasibleActions)
+        episodes = find_outliers(
+            estimate, options.held_out, force=options.force, device=options.device,
+            kernel=options.kernel, progress=progress,
+        )  # fmt: skip
+    return tuple(episodes)

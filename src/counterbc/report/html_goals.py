@@ -22,6 +22,8 @@ def modes(findings: Findings) -> Markup:
         )
     elif doubt is not None:
         text = f"{doubt[:1].upper()}{doubt[1:]}."
+    elif findings.is_radius_a_guess:
+        text = "Not tested: the test needs policies that predict held-out actions."
     elif choice.steps < LEAST_STEPS:
         text = f"Not tested: the test needs policies trained for {LEAST_STEPS} steps or more."
     else:
@@ -38,6 +40,11 @@ def _goals(findings: Findings) -> list[Markup]:
         return [head, absent(findings, "intents")]
     total, keys = len(findings.demos), []
     text = f"One: no evidence of different goals in these {total} episodes."
+    if intents.verdict == "too few episodes":
+        text = (
+            f"Too few episodes to tell: {total} would not show different goals, even if they were "
+            "far apart."
+        )
     if intents.groups > 1:
         text = f"{intents.groups} groups of episodes that act and end differently."
         for k, size in enumerate(intents.sizes):

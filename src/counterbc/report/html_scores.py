@@ -17,6 +17,13 @@ from counterbc.report.planes import Plane, path_plane
 
 _ROWS = 12  # episodes in the ranking's table
 _WORST, _BEST = 3, 2  # episodes with pictures
+_MEASURES = (
+    "Smoothness nearer to 0 is smoother; idle, efficiency and saturation are shares from 0 to 1."
+)
+_RULE = (
+    "An outlier lies more than 2.5 robust standard deviations further than the median from what "
+    "policies predict that learned from the two thirds of the episodes that agree best."
+)
 
 
 def operators(findings: Findings) -> Markup:
@@ -25,7 +32,10 @@ def operators(findings: Findings) -> Markup:
 
 
 def ranking(findings: Findings) -> Markup:
-    """Return the section with the episodes by distance, largest first."""
+    """Return the section with the episodes by distance, largest first; unranked where the data
+    cannot tell."""
+    if findings.unranked:
+        return section("Episodes", absent(findings, "scores"), *_movements(findings))
     return _scored("Episodes", findings, _ranking)
 
 
@@ -80,26 +90,38 @@ def _ranking(findings: Findings, meaning: Meaning) -> Sequence[Markup]:
          *(digits(scores[i].kinematics[m], 2) for m in MOVES))
         for i in first
     ]  # fmt: skip
-    if findings.fence is None:
-        text = "There are too few episodes to detect outliers."
-    else:
-        names = f": {words.names(findings, outliers)}" if outliers else ""
-        text = (
-            f"An outlier has a distance above {findings.fence:.3f}, one and a half interquartile "
-            f"ranges over the upper quartile. There are {len(outliers) or 'none'}{names}."
-        )
+    names = f": {words.names(findings, list(outliers))}" if outliers else ""
+    text = findings.why_no_outliers or (
+        f"{_RULE} There are {len(outliers) or 'none'}{names}. These need not be the episodes with "
+        "the largest distances below, which compare with policies that learned from all the others."
+    )
     figure = tag("figure", figures.ranking_figure(findings),
                  legend([("far", "stands out"), ("usual", "others")]))  # fmt: skip
     return [
         tag("div", tag("div", tag("p", text), tag("p",
             "The table also has measures of the movement itself, which do not depend on the "
-            "held-out policies. Smoothness nearer to 0 is smoother; idle, efficiency and "
-            "saturation are shares from 0 to 1."), tag("p",
+            f"held-out policies. {_MEASURES}"), tag("p",
             "If an interval reaches far down, a few moments of the episode make the difference.")),
             figure, class_="beside"),
         *_disguise(meaning),
         tag("h3", f"The {len(first)} largest distances"),
         table(columns, rows, "Episodes, largest distance first"),
+    ]  # fmt: skip
+
+
+def _movements(findings: Findings) -> Sequence[Markup]:
+    """Return how the first episodes move, which needs no policies."""
+    scores = findings.unranked[:_ROWS]
+    columns = ("episode", "operator", "pairs", *MOVES)
+    rows = [
+        (s.name, s.operator or "", f"{s.pairs:,}", *(digits(s.kinematics[m], 2) for m in MOVES))
+        for s in scores
+    ]
+    return [
+        tag("p", "What does not depend on policies: how long episodes are and how they move. "
+            f"{_MEASURES}"),
+        table(columns, rows, f"The first {len(scores)} of {len(findings.unranked):,} episodes, in "
+              "the order of the file"),
     ]  # fmt: skip
 
 

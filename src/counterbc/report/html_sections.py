@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from counterbc.acting.member import radius_text
 from counterbc.data.inspection_report import Dimension, Place, Problem
 from counterbc.data.names import cameras_text, shape_text, shorten
@@ -15,29 +17,51 @@ from counterbc.report.findings import Findings
 from counterbc.report.html_helpers import absent, digits, section
 from counterbc.report.markup import Markup, table, tag
 from counterbc.selection.radius_choice import RadiusChoice
+from counterbc.selection.radius_figure import percent_above
 
 _PLACES = 3  # places of a problem
+_NO_RADIUS = (
+    "No radius is named: at every one, held-out actions are predicted no better, or hardly better, "
+    "than by the mean action."
+)
+_WHY_HELD_OUT = (
+    "Each Δ was tested on pairs that its policies were not trained on. If errors have mean zero, "
+    "the Δ that best predicts the demonstrated actions also best predicts the intended ones, which "
+    "nobody recorded."
+)
 
 
 def tiles(findings: Findings) -> Markup:
     """Return the most important numbers."""
     outliers = len(findings.outliers)
     numbers: list[tuple[str, str]] = [
+        _share(findings),
         (f"{len(findings.demos):,}", "episodes"),
         (str(len(findings.demos.operators) or "–"), "operators"),
-        ("–" if findings.explained is None else
-         f"{max(findings.explained.counted.value, 0):.0%}", "of the actions' variance explained"),
         ("–" if findings.radius is None or findings.is_radius_a_guess else
          radius_text(findings.radius), "radius Δ"),
         ("–" if findings.distance is None else f"{findings.distance:.2f}",
          "RMS difference to held-out policies"),
-        ("–" if findings.fence is None else str(outliers),
+        ("–" if findings.meaning is None or findings.why_no_outliers else str(outliers),
          "episode stands out" if outliers == 1 else "episodes stand out"),
-        ("–" if findings.intents is None else str(findings.intents.groups),
+        ("–" if findings.intents is None or findings.intents.verdict == "too few episodes" else
+         str(findings.intents.groups),
          "goal" if findings.intents is not None and findings.intents.groups == 1 else "goals"),
     ]  # fmt: skip
     tiles = [tag("div", tag("dt", name), tag("dd", value)) for value, name in numbers]
     return tag("dl", *tiles, class_="tiles")
+
+
+def _share(findings: Findings) -> tuple[str, str]:
+    """Return the tile of the share that is explained, with its interval."""
+    label = "of the actions' variance explained"
+    if findings.explained is None:
+        return "–", label
+    share = findings.explained.counted
+    value, low, high = (100 * min(max(x, 0.0), 1.0) for x in (share.value, share.low, share.high))
+    if np.isnan(value):
+        return "–", label
+    return f"{value:.0f} %", f"{label} ({low:.0f} to {high:.0f} %)"
 
 
 def next_steps(steps: Sequence[Step]) -> Markup:
@@ -136,27 +160,26 @@ def radius(findings: Findings) -> Markup:
     if choice is None:
         return section("The radius and why", absent(findings, "radius"))
     doubts = [tag("li", f"{d[:1].upper()}{d[1:]}.") for d in choice.warnings]
+    is_guess = findings.is_radius_a_guess
+    marks = [] if is_guess else [("plateau", "as good as the best"), ("chosen", "chosen")]
     figure = tag(
         "figure", figures.radius_figure(choice),
-        legend([("curve", "mean over folds ± 1 standard error"), ("plateau", "as good as the best"),
-                ("chosen", "chosen"), ("reference", _mean_action(choice))]),
+        legend([("curve", "mean over folds ± 1 standard error"), *marks,
+                ("reference", _mean_action(choice))]),
     )  # fmt: skip
+    sentences = [_NO_RADIUS] if is_guess else [choice.explanation, _WHY_HELD_OUT]
     text = tag(
         "div",
-        tag("p", choice.explanation),
-        tag("p", "Each Δ was tested on pairs that its policies were not trained on. If errors have "
-            "mean zero, the Δ that best predicts the demonstrated actions also best predicts the "
-            "intended ones, which nobody recorded."),
+        *(tag("p", sentence) for sentence in sentences),
         tag("ul", *doubts, class_="doubts") if doubts else None,
-        _per_dimension(findings),
-    )  # fmt: skip
+        None if is_guess else _per_dimension(findings),
+    )
     return section("The radius and why", tag("div", text, figure, class_="beside"))
 
 
 def _mean_action(choice: RadiusChoice) -> str:
     """Return the error of the mean action, which lies outside most pictures."""
-    part = choice.mean_action_error / choice.error[0] - 1
-    return f"the mean action, for reference ({100 * part:+.0f} %)"
+    return f"the mean action, for reference ({percent_above(choice)[2]:+.0f} %)".replace("-", "−")
 
 
 def _per_dimension(findings: Findings) -> Markup | None:

@@ -28,7 +28,7 @@ def headline(findings: Findings) -> list[str]:
         )
     if findings.radius is not None and not findings.is_radius_a_guess:
         sentences.append(_radius(findings))
-    if findings.fence is not None:
+    if findings.meaning is not None and findings.why_no_outliers is None:
         count = len(findings.outliers)
         episodes = plural(count, "episode") if count else "No episode"
         sentences.append(f"{episodes} {'stands' if count < 2 else 'stand'} out.")
@@ -48,10 +48,11 @@ def _counts(findings: Findings) -> str:
 
 
 def _explained(explained: Explained) -> list[str]:
-    """Return whether the data can tell good from bad."""
+    """Return whether the data can tell good from bad, and doubts about it."""
     if not explained.tells:
         return list(explained.verdict)
-    return [f"Held-out policies explain {explained.counted} of the variance of the actions"]
+    share = f"Held-out policies explain {explained.counted} of the variance of the actions"
+    return [share, *explained.verdict]
 
 
 def _radius(findings: Findings) -> str:

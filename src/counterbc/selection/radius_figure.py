@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from matplotlib.figure import Figure
 
+from counterbc.data.arrays import Array
 from counterbc.errors import OptionError
 from counterbc.files import aside
 
@@ -25,8 +26,6 @@ class ErrorCurve(Protocol):
     @property
     def error(self) -> tuple[float, ...]: ...
     @property
-    def difference(self) -> tuple[float, ...]: ...
-    @property
     def difference_se(self) -> tuple[float, ...]: ...
     @property
     def plateau(self) -> tuple[float, ...]: ...
@@ -42,12 +41,24 @@ def check_kind(path: Path) -> None:
         raise OptionError(f"cannot draw {path.name}; allowed: {', '.join(KINDS)}")
 
 
+def percent_above(choice: ErrorCurve) -> tuple[Array, Array, float]:
+    """Return errors above that of Δ = 0 in percent of it, with standard errors, (G,) each, and the
+    same of the mean action.
+
+    If policies with Δ = 0 diverged, the least error takes its place.
+    """
+    error = np.array(choice.error)
+    first = error[0] if np.isfinite(error[0]) else np.nanmin(error)
+    values = error - first, np.array(choice.difference_se), choice.mean_action_error - first
+    part, se, mean_action = (100 * x / first for x in values)
+    return part, np.nan_to_num(se), float(mean_action)
+
+
 def radius_figure(choice: ErrorCurve, path: Path) -> None:
     """Draw the error in percent of that at Δ = 0, with one standard error of the difference."""
     check_kind(path)
     radii = np.array(choice.radii)
-    percent = choice.error[0] / 100
-    part, se = np.array(choice.difference) / percent, np.array(choice.difference_se) / percent
+    part, se, mean_action = percent_above(choice)
     figure = Figure(figsize=(3.5, 2.6))
     axis = figure.subplots()
     axis.axhline(0, color="0.6", lw=0.8)
@@ -59,7 +70,6 @@ def radius_figure(choice: ErrorCurve, path: Path) -> None:
         f"Δ {choice.radius:g}", (choice.radius, 1), (3, -2), xycoords=("data", "axes fraction"),
         textcoords="offset points", color=_MARK, fontsize=9, va="top",
     )  # fmt: skip
-    mean_action = (choice.mean_action_error - choice.error[0]) / percent
     low, high = axis.get_ylim()
     if low < mean_action < high:
         axis.axhline(mean_action, color="0.4", lw=0.8, ls=":")
