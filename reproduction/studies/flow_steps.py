@@ -31,7 +31,7 @@ from counterbc.methods import METHODS
 from counterbc.settings import settings_for
 from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.progress import Quiet
-from counterbc.training.run import run_snapshots
+from counterbc.training.snapshots import run_snapshots
 from reproduction import flow_speed
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option

@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = parse(arguments)
     warnings.showwarning = _warn
     try:
-        payload, output = command.run()
+        with command.session():
+            payload, output = command.run()
     except CounterBCError as error:
         return _fail(f"error: {error}", 1)
     except KeyboardInterrupt as interrupt:

@@ -52,6 +52,10 @@ class AbsentEpisodes(UserWarning):
     """Masks that name episodes which are not in the file; these are ignored."""
 
 
+class NotKept(UserWarning):
+    """A search that could not be written to disk, and cannot be resumed; it goes on."""
+
+
 class SlowSimulator(UserWarning):
     """A world that runs in the slower of its simulators."""
 

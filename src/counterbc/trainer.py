@@ -33,6 +33,7 @@ from counterbc.training.checks import as_datasets, check_reads, check_start, war
 from counterbc.training.plan import Choice, plan_training, seed_members
 from counterbc.training.progress import Bar, Progress, Quiet
 from counterbc.training.run import run
+from counterbc.training.session import search_folder, some_session
 
 
 def train(
@@ -60,8 +61,33 @@ def train(
     new pairs; they keep their scales, and radius, lag and offsets unless given. With `out` the run
     is written to that folder, with checkpoints on the way; `resume=True` finishes a stopped run.
     """
+    with some_session(None if out is None else search_folder(Path(out))):
+        return _train(
+            as_datasets(demos), method, seeds=seeds, radii=radii, search=search, preset=preset,
+            start=start, device=device, dtype=dtype, out=out, resume=resume, progress=progress,
+            changes=changes,
+        )  # fmt: skip
+
+
+def _train(
+    datasets: list[Demonstrations],
+    method: str | Method,
+    *,
+    seeds: int | Sequence[int] | None,
+    radii: Sequence[Radius] | None,
+    search: RadiusSearch | None,
+    preset: str,
+    start: Policies | None,
+    device: str | torch.device | None,
+    dtype: torch.dtype,
+    out: str | Path | None,
+    resume: bool,
+    progress: bool | Progress,
+    changes: dict[str, Any],
+) -> Policies:
+    """Do what `train` does, in a session."""
     (name, definition), torch_device = find_method(method), find_device(device)
-    settings, datasets = settings_for(preset, **changes), as_datasets(demos)
+    settings = settings_for(preset, **changes)
     first, pairs = datasets[0], min(d.pairs for d in datasets)
     if start is not None and settings.ensemble == "auto" and definition.shards == 1:
         settings = replace(settings, ensemble=start.shards)
@@ -82,6 +108,7 @@ def train(
     training = Training(
         name=name, method=definition, settings=settings, device=torch_device,
         progress=Bar("choosing") if progress is True else Quiet(),
+        later=_work(definition, settings, len(order) * len(requested), pairs),
     )  # fmt: skip
     chosen = _choose(datasets, training, requested, start, search)
     if settings.ensemble == "auto" and definition.shards == 1:
@@ -95,6 +122,17 @@ def train(
     if isinstance(progress, bool):
         progress = Bar(f"training {plan.name}") if progress else Quiet()
     return run(plan, device=torch_device, dtype=dtype, out=folder, resume=resume, progress=progress)
+
+
+def _work(method: Method, settings: Settings, members: int, pairs: int) -> float:
+    """Return about how many states the members learn from in all their steps.
+
+    Numbers that will be chosen are taken as about the middle of what they may be.
+    """
+    is_auto, counts = settings.steps == "auto", TuneSearch().step_counts
+    steps = counts[-1] / 2 if is_auto else settings.step_count
+    networks = 2 if is_auto and settings.ensemble == "auto" else method.shards
+    return members * networks * method.rounds * steps * settings.batch_size(pairs)
 
 
 def _split(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
 
 import pytest
 import tyro
@@ -11,8 +14,16 @@ from rich.console import RenderableType
 
 from counterbc.cli import main
 from counterbc.commands import COMMANDS
-from counterbc.commands.command import Command, DeviceCommand, Json, plain_table
+from counterbc.commands.command import (
+    Command,
+    DeviceCommand,
+    Json,
+    TrainingCommand,
+    agrees,
+    plain_table,
+)
 from counterbc.commands.options import field_docs
+from tests.fixture_types import Call, Make
 
 
 @dataclass(frozen=True)
@@ -73,3 +84,79 @@ def test_every_command_with_a_device_has_the_same_option_for_it() -> None:
     assert len(commands) >= 6
     assert all(issubclass(c, DeviceCommand) for c in commands)
     assert len({field_docs(c)["device"] for c in commands}) == 1
+
+
+class FakeTerminal(StringIO):
+    """Text that somebody typed into a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [("y\n", True), ("Yes\n", True), ("n\n", False), ("\n", False), ("", False)],
+)
+def test_long_work_goes_on_if_somebody_at_the_terminal_agrees(
+    typed: str, answer: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = FakeTerminal()
+    monkeypatch.setattr("sys.stdin", FakeTerminal(typed))
+    monkeypatch.setattr("sys.stderr", screen)
+    assert agrees("This takes long.") is answer
+    assert screen.getvalue() == "This takes long. Go on? [y/N] "
+
+
+def test_nobody_is_asked_without_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO("y\n"))
+    assert not agrees("This takes long.")
+    assert capsys.readouterr().err == ""
+
+
+def commands_that_train() -> list[str]:
+    return [name for name, command in COMMANDS.items() if issubclass(command, TrainingCommand)]
+
+
+def test_every_command_that_trains_on_demonstrations_announces_long_work() -> None:
+    assert set(commands_that_train()) >= {
+        "train", "tune", "radius", "compare", "score", "clean", "influence", "report"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["train", "tune", "radius", "compare", "score", "influence"])
+def test_long_work_is_refused_without_a_terminal_and_leaves_nothing_behind(
+    name: str, call: Call, long_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(long_file.parent)
+    monkeypatch.setattr("counterbc.training.pace._ENOUGH", 0.0)
+    monkeypatch.setattr("counterbc.training.session.LIMIT", 0.0)
+    before = sorted(long_file.parent.iterdir())
+    options = ("--lag", "0") if name in ("train", "tune", "compare", "score") else ()
+    status, out, err = call(name, long_file, *options)
+    assert (status, out) == (1, "")
+    assert re.search(
+        r"error: this would take about .* without a GPU; quicker: .*--.*, or a machine with a "
+        r"GPU; add --yes to go on$",
+        err.strip(),
+    )
+    assert sorted(long_file.parent.iterdir()) == before
+
+
+def test_yes_goes_on(call: Call, demo_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(demo_file.parent)
+    monkeypatch.setattr("counterbc.training.pace._ENOUGH", 0.0)
+    monkeypatch.setattr("counterbc.training.session.LIMIT", 0.0)
+    options = ("--steps", 20, "--radius", 0.4, "--lag", 0)
+    status, _, err = call("train", demo_file, *options)
+    assert (status, "fewer --steps or --seeds, or a machine with a GPU" in err) == (1, True)
+    assert not (demo_file.parent / "run").exists(), "so that the same command works with --yes"
+    assert call("train", demo_file, *options, "--yes")[0] == 0
+
+
+@pytest.fixture
+def long_file(make_demos: Make, tmp_path: Path) -> Path:
+    """Six episodes of 20 pairs as a robomimic file."""
+    make_demos(episodes=6, length=20).save(tmp_path / "demos.hdf5")
+    return tmp_path / "demos.hdf5"

@@ -21,7 +21,8 @@ from counterbc.settings import settings_for
 from counterbc.training import checkpoints
 from counterbc.training.plan import TrainingPlan, plan_training
 from counterbc.training.progress import Quiet
-from counterbc.training.run import run, run_snapshots
+from counterbc.training.run import run
+from counterbc.training.snapshots import run_snapshots
 from tests.equality import assert_near, same
 from tests.fixture_types import Train
 from tests.training.interruption import interrupted

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import shlex
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import tyro
 from rich.console import RenderableType
@@ -38,6 +41,10 @@ class Command(ABC):
     @abstractmethod
     def run(self) -> tuple[Json, list[RenderableType]]:
         """Do the work; return the JSON object, and what is printed without --json."""
+
+    def session(self) -> AbstractContextManager[None]:
+        """Return the context that the command runs in."""
+        return nullcontext()
 
     def status(self, payload: Json) -> int:
         """Return the exit status for a result."""
@@ -96,6 +103,38 @@ class DeviceCommand(Command):
 
     device: str | None = None
     """cpu or cuda; by default cuda if there is a GPU."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingCommand(DeviceCommand):
+    """A command whose work may take long: it is announced, and kept when it is stopped."""
+
+    quicker: ClassVar[str] = "fewer --steps"
+    """What would take less time."""
+
+    yes: bool = False
+    """Go on without a question where the work will take long."""
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        from counterbc.training.session import LIMIT, Session, search_folder, use_session
+
+        limit = math.inf if self.yes else LIMIT
+        kept = search_folder(getattr(self, "out", None))
+        with use_session(Session(limit, agrees, self.advise, kept)):
+            yield
+
+    def advise(self, step_seconds: float) -> str:
+        """Return what would take less time, given the seconds of a step of one network."""
+        return f"{self.quicker}, or a machine with a GPU"
+
+
+def agrees(text: str) -> bool:
+    """Ask in the terminal whether to go on; return False where there is none."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    print(f"{text} Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def suggestion(*words: object) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
 
-from counterbc.commands.command import DeviceCommand, Json, plain_table, suggestion
+from counterbc.commands.command import Json, TrainingCommand, plain_table, suggestion
 from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
 from counterbc.commands.method_command import SETTINGS
 from counterbc.commands.options import Group
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(DataCommand, DeviceCommand):
+class Compare(DataCommand, TrainingCommand):
     """Find which method to use: compare methods that were tuned alike with plain BC.
 
     They predict held-out actions, and act in the environment that the data or --env name."""
 
+    quicker: ClassVar[str] = "fewer --methods, smaller --pairs, or --step-counts 200 800"
+    """What would take less time."""
     demos: Demos
     """Files or folders of demonstrations; several are merged."""
     methods: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from counterbc.commands.command import DeviceCommand
+from counterbc.commands.command import TrainingCommand
 from counterbc.commands.data_command import DataCommand
 from counterbc.commands.options import Group
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiagnosisCommand(DataCommand, DeviceCommand):
+class DiagnosisCommand(DataCommand, TrainingCommand):
     """A command that compares demonstrated actions with what held-out policies predict."""
 
+    quicker: ClassVar[str] = "give --radius, or smaller --steps, --repeats and --rounds"
+    """What would take less time."""
     SHARED: ClassVar[tuple[str, ...]] = ("radius", "held_out", "search", "device", "kernel")
     """What `checked_options` returns."""
     default_lag: ClassVar[float | str | None] = 0.0

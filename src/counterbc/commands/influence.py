@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
-from counterbc.commands.command import DeviceCommand, Json, plain_table, suggestion
+from counterbc.commands.command import Json, TrainingCommand, plain_table, suggestion
 from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
 from counterbc.commands.options import Group
 
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InfluenceCommand(DataCommand, DeviceCommand):
+class InfluenceCommand(DataCommand, TrainingCommand):
     """Find which episodes help, by training many policies on random halves of the data.
 
     The exit status is 0, or 1 if policies explain too little of the actions."""
 
+    quicker: ClassVar[str] = "smaller --splits and --steps"
+    """What would take less time."""
     demos: Demos
     """Files or folders of demonstrations; several are merged."""
     env: str | None = None

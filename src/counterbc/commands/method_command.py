@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from counterbc.commands.command import DeviceCommand
+from counterbc.commands.command import TrainingCommand
 from counterbc.commands.data_command import DataCommand, Demos
 from counterbc.commands.options import Group
 
@@ -19,7 +19,7 @@ SETTINGS = "How to train. A setting that is not given is as the preset has it."
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodCommand(DataCommand, DeviceCommand):
+class MethodCommand(DataCommand, TrainingCommand):
     """A command that trains a method on demonstrations."""
 
     without: ClassVar[tuple[str, ...]] = ()

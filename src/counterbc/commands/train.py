@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _FILES = (".onnx", ".hdf5", ".h5", ".npz", ".csv", ".pt", ".pth", ".safetensors", ".json", ".zip")
+_QUICK, _QUICK_STEPS = 600.0, (5000, 2000, 1000, 500, 200)
+"""Seconds of a quick training, and the steps that it may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +44,21 @@ class Train(MethodCommand):
     expert: UseAppendAction[tuple[str, ...]] = ()
     """Operator in the expert subset, instead of a mask 'expert' of the file; repeat it for
     several."""
+
+    def advise(self, step_seconds: float) -> str:
+        """Return what would take less time: mostly to search nothing."""
+        from counterbc.training.session import duration
+
+        typed = self.given_options("settings")
+        if {"radius", "steps"} <= set(typed):
+            return "fewer --steps or --seeds, or a machine with a GPU"
+        step_seconds *= self.seeds or 1
+        steps = next((n for n in _QUICK_STEPS if n * step_seconds < _QUICK), _QUICK_STEPS[-1])
+        seconds = duration(steps * step_seconds)
+        return (
+            f"--radius 0 --steps {steps}, which searches nothing ({seconds}), or a machine with a "
+            "GPU"
+        )
 
     @classmethod
     def option_notes(cls) -> dict[str, str]:

@@ -22,7 +22,7 @@ from counterbc.methods import Method
 from counterbc.policies import POLICIES, Flow, Policy
 from counterbc.selection.held_out import HeldOut, Training
 from counterbc.training.plan import plan_training
-from counterbc.training.run import run_snapshots
+from counterbc.training.snapshots import run_snapshots
 
 SAMPLES = 16
 """Actions that each held-out flow samples at a state."""

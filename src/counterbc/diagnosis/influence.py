@@ -38,7 +38,7 @@ from counterbc.settings import settings_for
 from counterbc.training.checks import as_datasets, check_reads, warn_infeasible
 from counterbc.training.plan import plan_training
 from counterbc.training.progress import Bar, Quiet
-from counterbc.training.run import run_snapshots
+from counterbc.training.snapshots import run_snapshots
 
 LEAST_EPISODES = 6
 FIXED: dict[str, Any] = {"steps": 1000, "radius": 0.0, "lag": 0.0, "offsets": "none"}

@@ -28,7 +28,7 @@ from counterbc.diagnosis.flow_labels import (
     is_flow,
     mean_within,
 )
-from counterbc.diagnosis.predictions import disagreement, robust_predictions
+from counterbc.diagnosis.predictions import disagreement, predictions_work, robust_predictions
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
 from counterbc.diagnosis.smooth_meaning import smooth_fields
 from counterbc.methods import Method, find_method
@@ -196,8 +196,7 @@ def meaning(
     and the meant action is the mean of those within Δ of the demonstrated one, or the point of
     C(s, a) on the way to the nearest. The radius must be given.
     """
-    (demos,) = as_datasets(demos)
-    torch_device, settings = find_device(device), settings_for(preset, **changes)
+    (demos,), settings = as_datasets(demos), settings_for(preset, **changes)
     radius = settings.radius if radius is None else radius
     (name, method), shape = _method(demos, settings), settings.shape or "ball"
     samples_actions = is_flow(settings.policy)
@@ -208,19 +207,20 @@ def meaning(
     method = _with_history(method, history)
     warn_infeasible([demos], settings)
     check_reads(demos, method)
-    bar: Progress = Bar("choosing the lag") if progress else Quiet()
     training = Training(
-        name=name, method=method, settings=settings, device=torch_device, progress=bar
-    )
+        name=name, method=method, settings=settings, device=find_device(device),
+        progress=_bar("choosing the lag", progress),
+    )  # fmt: skip
     lag = find_lags([demos], training, lag_search)[0].lag
     offsets = find_offsets([demos], [lag], settings.offsets)[0].offsets
     plain = remove_offsets(demos, offsets)
     if is_chosen := isinstance(radius, str):
         settings_for(preset, radius=radius)  # refuses any word but auto
-        training = replace(training, progress=Bar("choosing Δ") if progress else Quiet())
-        radius = choose_radii([plain], training, search, [lag])[0].radius
+        later, bar = predictions_work(plain, held_out, settings), _bar("choosing Δ", progress)
+        searching = replace(training, progress=bar, later=later)
+        radius = choose_radii([plain], searching, search, [lag])[0].radius
     delta = radius_of(radius, [plain])
-    training = replace(training, progress=Bar("predicting") if progress else Quiet())
+    training = replace(training, progress=_bar("predicting", progress))
     if samples_actions:
         samples = flow_samples(plain, method, held_out, training, lag)
         means = mean_within(plain, samples, delta, shape, lag)[None]
@@ -230,6 +230,10 @@ def meaning(
     result = replace(result, history=history, is_sampled=samples_actions)
     result = replace(result, is_radius_chosen=is_chosen)
     return result.smooth() if smooth and not samples_actions else result
+
+
+def _bar(title: str, is_shown: bool) -> Progress:
+    return Bar(title) if is_shown else Quiet()
 
 
 def _with_history(method: Method, history: int) -> Method:

@@ -13,6 +13,7 @@ from counterbc.data.lags import NONE, answer_states, undo_lag
 from counterbc.diagnosis.components import Components, by_episode, known_by_episode
 from counterbc.diagnosis.effort import comparable_residuals
 from counterbc.selection.held_out import HeldOut, Training, held_out_predictions
+from counterbc.settings import Settings
 
 _AROUND = 2  # neighbours on either side
 
@@ -41,6 +42,13 @@ def robust_predictions(
         if np.array_equal(before.learned, pairs):
             break
     return held_out_predictions(subset, held_out, radius, training)
+
+
+def predictions_work(demos: Demonstrations, held_out: HeldOut, settings: Settings) -> float:
+    """Return about how many states the held-out policies learn from in all their steps."""
+    batch = settings.batch_size(max(demos.pairs * (held_out.folds - 1) // held_out.folds, 1))
+    policies = (held_out.rounds - 1 + held_out.repeats) * held_out.folds
+    return float(policies * min(held_out.steps, settings.step_count) * batch)
 
 
 def _usual_pairs(demos: Demonstrations, has_answer: Array, prediction: Array, trim: float) -> Array:

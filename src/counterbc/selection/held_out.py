@@ -25,7 +25,7 @@ from counterbc.selection.mixture_modes import ModeGroups
 from counterbc.settings import Settings
 from counterbc.training.plan import plan_training
 from counterbc.training.progress import Progress
-from counterbc.training.run import run_snapshots
+from counterbc.training.snapshots import run_snapshots
 
 _CHUNK = 1 << 16  # pairs predicted at once
 
@@ -76,6 +76,8 @@ class Training:
     settings: Settings
     device: torch.device
     progress: Progress
+    later: float = 0.0
+    """Work that comes after this, as a number of states, for an estimate of the time left."""
 
     def __post_init__(self) -> None:
         one_step = replace(self.method, policy=self.method.policy.one_step())
@@ -121,7 +123,7 @@ def train_held_out(
         _nest(policies, folds, candidates)
         for policies in run_snapshots(
             plan, steps or [training.settings.step_count],
-            device=training.device, progress=training.progress,
+            device=training.device, progress=training.progress, later=training.later,
         )
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ networks whose average predicts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -32,6 +32,7 @@ from counterbc.selection.tuner import Radii, choose_cell, find_lags, policy_defa
 from counterbc.selection.tuning import TuneSearch
 from counterbc.selection.tuning_errors import ErrorTable, TuningErrors
 from counterbc.settings import settings_for
+from counterbc.supports import Demonstrated
 from counterbc.training.checks import check_reads
 from counterbc.training.progress import Bar, Progress, Quiet
 
@@ -148,7 +149,13 @@ def compare_methods(
     (lag,) = find_lags([demos], trainings[0], lag_search)
     (offsets,) = find_offsets([demos], [lag.lag], trainings[0].settings.offsets)
     data = remove_offsets(demos, offsets.offsets)
-    results = [_measure(data, lag.lag, t, search, networks) for t in trainings]
+    errors = [TuningErrors([data], [lag.lag], search, t) for t in trainings]
+    later, results = sum(_work(e, networks) for e in errors), []
+    for e in errors:
+        later -= _work(e, networks)
+        e.later = later + e.work(networks, _counts(e)[-1] / 2)
+        e.training = replace(e.training, later=later)
+        results.append(_measure(e, networks))
     plain, table = results[0].squares, results[0].table
     differences = [cluster_mean(plain - r.squares, table.cluster) for r in results]
     clusters = int(table.cluster.max()) + 1
@@ -176,24 +183,30 @@ class _Measured:
     protocol: str
 
 
-def _measure(
-    data: Demonstrations,
-    lag: tuple[float, ...],
-    training: Training,
-    search: TuneSearch,
-    networks: int,
-) -> _Measured:
+def _counts(errors: TuningErrors) -> tuple[int, ...]:
+    """Return the numbers of steps that are compared."""
+    settings = errors.training.settings
+    return errors.search.step_counts if settings.steps == "auto" else (settings.step_count,)
+
+
+def _work(errors: TuningErrors, networks: int) -> float:
+    """Return about how many states the policies of a method learn from in all their steps."""
+    settings, method, steps = errors.training.settings, errors.training.method, _counts(errors)[-1]
+    is_searched = settings.radius == "auto" and not isinstance(method.support, Demonstrated)
+    radii = len(errors.search.radii) if is_searched else 1
+    return errors.work(radii, steps) + errors.work(networks, steps / 2)
+
+
+def _measure(errors: TuningErrors, networks: int) -> _Measured:
     """Return the squared error of each action, with Δ and steps chosen on the other folds."""
-    settings = training.settings
-    counts = search.step_counts if settings.steps == "auto" else (settings.step_count,)
-    given = None if settings.radius == "auto" else [settings.radius]
-    errors = TuningErrors([data], [lag], search, training)
+    settings, search, method = errors.training.settings, errors.search, errors.training.method
+    counts, given = _counts(errors), None if settings.radius == "auto" else [settings.radius]
     radii = [*chain(*radius_rows(errors, search, counts, given)[0])]
     (table,) = errors.tables([radii], counts)
     cells = [choose_without_fold(table, radii, k) for k in range(int(table.fold.max()) + 1)]
     s, g = choose_cell(table.squares, table.cluster, radii)
     used = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
-    averages = 1 if training.method.policy.modes else max(networks // training.method.shards, 1)
+    averages = 1 if method.policy.modes else max(networks // method.shards, 1)
     squares = errors.squares_of_average(
         0, [radii[j] for j in used[1]], [counts[i] for i in used[0]], averages
     )

@@ -145,6 +145,9 @@ def tune_datasets(
     plain = [remove_offsets(d, c.offsets) for d, c in zip(datasets, offsets, strict=True)]
     errors = TuningErrors(plain, [c.lag for c in lags], search, training)
     starts = [replace(start, protocol=errors.protocol(d)) for d, start in enumerate(starts)]
+    has_ensembles = settings.ensemble == "auto" == settings.steps and training.method.shards == 1
+    if has_ensembles:
+        errors.later += errors.work(len(groups) * search.ensembles[-1], counts[-1] / 2)
     rows = radius_rows(errors, search, counts, radii)
     tables = errors.tables([[*chain(*row)] for row in rows], counts)
     choices = [
@@ -156,7 +159,7 @@ def tune_datasets(
         [replace(c, doubts=doubts + c.doubts) for c in row]
         for row, doubts in zip(choices, lone, strict=True)
     ]
-    if settings.ensemble == "auto" and settings.steps == "auto" and training.method.shards == 1:
+    if has_ensembles:
         return errors.with_ensembles(choices)
     return choices
 
@@ -203,7 +206,10 @@ def _noise_groups(errors: TuningErrors, noise: Support, counts: Sequence[int]) -
 
     The scale comes from the residuals of held-out policies that were trained without noise.
     """
+    next_table = errors.work(2, counts[-1])
+    errors.later += next_table
     tables = errors.tables([[0.0]] * len(errors.datasets), counts)
+    errors.later -= next_table
     return [[[0.0, tuple(noise_scale(t.residual, noise).tolist())]] for t in tables]
 
 

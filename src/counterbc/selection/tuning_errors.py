@@ -52,6 +52,14 @@ class TuningErrors:
         self.datasets = [_sample(d, k, search) for d, k in zip(datasets, lags, strict=True)]
         self.clusters = [episode_clusters(d, _STRETCH) for d in self.datasets]
         self.folds = [split_folds(d, search.folds, search.seed) for d in self.datasets]
+        self.later = training.later
+        """Work that comes after the tables, as a number of states."""
+
+    def work(self, members: int, steps: float) -> float:
+        """Return how many states this many members of every fold learn from in their steps."""
+        settings, method = self.training.settings, self.training.method
+        batches = (len(f) * settings.batch_size(min(map(len, f.learned))) for f in self.folds)
+        return members * steps * method.shards * method.rounds * sum(batches)
 
     def protocol(self, dataset: int) -> str:
         """Return how the errors of a dataset were measured."""
@@ -65,7 +73,7 @@ class TuningErrors:
         candidates = [
             [Candidate(r, lag) for r in row] for row, lag in zip(radii, self.lags, strict=True)
         ]
-        by_count = self._run(candidates, [[f] for f in self.folds], counts)
+        by_count = self._run(candidates, [[f] for f in self.folds], counts, self.later)
         return [
             self._table(d, [errors[d] for errors in by_count]) for d in range(len(self.datasets))
         ]
@@ -81,7 +89,8 @@ class TuningErrors:
             for row, lag in zip(choices, self.lags, strict=True)
         ]
         counts = sorted({c.steps for row in choices for c in row})
-        by_count = self._run(candidates, [[f] * sizes[-1] for f in self.folds], counts)
+        folds = [[f] * sizes[-1] for f in self.folds]
+        by_count = self._run(candidates, folds, counts, self.training.later)
         errors: list[list[Array]] = []  # of each dataset and choice: (1 + sizes, n)
         for d, row in enumerate(choices):
             residuals = [by_count[counts.index(c.steps)][d].residual for c in row]
@@ -121,8 +130,9 @@ class TuningErrors:
         candidates: Sequence[Sequence[Candidate]],
         folds: Sequence[Sequence[Folds]],
         counts: Sequence[int],
+        later: float,
     ) -> list[list[HeldOutErrors]]:
-        training = self._training(counts)
+        training = replace(self._training(counts), later=later)
         return held_out_errors(self.datasets, folds, candidates, training, counts)
 
     def _training(self, counts: Sequence[int]) -> Training:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from counterbc.acting.policies import Policies, policy_kind
 from counterbc.errors import FormatError
 from counterbc.files import Guard, aside, check_free, remove_leftovers
 from counterbc.kernels.registry import LIBRARIES
-from counterbc.policies import Policy
+from counterbc.policies import Params, Policy
 
 TRAINING = run_folder.TRAINING
 _NESTED = {"settings": "{}", "versions": "version of {}", "data": "{} of the data"}
@@ -41,6 +42,19 @@ def save_state(folder: Path, state: dict[str, Tensor]) -> None:
     """Replace the state that a stopped training resumes from."""
     with aside(folder / TRAINING, replace=True) as temporary:
         run_folder.save_tensors(state, temporary)
+
+
+class RunKeeper:
+    """Keeps the state of a training in its run folder."""
+
+    hint = "; to resume, give the same options and --resume"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.path = folder, folder / TRAINING
+
+    def save(self, state: dict[str, Tensor], acting: Mapping[int, Params], step: int) -> None:
+        """Replace the state that a stopped training resumes from."""
+        save_state(self.folder, state)
 
 
 def load_state(folder: Path, config: dict[str, Any]) -> dict[str, Tensor] | None:

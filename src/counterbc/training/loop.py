@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -14,7 +15,6 @@ from counterbc.files import Guard
 from counterbc.kernels.dispatch import choose_kernel
 from counterbc.policies import Params
 from counterbc.settings import Settings
-from counterbc.training import checkpoints
 from counterbc.training.batches import Batches
 from counterbc.training.interrupt import Interrupt
 from counterbc.training.network_stack import NetworkStack
@@ -30,6 +30,23 @@ _SAVE_SHARE = 20.0  # times as long as a save takes, at least, until the next
 _BLOCK = 1 << 22  # pairs whose order is computed at once
 
 
+class Keeper(Protocol):
+    """Where the state of a training is kept."""
+
+    path: Path
+    """The file of the state."""
+
+    @property
+    def hint(self) -> str:
+        """What to do after a stop, as the end of a sentence."""
+
+    def save(self, state: dict[str, Tensor], acting: Mapping[int, Params], step: int) -> None:
+        """Keep the state after `step` steps.
+
+        `acting` are the parameters that would act, now and at the steps where some members stop.
+        """
+
+
 class Loop:
     """Rounds of training steps on the pairs of a view."""
 
@@ -39,22 +56,23 @@ class Loop:
         held_out: View | None,
         settings: Settings,
         fresh: Callable[[View, int], Params],
-        out: Path | None,
         progress: Progress,
         *,
         snapshots: Iterable[int] = (),
-        later: float = 0.0,
     ) -> None:
-        """`snapshots` are steps of the last round at which the parameters are kept; `later` is the
-        work that comes after this training, as a number of states."""
-        self.view, self.held_out, self.settings, self.later = view, held_out, settings, later
+        """`snapshots` are steps of the last round at which the parameters are kept."""
+        self.view, self.held_out, self.settings = view, held_out, settings
         self.batch = batch = settings.batch_size(int(view.nets.lengths.min()))
         for whole in (view, held_out):
             if whole is not None:
                 whole.divide(view.networks_at_once(batch))
         if held_out is not None and len(held_out.parts) == 1:
             self.held_out = held_out.parts[0][1]
-        self.fresh, self.method, self.out, self.progress = fresh, view.method, out, progress
+        self.fresh, self.method = fresh, view.method
+        self.progress = progress
+        self.keeper: Keeper | None = None
+        self.later = 0.0
+        """The work that comes after this training, as a number of states."""
         self.batches = Batches(view.nets, batch)
         self.cases = [part.case(batch) for _, part in view.parts]
         self.kernels = [choose_kernel(settings.kernel, case) for case in self.cases]
@@ -124,7 +142,7 @@ class Loop:
             if self.interrupt.stop or time.monotonic() > self.save_at:
                 self._save(networks, round_ * steps + step)
             if self.interrupt.stop:
-                raise KeyboardInterrupt(self._stop_message(round_ * steps + step))
+                raise KeyboardInterrupt(self.stop_message(round_ * steps + step))
 
     def _block(
         self, networks: NetworkStack | StackParts, before: int, step: int, count: int
@@ -168,9 +186,10 @@ class Loop:
         elif isinstance(self.progress, Bar) and (text := session.announcement(seconds)):
             self.progress.announce(text)
 
-    def _stop_message(self, total_step: int) -> str:
+    def stop_message(self, total_step: int) -> str:
+        """Return where the training stopped, and what to do."""
         total = self.settings.step_count * self.method.rounds
-        hint = "" if self.out is None else "; to resume, give the same options and --resume"
+        hint = "" if self.keeper is None else self.keeper.hint
         return f"stopped at step {total_step} of {total}{hint}"
 
     def _record(self, networks: NetworkStack | StackParts, total_step: int, step: int) -> None:
@@ -196,7 +215,7 @@ class Loop:
         return Curve(torch.tensor(list(self.points)), loss, held_out)
 
     def _save(self, networks: NetworkStack | StackParts, total_step: int) -> None:
-        if self.out is None or not total_step:
+        if self.keeper is None or not total_step:
             return
         began = time.monotonic()
         state = networks.state() | {"done": torch.tensor(total_step)}
@@ -206,13 +225,14 @@ class Loop:
             state |= {f"loss/{step}": loss, f"held_out_loss/{step}": held_out}
         for step, params in self.snapshots.items():
             state |= {f"snapshot/{step}/{name}": value for name, value in params.items()}
-        checkpoints.save_state(self.out, state)
+        step = (total_step - 1) % self.settings.step_count + 1
+        self.keeper.save(state, self.snapshots | {step: networks.deployed}, total_step)
         now = time.monotonic()
         self.save_at = now + max(_SAVE_EVERY, _SAVE_SHARE * (now - began))
 
     def _reading_state(self) -> Guard:
         """Return a context for the state of a stopped training, which may be damaged."""
-        path = (self.out or Path()) / checkpoints.TRAINING
+        path = "the state" if self.keeper is None else self.keeper.path
         return Guard(path, "delete that file to start from the first step")
 
     def _done(self, state: dict[str, Tensor]) -> int:

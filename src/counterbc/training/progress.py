@@ -62,10 +62,10 @@ class Bar:
     """A bar for each of one or several trainings; where there is no terminal, lines of text."""
 
     def __init__(self, title: str) -> None:
-        self.bars, self.title, self.shown_at = bars(), title, 0.0
+        self.bars, self.title, self.shown_at, self.is_running = bars(), title, 0.0, False
 
     def start(self, step: int, total: int, kernel: str) -> None:
-        self.bars, self.shown_at = bars(), time.monotonic()
+        self.bars, self.shown_at, self.is_running = bars(), time.monotonic(), True
         if self._is_terminal:
             self.bars.start()
         title = f"{self.title} ({kernel})"
@@ -79,8 +79,9 @@ class Bar:
     def stop(self) -> None:
         if self._is_terminal:
             self.bars.stop()
-        else:
+        elif self.is_running:
             self._print_line()
+        self.is_running = False
 
     def announce(self, text: str) -> None:
         """Print a line above the bar."""

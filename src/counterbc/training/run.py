@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ from counterbc.data.needs import need_labels
 from counterbc.data.offsets import remove_offsets
 from counterbc.data.radii import two_valued
 from counterbc.data.version import __version__
-from counterbc.errors import OptionError
+from counterbc.errors import OptionError, SlowWork
 from counterbc.kernels.registry import LIBRARIES
 from counterbc.policies import Params
 from counterbc.supports import Demonstrated
@@ -35,6 +36,7 @@ from counterbc.training.loop import Loop
 from counterbc.training.networks import networks
 from counterbc.training.plan import TrainingPlan
 from counterbc.training.progress import Progress, Quiet
+from counterbc.training.session import current_session
 from counterbc.training.stacked_params import initial, policy_params, weighting_params
 from counterbc.training.store import Store
 from counterbc.training.view import View
@@ -55,51 +57,55 @@ def run(
     the run in that folder if it exists.
     """
     began, state = time.perf_counter(), None
-    view = plan_view(plan, device, dtype)
-    held_out = plan_view(plan, device, dtype, held_out=True) if plan.held_out else None
-
-    def fresh(view: View, round_: int) -> Params:
-        return initial_params(plan, view, round_)
-
     stops = [m.steps or plan.settings.step_count for m in plan.members]
-    loop = Loop(view, held_out, plan.settings, fresh, out, progress or Quiet(), snapshots=stops)
+    loop, held_out = plan_loop(plan, device, dtype, progress or Quiet(), stops)
     config = run_config(plan, device, dtype, loop.kernel_name)
     resume = resume and out is not None and out.exists()
     if out is not None and resume:
         state = checkpoints.load_state(out, config.as_dict())
-    view.fit()
-    if held_out is not None:
-        held_out.fitted = view.fitted
-    if out is not None and not resume:
-        checkpoints.begin(out, config.as_dict())
-    _, curve = loop.run(state)
+    fit_weighting(loop.view, held_out)
+    if out is not None:
+        loop.keeper = checkpoints.RunKeeper(out)
+        if not resume:
+            checkpoints.begin(out, config.as_dict())
+        current_session().forget_searches()
+    try:
+        _, curve = loop.run(state)
+    except SlowWork:
+        if out is not None and not resume:
+            shutil.rmtree(out)
+        raise
     params = _stopped(loop.snapshots, stops, plan.method.shards)
     config = replace(config, seconds=round(time.perf_counter() - began, 3))
-    policies = _policies(plan, params, config=config.as_dict(), curve=curve)
+    policies = plan_policies(plan, params, config=config.as_dict(), curve=curve)
     warn_diverged(policies, loop.bad_since)
     if out is not None:
         checkpoints.finish(policies, out)
     return policies
 
 
-def run_snapshots(
-    plan: TrainingPlan, steps: Sequence[int], *, device: torch.device, progress: Progress
-) -> list[Policies]:
-    """Return the policies after each of these numbers of steps of one training, with its curve."""
-    view = plan_view(plan, device, torch.float32)
-    held_out = plan_view(plan, device, torch.float32, held_out=True) if plan.held_out else None
+def plan_loop(
+    plan: TrainingPlan,
+    device: torch.device,
+    dtype: torch.dtype,
+    progress: Progress,
+    snapshots: Sequence[int],
+) -> tuple[Loop, View | None]:
+    """Return the loop of a plan, and its held-out pairs."""
+    view = plan_view(plan, device, dtype)
+    held_out = plan_view(plan, device, dtype, held_out=True) if plan.held_out else None
 
     def fresh(view: View, round_: int) -> Params:
         return initial_params(plan, view, round_)
 
+    return Loop(view, held_out, plan.settings, fresh, progress, snapshots=snapshots), held_out
+
+
+def fit_weighting(view: View, held_out: View | None) -> None:
+    """Fit the weighting before training."""
     view.fit()
     if held_out is not None:
         held_out.fitted = view.fitted
-    loop = Loop(view, held_out, plan.settings, fresh, None, progress, snapshots=steps)
-    _, curve = loop.run(None)
-    policies = [_policies(plan, loop.snapshots[s], curve=curve) for s in steps]
-    warn_diverged(policies[-1], loop.bad_since)
-    return policies
 
 
 def _stopped(snapshots: Mapping[int, Params], stops: Sequence[int], shards: int) -> Params:
@@ -113,7 +119,7 @@ def _stopped(snapshots: Mapping[int, Params], stops: Sequence[int], shards: int)
     return params
 
 
-def _policies(plan: TrainingPlan, params: Params, **facts: Any) -> Policies:
+def plan_policies(plan: TrainingPlan, params: Params, **facts: Any) -> Policies:
     """Return policies with these parameters; acting is float32, whatever the training was."""
     params = {k: v.detach().cpu().float() for k, v in params.items()}
     return Policies(

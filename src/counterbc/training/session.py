@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from counterbc.errors import SlowWork
@@ -29,6 +30,8 @@ class Session:
     """Gets the seconds of a step of one network; returns what would take less time."""
     kept: Path | None = None
     """The folder in which searches that are stopped are kept; None keeps none."""
+    populations: set[Path] = field(default_factory=set)
+    """The folders in `kept` that this session uses."""
     is_announced: bool = False
     """Whether an estimate was printed."""
     is_agreed: bool = False
@@ -54,6 +57,15 @@ class Session:
             )
         self.is_announced = self.is_agreed = True
 
+    def forget_searches(self) -> None:
+        """Delete what was kept of searches, which are finished."""
+        for folder in self.populations:
+            shutil.rmtree(folder, ignore_errors=True)
+        if self.kept is not None and self.populations:
+            with suppress(OSError):  # not empty: another search, or a file of somebody else
+                self.kept.rmdir()
+        self.populations.clear()
+
 
 _session: ContextVar[Session | None] = ContextVar("session", default=None)
 
@@ -65,12 +77,29 @@ def current_session() -> Session:
 
 @contextmanager
 def use_session(session: Session) -> Iterator[Session]:
-    """Let all trainings of a block belong to a session."""
+    """Let all trainings of a block belong to a session; forget its searches at the end."""
     token = _session.set(session)
     try:
         yield session
+        session.forget_searches()
     finally:
         _session.reset(token)
+
+
+@contextmanager
+def some_session(kept: Path | None) -> Iterator[Session]:
+    """Use the session that this call belongs to, or one of its own that keeps searches there."""
+    session = _session.get()
+    if session is not None:
+        yield session
+        return
+    with use_session(Session(kept=kept)) as session:
+        yield session
+
+
+def search_folder(out: Path | None) -> Path:
+    """Return where the search of a command is kept: beside what it writes, or in this folder."""
+    return Path("counterbc.search") if out is None else out.with_name(f"{out.name}.search")
 
 
 def duration(seconds: float) -> str:
