@@ -65,9 +65,9 @@ class Clock:
     """A progress bar that only records when each block of steps ends."""
 
     def start(self, step: int, total: int, kernel: str) -> None:
-        self.at = [(step, time.perf_counter())]
+        self.at = [(float(step), time.perf_counter())]
 
-    def update(self, step: int, loss: Tensor) -> None:
+    def update(self, step: float, loss: Tensor) -> None:
         self.at.append((step, time.perf_counter()))
 
     def stop(self) -> None: ...

@@ -208,7 +208,7 @@ def test_train_cross_validates_the_radius_and_records_it(make_demos: Make, quick
 class Stop(Quiet):
     """Ctrl-C at the first step."""
 
-    def update(self, steps_done: int, loss: torch.Tensor) -> None:
+    def update(self, step: float, loss: torch.Tensor) -> None:
         raise KeyboardInterrupt
 
 

@@ -55,7 +55,7 @@ class _Interrupted(Quiet):
     def start(self, step: int, total: int, kernel: str) -> None:
         self.is_sampling = kernel == "samples"
 
-    def update(self, step: int, loss: torch.Tensor) -> None:
+    def update(self, step: float, loss: torch.Tensor) -> None:
         if self.is_sampling:
             raise KeyboardInterrupt
 

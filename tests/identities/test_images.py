@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,9 @@ from counterbc.methods import METHODS
 from counterbc.policies import GaussianCNN, GaussianCNNGRU
 from counterbc.settings import Settings
 from counterbc.trainer import train
-from counterbc.training import view as view_module
-from counterbc.training.network_stack import NetworkStack
 from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import plan_view
 from counterbc.training.view import View
-from tests.equality import same
 
 SHAPE = (36, 36, 3)
 ON_IMAGES = (
@@ -94,51 +90,6 @@ def test_a_policy_learns_where_the_bar_stands() -> None:
 def test_networks_of_images_learn_at_a_rate_of_their_own_unless_told() -> None:
     assert quick(pictures()).config["learning_rate"] == 1e-4
     assert quick(pictures(), learning_rate=0.01).config["learning_rate"] == 0.01
-
-
-def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Train networks one by one, as large images would be."""
-    monkeypatch.setattr(view_module, "_IMAGE", 1)
-    monkeypatch.setattr(view_module, "_AT_ONCE", 1)
-
-
-@pytest.mark.parametrize("method", ON_IMAGES)
-def test_networks_trained_in_parts_agree_with_one_stack(
-    method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options: dict[str, Any] = {"seeds": 3, "dtype": torch.float64, "held_out": 0.25}
-    stacked = quick(pictures(), method, **options)
-    in_parts(monkeypatch)
-    parted = quick(pictures(), method, **options)
-    for name, value in stacked.params.items():
-        torch.testing.assert_close(parted.params[name], value, rtol=1e-5, atol=1e-6)
-    assert parted.curve is not None
-    assert stacked.curve is not None
-    torch.testing.assert_close(parted.curve.held_out, stacked.curve.held_out)
-
-
-@pytest.mark.parametrize("method", ["counter-bc", "weighted-bc", "bcnd"])
-@pytest.mark.parametrize("after", [2, 4, 8])
-def test_a_training_stopped_between_the_parts_of_a_step_ends_with_the_same_bits(
-    after: int, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    in_parts(monkeypatch)
-    options: dict[str, Any] = {"seeds": 3, "steps": 4, "held_out": 0.25}
-    whole, out = quick(pictures(), method, **options), tmp_path / "run"
-    steps, count = NetworkStack.steps, [0]
-
-    def stop(self: NetworkStack, *args: Any) -> None:
-        steps(self, *args)
-        count[0] += 1
-        if count[0] == after:
-            signal.raise_signal(signal.SIGINT)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(NetworkStack, "steps", stop)
-        with pytest.raises(KeyboardInterrupt, match="stopped at step"):
-            quick(pictures(), method, out=out, **options)
-    assert count[0] == after, "the parts that were left did not take their step"
-    assert same(quick(pictures(), method, out=out, resume=True, **options), whole)
 
 
 def test_frames_lie_once_as_bytes_and_windows_are_black_before_the_start() -> None:

@@ -98,9 +98,9 @@ class Steps(Quiet):
         assert (step, kernel) == (0, "lags")
         self.total += total
 
-    def update(self, step: int, loss: torch.Tensor) -> None:
+    def update(self, step: float, loss: torch.Tensor) -> None:
         assert loss.isfinite().all()
-        self.steps.append(step)
+        self.steps.append(int(step))
 
     def stop(self) -> None:
         self.stops += 1

@@ -32,53 +32,53 @@ SEARCH = TuneSearch(radii=(0.0, 0.3), step_counts=(10, 20), folds=2, ensembles=(
 OPTIONS: dict[str, Any] = {"hidden": (8, 8), "lag": 0.0, "progress": False}
 
 
-def search(demos: Demonstrations, kept: Path | None = None) -> dict[str, Any]:
-    with use_session(Session(kept=kept)):
+def search(demos: Demonstrations, folder: Path | None = None) -> dict[str, Any]:
+    with use_session(Session(kept=folder)):
         return tune(demos, "counter-bc", search=SEARCH, **OPTIONS).as_dict()
 
 
-class Stopped(BaseException):
+class KillSignal(BaseException):
     """A process that is killed."""
 
 
 @contextmanager
-def stopped_after(blocks: int, how: str = "Ctrl-C") -> Iterator[list[str]]:
+def stopped_after(blocks: int, kind: str = "Ctrl-C") -> Iterator[list[str]]:
     """Stop a search after some blocks of steps, by Ctrl-C or by a kill; yields what it says."""
     record, count = Loop._record, [0]
 
     def record_and_stop(self: Loop, *args: Any) -> None:
         record(self, *args)
         count[0] += 1
-        if count[0] == blocks and how == "Ctrl-C":
+        if count[0] == blocks and kind == "Ctrl-C":
             signal.raise_signal(signal.SIGINT)
         elif count[0] == blocks:
-            raise Stopped
+            raise KillSignal
 
-    said: list[str] = []
+    messages: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Loop, "_record", record_and_stop)
-        with pytest.raises((KeyboardInterrupt, Stopped)) as stop:
-            yield said
-    said.append(str(stop.value))
+        with pytest.raises((KeyboardInterrupt, KillSignal)) as stop:
+            yield messages
+    messages.append(str(stop.value))
 
 
 def count_steps(patch: pytest.MonkeyPatch) -> list[int]:
-    taken, steps = [0], NetworkStack.steps
+    step_count, steps = [0], NetworkStack.steps
 
     def count(self: NetworkStack, *args: Any) -> None:
         before = self.taken
         steps(self, *args)
-        taken[0] += self.taken - before
+        step_count[0] += self.taken - before
 
     patch.setattr(NetworkStack, "steps", count)
-    return taken
+    return step_count
 
 
-@pytest.mark.parametrize("how", ["Ctrl-C", "kill"])
+@pytest.mark.parametrize("kind", ["Ctrl-C", "kill"])
 @pytest.mark.parametrize("blocks", [1, 7, 10, 19, 20, 21, 25])
 def test_a_search_that_is_stopped_at_any_moment_chooses_the_same_when_it_is_resumed(
     blocks: int,
-    how: str,
+    kind: str,
     tiny: Demonstrations,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -86,20 +86,22 @@ def test_a_search_that_is_stopped_at_any_moment_chooses_the_same_when_it_is_resu
     monkeypatch.setattr(snapshots, "_WORTH_KEEPING", 0.0)
     monkeypatch.setattr(loop, "_SAVE_EVERY", 0.0)
     monkeypatch.setattr(loop, "_SAVE_SHARE", 0.0)
-    kept = tmp_path / "run.search"
+    folder = tmp_path / "run.search"
     with monkeypatch.context() as patch:
         in_all = count_steps(patch)
         whole = search(tiny)
-    with stopped_after(blocks, how) as said:
-        search(tiny, kept)
-    if how == "Ctrl-C":
-        assert said[0].endswith(f"; the search is kept in {kept}: give the same command to go on")
-    taken = count_steps(monkeypatch)
-    assert search(tiny, kept) == whole
+    with stopped_after(blocks, kind) as messages:
+        search(tiny, folder)
+    if kind == "Ctrl-C":
+        assert messages[0].endswith(
+            f"; the search is kept in {folder}: give the same command to go on"
+        )
+    step_count = count_steps(monkeypatch)
+    assert search(tiny, folder) == whole
     stacks = 2  # with and without Δ
-    repeated = stacks if how == "kill" else 0  # a kill loses the last block
-    assert taken[0] <= in_all[0] - min(blocks, 20) * stacks + repeated
-    assert not kept.exists(), "a finished search leaves nothing behind"
+    lost_steps = stacks if kind == "kill" else 0  # a kill loses the last block
+    assert step_count[0] <= in_all[0] - min(blocks, 20) * stacks + lost_steps
+    assert not folder.exists(), "a finished search leaves nothing behind"
 
 
 def test_train_keeps_its_search_beside_the_run_and_resumes_it(
@@ -120,17 +122,19 @@ def test_a_search_with_other_options_does_not_use_what_was_kept(
     options: dict[str, Any] = OPTIONS | {"steps": 30, "method": "counter-bc"}
     with stopped_after(5):
         train(tiny, out=tmp_path / "run", **options)
-    other = options | {"learning_rate": 0.01}
-    assert same(train(tiny, out=tmp_path / "run", **other), train(tiny, **other))
-    (left,) = (tmp_path / "run.search").iterdir()
-    assert {p.name for p in left.iterdir()} == {"training.safetensors"}
+    changed_options = options | {"learning_rate": 0.01}
+    assert same(
+        train(tiny, out=tmp_path / "run", **changed_options), train(tiny, **changed_options)
+    )
+    (stale,) = (tmp_path / "run.search").iterdir()
+    assert {p.name for p in stale.iterdir()} == {"training.safetensors"}
 
 
 def test_a_short_search_writes_nothing(tiny: Demonstrations, tmp_path: Path) -> None:
-    kept = tmp_path / "run.search"
-    with use_session(Session(kept=kept)):
+    folder = tmp_path / "run.search"
+    with use_session(Session(kept=folder)):
         tune(tiny, "counter-bc", search=SEARCH, **OPTIONS)
-        assert not kept.exists()
+        assert not folder.exists()
 
 
 def test_a_search_that_cannot_be_kept_goes_on(
@@ -173,7 +177,7 @@ def test_the_hash_of_a_population_changes_with_everything_that_decides_its_bits(
     first = hash_of(plan)
     assert first == hash_of(plan_of(tiny))
     shorter = tuple(pairs[:-1] for pairs in plan.lists)
-    others = [
+    other_hashes = [
         hash_of(plan_of(tiny[:3])),
         hash_of(plan_of(tiny, radius=0.4)),
         hash_of(plan_of(tiny, learning_rate=0.01)),
@@ -183,4 +187,4 @@ def test_the_hash_of_a_population_changes_with_everything_that_decides_its_bits(
         hash_of(replace(plan, members=plan.members[::-1])),
         hash_of(replace(plan, held_out=(tiny,))),
     ]
-    assert len({first, *others}) == len(others) + 1
+    assert len({first, *other_hashes}) == len(other_hashes) + 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterbc.training import progress
 from counterbc.training.progress import LINE_EVERY, Bar, loss_text
 
 
@@ -32,7 +31,7 @@ def test_without_a_terminal_a_line_appears_every_ten_seconds(
 ) -> None:
     assert LINE_EVERY == 10
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("counterbc.training.progress.time.monotonic", lambda: now[0])
     bar = Bar("training bc")
     bar.start(0, 6400, "numba")
     for second in range(1, 36):

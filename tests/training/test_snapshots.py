@@ -20,12 +20,12 @@ def test_a_finished_population_is_read_instead_of_trained_again(
     tiny: Demonstrations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshots, "_WORTH_KEEPING", 0.0)
-    plan, taken = plan_of(tiny, hidden=(8, 8)), count_steps(monkeypatch)
+    plan, step_count = plan_of(tiny, hidden=(8, 8)), count_steps(monkeypatch)
     with use_session(Session(kept=tmp_path / "x")):
         first, second = (
             run_snapshots(plan, (7, 20), device=torch.device("cpu"), progress=Quiet())
             for _ in range(2)
         )
-    assert taken[0] == 20
+    assert step_count[0] == 20
     for a, b in zip(first, second, strict=True):
         assert same(a, b)

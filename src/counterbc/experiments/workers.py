@@ -41,7 +41,7 @@ class WorkerProgress:
         self.title, self.total = f"{self.name} ({kernel})", total
         _messages.put((self.name, self.title, step, total, "…"))
 
-    def update(self, step: int, loss: Tensor) -> None:
+    def update(self, step: float, loss: Tensor) -> None:
         """Send the current step and loss."""
         _messages.put((self.name, self.title, step, self.total, loss_text(loss)))
 

@@ -12,6 +12,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -98,7 +99,7 @@ class KeptPopulation:
 def population_hash(plan: TrainingPlan, config: RunConfig, steps: Sequence[int]) -> str:
     """Return a hash of everything that decides the bits of a population."""
     digest = hashlib.sha256()
-    facts = [config.as_dict(), [repr(m) for m in plan.members], list(steps)]
+    facts: list[Any] = [config.as_dict(), [repr(m) for m in plan.members], list(steps)]
     facts += [[data.fingerprint() for data in plan.held_out], torch.get_num_threads()]
     digest.update(json.dumps(facts, sort_keys=True, default=repr).encode())
     for pairs in plan.lists:
