@@ -53,7 +53,7 @@ class AbsentEpisodes(UserWarning):
 
 
 class NotKept(UserWarning):
-    """A search that could not be written to disk, and cannot be resumed; it goes on."""
+    """A search that could not be written to disk, and cannot be resumed; it continues."""
 
 
 class SlowSimulator(UserWarning):

@@ -104,7 +104,7 @@ def test_long_work_goes_on_if_somebody_at_the_terminal_agrees(
     monkeypatch.setattr("sys.stdin", FakeTerminal(typed))
     monkeypatch.setattr("sys.stderr", screen)
     assert agrees("This takes long.") is answer
-    assert screen.getvalue() == "This takes long. Go on? [y/N] "
+    assert screen.getvalue() == "This takes long. Continue? [y/N] "
 
 
 def test_nobody_is_asked_without_a_terminal(
@@ -138,13 +138,13 @@ def test_long_work_is_refused_without_a_terminal_and_leaves_nothing_behind(
     assert (status, out) == (1, "")
     assert re.search(
         r"error: this would take about .* without a GPU; quicker: .*--.*, or a machine with a "
-        r"GPU; add --yes to go on$",
+        r"GPU; add --yes to continue$",
         err.strip(),
     )
     assert sorted(long_file.parent.iterdir()) == before
 
 
-def test_yes_goes_on(call: Call, demo_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_yes_continues(call: Call, demo_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(demo_file.parent)
     monkeypatch.setattr("counterbc.training.pace._ENOUGH", 0.0)
     monkeypatch.setattr("counterbc.training.session.LIMIT", 0.0)

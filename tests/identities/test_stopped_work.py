@@ -76,7 +76,7 @@ def frames() -> Demonstrations:
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_a_search_on_images_soon_and_the_same_command_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_search_on_images_soon_and_the_same_command_continues(tmp_path: Path) -> None:
     frames().save(tmp_path / "demos.hdf5")
     command = [sys.executable, "-m", "counterbc", "train", "demos.hdf5", "--yes", "--lag", "0"]
     command += ["--steps", "1000"]  # Δ is searched: 30 networks, hours
@@ -87,7 +87,7 @@ def test_ctrl_c_ends_a_search_on_images_soon_and_the_same_command_goes_on(tmp_pa
             process.send_signal(signal.SIGINT)
             assert process.wait(60) == 130  # a second or two, where the machine is idle
         text = (tmp_path / "log").read_text()
-        assert "the search is kept in counterbc.search: give the same command to go on" in text
+        assert "the search is kept in counterbc.search: give the same command to continue" in text
         (population,) = (tmp_path / "counterbc.search").iterdir()
         assert (population / "training.safetensors").exists()
     steps = [int(line.split()[3]) for line in text.splitlines() if "stopped at step" in line]

@@ -94,7 +94,7 @@ def test_a_search_that_is_stopped_at_any_moment_chooses_the_same_when_it_is_resu
         search(tiny, folder)
     if kind == "Ctrl-C":
         assert messages[0].endswith(
-            f"; the search is kept in {folder}: give the same command to go on"
+            f"; the search is kept in {folder}: give the same command to continue"
         )
     step_count = count_steps(monkeypatch)
     assert search(tiny, folder) == whole
@@ -137,7 +137,7 @@ def test_a_short_search_writes_nothing(tiny: Demonstrations, tmp_path: Path) -> 
         assert not folder.exists()
 
 
-def test_a_search_that_cannot_be_kept_goes_on(
+def test_a_search_that_cannot_be_kept_continues(
     tiny: Demonstrations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshots, "_WORTH_KEEPING", 0.0)

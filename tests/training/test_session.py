@@ -51,7 +51,7 @@ def test_work_beyond_the_limit_needs_agreement_once_and_not_on_a_gpu() -> None:
 
 def test_nobody_agrees_to_long_work() -> None:
     session = Session(limit=1, ask=lambda text: False, quicker=lambda seconds: "fewer steps")
-    sentence = "take about 2.5 hours without a GPU; quicker: fewer steps; add --yes to go on$"
+    sentence = "take about 2.5 hours without a GPU; quicker: fewer steps; add --yes to continue$"
     with pytest.raises(SlowWork, match=sentence):
         session.agree(9000, 1.0)
 

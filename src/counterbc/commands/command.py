@@ -113,7 +113,7 @@ class TrainingCommand(DeviceCommand):
     """What would take less time."""
 
     yes: bool = False
-    """Go on without a question where the work will take long."""
+    """Continue without a question where the work will take long."""
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -130,10 +130,10 @@ class TrainingCommand(DeviceCommand):
 
 
 def agrees(text: str) -> bool:
-    """Ask in the terminal whether to go on; return False where there is none."""
+    """Ask in the terminal whether to continue; return False where there is none."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    print(f"{text} Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{text} Continue? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

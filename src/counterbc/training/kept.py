@@ -48,7 +48,7 @@ class KeptPopulation:
     @property
     def hint(self) -> str:
         """What to do after a stop."""
-        text = f"; the search is kept in {self.folder.parent}: give the same command to go on"
+        text = f"; the search is kept in {self.folder.parent}: give the same command to continue"
         return text if self.can_write else ""
 
     def state(self) -> dict[str, Tensor] | None:
@@ -83,7 +83,7 @@ class KeptPopulation:
             self.path.unlink(missing_ok=True)
 
     def _write(self, name: str, tensors: dict[str, Tensor]) -> bool:
-        """Write a file; a search that cannot be kept goes on."""
+        """Write a file; a search that cannot be kept continues."""
         if not self.can_write:
             return False
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from counterbc.errors import SlowWork
 
 LIMIT = 20 * 60.0
-"""Seconds of work without a GPU beyond which a command asks whether to go on."""
+"""Seconds of work without a GPU beyond which a command asks whether to continue."""
 _WORTH_SAYING = 30.0  # seconds
 _UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"), (1.0, "second"))
 
@@ -25,7 +25,7 @@ class Session:
     limit: float = math.inf
     """Seconds of work without a GPU beyond which `ask` decides."""
     ask: Callable[[str], bool] = lambda text: True
-    """Gets a sentence about long work; returns whether to go on."""
+    """Gets a sentence about long work; returns whether to continue."""
     quicker: Callable[[float], str] = lambda step_seconds: "give fewer steps"
     """Gets the seconds of a step of one network; returns what would take less time."""
     kept: Path | None = None
@@ -49,11 +49,11 @@ class Session:
         return seconds > self.limit and not is_gpu and not self.is_agreed
 
     def agree(self, seconds: float, step_seconds: float) -> None:
-        """Ask whether to go on; raise a `SlowWork` if not."""
+        """Ask whether to continue; raise a `SlowWork` if not."""
         amount, advice = duration(seconds), self.quicker(step_seconds)
         if not self.ask(f"This takes {amount} without a GPU. Quicker: {advice}."):
             raise SlowWork(
-                f"this would take {amount} without a GPU; quicker: {advice}; add --yes to go on"
+                f"this would take {amount} without a GPU; quicker: {advice}; add --yes to continue"
             )
         self.is_announced = self.is_agreed = True
 
