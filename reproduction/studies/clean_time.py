@@ -40,7 +40,7 @@ from reproduction.records import Record, read_rows
 from reproduction.studies.clean import expert_mean
 
 Array = NDArray[Any]
-FIRST_SEED, PAIRS, STEPS, POLICIES, STARTS = 2700, 400, 2000, 4, 50
+FIRST_SEED, PAIRS, STEPS, POLICIES, STARTS = 2670, 400, 2000, 4, 50
 KEY = ("world", "teacher", "seed")
 CLEAN_WORLDS = ("intersection", "cartpole", "air-hockey")
 NO_NOISE = "no noise"

@@ -15,8 +15,8 @@ in any world.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ from counterbc.settings import Settings
 from counterbc.training.plan import plan_training
 from counterbc.training.progress import Quiet
 from counterbc.training.run import run as run_plan
-from reproduction.options import StudyOptions, option
+from reproduction.options import RESULTS, StudyOptions, option
 from reproduction.records import Record, Records, read_rows, write_rows
 from reproduction.studies.filtering_data import KINDS, corrupt_dataset, corrupt_people
 from reproduction.studies.filtering_rules import Case, exclusions
@@ -53,10 +53,11 @@ FILTER_WORLDS = ("intersection", "cartpole", "air-hockey")
 FILTER_METHODS = ("bc", "counter-bc")
 PEOPLE = "push-t"
 KEY = ("phase", "world", "kind", "seed", "method", "subset")
-STARTS = {"air-hockey": 10, PEOPLE: 5}
+STARTS = {"air-hockey": 10}
 """Test starts of each policy; elsewhere 20."""
-BLOCKS = {PEOPLE: 1}
-"""Seeds that are trained as one population; elsewhere 2."""
+ALONE = (PEOPLE,)
+"""Worlds whose datasets are measured one by one, because testing takes longest; elsewhere the
+kinds of two seeds are trained as one population."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,19 +86,34 @@ def run(options: FilteringOptions) -> None:
         ("report", options.first, options.seeds),
     ):
         jobs = {}
-        rule = choose_rule(records.rows) if phase == "report" and count else None
+        rule = known_rule(records.rows) if phase == "report" and count else None
         for world in options.worlds:
-            block = BLOCKS.get(world, 2)
-            for begin in range(first, first + count, block):
-                seeds = range(begin, min(begin + block, first + count))
-                if not records.has(phase=phase, world=world, seed=seeds[-1]):
-                    name = f"{phase}, {world}, seeds {seeds[0]}–{seeds[-1]}"
-                    jobs[name] = partial(measure, world, seeds, rule, options)
+            for seeds, kinds in blocks(world, range(first, first + count), options.kinds):
+                if not records.has(phase=phase, world=world, seed=seeds[-1], kind=kinds[-1]):
+                    name = f"{phase}, {world}, seeds {seeds[0]}–{seeds[-1]}, {', '.join(kinds)}"
+                    part = replace(options, kinds=kinds)
+                    jobs[name] = partial(measure, world, seeds, rule, part)
         if jobs:
             run_all(jobs, lambda _, rows: records.add(*rows), options.workers, bars=False)
     write_rows(records.rows, options.out / "filtering")
     for text in markdown(records.rows).values():
         print(f"{text}\n")
+
+
+def known_rule(rows: list[Record]) -> str:
+    """Return the rule for k that these rows choose, or those on file if they hold no choice."""
+    has_choice = any(r["phase"] == "choice" for r in rows)
+    return choose_rule(rows if has_choice else read_rows(RESULTS / "filtering"))
+
+
+def blocks(
+    world: str, seeds: range, kinds: tuple[str, ...]
+) -> Iterator[tuple[range, tuple[str, ...]]]:
+    """Yield the seeds and kinds of data that are measured together."""
+    if world in ALONE:
+        yield from ((range(s, s + 1), (kind,)) for s in seeds for kind in kinds)
+    else:
+        yield from ((seeds[i : i + 2], kinds) for i in range(0, len(seeds), 2))
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:

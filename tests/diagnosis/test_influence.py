@@ -9,9 +9,14 @@ import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
-from counterbc.diagnosis.influence import influence, random_halves, squared_errors
+from counterbc.diagnosis.influence import (
+    _converged,
+    influence,
+    random_halves,
+    squared_errors,
+)
 from counterbc.diagnosis.influence_effects import Influence
-from counterbc.errors import DataError, OptionError
+from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.trainer import train
 
 QUICK: dict[str, Any] = {"progress": False, "device": "cpu", "steps": 150, "hidden": (16,)}
@@ -121,6 +126,15 @@ def _pieces(demos: Demonstrations, length: int) -> list[Episode]:
 def test_what_cannot_be_done_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         influence(reversed_episodes(), **QUICK | changes)
+
+
+def test_splits_whose_policies_diverged_are_left_out() -> None:
+    diverged = np.zeros(2 * 20, bool)
+    diverged[[0, 7]] = True
+    assert np.flatnonzero(~_converged(diverged, 12)).tolist() == [0, 3]
+    diverged[20:] = True
+    with pytest.raises(CounterBCError, match="of 12 of 20 splits diverged, and the others are too"):
+        _converged(diverged, 12)
 
 
 def test_few_episodes_are_refused() -> None:

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from counterbc.diagnosis.smoother import _chain, _joined, _solve, smooth_actions, two_valued
+from counterbc.diagnosis.smoother import (
+    _chain,
+    _joined,
+    _solve,
+    error_scales,
+    smooth_actions,
+    two_valued,
+)
 
 Array = NDArray[Any]
 LENGTHS = (60, 1, 40, 99)
@@ -57,6 +64,38 @@ def test_grippers_and_buttons_stay_as_recorded(noisy: tuple[Array, Array, Array]
     assert two_valued(np.ones(5))
     assert not two_valued(np.array([-1.0, 0.0, 1.0] * 20))
     assert not two_valued(demonstration[:, 0])
+
+
+def test_jumps_that_policies_miss_are_no_errors() -> None:
+    rng = np.random.default_rng(0)
+    levels = np.repeat(rng.uniform(-0.5, 0.5, 25), 8)[:, None]  # a jump every eight steps
+    blurred = np.convolve(np.pad(levels[:, 0], 2, "edge"), np.full(5, 0.2), "valid")[:, None]
+    variance = np.full((200, 1), 1e-4)
+    result = smooth_actions(levels, blurred, variance, [200])
+    assert np.array_equal(result.action, levels)
+    shaken = levels + 0.15 * rng.normal(size=(200, 1))
+    moved = smooth_actions(shaken, blurred, variance, [200])
+    assert rms(moved.action - levels) < 0.8 * rms(shaken - levels)
+
+
+def test_scales_of_errors_by_hand() -> None:
+    joined = _joined([4, 3])
+    residual = np.array([0.0, 0.0, 6.0, 0.0, 1.0, 2.0, 3.0])
+    usual, overall = error_scales(residual, joined)  # second differences: 6, −12, and 0
+    assert usual == pytest.approx(1.4826 * 6 / np.sqrt(6))
+    assert overall == pytest.approx(np.sqrt((36 + 144) / 3 / 6))
+    assert error_scales(residual[:4], _joined([2, 2])) == (0.0, 0.0)
+
+
+def test_white_errors_are_not_taken_for_larger_ones_than_their_differences_show() -> None:
+    rng = np.random.default_rng(1)
+    meant = 0.7 * np.sin(np.arange(400) / 20)[:, None]
+    white = 0.1 * rng.normal(size=(400, 1))
+    guess = meant + 0.3 * np.sin(np.arange(400) / 5)[:, None]
+    result = smooth_actions(meant + white, guess, np.full((400, 1), 1e-4), [400])
+    most = error_scales((meant + white - guess)[:, 0], _joined([400]))[1]
+    assert most == pytest.approx(0.1, rel=0.15)
+    assert 0 < result.error[0] <= 1.001 * most
 
 
 def test_likelihood_and_mean_equal_those_of_dense_gaussians() -> None:

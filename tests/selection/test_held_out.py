@@ -11,7 +11,7 @@ import torch
 
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import OptionError
+from counterbc.errors import CounterBCError, Diverged, OptionError
 from counterbc.methods import Method, find_method
 from counterbc.policies import GaussianMLP
 from counterbc.selection.folds import split_folds
@@ -116,6 +116,25 @@ def test_a_prediction_does_not_depend_on_the_demonstrated_action(make_demos: Mak
         held_out_predictions(d, search, (0.3, 0.3), training())[0, :10] for d in (demos, twin)
     )
     np.testing.assert_allclose(one, second, atol=1e-6)
+
+
+def test_pairs_whose_policy_diverged_are_refused_unless_they_may_be_missing(
+    make_demos: Make,
+) -> None:
+    demos = make_demos(episodes=6)
+    first = demos.episodes[0]
+    huge = first.obs.copy()
+    huge[0], huge[1] = 3e38, -3e38  # policies that learn from these diverge
+    wild = replace(demos, episodes=(replace(first, obs=huge), *demos.episodes[1:]))
+    unscaled = replace(SMALL, scale_obs=False)
+    arguments = wild, HeldOut(folds=6, repeats=1), (0.3, 0.3), training(unscaled)
+    with pytest.warns(Diverged), pytest.raises(CounterBCError, match="predict some pairs diverged"):
+        held_out_predictions(*arguments)
+    with pytest.warns(Diverged):
+        predicted = held_out_predictions(*arguments, complete=False)
+    known = np.isfinite(predicted[0]).all(1)
+    assert known[2:10].all()  # their policies did not see the huge observations
+    assert not known[10:].all()
 
 
 @pytest.mark.parametrize("name", ["folds", "repeats", "rounds", "steps"])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Array, Demonstrations, Episode
-from counterbc.errors import DataError, OptionError
+from counterbc.errors import CounterBCError, DataError, Diverged, OptionError
 from counterbc.selection.radius import (
     RadiusSearch,
     choose_radius,
 )
+from counterbc.selection.shares import Share
 from tests.fixture_types import Make
 from tests.selection.datasets import noisy_demos
 
@@ -24,6 +26,45 @@ COARSE = RadiusSearch(radii=(0.0, 0.2, 0.4, 0.6, 0.8), steps=2000)
 
 
 # What is chosen
+
+
+def with_a_huge_observation(demos: Demonstrations) -> Demonstrations:
+    """Return the demonstrations with two observations on which every policy diverges."""
+    first = demos.episodes[0]
+    obs = first.obs.copy()
+    obs[3], obs[4] = 3e38, -3e38
+    return replace(demos, episodes=(replace(first, obs=obs), *demos.episodes[1:]))
+
+
+def test_folds_in_which_every_policy_diverges_do_not_stop_the_search() -> None:
+    demos = with_a_huge_observation(noisy_demos(0.4))  # four folds of five learn from it
+    with pytest.warns(Diverged, match="radius 0.8"):
+        choice = choose_radius(demos, search=COARSE, scale_obs=False, **SMALL)
+    assert np.isfinite(choice.error).all()
+    assert np.isfinite(choice.mean_action_error)
+    assert choice.radius in choice.radii or 0 < choice.radius < 0.8
+    assert "nan" not in choice.explanation
+
+
+def test_a_search_in_which_every_policy_diverges_says_what_to_do() -> None:
+    demos = noisy_demos(0.4)
+    wild = replace(demos, episodes=tuple(
+        with_a_huge_observation(replace(demos, episodes=(e,))).episodes[0] for e in demos.episodes
+    ))  # fmt: skip
+    with (
+        pytest.warns(Diverged),
+        pytest.raises(CounterBCError, match="every policy diverged while choosing Δ; lower"),
+    ):
+        choose_radius(wild, search=COARSE, scale_obs=False, **SMALL)
+
+
+def test_a_radius_that_wins_because_zero_diverged_is_explained_without_a_percentage() -> None:
+    choice = choose_radius(noisy_demos(0.4), search=replace(COARSE, steps=20), **SMALL)
+    first_lost = replace(choice, error=(np.nan, *choice.error[1:]))
+    g = int(np.nanargmin(first_lost.error))
+    words = f"least at Δ {choice.radii[g]:g}, while policies with Δ = 0 diverged"
+    explained = replace(first_lost.explained, present=Share(0.9, 0.8, 0.95))
+    assert words in replace(first_lost, explained=explained).explanation
 
 
 def test_without_errors_a_radius_near_zero_is_chosen() -> None:

@@ -89,15 +89,18 @@ def influence(
         name=name, method=applied, settings=settings, device=torch_device, progress=bar
     )
     policies = _train(demos, learns, training, seed)
-    about: dict[str, Any] = {"splits": count, "steps": settings.step_count, "env": env}
+    kept = _converged(policies.diverged, len(demos))
+    rows = np.repeat(kept, 2)
+    first, learns = first[kept], learns[rows]
+    about: dict[str, Any] = {"splits": len(first), "steps": settings.step_count, "env": env}
     about["names"] = tuple(e.name for e in demos.episodes)
     about["operators"] = tuple(e.operator for e in demos.episodes)
     if env is not None:
         returns = evaluate(policies, env, episodes=episodes, seed=seed, progress=progress).returns
-        gains = returns.mean(1)
+        gains = returns[rows].mean(1)
         fit = least_squares(first, gains[::2] - gains[1::2])
         return Influence(**fit, **about, measure="return", mean=float(gains.mean()), explained=None)
-    errors = squared_errors(policies, demos)  # (2K, E)
+    errors = squared_errors(policies, demos)[rows]  # (2K, E)
     of_pair = episode_of_pair(demos)
     judged = np.array([not judges or e.operator in judges for e in demos.episodes])
     gains, mean = _gains(errors, learns, np.bincount(of_pair, minlength=len(demos)) * judged)
@@ -119,9 +122,18 @@ def _train(demos: Demonstrations, learns: Array, training: Training, seed: int) 
     (policies,) = run_snapshots(
         plan, [settings.step_count], device=training.device, progress=training.progress
     )
-    if policies.diverged.any():
-        raise CounterBCError("policies of some halves diverged; lower the learning rate")
     return policies
+
+
+def _converged(diverged: Array, episodes: int) -> Array:
+    """Return which splits have two policies that did not diverge: (K,) bool."""
+    kept = np.asarray(~diverged.reshape(-1, 2).any(1))
+    if kept.sum() < episodes + 2:
+        raise CounterBCError(
+            f"policies of {(~kept).sum()} of {len(kept)} splits diverged, and the others are too "
+            "few; lower the learning rate"
+        )
+    return kept
 
 
 def episode_of_pair(demos: Demonstrations) -> Array:

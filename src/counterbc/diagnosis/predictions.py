@@ -36,7 +36,8 @@ def robust_predictions(
     settings = replace(settings, steps=min(held_out.steps, settings.step_count))
     training, subset = replace(training, settings=settings), demos
     for _ in range(held_out.rounds - 1):
-        prediction = held_out_predictions(subset, replace(held_out, repeats=1), radius, training)
+        once = replace(held_out, repeats=1)
+        prediction = held_out_predictions(subset, once, radius, training, complete=False)
         pairs = _usual_pairs(demos, has_answer, prediction[0], held_out.trim)
         before, subset = subset, replace(demos, selected=pairs)
         if np.array_equal(before.learned, pairs):
@@ -55,6 +56,7 @@ def _usual_pairs(demos: Demonstrations, has_answer: Array, prediction: Array, tr
     """Return the selected pairs of episodes that are not outliers, as indices into all pairs.
 
     With `trim` they are those of the other episodes than this share, which has the largest errors.
+    Episodes whose policy diverged, so that their prediction is NaN, count as usual.
     """
     actions = scaled_actions(demos, demos.action.astype(np.float64))
     residual = actions - scaled_actions(demos, prediction)

@@ -12,6 +12,12 @@ policies estimate it roughly, hence the root. The variance of m is at least the 
 processes are Markov, so the precision of x given a and p is tridiagonal, and the marginal
 likelihood of (a, p) takes one banded factorization. It is maximized over the five parameters; the
 truth is not needed. The smoothed action is the mean of x.
+
+Where a policy misses a jump of x, that looks like an error of a few steps. So second differences
+of a − p count as well: for white errors and accurate policies their variance is 6 σ², and their
+median does not see what happens at few steps. A dimension is smoothed only if that median shows
+errors at most steps, or if σ is too large to be anything else. If the median and the root mean
+square agree, errors are white, and σ cannot exceed what the differences show.
 """
 
 from __future__ import annotations
@@ -27,8 +33,12 @@ from counterbc.data.arrays import Array
 
 REACH = 4.0
 """How far a smoothed action may lie from the demonstrated one, in standard deviations of e."""
-LEAST_ERROR = 0.07
-"""Dimensions with smaller estimated errors are not smoothed: jumps look like such errors."""
+LEAST_ERROR = 0.05
+"""Least σ at most steps, by the median of second differences, for a dimension to be smoothed."""
+CLEAR_ERROR = 0.18
+"""Least σ for a dimension to be smoothed where most steps show smaller errors."""
+_WHITE = 0.7  # least ratio of σ by the median to σ by the root mean square, of white errors
+_NORMAL = 1.4826  # standard deviation of a normal distribution over its median deviation
 _TWO_VALUED = 0.01  # the share of the variance that a split in two leaves, for buttons and grippers
 _AROUND = 2  # neighbours on either side
 _HIGHEST = 0.995  # of the correlation of neighbouring steps
@@ -55,7 +65,7 @@ def smooth_actions(
     """Return what was meant, given actions, predictions and the variance between policies: (n, A).
 
     `lengths` are the pairs of each episode. Dimensions with two values are left, and so are those
-    whose errors are too small to be distinguished from jumps.
+    whose errors cannot be distinguished from jumps.
     """
     joined = _joined(lengths)
     out, error = action.copy(), np.zeros(action.shape[1])
@@ -63,10 +73,26 @@ def smooth_actions(
         if len(action) < 3 or two_valued(action[:, d]):
             continue
         v = _neighbour_mean(disagreement[:, d], joined)
-        x, sigma = _smooth(action[:, d], predicted[:, d], v, joined)
-        if sigma >= LEAST_ERROR:
+        usual, overall = error_scales(action[:, d] - predicted[:, d], joined)
+        most = overall if usual >= _WHITE * overall else np.inf
+        x, sigma = _smooth(action[:, d], predicted[:, d], v, joined, most)
+        if usual >= LEAST_ERROR or sigma >= CLEAR_ERROR:
             out[:, d], error[d] = x, sigma
     return Smoothed(out, error)
+
+
+def error_scales(residual: Array, joined: Array) -> tuple[float, float]:
+    """Return σ of white errors at most steps, and at all: by the median and the mean square of
+    second differences. 0 if no episode has three pairs.
+
+    `joined` says which neighbouring pairs belong to the same episode, (n − 1,).
+    """
+    bend = (residual[2:] - 2 * residual[1:-1] + residual[:-2])[joined[1:] & joined[:-1]] / np.sqrt(
+        6
+    )
+    if not len(bend):
+        return 0.0, 0.0
+    return _NORMAL * float(np.median(np.abs(bend))), float(np.sqrt((bend**2).mean()))
 
 
 def two_valued(values: Array) -> bool:
@@ -96,8 +122,10 @@ def _neighbour_mean(values: Array, joined: Array) -> Array:
     return np.concatenate([np.convolve(part, box, mode="valid") for part in padded])
 
 
-def _smooth(action: Array, predicted: Array, v: Array, joined: Array) -> tuple[Array, float]:
-    """Return the mean of x at the likeliest parameters, and σ."""
+def _smooth(
+    action: Array, predicted: Array, v: Array, joined: Array, most: float = np.inf
+) -> tuple[Array, float]:
+    """Return the mean of x at the likeliest parameters, and σ, which is `most` at most."""
     square = max(float(((action - predicted) ** 2).mean()), 1e-8)
     spread = max(float(predicted.var()), 1e-4)
     floor = float(v.mean())
@@ -118,9 +146,12 @@ def _smooth(action: Array, predicted: Array, v: Array, joined: Array) -> tuple[A
         [np.log(spread), 2.0, np.log((1 - share) * square), 0.5, np.log(share * square)]
         for share in _STARTS
     )
+    lowest, highest = _BOUNDS[-1]
+    highest = min(highest, max(2 * float(np.log(max(most, 1e-9))), lowest))
+    bounds = [*_BOUNDS[:-1], (lowest, highest)]
     fits = [
         minimize(
-            lambda p: _solve(terms(p))[0] / len(action), start, method="L-BFGS-B", bounds=_BOUNDS,
+            lambda p: _solve(terms(p))[0] / len(action), start, method="L-BFGS-B", bounds=bounds,
             options={"maxiter": 60},
         )
         for start in starts

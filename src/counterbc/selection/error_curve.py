@@ -9,13 +9,41 @@ import numpy as np
 from counterbc.data.demonstrations import Array
 
 
+def without_diverged(errors: Array) -> Array:
+    """Return the errors (R, K, G, A) of candidates that can be compared; the others are NaN.
+
+    A policy that diverged has no error. Its candidate loses, which must not end a search: initial
+    weights and batches are shared, so all candidates may diverge in the same fold. The candidate
+    that diverged in the fewest folds says which folds count, and a candidate that diverged in any
+    of these is NaN in all. Where folds are left out, repeats are joined: (1, folds, G, A).
+    """
+    finite = np.asarray(np.isfinite(errors).all(-1))  # (R, K, G)
+    if finite.all():
+        return errors
+    steadiest = int(finite.sum((0, 1)).argmax())
+    folds = finite[:, :, steadiest]  # (R, K)
+    kept = errors if folds.all() else errors[folds][None]
+    stays = np.asarray(finite[folds].all(0))  # (G,)
+    return np.where(stays[:, None], kept, np.nan)
+
+
+def finite_mean(values: Array, axis: int = 0) -> Array:
+    """Return the mean of the finite values along a dimension; NaN where there is none."""
+    finite = np.isfinite(values)
+    count = finite.sum(axis)
+    mean = np.where(finite, values, 0.0).sum(axis) / np.maximum(count, 1)
+    return np.where(count > 0, mean, np.nan)
+
+
 def mean_and_error(values: Array) -> tuple[Array, Array]:
     """Return the mean of (R, K, G) values and its standard error over folds: (G,) each.
 
-    Repeats see the same pairs again, so they do not lower the standard error.
+    Repeats see the same pairs again, so they do not lower the standard error. It is 0 for a single
+    fold, where all others diverged.
     """
     count = values.shape[1]
-    return values.mean((0, 1)), np.sqrt(values.var(1, ddof=1).mean(0) / count)
+    spread = values.var(1, ddof=1 if count > 1 else 0).mean(0)
+    return values.mean((0, 1)), np.sqrt(spread / count)
 
 
 def plateau(radii: Sequence[float], errors: Array) -> tuple[float, ...]:

@@ -20,6 +20,7 @@ from counterbc.data.radii import Radius, radius_of
 from counterbc.errors import CounterBCError
 from counterbc.methods import Method
 from counterbc.policies import Policy
+from counterbc.selection.error_curve import finite_mean
 from counterbc.selection.folds import Folds, split_operators
 from counterbc.selection.mixture_modes import ModeGroups
 from counterbc.settings import Settings
@@ -146,11 +147,16 @@ def _nest(
 
 
 def held_out_predictions(
-    demos: Demonstrations, held_out: HeldOut, radius: tuple[float, ...], training: Training
+    demos: Demonstrations,
+    held_out: HeldOut,
+    radius: tuple[float, ...],
+    training: Training,
+    complete: bool = True,
 ) -> Array:
     """Return the mean action at every pair in the user's units: (repeats, N, A).
 
-    NaN where a policy diverged. Policies learn from the selected pairs and predict all of them.
+    NaN where a policy diverged. If `complete`, another repeat must predict the pair. Policies learn
+    from the selected pairs and predict all of them.
     """
     whole, repeats = replace(demos, selected=None), held_out.split(demos)
     populations = train_held_out([whole], [repeats], [[Candidate(radius)]], training)[-1][0]
@@ -159,7 +165,8 @@ def held_out_predictions(
         for pairs, policy in zip(split.held_out, policies, strict=True):
             for chunk in np.array_split(pairs, range(_CHUNK, len(pairs), _CHUNK)):
                 mean[chunk] = _act(policy, whole, chunk)[0][0].double().numpy()
-    if not np.isfinite(means).any(0).all():
+    is_known = np.isfinite(means).any(0)
+    if not (is_known.all() if complete else is_known.any()):
         raise CounterBCError(
             "the policies that predict some pairs diverged; lower the learning rate, or raise the "
             "number of repeats"
@@ -181,11 +188,11 @@ class HeldOutErrors:
     their mean action."""
 
     def by_fold(self) -> Array:
-        """Return the mean squared error of each fold: (R, K, G, A)."""
+        """Return the mean squared error of each fold: (R, K, G, A); NaN where a policy diverged."""
         count = int(self.fold.max()) + 1
         squares = self.residual**2 + self.variance
         return np.array([
-            [np.nanmean(square[:, fold == k], axis=1) for k in range(count)]
+            [finite_mean(square[:, fold == k], axis=1) for k in range(count)]
             for square, fold in zip(squares, self.fold, strict=True)
         ])  # fmt: skip
 

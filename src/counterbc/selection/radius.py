@@ -32,7 +32,14 @@ from counterbc.selection.doubts import (
     several_modes,
     zero_is_best,
 )
-from counterbc.selection.error_curve import best_radius, least_radius, mean_and_error, plateau
+from counterbc.selection.error_curve import (
+    best_radius,
+    finite_mean,
+    least_radius,
+    mean_and_error,
+    plateau,
+    without_diverged,
+)
 from counterbc.selection.explained import explain_quickly, explain_sample
 from counterbc.selection.folds import Folds, split_folds
 from counterbc.selection.held_out import Candidate, HeldOutErrors, Training, held_out_errors
@@ -165,15 +172,15 @@ def _choice(
     search: RadiusSearch,
     training: Training,
 ) -> RadiusChoice:
-    by_fold = errors.by_fold()  # (R, K, G, A)
+    by_fold = without_diverged(errors.by_fold())  # (R, K, G, A)
+    if not np.isfinite(by_fold).any():
+        raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
     total = by_fold.sum(-1)  # (R, K, G)
     error, error_se = mean_and_error(total)
-    if not np.isfinite(error).any():
-        raise CounterBCError("every policy diverged while choosing Δ; lower the learning rate")
     difference, difference_se = mean_and_error(total - total[:, :, :1])
     rule = least_radius if training.method.policy.modes > 0 else best_radius
     steps, least = training.settings.step_count, int(np.nanargmin(error))
-    squares = (errors.residual**2 + errors.variance)[:, least].mean(0)  # (n, A)
+    squares = finite_mean((errors.residual**2 + errors.variance)[:, least])  # (n, A)
     explained, spread = explain_sample(sample, squares)
     best = least_radius(search.radii, total)
     return RadiusChoice(
@@ -210,7 +217,8 @@ def _doubts(
     if steps < LEAST_STEPS:
         yield few_steps(steps)
         return
-    peaks = two_peaks(errors.residual[:, 0].mean(0))  # (n, A) of Δ = 0
+    residual = finite_mean(errors.residual[:, 0])  # (n, A) of Δ = 0
+    peaks = two_peaks(residual[np.isfinite(residual).all(1)])
     if peaks:
         yield several_modes([explained.action_names[d] for d in peaks])
     if not explained.tells:

@@ -61,10 +61,10 @@ class RadiusChoice:
         elif g == 0:
             finding = "no radius predicts held-out actions better than 0, which is plain BC"
         else:
-            finding = (
-                f"the held-out squared error is least at Δ {self.radii[g]:g}, {-part[0]:.1f} ± "
-                f"{part[1]:.1f} % below that of Δ = 0"
-            )
+            below = f"{-part[0]:.1f} ± {part[1]:.1f} % below that of Δ = 0"
+            if np.isnan(self.error[0]):
+                below = "while policies with Δ = 0 diverged"
+            finding = f"the held-out squared error is least at Δ {self.radii[g]:g}, {below}"
         alike = ", ".join(f"{r:g}" for r in self.plateau)
         leans = ", towards which Δ leans" if self.radius > max(self.radii[g], 0.0) else ""
         return (

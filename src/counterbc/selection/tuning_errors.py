@@ -146,9 +146,12 @@ class TuningErrors:
         action = scaled_actions(data, data.action[data.learned])
         spread = ((action - action.mean(0)) ** 2).sum(-1)
         known = np.isfinite(squares).any((0, 1))  # a lag may reach back before an episode
-        squares = np.where(np.isfinite(squares), squares, np.inf)  # a policy diverged
-        if not np.isfinite(squares[:, :, known]).all(-1).any():
+        finite = np.isfinite(squares)
+        if not finite.any():
             raise CounterBCError("every policy diverged in the search; lower the learning rate")
+        squares = np.where(finite, squares, np.inf)  # a policy diverged, so its candidate loses
+        if not finite[:, :, known].all(-1).any():  # each did in some fold: compare in the others
+            known &= finite.reshape(-1, finite.shape[-1])[finite.sum(-1).argmax()]
         cluster = np.unique(self.clusters[d][known], return_inverse=True)[1]
         last, best = (by_count[s].residual[0, 0][known] for s in (-1, _best_steps(squares, known)))
         peaks = two_peaks(last) if np.isfinite(last).all() else ()

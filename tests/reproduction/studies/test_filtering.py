@@ -49,3 +49,21 @@ def test_the_study_chooses_a_rule_then_reports_every_score(tmp_path: Path) -> No
     (count,) = {r["excluded"] for r in report if r["subset"] not in (ALL, ORACLE)}
     assert {r["excluded"] for r in report if r["subset"] == ORACLE} == {10}
     assert count <= 20
+
+
+def test_people_are_measured_dataset_by_dataset_and_others_two_seeds_at_a_time() -> None:
+    kinds = ("noisy", "clean")
+    assert list(filtering.blocks("push-t", range(5, 7), kinds)) == [
+        (range(5, 6), ("noisy",)),
+        (range(5, 6), ("clean",)),
+        (range(6, 7), ("noisy",)),
+        (range(6, 7), ("clean",)),
+    ]
+    assert list(filtering.blocks("cartpole", range(5, 8), kinds)) == [
+        (range(5, 7), kinds),
+        (range(7, 8), kinds),
+    ]
+
+
+def test_a_report_without_a_choice_takes_the_rule_on_file() -> None:
+    assert filtering.known_rule([]) == "trimmed, z > 2.5"
