@@ -24,7 +24,7 @@ def server(study: StudyFolder) -> Iterator[LiveServer]:
 
 
 @pytest.fixture
-def stepped(study: StudyFolder) -> Iterator[LiveServer]:
+def step_server(study: StudyFolder) -> Iterator[LiveServer]:
     """A server whose worlds step once for each input."""
     live = LiveServer(study, Lockstep)
     yield live

@@ -39,8 +39,8 @@ def test_the_worlds_are_listed_with_their_install_line(monkeypatch: pytest.Monke
     assert lines["car-racing"] == "pip install 'counterbc[racing]'"
 
 
-def test_a_page_records_what_it_sends(stepped: LiveServer) -> None:
-    page = stepped.page()
+def test_a_page_records_what_it_sends(step_server: LiveServer) -> None:
+    page = step_server.page()
     assert page.begin("intersection", operator="<b>Zoë</b> & Ångström")["low"] == [-1, -1]
     page.do("record")
     page.do("start")
@@ -49,7 +49,7 @@ def test_a_page_records_what_it_sends(stepped: LiveServer) -> None:
         page.give(*action.tolist())
         page.wait("frame", step=i + 1)
     page.wait("saved")
-    demos = load(dataset_of(stepped.study.path))
+    demos = load(dataset_of(step_server.study.path))
     np.testing.assert_array_equal(demos.action, actions)
     assert demos.operators == ("<b>Zoë</b> & Ångström",)
     shown = f32([f["obs"] for f in page.frames[:20]])
@@ -58,8 +58,8 @@ def test_a_page_records_what_it_sends(stepped: LiveServer) -> None:
 
 
 @pytest.mark.needs("envpool")
-def test_car_racing_records_the_images_that_were_shown(stepped: LiveServer) -> None:
-    page = stepped.page()
+def test_car_racing_records_the_images_that_were_shown(step_server: LiveServer) -> None:
+    page = step_server.page()
     page.begin("car-racing")
     page.do("record")
     page.do("start")
@@ -68,15 +68,15 @@ def test_car_racing_records_the_images_that_were_shown(stepped: LiveServer) -> N
         page.wait("frame", step=t + 1)
     page.do("finish")
     page.wait("saved")
-    demos = load(dataset_of(stepped.study.path), obs=("image",))
+    demos = load(dataset_of(step_server.study.path), obs=("image",))
     assert demos.obs.shape == (5, 96, 96, 3)
     for image, frame in zip(demos.obs, page.frames, strict=False):
         assert image.tobytes() == frame["pixels"]
     page.close()
 
 
-def test_several_operators_follow_each_other(stepped: LiveServer) -> None:
-    page = stepped.page()
+def test_several_operators_follow_each_other(step_server: LiveServer) -> None:
+    page = step_server.page()
     for name in ("Ada", "Bob"):
         page.begin("cartpole", operator=name)
         page.do("record")
@@ -85,13 +85,13 @@ def test_several_operators_follow_each_other(stepped: LiveServer) -> None:
         page.wait("frame", step=1)
         page.do("finish")
         page.wait("saved")
-    files = sorted(stepped.study.path.glob("*.hdf5"))
+    files = sorted(step_server.study.path.glob("*.hdf5"))
     assert [load(path).operators for path in files] == [("Ada",), ("Bob",)]
     page.close()
 
 
-def test_the_device_of_each_step_is_stored(stepped: LiveServer) -> None:
-    page = stepped.page()
+def test_the_device_of_each_step_is_stored(step_server: LiveServer) -> None:
+    page = step_server.page()
     page.begin("cartpole")
     page.do("record")
     page.do("start")
@@ -100,7 +100,7 @@ def test_the_device_of_each_step_is_stored(stepped: LiveServer) -> None:
         page.wait("frame", step=i + 1)
     page.do("finish")
     page.wait("saved")
-    with h5py.File(dataset_of(stepped.study.path)) as file:
+    with h5py.File(dataset_of(step_server.study.path)) as file:
         assert '"device": "gamepad"' in file["data/demo_0"].attrs["recording"]
     page.close()
 
@@ -116,12 +116,12 @@ def test_a_page_that_does_not_read_does_not_slow_the_world_down(server: LiveServ
     page.close()
 
 
-def test_a_loaded_page_finds_its_session_again(stepped: LiveServer) -> None:
-    page = stepped.page()
+def test_a_loaded_page_finds_its_session_again(step_server: LiveServer) -> None:
+    page = step_server.page()
     assert page.ask("collect.state")["running"] is False
     page.begin("cartpole")
     page.close()
-    again = stepped.page(page.person)
-    state = again.ask("collect.state")
+    page_again = step_server.page(page.person)
+    state = page_again.ask("collect.state")
     assert (state["running"], state["world"], state["operator"]) == (True, "cartpole", "Ada")
-    again.close()
+    page_again.close()

@@ -82,12 +82,12 @@ def test_a_flood_of_messages_ends_the_connection(server: LiveServer) -> None:
     assert_alive(server)
 
 
-def test_a_hundred_clients_leave_the_first_ones_undisturbed(stepped: LiveServer) -> None:
-    person = stepped.page()
+def test_a_hundred_clients_leave_the_first_ones_undisturbed(step_server: LiveServer) -> None:
+    person = step_server.page()
     person.begin("intersection")
     person.do("record")
     person.do("start")
-    sockets = [open_socket(stepped.access) for _ in range(100)]
+    sockets = [open_socket(step_server.access) for _ in range(100)]
     codes: list[int] = []
     for socket in sockets:
         with suppress(ConnectionClosed):
@@ -103,52 +103,54 @@ def test_a_hundred_clients_leave_the_first_ones_undisturbed(stepped: LiveServer)
         person.give(0.5, 0.5)
         person.wait("frame", step=i + 1)
     person.wait("saved")
-    assert len(stepped.study.list_datasets()) == 1
+    assert len(step_server.study.list_datasets()) == 1
     for socket in sockets:
         socket.close()
     assert PEOPLE < CONNECTIONS
 
 
-def test_a_lost_connection_pauses_the_world_and_the_person_continues(stepped: LiveServer) -> None:
-    page = stepped.page()
+def test_a_lost_connection_pauses_the_world_and_the_person_continues(
+    step_server: LiveServer,
+) -> None:
+    page = step_server.page()
     page.begin("intersection")
     page.do("record")
     page.do("start")
     page.give(1.0, 0.0)
     page.wait("frame", step=1)
     page.socket.socket.close()  # as a network that breaks: no goodbye
-    again = stepped.page(page.person)
-    assert again.person == page.person
-    again.ask("collect.state")
-    status = [m for m in again.messages if m["type"] == "status"][-1]
+    page_again = step_server.page(page.person)
+    assert page_again.person == page.person
+    page_again.ask("collect.state")
+    status = [m for m in page_again.messages if m["type"] == "status"][-1]
     assert status["phase"] in ("paused", "running")
-    again.do("pause")
-    again.do("start")
+    page_again.do("pause")
+    page_again.do("start")
     for i in range(1, 20):
-        again.give(1.0, 0.0)
-        again.wait("frame", step=i + 1)
-    again.wait("saved")
-    status = [m for m in again.messages if m["type"] == "status"][-1]
+        page_again.give(1.0, 0.0)
+        page_again.wait("frame", step=i + 1)
+    page_again.wait("saved")
+    status = [m for m in page_again.messages if m["type"] == "status"][-1]
     assert (status["episodes"], status["pairs"]) == (1, 20)
-    again.close()
+    page_again.close()
 
 
-def test_a_closed_tab_keeps_what_was_recorded(stepped: LiveServer) -> None:
-    page = stepped.page()
+def test_a_closed_tab_keeps_what_was_recorded(step_server: LiveServer) -> None:
+    page = step_server.page()
     page.begin("cartpole")
     page.do("record")
     page.do("start")
     page.give(0.0)
     page.wait("frame", step=1)
     page.close()
-    journal = stepped.study.journal("cartpole-001") / "0000.jsonl"
+    journal = step_server.study.journal("cartpole-001") / "0000.jsonl"
     wait_for(lambda: journal.exists() and journal.read_bytes().count(b'"action"') == 1)
 
 
-def test_a_second_tab_with_the_same_session_takes_over(stepped: LiveServer) -> None:
-    first = stepped.page()
+def test_a_second_tab_with_the_same_session_takes_over(step_server: LiveServer) -> None:
+    first = step_server.page()
     first.begin("cartpole")
-    second = stepped.page(first.person)
+    second = step_server.page(first.person)
     assert first.wait("replaced")["text"] == "This session continues in another tab."
     assert second.ask("collect.state")["running"] is True
     with suppress(ConnectionClosed):
@@ -157,8 +159,8 @@ def test_a_second_tab_with_the_same_session_takes_over(stepped: LiveServer) -> N
     second.close()
 
 
-def test_two_tabs_of_two_people_do_not_disturb_each_other(stepped: LiveServer) -> None:
-    pages: list[Page] = [stepped.page(), stepped.page()]
+def test_two_tabs_of_two_people_do_not_disturb_each_other(step_server: LiveServer) -> None:
+    pages: list[Page] = [step_server.page(), step_server.page()]
     for page, world in zip(pages, ("cartpole", "intersection"), strict=True):
         page.begin(world)
         page.do("record")
@@ -167,7 +169,7 @@ def test_two_tabs_of_two_people_do_not_disturb_each_other(stepped: LiveServer) -
     pages[0].wait("frame", step=1)
     pages[1].give(0.5, 0.5)
     assert len(pages[1].wait("frame", step=1)["obs"]) == 4
-    assert {p.name for p in (stepped.study.path / "journal").iterdir()} == {
+    assert {p.name for p in (step_server.study.path / "journal").iterdir()} == {
         "cartpole-001", "intersection-002",
     }  # fmt: skip
     for page in pages:

@@ -55,11 +55,11 @@ def test_a_kill_in_the_middle_of_an_episode_loses_nothing(start: Any, tmp_path: 
     wait_for(lambda: journal.exists() and journal.read_bytes().count(b'"time"') >= 3)
     studio.kill()
     lines = journal.read_bytes().count(b'"time"')
-    again = start()
-    assert "Recovered intersection-001 from its journal.\n" in again.lines
+    page_again = start()
+    assert "Recovered intersection-001 from its journal.\n" in page_again.lines
     demos = load(study / "intersection-001.hdf5")
     assert [len(e) for e in demos.episodes] == [20, lines]
-    page = again.page(page.person)  # the page connects again, and starts anew
+    page = page_again.page(page.person)  # the page connects again, and starts anew
     assert page.ask("collect.state")["running"] is False
     page.begin("intersection")
     page.do("record")

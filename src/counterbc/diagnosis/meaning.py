@@ -226,7 +226,7 @@ def meaning(
         means = mean_within(plain, samples, delta, shape, lag)[None]
     else:
         means = robust_predictions(plain, held_out, delta, training, lag)
-    result = _meaning(demos, means, delta, shape, lag, offsets)
+    result = meaning_of_predictions(demos, means, delta, shape, lag, offsets)
     result = replace(result, history=history, is_sampled=samples_actions)
     result = replace(result, is_radius_chosen=is_chosen)
     return result.smooth() if smooth and not samples_actions else result
@@ -250,7 +250,7 @@ def _method(demos: Demonstrations, settings: Settings) -> tuple[str, Method]:
     return name, settings.apply(method)
 
 
-def _meaning(
+def meaning_of_predictions(
     demos: Demonstrations,
     means: Array,
     delta: tuple[float, ...],

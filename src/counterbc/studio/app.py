@@ -18,6 +18,7 @@ from counterbc.studio.connection import Connections
 from counterbc.studio.control_loop import Clock, WallClock
 from counterbc.studio.datasets import SUFFIXES
 from counterbc.studio.limits import LARGEST_BODY
+from counterbc.studio.look_room import LookRoom
 from counterbc.studio.person import People, Person
 from counterbc.studio.protocol import PROTOCOLS
 from counterbc.studio.study_folder import StudyFolder
@@ -32,7 +33,10 @@ def make_app(
     """Return the application of a study, behind its guard."""
 
     def make_rooms(person: Person) -> dict[str, Any]:
-        return {"collect": CollectRoom(study, person, make_clock)}
+        return {
+            "collect": CollectRoom(study, person, make_clock),
+            "look": LookRoom(study, person),
+        }
 
     people = People(make_rooms)
     facts = {

@@ -3,6 +3,7 @@
 import { Collect } from "./collect.js";
 import { notice } from "./dom.js";
 import { Link } from "./link.js";
+import { Look } from "./look.js";
 
 const link = new Link();
 const status = document.getElementById("connection");
@@ -27,6 +28,7 @@ link.on("welcome", (facts) => {
   notice(null);
   if (!Object.keys(views).length) {
     views.collect = new Collect(document.getElementById("collect"), link, facts);
+    views.look = new Look(document.getElementById("look"), link);
     show(location.hash.slice(1));
   }
   for (const view of Object.values(views)) view.connected?.(facts);
