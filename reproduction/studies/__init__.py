@@ -31,6 +31,7 @@ STUDIES = (
     "flow-counter",
     "flow-horizon",
     "flow-steps",
+    "idea",
     "intent-goals",
     "intents",
     "lag",

@@ -31,8 +31,11 @@ def test_seconds_are_written_if_the_rate_is_known(findings: Findings) -> None:
 
 def test_the_headline_says_how_the_radius_was_chosen(findings: Findings) -> None:
     assert findings.choice is not None
-    some_radius = replace(findings, choice=replace(findings.choice, radius=0.3))
+    clear = replace(findings.choice, radius=0.3, plateau=(0.2, 0.3))
+    some_radius = replace(findings, choice=clear)
     assert any(s.startswith("Δ = 0.3 was chosen: held-out actions") for s in headline(some_radius))
+    flat = replace(findings, choice=replace(clear, plateau=(0.0, 0.2, 0.3)))
+    assert any(s.startswith("No Δ is recommended: plain BC") for s in headline(flat))
     zero = replace(findings, choice=replace(findings.choice, radius=0.0))
     assert any(s.startswith("Δ = 0: no larger Δ predicts") for s in headline(zero))
     given_radius = replace(findings, choice=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from counterbc.data.demonstrations import Demonstrations, Episode
@@ -29,3 +31,15 @@ def test_the_error_of_the_mean_action_is_the_variance_of_the_actions() -> None:
     assert choice.explained.tells
     np.testing.assert_allclose(choice.mean_action_error, demos.action.var(), rtol=1e-4)
     assert choice.as_dict()["explained"]["tells"] is True
+
+
+def test_no_radius_is_recommended_where_plain_bc_is_as_good() -> None:
+    search = RadiusSearch(radii=(0.0, 0.2, 0.4), steps=500)
+    choice = choose_radius(noisy_demos(0.1), search=search, progress=False, hidden=(8, 8))
+    flat = replace(choice, radius=0.3, plateau=(0.0, 0.2, 0.4))
+    assert flat.is_flat
+    assert flat.explanation.startswith("No radius is recommended, plain BC is as good")
+    assert "at most Δ 0.3 does no harm" in flat.explanation
+    clear = replace(choice, radius=0.3, plateau=(0.2, 0.4))
+    assert not clear.is_flat
+    assert clear.explanation.startswith("Δ 0.3: ")

@@ -44,7 +44,9 @@ class Radius(SelectionCommand):
         )  # fmt: skip
 
     def chosen_options(self, choice: RadiusChoice) -> dict[str, Any]:
-        return {"radius": choice.per_dimension if self.per_dimension else choice.radius}
+        if self.per_dimension:
+            return {"radius": choice.per_dimension}
+        return {"radius": 0.0 if choice.is_flat else choice.radius}
 
     def describe(self, choice: RadiusChoice) -> list[RenderableType]:
         rows = []

@@ -35,30 +35,74 @@ class Point:
 
 
 def comparison_figure(outcome: Outcome, folder: Path, name: str) -> list[Path]:
-    """Write the mean return of each method, one panel per way of acting."""
+    """Write how far each method's return is above BC's, paired by run, for both ways of acting."""
     c = outcome.comparison
-    figure = Figure(figsize=(7.0, 3.4))
-    axes = figure.subplots(1, len(ACTS), sharey=True)
-    styles = method_styles(c.methods)
+    figure = Figure(figsize=(8.0, 0.42 * len(c.methods) + 1.75), facecolor="white")
+    axes = figure.subplots(1, len(ACTS), sharex=True, sharey=True)
+    gains = {
+        (m, act): outcome.runs(m, act) - outcome.runs("bc", act) for m in c.methods for act in ACTS
+    }
+    limits = _near_limits([*gains.values()])
     for axis, act in zip(axes, ACTS, strict=True):
-        runs = {method: outcome.runs(method, act) for method in c.methods}
-        points = [
-            Point(styles[m].label, styles[m].colour, values, mean_interval(values))
-            for m, values in runs.items()
-        ]
-        _draw_points(axis, points, "{:.1f}")
-        axis.axhline(outcome.expert, color="0.45", lw=0.8, ls="--")
-        axis.text(len(c.methods) - 0.5, outcome.expert, "expert", ha="right", va="bottom",
-                  fontsize=7, color="0.35")  # fmt: skip
-        axis.set_title(ACT_TITLES[act], fontsize=9)
-    axes[0].set_ylabel("return per episode")
-    figure.suptitle(
-        f"{c.cell.world.capitalize()}: {c.cell.pairs} pairs, teacher {c.cell.demonstrator()}, "
-        f"{c.cell.seeds} runs × {c.cell.episodes} starts; dots are runs, bars 95 % intervals",
-        fontsize=8,
+        for row, method in enumerate(c.methods):
+            _draw_gain(axis, row, method, gains[method, act], limits)
+            mean = f"{outcome.runs(method, act).mean():.2f}"
+            axis.text(
+                1.02, row, mean, transform=axis.get_yaxis_transform(), va="center", fontsize=8
+            )
+        axis.text(
+            1.02, -0.75, "return", transform=axis.get_yaxis_transform(), fontsize=8, va="center"
+        )
+        axis.axvline(0, color="black", lw=0.9, zorder=1)
+        axis.set_title(ACT_TITLES[act] + "s", fontsize=10, pad=14)
+        axis.set_xlabel("return above BC's, same run and starts", fontsize=9)
+        axis.spines[["top", "right", "left"]].set_visible(False)
+        axis.tick_params(axis="y", length=0)
+        axis.grid(axis="x", color="0.92")
+        axis.set_axisbelow(True)
+    axes[0].set_xlim(*limits)
+    axes[0].set_ylim(len(c.methods) - 0.5, -0.5)
+    styles = method_styles(c.methods)
+    labels = axes[0].set_yticks(range(len(c.methods)), [styles[m].label for m in c.methods])
+    for label, method in zip(labels, c.methods, strict=True):
+        label.label1.set(color=styles[method].colour, fontsize=9.5)
+    about = (
+        f"{c.cell.world.capitalize()}, {c.cell.pairs} pairs, teacher {c.cell.demonstrator()}; "
+        f"dots: {c.cell.seeds} runs × {c.cell.episodes} starts, bars: 95 % intervals; "
+        f"the expert earns {outcome.expert:.2f}"
     )
-    figure.tight_layout()
+    figure.text(0.995, 0.015, about, fontsize=7, color="0.35", ha="right")
+    figure.tight_layout(rect=(0, 0.05, 1, 1))
     return save_files(figure, folder, name)
+
+
+def _near_limits(gains: Sequence[NDArray[Any]]) -> tuple[float, float]:
+    """Return the range that shows small gains: no lower than the highest interval is high."""
+    intervals = [mean_interval(values) for values in gains]
+    high = max([i.high for i in intervals if np.isfinite(i.high)] or [0.0])
+    low = min([i.low for i in intervals if np.isfinite(i.low)] or [0.0])
+    high = max(1.35 * high, 0.1)
+    return max(1.2 * low, -1.6 * high), high
+
+
+def _draw_gain(
+    axis: Any, row: int, method: str, gains: NDArray[Any], limits: tuple[float, float]
+) -> None:
+    """Draw one method; an arrow at the edge stands for one that is beyond it."""
+    colour, interval = method_styles([method])[method].colour, mean_interval(gains)
+    if method == "bc" or not np.isfinite(interval.mean):
+        axis.text(0, row - 0.12, " BC is the reference" if method == "bc" else " diverged",
+                  fontsize=7.5, color="0.35", va="bottom")  # fmt: skip
+        return
+    if interval.mean < limits[0]:
+        text = f"◀ {interval.mean:+.1f} [{interval.low:.1f}, {interval.high:.1f}]"
+        axis.text(limits[0], row, text, color=colour, fontsize=8, va="center")
+        return
+    axis.scatter(gains, [row + 0.22] * len(gains), s=8, color=colour, alpha=0.35, lw=0)
+    ends = [[interval.mean - interval.low], [interval.high - interval.mean]]
+    axis.errorbar(interval.mean, row, xerr=ends, fmt="o", color=colour, capsize=3, ms=6, lw=1.8)
+    axis.annotate(f"{interval.mean:+.2f}", (interval.mean, row), (0, 6), fontsize=8, color=colour,
+                  textcoords="offset points", ha="center")  # fmt: skip
 
 
 def summary_figure(lines: Sequence[SummaryLine], folder: Path, name: str) -> list[Path]:

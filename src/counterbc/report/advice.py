@@ -180,7 +180,7 @@ def _train(findings: Findings, inputs: Inputs) -> Iterator[Step]:
         return
     policy = () if findings.several_modes is None else ("--policy", "mixture")
     run = (*policy, "--seeds", "10")
-    if set(findings.radius) == {0.0}:
+    if set(findings.radius) == {0.0} or (findings.choice is not None and findings.choice.is_flat):
         yield Step(
             "Train",
             "Counterfactuals do not help with these data, so plain BC is as good.",

@@ -59,6 +59,11 @@ def _radius(findings: Findings) -> str:
     choice = findings.choice
     if choice is None:
         return f"Δ = {radius_text(findings.radius or ())} was given."
+    if choice.is_flat and choice.radius:
+        return (
+            "No Δ is recommended: plain BC predicts held-out actions as well, within one standard "
+            f"error; up to {choice.radius:g} does no harm."
+        )
     if choice.radius == 0:
         return "Δ = 0: no larger Δ predicts held-out actions better than BC."
     least = choice.radii[choice.error.index(min(choice.error))]

@@ -52,6 +52,11 @@ class RadiusChoice:
     """How much of the actions' variance policies with the best radius explain."""
 
     @property
+    def is_flat(self) -> bool:
+        """Whether plain BC is as good within one standard error, so no radius is recommended."""
+        return 0.0 in self.plateau
+
+    @property
     def explanation(self) -> str:
         """The reason for this radius, in two sentences."""
         g = int(np.nanargmin(self.error))
@@ -65,6 +70,12 @@ class RadiusChoice:
             if np.isnan(self.error[0]):
                 below = "while policies with Δ = 0 diverged"
             finding = f"the held-out squared error is least at Δ {self.radii[g]:g}, {below}"
+        if self.is_flat and self.explained.tells:
+            flat = f"at most Δ {self.radius:g} does no harm" if self.radius else "Δ 0 is BC"
+            return (
+                f"No radius is recommended, plain BC is as good: {finding}; {flat} "
+                f"({self.protocol}). {RULE_OF_THUMB}"
+            )
         alike = ", ".join(f"{r:g}" for r in self.plateau)
         leans = ", towards which Δ leans" if self.radius > max(self.radii[g], 0.0) else ""
         return (
