@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from counterbc.acting.encoder import FrameEncoder
+from counterbc.acting.encoder import FrameEncoder, split_rows
 from counterbc.acting.ops import Numpy
+from counterbc.policies import GaussianCNN
 from counterbc.policies.encoder import Encoder
 
 IMAGE = (40, 37, 2)
@@ -48,13 +50,13 @@ def test_networks_of_an_ensemble_read_the_same_frames() -> None:
     encoder = Encoder(IMAGE, 2, (8,))
     params = _params(encoder, 0, 1, 2)
     obs = torch.randint(256, (4, 2, 40 * 37 * 2), dtype=torch.uint8)
-    stacked = {k: (v.unsqueeze(1) if k.endswith("bias") else v).numpy() for k, v in params.items()}
-    features = FrameEncoder(stacked, "frames", IMAGE, 2)(Numpy(), obs.numpy())
+    stack = {k: (v.unsqueeze(1) if k.endswith("bias") else v).numpy() for k, v in params.items()}
+    features = FrameEncoder(stack, "frames", IMAGE, 2)(Numpy(), obs.numpy())
     assert features.shape == (3, 4, 8)
     for n, of_network in enumerate(features):
-        alone = {k: v[n].numpy() for k, v in params.items()}
-        expected = FrameEncoder(alone, "frames", IMAGE, 2)(Numpy(), obs.numpy())
-        np.testing.assert_allclose(of_network, expected, rtol=1e-5, atol=1e-6)
+        weights = {k: v[n].numpy() for k, v in params.items()}
+        single = FrameEncoder(weights, "frames", IMAGE, 2)(Numpy(), obs.numpy())
+        np.testing.assert_allclose(of_network, single, rtol=1e-5, atol=1e-6)
     assert not np.allclose(features[0], features[1], atol=0.01)
 
 
@@ -65,3 +67,17 @@ def test_the_caller_keeps_its_weights() -> None:
     FrameEncoder(weights, "frames", IMAGE, 1)
     assert weights.keys() == before.keys()
     assert all((weights[k] == before[k]).all() for k in before)
+
+
+def test_rows_of_bytes_are_split_into_cameras_and_numbers() -> None:
+    policy = GaussianCNN(image=(36, 36, 1, 37, 36, 3), vector=True)
+    rng = np.random.default_rng(0)
+    first, second = (rng.integers(0, 256, (5, 2, n), np.uint8) for n in (36 * 36, 37 * 36 * 3))
+    vector = rng.normal(size=(5, 2, 3)).astype(np.float32)
+    rows = np.concatenate([first, second, vector.view(np.uint8)], -1)
+    parts = split_rows(policy, rows)
+    assert all(map(np.array_equal, parts.images, (first, second)))
+    assert np.array_equal(parts.vector, vector)
+    last = parts.map(lambda x: x[:, -1])
+    assert np.array_equal(last.vector, vector[:, -1])
+    assert split_rows(replace(policy, vector=False), rows[..., :-12]).vector is None

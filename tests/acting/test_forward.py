@@ -109,8 +109,8 @@ def test_chunks_act_alike_in_torch_in_python_and_in_a_file(
     file, acting = Session(tmp_path / "p.onnx", 1), Acting(policies, [0], "mean", seed=0)
     actor = policies.actor()
     assert np.stack([actor.act(o) for o in obs]) == pytest.approx(torch_actions, abs=5e-6)
-    for expected, o in zip(torch_actions, obs, strict=True):
-        assert file.act(o, acting.noise())[0] == pytest.approx(expected, abs=5e-6)
+    for torch_action, o in zip(torch_actions, obs, strict=True):
+        assert file.act(o, acting.noise())[0] == pytest.approx(torch_action, abs=5e-6)
         acting.step += 1
     assert len(np.unique(torch_actions.round(4), axis=0)) > 4
 

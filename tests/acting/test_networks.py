@@ -41,11 +41,11 @@ def test_euler_steps_are_those_of_the_policy(temperature: float) -> None:
     weights["head.weight"] = 10 * weights["head.weight"]  # steps that are not tiny
     obs, u = torch.randn(6, 2, 3), torch.rand(6, 4) * 0.9 + 0.05
     params = {k: torch.tensor(v) for k, v in weights.items()}
-    expected = policy.act(params, obs, u if temperature else None, False).numpy()
+    torch_chunk = policy.act(params, obs, u if temperature else None, False).numpy()
     noise = temperature * torch.special.ndtri(u).numpy() if temperature else None
     chunk = EulerSteps(policy, weights, 2)(Numpy(), obs.numpy(), noise)
-    assert chunk == pytest.approx(expected, rel=1e-5, abs=1e-6)
-    assert np.abs(expected - (0 if noise is None else noise)).max() > 0.1
+    assert chunk == pytest.approx(torch_chunk, rel=1e-5, abs=1e-6)
+    assert np.abs(torch_chunk - (0 if noise is None else noise)).max() > 0.1
 
 
 def test_the_first_of_equally_heavy_modes_acts() -> None:

@@ -272,8 +272,8 @@ def test_the_lines_of_the_guide_run(
     for t in (0, 4, 8):  # it decides at every fourth step
         window = tiny.episodes[0].obs[[max(t - 1, 0), t]]
         chunk = forward.chunk(window[None], rng.standard_normal((1, 12), np.float32))[0]
-        for action, expected in zip(names["taken"][t : t + 4], chunk, strict=False):
-            assert action == pytest.approx(expected, abs=2e-6)
+        for action, from_numpy in zip(names["taken"][t : t + 4], chunk, strict=False):
+            assert action == pytest.approx(from_numpy, abs=2e-6)
     assert len(names["taken"]) == 10
     images = np.random.default_rng(0).integers(0, 256, (10, 36, 36, 3), np.uint8)
     sees = quick(Demonstrations((Episode(images, tiny.action[:10]),)), hidden=(8,))

@@ -44,9 +44,9 @@ def test_a_graph_computes_what_numpy_does(name: str) -> None:
     x = x.astype(np.float32)
     graph = Graph()
     result = function(graph, GraphValue(graph, "x"))
-    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", *x.shape[1:]])
+    graph_input = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", *x.shape[1:]])
     output = helper.make_tensor_value_info(result.name, TensorProto.FLOAT, None)
-    body = helper.make_graph(graph.nodes, "test", [given], [output], graph.initializers())
+    body = helper.make_graph(graph.nodes, "test", [graph_input], [output], graph.initializers())
     opsets = [helper.make_opsetid("", OPSET)]
     model = helper.make_model(body, opset_imports=opsets, ir_version=IR_VERSION)
     session = onnxruntime.InferenceSession(model.SerializeToString())

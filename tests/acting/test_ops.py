@@ -59,9 +59,9 @@ def test_a_convolution_gives_the_numbers_of_torch(side: int, stride: int) -> Non
     bias = rng.normal(size=5).astype(np.float32)
     kernel = torch.tensor(weight).reshape(side, side, 3, 5).permute(3, 2, 0, 1)
     images = torch.tensor(x).permute(0, 3, 1, 2)
-    expected = functional.conv2d(images, kernel, torch.tensor(bias), stride).permute(0, 2, 3, 1)
+    by_torch = functional.conv2d(images, kernel, torch.tensor(bias), stride).permute(0, 2, 3, 1)
     y = OPS.convolve(x, weight, bias, side, stride)
-    assert y == pytest.approx(expected.numpy(), rel=1e-5, abs=1e-5)
+    assert y == pytest.approx(by_torch.numpy(), rel=1e-5, abs=1e-5)
 
 
 def test_frames_become_channels_one_after_the_other() -> None:

@@ -102,8 +102,8 @@ def test_each_of_several_actions_has_the_error_it_has_alone() -> None:
     actions = normal(5, 4, D, seed=1)
     together = SMALL.errors(params, obs, actions, u)
     for m in range(4):
-        alone = SMALL.errors(params, obs, actions[:, m : m + 1], u)
-        for several, one in zip(together, alone, strict=True):
+        single = SMALL.errors(params, obs, actions[:, m : m + 1], u)
+        for several, one in zip(together, single, strict=True):
             torch.testing.assert_close(several[..., m : m + 1], one, rtol=1e-10, atol=1e-12)
 
 
@@ -221,8 +221,8 @@ def test_the_exact_likelihood_of_stacked_networks_is_that_of_each() -> None:
     obs, actions = normal(2, 3, 2, S), normal(2, 3, D, seed=1)
     together = SMALL.log_likelihood(stack, obs, actions, 3)
     for i, params in enumerate(networks):
-        alone = SMALL.log_likelihood(params, obs[i], actions[i], 3)
-        torch.testing.assert_close(together[i], alone)
+        single = SMALL.log_likelihood(params, obs[i], actions[i], 3)
+        torch.testing.assert_close(together[i], single)
 
 
 def test_the_proxy_ranks_two_actions_as_the_exact_likelihood_does_on_most_states() -> None:

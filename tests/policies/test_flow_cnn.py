@@ -22,12 +22,12 @@ def fresh(seed: int = 0) -> Params:
 def test_it_is_the_flow_of_the_features_of_its_frames() -> None:
     params, obs, actions, u = fresh(), frames(3, 2), normal(3, 2, D), uniform(3, 1 + D)
     features = by_torch({k.replace("frames.", "f."): v for k, v in params.items()}, obs)
-    for ours, expected in zip(
+    for ours, by_hand in zip(
         CNN.errors(params, obs, actions, u),
         VECTOR.errors(params, features, actions, u),
         strict=True,
     ):
-        torch.testing.assert_close(ours, expected)
+        torch.testing.assert_close(ours, by_hand)
     with torch.no_grad():
         taken = CNN.act(params, obs, u[:, 1:], False)
     torch.testing.assert_close(taken, VECTOR.act(params, features, u[:, 1:], False))

@@ -39,8 +39,8 @@ def test_layers_follow_their_formula() -> None:
 
 def test_one_layer_is_normalized_gelu() -> None:
     first = normal(5, 6)
-    expected = functional.layer_norm(functional.gelu(first), (6,))
-    torch.testing.assert_close(residual_layers(layers_of(0), first, 1), expected)
+    by_hand = functional.layer_norm(functional.gelu(first), (6,))
+    torch.testing.assert_close(residual_layers(layers_of(0), first, 1), by_hand)
 
 
 def test_stacked_networks_equal_a_loop_in_value_and_gradient() -> None:

@@ -6,6 +6,7 @@ time; `onnx.py` writes the same operations to a file. Tests compare both with to
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from counterbc.acting.act import Act
+from counterbc.acting.encoder import Parts, split_rows
 from counterbc.acting.networks import NETWORKS
 from counterbc.acting.observations import Observed
 from counterbc.acting.ops import Ops, Value, Weights
@@ -45,14 +47,17 @@ class TrainedNetworks(Protocol):
 
 
 def fits(policy: Policy) -> bool:
-    """Return whether `Forward` computes the actions of a policy: not of several parts of an
-    observation, such as images and a vector."""
-    return type(policy) in NETWORKS and len(policy.images) + policy.reads_vector == 1
+    """Return whether `Forward` computes the actions of a policy."""
+    return type(policy) in NETWORKS
 
 
 def decides_by_chunk(policy: Policy) -> bool:
-    """Return whether a policy decides from whole windows about several actions at once."""
-    return policy.horizon > 1 or policy.repeats_first
+    """Return whether a policy decides from whole windows, about one or several actions.
+
+    Others take one observation at a time, and return the next window beside the action.
+    """
+    is_mixed = len(policy.images) + policy.reads_vector > 1
+    return policy.horizon > 1 or policy.repeats_first or is_mixed
 
 
 class Forward:
@@ -68,7 +73,6 @@ class Forward:
         self.mean, self.scale = _array(s.obs_mean), _array(s.obs_scale)  # (1, S)
         self.low, self.span = _array(s.action_low), _array(s.action_high - s.action_low)  # (1, A)
         self.ball, self.scale_actions = s.action_set == "ball", s.scale_actions
-        self.reads_images = len(policies.obs_shape) > 1
         self.target_mean, self.target_scale = _array(s.target_mean), _array(s.target_scale)
         self.standardizes = bool(self.target_mean.any() or (self.target_scale != 1).any())
         self.relative = np.array(s.relative, np.int64)  # (A,)
@@ -80,7 +84,9 @@ class Forward:
 
     def scaled(self, obs: Value) -> Value:
         """Return observations (…, S) as the network reads them, like `Scaling.obs`."""
-        if self.reads_images:
+        if isinstance(obs, Parts):
+            return Parts(obs.images, None if obs.vector is None else self.scaled(obs.vector))
+        if not self.policy.reads_vector:
             return obs
         scaled_obs = (obs - self.mean) / self.scale
         if not len(self.angles):
@@ -104,12 +110,14 @@ class Forward:
         """Return the actions to execute at windows (B, history, S) of observations: (B, E, A).
 
         Both are in the user's units. All H actions are returned if the policy averages chunks.
-        `noise` is as for `step`, with H · A numbers.
+        `noise` is as for `step`, with H · A numbers. Observations with images are `Parts`.
         """
         ops, policy = self.ops, self.policy
-        last = ops.at(obs, policy.history - 1)
-        targets = self.targets(self.scaled(last if policy.history == 1 else obs), noise)
-        actions = self._restore(targets, last)
+        parts = obs if isinstance(obs, Parts) else self._parts(obs)
+        last = parts.map(partial(ops.at, t=policy.history - 1))
+        window = last if policy.history == 1 else parts
+        targets = self.targets(self.scaled(window if policy.images else window.vector), noise)
+        actions = self._restore(targets, last.vector)
         if policy.horizon == 1:
             actions = ops.steps(actions, 1)
         is_whole = policy.average_chunks or policy.execute == policy.horizon
@@ -121,8 +129,17 @@ class Forward:
         if noise is not None:
             noise = noise if self.shards == 1 else ops.shards_first(noise)
             noise = noise if self.temperature == 1 else noise * self.temperature
+        if self.policy.images and not isinstance(scaled_obs, Parts):
+            scaled_obs = self._parts(scaled_obs)
         targets = self.network(ops, scaled_obs, noise)
         return targets if self.shards == 1 else ops.average(targets, self.shards)
+
+    def _parts(self, rows: Value) -> Parts:
+        """Return the parts of vectors or of rows of bytes; a single part may be of a graph."""
+        if not self.policy.images:
+            return Parts((), rows)
+        is_single = len(self.policy.images) == 1 and not self.policy.reads_vector
+        return Parts((rows,)) if is_single else split_rows(self.policy, rows)
 
     def _restore(self, targets: Value, obs: Value) -> Value:
         """Return actions in the user's units, like `Scaling.restore_targets`: (B, A), (B, H, A)."""

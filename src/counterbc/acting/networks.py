@@ -1,6 +1,6 @@
 """The networks of policies in the operations of `ops.py`.
 
-Each class reads scaled observations, (B, S) or (B, history, S), or frames of bytes in their place,
+Each class reads scaled observations, (B, S) or (B, history, S), or `Parts` where there are images,
 and returns the policy's action, (B, D) with the D = H · A numbers of a chunk. With N networks to
 average, weights have a leading dimension of N, and results are (N, B, D).
 """
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from counterbc.acting.encoder import FrameEncoder
+from counterbc.acting.encoder import CameraEncoder
 from counterbc.acting.ops import Ops, Value, Weights
 from counterbc.policies import (
     Chunk,
@@ -106,9 +107,8 @@ class GRU(MLP):
         units, *layers = self._hidden()
         two, three = 2 * units, 3 * units
         h: Value = np.zeros((1, units), np.float32)
-        history = self.policy.history
-        for row in [ops.at(obs, t) for t in range(history)] if history > 1 else [obs]:
-            x = self._linear(self._row(ops, row), "gru.input")  # (B, 3H)
+        for row in self._rows(ops, obs):
+            x = self._linear(row, "gru.input")  # (B, 3H)
             u = self._linear(h, "gru.state")
             gates = ops.sigmoid(ops.columns(x, 0, two) + ops.columns(u, 0, two))
             r, z = ops.columns(gates, 0, units), ops.columns(gates, units, two)
@@ -121,9 +121,10 @@ class GRU(MLP):
         hidden: tuple[int, ...] = self.policy.hidden
         return hidden
 
-    def _row(self, ops: Ops, obs: Value) -> Value:
-        """Return what the GRU reads of one observation: (B, F)."""
-        return obs
+    def _rows(self, ops: Ops, obs: Value) -> list[Value]:
+        """Return what the GRU reads of each observation: (B, F)."""
+        history = self.policy.history
+        return [ops.at(obs, t) for t in range(history)] if history > 1 else [obs]
 
 
 class Modes(Network):
@@ -199,10 +200,12 @@ class CNN(MLP):
 
     def __init__(self, policy: Any, weights: Weights, action_size: int) -> None:
         super().__init__(policy, weights, action_size)
-        self.encoder = FrameEncoder(weights, "frames", policy.image, policy.history)
+        self.encoder = CameraEncoder(policy, weights, policy.history)
 
     def _features(self, ops: Ops, obs: Value) -> Value:
-        return self.encoder(ops, obs)
+        x = self.encoder(ops, obs)
+        is_joint = "joint0.weight" in self.weights
+        return ops.relu(self._linear(x, "joint0")) if is_joint else x
 
 
 class CNNGRU(GRU):
@@ -210,13 +213,15 @@ class CNNGRU(GRU):
 
     def __init__(self, policy: Any, weights: Weights, action_size: int) -> None:
         super().__init__(policy, weights, action_size)
-        self.encoder = FrameEncoder(weights, "frames", policy.image, 1)
+        self.encoder = CameraEncoder(policy, weights, frames=1)
 
     def _hidden(self) -> tuple[int, ...]:
         return super()._hidden()[1:]
 
-    def _row(self, ops: Ops, obs: Value) -> Value:
-        return self.encoder(ops, obs)
+    def _rows(self, ops: Ops, obs: Value) -> list[Value]:
+        history = self.policy.history
+        frames = [obs.map(partial(ops.at, t=t)) for t in range(history)] if history > 1 else [obs]
+        return [self.encoder(ops, parts) for parts in frames]
 
 
 class CNNEulerSteps(EulerSteps):
@@ -224,7 +229,7 @@ class CNNEulerSteps(EulerSteps):
 
     def __init__(self, policy: Any, weights: Weights, action_size: int) -> None:
         super().__init__(policy, weights, action_size)
-        self.encoder = FrameEncoder(weights, "frames", policy.image, policy.history)
+        self.encoder = CameraEncoder(policy, weights, policy.history)
 
     def _state(self, ops: Ops, obs: Value) -> Value:
         return self.encoder(ops, obs)

@@ -73,6 +73,14 @@ class Observed:
         return bool(self.images) and len(self.images) + bool(self.size) > 1
 
     @property
+    def camera_inputs(self) -> tuple[str, ...]:
+        """The names of the images in an exported file: `obs` for one camera alone."""
+        if len(self.images) == 1 and not self.size:
+            return ("obs",)
+        names = self.cameras or [f"camera{i}" for i in range(len(self.images))]
+        return tuple(f"image {n}" if n in ("obs", "noise", "actions") else n for n in names)
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The shape of one observation: of a vector, an image, or a row of bytes for several."""
         if not self.is_mixed:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from counterbc.acting.act import ACTS, Act
 from counterbc.acting.actor import AVERAGING
+from counterbc.acting.encoder import Parts
 from counterbc.acting.forward import Forward, decides_by_chunk, fits
 from counterbc.acting.networks import NETWORKS
 from counterbc.acting.onnx_graph import Graph, GraphValue
@@ -70,11 +71,6 @@ def _exportable(policies: Policies, path: Path, member: int, act: str) -> Polici
 def _check_policy(policies: Policies, act: str) -> None:
     """Refuse a policy that has no form without torch."""
     policy, name = policies.policy, type(policies.policy).__name__
-    if policies.observed.is_mixed:
-        raise OptionError(
-            f"a policy that reads {policies.observed.text} cannot be exported yet, only one that "
-            "reads a vector or one camera; act with policies[0].actor()"
-        )
     if not fits(policy):
         raise OptionError(
             f"a {name} cannot be exported, only {', '.join(k.__name__ for k in NETWORKS)}; "
@@ -108,7 +104,9 @@ def to_onnx(policies: Policies, act: Act) -> ModelProto:
     graph.array_names = {id(array): name for name, array in forward.network.weights.items()}
     results: tuple[Value, ...]
     if is_chunk:
-        results = (forward.chunk(values["obs"], values.get("noise")),)
+        images = tuple(values[name] for name in policies.observed.camera_inputs)
+        vector = values["obs"] if policies.policy.reads_vector else None
+        results = (forward.chunk(Parts(images, vector), values.get("noise")),)
     else:
         results = forward.step(values["obs"], values.get("window"), values.get("noise"))
     for result, output in zip(results, outputs, strict=False):  # no window without history
@@ -141,8 +139,13 @@ def _step_interface(p: Policies, act: Act) -> tuple[list[Any], list[Any]]:
 
 
 def _chunk_interface(p: Policies, act: Act) -> tuple[list[Any], list[Any]]:
-    window = p.policy.history, *p.obs_shape
-    inputs = [_declare("obs", *window, bytes_=len(p.obs_shape) > 1)]
+    history, observed = p.policy.history, p.observed
+    inputs = [
+        _declare(name, history, *shape, bytes_=True)
+        for name, shape in zip(observed.camera_inputs, observed.images, strict=True)
+    ]
+    if p.policy.reads_vector:
+        inputs.append(_declare("obs", history, observed.size))
     count = p.policy.horizon if p.policy.average_chunks else p.policy.execute
     return inputs + _noise(p, act), [_declare("actions", count, p.action_size)]
 
@@ -184,7 +187,8 @@ def metadata(policies: Policies, act: Act) -> dict[str, str]:
         facts |= _chunk_facts(p, act)
     elif p.policy.history > 1:
         facts["window"] = "zeros when an episode starts, then next_window of the step before"
-    if len(p.obs_shape) > 1:
+    if p.policy.images:
+        facts["cameras"] = list(p.observed.camera_inputs)
         facts["pixels"] = "bytes, 0 to 255: height, width, channels"
     if act == "sample" and p.policy.has_density:
         facts["noise"] = "independent standard normal numbers, new at every step"
@@ -203,12 +207,13 @@ def _chunk_facts(p: Policies, act: Act) -> dict[str, Any]:
     """Return how to call a file that predicts several actions."""
     policy = p.policy
     facts: dict[str, Any] = {"horizon": policy.horizon, "execute": policy.execute}
-    first = "repeat its first one" if policy.repeats_first else "fill with obs_before_start"
+    black = " and black images" if policy.images and policy.reads_vector else ""
+    first = "repeat its first one" if policy.repeats_first else f"fill with obs_before_start{black}"
     facts["obs"] = f"the last {policy.history} observations, oldest first" + (
         f"; before an episode has that many, {first}" if policy.history > 1 else ""
     )
     if not policy.repeats_first:
-        facts["obs_before_start"] = p.scales.obs_mean[0].tolist()
+        facts["obs_before_start"] = p.scales.obs_mean[0].tolist() if policy.reads_vector else 0
     facts["actions"] = (
         f"the next {policy.horizon} actions; call at every step, and average what the last "
         f"{policy.horizon} calls say about it, with weights exp(-{AVERAGING} i), i = 0 for the "

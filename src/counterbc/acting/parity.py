@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,18 @@ from numpy.typing import NDArray
 
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, average_overlap
+from counterbc.acting.encoder import split_rows
+from counterbc.acting.observations import pixel_count
 from counterbc.acting.policies import Policies
 from counterbc.data import draws
+from counterbc.data.packing import pack
 from counterbc.data.scaling import Scaling
 
 TOLERANCE = 1e-5
 """Largest difference allowed between the actions of file and torch, as a share of the range."""
 _ROUNDING = 2.0**-22  # of float32, relative; two units in the last place
 _COPIES = 3
+_EVERY = 4  # of the vectors is tried beside images, which take longer
 _KINDS = {"tensor(float)": np.float32, "tensor(uint8)": np.uint8}
 
 
@@ -46,9 +51,7 @@ def check_parity(path: Path, policies: Policies, act: Act) -> Parity:
     """
     policy = policies.policy
     until = 0 if policy.average_chunks else policy.execute  # the second decision
-    count = max(policy.history, until) + 2
-    is_image = len(policies.obs_shape) > 1
-    steps = frames(policies.obs_size, count) if is_image else probes(policies.scales, count)
+    steps = _observations(policies, max(policy.history, until) + 2)  # (T, E, S) or (T, E, R)
     file = Session(path, steps.shape[1])
     acting = Acting(_rounded_otherwise(policies), range(steps.shape[1]), act, seed=0)
     tolerance = _tolerance(policies.scales)  # (A,)
@@ -58,7 +61,7 @@ def check_parity(path: Path, policies: Policies, act: Act) -> Parity:
         action, *copies = acting.actions(obs.expand(1 + _COPIES, -1, -1)).numpy()  # (E, A) each
         spread = np.max([np.abs(copy - action) for copy in copies], axis=0)
         stable = (spread <= tolerance / 4).all(1)  # (E,)
-        gaps.append(np.abs(file.act(obs.numpy(), noise.numpy()) - action)[stable])
+        gaps.append(np.abs(file.act(_feeds(policies, obs), noise.numpy()) - action)[stable])
     gap, total = np.concatenate(gaps), steps.shape[0] * steps.shape[1]
     agrees = bool((gap <= tolerance).all()) and 2 * len(gap) > total  # nan does not agree
     return Parity(agrees, float(gap.max(initial=0)), len(gap), total - len(gap))
@@ -83,16 +86,20 @@ class Session:
 
     def reset(self) -> None:
         """Start a new episode."""
-        self.window = np.zeros(self.shapes.get("window", ()), self.kinds["obs"])
+        self.window = np.zeros(self.shapes.get("window", ()), self.kinds.get("obs", np.float32))
+        self.windows: dict[str, NDArray[Any]] = {}
         self.step = 0
         self.plans: list[NDArray[np.float32]] = []
 
-    def act(self, obs: NDArray[Any], noise: NDArray[Any] | None = None) -> NDArray[np.float32]:
-        """Return actions (E, A) at observations (E, S)."""
-        obs = np.asarray(obs, self.kinds["obs"])
+    def act(
+        self, obs: Mapping[str, Any] | NDArray[Any], noise: NDArray[Any] | None = None
+    ) -> NDArray[np.float32]:
+        """Return actions (E, A) at observations (E, S), or at a dict of several inputs."""
+        named = dict(obs) if isinstance(obs, Mapping) else {"obs": obs}
+        named = {name: np.asarray(values, self.kinds[name]) for name, values in named.items()}
         if "horizon" in self.about:
-            return self._act_by_chunk(obs, noise)
-        action, *window = self._run(obs=obs, window=self.window, noise=noise)
+            return self._act_by_chunk(named, noise)
+        action, *window = self._run(**named, window=self.window, noise=noise)
         if window:
             self.window = window[0]
         return action
@@ -102,25 +109,33 @@ class Session:
         results: list[NDArray[np.float32]] = self.session.run(None, feeds)
         return results
 
-    def _act_by_chunk(self, obs: NDArray[Any], noise: NDArray[Any] | None) -> NDArray[np.float32]:
-        """Follow the metadata: what to fill the window with, and when to call again."""
-        episodes, _, *shape = self.shapes["obs"]
-        obs = obs.reshape(episodes, 1, *shape)
-        if self.step == 0:
-            before = self.about.get("obs_before_start")
-            first = obs if before is None else np.array(json.loads(before), obs.dtype)
-            self.window = np.broadcast_to(first, self.shapes["obs"])
-        self.window = np.concatenate([self.window[:, 1:], obs], axis=1)
+    def _act_by_chunk(
+        self, obs: Mapping[str, NDArray[Any]], noise: NDArray[Any] | None
+    ) -> NDArray[np.float32]:
+        """Follow the metadata: what to fill the windows with, and when to call again."""
+        for name, values in obs.items():
+            episodes, _, *shape = self.shapes[name]
+            last = values.reshape(episodes, 1, *shape)
+            if self.step == 0:
+                self.windows[name] = np.broadcast_to(self._before(name, last), self.shapes[name])
+            self.windows[name] = np.concatenate([self.windows[name][:, 1:], last], axis=1)
         horizon, execute = (int(self.about[name]) for name in ("horizon", "execute"))
         if "average" in self.about["actions"]:
-            self.plans = [*self.plans, *self._run(obs=self.window, noise=noise)][-horizon:]
+            self.plans = [*self.plans, *self._run(**self.windows, noise=noise)][-horizon:]
             action = average_overlap([torch.from_numpy(plan) for plan in self.plans]).numpy()
         else:
             if self.step % execute == 0:
-                self.plans = self._run(obs=self.window, noise=noise)
+                self.plans = self._run(**self.windows, noise=noise)
             action = self.plans[0][:, self.step % execute]
         self.step += 1
         return np.asarray(action, np.float32)
+
+    def _before(self, name: str, first: NDArray[Any]) -> NDArray[Any]:
+        """Return what stands for observations before the first one of an episode."""
+        before = self.about.get("obs_before_start")
+        if before is None:
+            return first
+        return np.array(0 if self.kinds[name] == np.uint8 else json.loads(before), first.dtype)
 
 
 def probes(scales: Scaling, steps: int) -> torch.Tensor:
@@ -140,6 +155,28 @@ def probes(scales: Scaling, steps: int) -> torch.Tensor:
         return torch.cat([*common_obs, mean, *flat, *extremes, *single])
 
     return torch.stack([one_step() for _ in range(steps)])
+
+
+def _observations(policies: Policies, steps: int) -> torch.Tensor:
+    """Return observations of several episodes: (steps, E, S), or rows of bytes (steps, E, R)."""
+    policy = policies.policy
+    if not policy.images:
+        return probes(policies.scales, steps)
+    images = frames(pixel_count(policy), steps)
+    if not policy.reads_vector:
+        return images
+    vectors = probes(policies.scales, steps)[:, ::_EVERY]
+    index = torch.arange(vectors.shape[1]) % images.shape[1]
+    return pack(images[:, index], vectors)
+
+
+def _feeds(policies: Policies, rows: torch.Tensor) -> dict[str, NDArray[Any]]:
+    """Return the inputs of a file from observations (E, S) or rows of bytes (E, R)."""
+    if not policies.policy.images:
+        return {"obs": rows.numpy()}
+    parts = split_rows(policies.policy, rows.numpy())
+    feeds = dict(zip(policies.observed.camera_inputs, parts.images, strict=True))
+    return feeds if parts.vector is None else feeds | {"obs": parts.vector}
 
 
 def frames(size: int, steps: int) -> torch.Tensor:
