@@ -45,6 +45,12 @@ def _interruptible() -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def _no_films_kept() -> None:
+    """Write no decoded films to the user's folder; tests of the cache choose one of their own."""
+    os.environ["COUNTERBC_CACHE"] = ""
+
+
+@pytest.fixture(autouse=True, scope="session")
 def _short_pretraining() -> Iterator[None]:
     """Shorten the training of networks that weightings need before the policy is trained."""
     originals = dict(METHODS)

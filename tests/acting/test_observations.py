@@ -23,7 +23,7 @@ from counterbc.errors import DataError
 from counterbc.trainer import train
 
 IMAGE = (36, 36, 3)
-BOTH = Observed(("joints", "goal"), 3, ("top",), (IMAGE,))
+IMAGE_AND_STATE = Observed(("joints", "goal"), 3, ("top",), (IMAGE,))
 TOP = np.arange(2 * 36 * 36 * 3).reshape(2, *IMAGE).astype(np.uint8)
 
 
@@ -42,12 +42,12 @@ def parts(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_dict_becomes_rows_of_pixels_and_numbers_in_the_order_of_training() -> None:
-    rows = torch.tensor(BOTH.rows(parts(unused=3)))
+    rows = torch.tensor(IMAGE_AND_STATE.rows(parts(unused=3)))
     pixels, vector = unpack(rows, 36 * 36 * 3, torch.float32)
     assert np.array_equal(pixels.numpy().reshape(TOP.shape), TOP)
     assert vector.tolist() == [[1, 1, 0]] * 2
-    assert BOTH.shape == rows[0].shape
-    assert np.array_equal(BOTH.rows(rows.numpy()), rows.numpy())
+    assert IMAGE_AND_STATE.shape == rows[0].shape
+    assert np.array_equal(IMAGE_AND_STATE.rows(rows.numpy()), rows.numpy())
 
 
 def test_single_parts_are_read_from_arrays_and_from_dicts() -> None:
@@ -69,7 +69,7 @@ def test_single_parts_are_read_from_arrays_and_from_dicts() -> None:
 )
 def test_observations_that_do_not_fit_are_refused(obs: Any, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
-        BOTH.rows(obs)
+        IMAGE_AND_STATE.rows(obs)
 
 
 def test_names_of_lerobot_are_found_without_their_prefix() -> None:
@@ -87,9 +87,9 @@ def test_only_the_vector_of_a_row_is_scaled(policies: Policies) -> None:
     vector = torch.randn(1, 2, 3, generator=generator)
     rows = pack(image, vector)
     assert torch.equal(row_vectors(policies, rows), vector)
-    pixels, scaled = unpack(scaled_rows(policies, rows), image.shape[-1], torch.float32)
+    pixels, numbers = unpack(scaled_rows(policies, rows), image.shape[-1], torch.float32)
     assert torch.equal(pixels, image)
-    assert torch.equal(scaled, policies.scales.obs(vector))
+    assert torch.equal(numbers, policies.scales.obs(vector))
 
 
 def test_an_actor_reads_a_dict_and_says_what_is_missing(policies: Policies) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,28 @@ def test_images_and_vectors_of_a_dict_are_read_together(lookers: Policies) -> No
         obs, reward, _, over, _ = env.step(actor.act(obs))
         total += reward
     np.testing.assert_allclose(total, result.returns[0, 0], rtol=1e-4)
+
+
+def test_images_are_resized_as_they_were_for_the_training(lookers: Policies) -> None:
+    class Large(Look):
+        observation_space = Dict({
+            "top": Box(0, 255, (72, 72, 3), np.uint8), "place": Box(-9, 9, (1,)),
+        })  # fmt: skip
+
+        def _obs(self) -> dict[str, Any]:
+            obs = super()._obs()
+            return obs | {"top": obs["top"].repeat(2, 0).repeat(2, 1)}
+
+    config = lookers.config | {"image_size": [36, 36]}
+    resizing_policies = replace(lookers, config=config)
+    pairs = ((lookers, Look), (resizing_policies, Large), (resizing_policies, Look))
+    results = [evaluate(p, env, episodes=1, progress=False) for p, env in pairs]
+    for result in results[1:]:
+        np.testing.assert_array_equal(result.returns, results[0].returns)
+    large, _ = Large().reset(seed=0)
+    small, _ = Look().reset(seed=0)
+    actions = [resizing_policies[0].actor().act(obs) for obs in (large, small)]
+    np.testing.assert_array_equal(actions[0], actions[1])
 
 
 def test_a_camera_that_is_missing_or_different_is_one_sentence(lookers: Policies) -> None:

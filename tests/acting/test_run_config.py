@@ -58,3 +58,9 @@ def test_an_unfinished_training_has_no_duration() -> None:
 def test_values_of_other_types_are_refused(contents: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         RunConfig.from_dict(contents)
+
+
+def test_keys_are_kept_where_the_names_of_dimensions_do_not_show_them() -> None:
+    assert RunConfig(obs_names=["state[0]", "state[1]", "goal"]).obs_keys == ("state", "goal")
+    assert RunConfig(obs_names=["shoulder", "elbow"], keys=["state"]).obs_keys == ("state",)
+    assert "keys" not in RunConfig().as_dict()

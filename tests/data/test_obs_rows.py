@@ -39,8 +39,8 @@ def test_rows_of_several_parts_hold_every_camera_and_the_vector() -> None:
     pixels, vector = unpack(rows, 3 * 2 * 3 + 3 * 3 * 3, torch.float32)
     np.testing.assert_array_equal(vector.numpy(), demos.obs[INDEX])
     for camera, part in (("top", pixels[:, :18]), ("wrist", pixels[:, 18:])):
-        every = np.concatenate([e.images[camera] for e in demos.episodes])
-        np.testing.assert_array_equal(part.numpy(), every[INDEX].reshape(5, -1))
+        images = np.concatenate([e.images[camera] for e in demos.episodes])
+        np.testing.assert_array_equal(part.numpy(), images[INDEX].reshape(5, -1))
 
 
 def test_no_rows_have_the_width_of_a_row() -> None:

@@ -115,8 +115,8 @@ def test_a_stopped_training_resumes_to_the_bit(tmp_path: Path) -> None:
     whole = quick(scenes(), **options)
     with interrupted(after=2):
         quick(scenes(), **options, out=tmp_path / "run")
-    resumed = quick(scenes(), **options, out=tmp_path / "run", resume=True)
-    assert same(whole, resumed)
+    continued = quick(scenes(), **options, out=tmp_path / "run", resume=True)
+    assert same(whole, continued)
 
 
 def test_saved_policies_act_alike_and_keep_their_normalization(tmp_path: Path) -> None:
@@ -192,8 +192,8 @@ def test_windows_of_data_are_what_acting_sees() -> None:
     demos = scenes()
     policies = quick(demos, "counter-bc", relative="none")
     actor = policies.actor()
-    acted = np.stack([actor.act(observations(demos, t)) for t in range(6)])
-    np.testing.assert_allclose(deterministic_actions(policies, demos)[:6], acted, rtol=1e-5)
+    actions = np.stack([actor.act(observations(demos, t)) for t in range(6)])
+    np.testing.assert_allclose(deterministic_actions(policies, demos)[:6], actions, rtol=1e-5)
 
 
 def test_images_are_stored_once_for_members_with_other_lags_and_scales() -> None:

@@ -12,15 +12,15 @@ from counterbc.policies import FlowCNN, GaussianCNN, GaussianCNNGRU, Params, Pol
 from counterbc.policies.camera_encoder import CameraEncoder, split_image
 from counterbc.policies.encoder import Encoder
 
-ONE, TWO = (36, 37, 3), (40, 36, 1)
+FIRST, SECOND = (36, 37, 3), (40, 36, 1)
 PIXELS = 36 * 37 * 3 + 40 * 36
 SIZE = 2
 POLICIES = [
-    GaussianCNN(image=(*ONE, *TWO), vector=True, hidden=(8,)),
-    GaussianCNN(image=ONE, vector=True, hidden=(8,), history=1),
-    GaussianCNN(image=(*ONE, *TWO), hidden=(8,)),
-    GaussianCNNGRU(image=(*ONE, *TWO), vector=True, hidden=(8, 4, 4)),
-    FlowCNN(image=(*ONE, *TWO), vector=True, hidden=(8, 8), features=8, horizon=2, execute=1),
+    GaussianCNN(image=(*FIRST, *SECOND), vector=True, hidden=(8,)),
+    GaussianCNN(image=FIRST, vector=True, hidden=(8,), history=1),
+    GaussianCNN(image=(*FIRST, *SECOND), hidden=(8,)),
+    GaussianCNNGRU(image=(*FIRST, *SECOND), vector=True, hidden=(8, 4, 4)),
+    FlowCNN(image=(*FIRST, *SECOND), vector=True, hidden=(8, 8), features=8, horizon=2, execute=1),
 ]
 every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda p: type(p).__name__)
 
@@ -42,7 +42,7 @@ def fresh(policy: Policy, seed: int) -> Params:
 
 
 def test_features_are_those_of_each_camera_and_then_the_vectors_of_all_frames() -> None:
-    encoder = CameraEncoder((*ONE, *TWO), 2, (8,), vector=True)
+    encoder = CameraEncoder((*FIRST, *SECOND), 2, (8,), vector=True)
     params = encoder.init(torch.Generator().manual_seed(0), "f")
     generator = torch.Generator().manual_seed(1)
     image = torch.randint(0, 256, (5, 2, PIXELS), generator=generator, dtype=torch.uint8)
@@ -50,18 +50,18 @@ def test_features_are_those_of_each_camera_and_then_the_vectors_of_all_frames() 
     features = encoder(params, pack(image, vector), "f")
     assert features.shape[1] == encoder.features(SIZE) == 8 + 8 + 2 * SIZE
     first, second = image.split([36 * 37 * 3, 40 * 36], -1)
-    torch.testing.assert_close(features[:, :8], Encoder(ONE, 2, (8,))(params, first, "f"))
-    torch.testing.assert_close(features[:, 8:16], Encoder(TWO, 2, (8,))(params, second, "f1"))
+    torch.testing.assert_close(features[:, :8], Encoder(FIRST, 2, (8,))(params, first, "f"))
+    torch.testing.assert_close(features[:, 8:16], Encoder(SECOND, 2, (8,))(params, second, "f1"))
     assert torch.equal(features[:, 16:], vector.flatten(1))
 
 
 def test_one_camera_alone_is_the_plain_encoder() -> None:
-    encoder, plain = CameraEncoder(ONE, 2, (8,)), Encoder(ONE, 2, (8,))
+    encoder, plain = CameraEncoder(FIRST, 2, (8,)), Encoder(FIRST, 2, (8,))
     params = encoder.init(torch.Generator().manual_seed(0), "f")
-    same = plain.init(torch.Generator().manual_seed(0), "f")
-    assert list(params) == list(same)
-    obs = rows(GaussianCNN(image=ONE, history=2), 3)
-    assert torch.equal(encoder(params, obs, "f"), plain(same, obs, "f"))
+    plain_params = plain.init(torch.Generator().manual_seed(0), "f")
+    assert list(params) == list(plain_params)
+    obs = rows(GaussianCNN(image=FIRST, history=2), 3)
+    assert torch.equal(encoder(params, obs, "f"), plain(plain_params, obs, "f"))
 
 
 @every_policy
@@ -70,8 +70,8 @@ def test_stacked_networks_are_the_networks_alone(policy: Policy) -> None:
     stack = {k: torch.stack([e[k] for e in networks]) for k in networks[0]}
     together = policy.head(stack, obs)
     for i, params in enumerate(networks):
-        for stacked, single in zip(together, policy.head(params, obs[i]), strict=True):
-            torch.testing.assert_close(stacked[i], single)
+        for many, single in zip(together, policy.head(params, obs[i]), strict=True):
+            torch.testing.assert_close(many[i], single)
 
 
 @every_policy
@@ -95,7 +95,7 @@ def test_every_part_of_the_observation_is_read(policy: Policy) -> None:
 
 
 def test_sizes_that_are_none_and_images_too_small_are_refused() -> None:
-    assert split_image((*ONE, *TWO)) == (ONE, TWO)
+    assert split_image((*FIRST, *SECOND)) == (FIRST, SECOND)
     for image in ((), (36, 36), (36, 36, 3, 36)):
         with pytest.raises(OptionError, match="give height, width and channels of each camera"):
             split_image(image)

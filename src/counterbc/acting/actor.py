@@ -173,6 +173,8 @@ class Actor:
             row = policies.observed.rows(parts)[0]
         else:
             row = np.asarray(obs)
+            if policies.observed.is_resized and row.ndim == 3:
+                row = policies.observed.rows(row[None])[0].reshape(policies.obs_shape)
             if not policies.observed.is_mixed and row.shape != policies.obs_shape:
                 raise DataError(
                     f"obs has shape {row.shape}; this policy reads {policies.obs_shape}"

@@ -16,6 +16,7 @@ from counterbc.data.arrays import Array
 from counterbc.data.names import shape_text
 from counterbc.data.obs_rows import pack_arrays
 from counterbc.data.packing import pack, unpack
+from counterbc.data.resizing import resize
 from counterbc.data.scaling import Scaling
 from counterbc.errors import DataError
 from counterbc.policies import Policy
@@ -66,6 +67,8 @@ class Observed:
     cameras: tuple[str, ...]
     images: tuple[tuple[int, ...], ...]
     """Height, width and channels of each camera."""
+    is_resized: bool = False
+    """Whether images of other sizes are resized, as they were for the training."""
 
     @property
     def is_mixed(self) -> bool:
@@ -105,6 +108,7 @@ class Observed:
         if not self.images:
             return obs.reshape(len(obs), -1)
         if len(self.images) == 1 and not self.size:
+            obs = self._resized(obs, self.images[0])
             return obs.reshape(len(obs), -1).astype(np.uint8, copy=False)
         if obs.dtype == np.uint8 and obs.ndim == 2:
             return obs
@@ -113,8 +117,14 @@ class Observed:
             f"dict with {', '.join([*self.cameras, *self.keys])}"
         )
 
+    def _resized(self, images: Array, shape: tuple[int, ...]) -> Array:
+        """Return images in the size of the training, if that was chosen."""
+        fits = images.ndim == 4 and images.dtype == np.uint8 and images.shape[3] == shape[2]
+        return resize(images, shape[:2]) if self.is_resized and fits else images
+
     def _from_parts(self, obs: Mapping[str, Any]) -> Array:
-        images = [np.asarray(obs[find_key(name, obs)]) for name in self.cameras]
+        arrays = [np.asarray(obs[find_key(name, obs)]) for name in self.cameras]
+        images = [self._resized(x, shape) for x, shape in zip(arrays, self.images, strict=True)]
         for name, image, shape in zip(self.cameras, images, self.images, strict=True):
             if image.shape[1:] != shape or image.dtype != np.uint8:
                 raise DataError(

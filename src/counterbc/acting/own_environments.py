@@ -80,10 +80,11 @@ def _takes_count(function: Callable[..., Any]) -> bool:
 
 
 def _flatten(env: VectorEnv[Any, Any, Any], observed: Observed) -> VectorEnv[Any, Any, Any]:
-    """Return the environment with rows in place of dict observations."""
-    if not isinstance(env.single_observation_space, Dict):
-        return env
-    return _PartsInOrder(env, observed)
+    """Return the environment with rows in place of dict observations, and with images resized."""
+    is_camera = observed.is_resized and not observed.is_mixed
+    if isinstance(env.single_observation_space, Dict) or is_camera:
+        return _PartsInOrder(env, observed)
+    return env
 
 
 class _PartsInOrder(VectorObservationWrapper):
@@ -92,8 +93,8 @@ class _PartsInOrder(VectorObservationWrapper):
     def __init__(self, env: VectorEnv[Any, Any, Any], observed: Observed) -> None:
         super().__init__(env)
         space = env.single_observation_space
-        assert isinstance(space, Dict)
-        self._check(space, observed)
+        self._camera = "" if isinstance(space, Dict) else observed.cameras[0]  # of a single image
+        self._check(space if isinstance(space, Dict) else Dict({self._camera: space}), observed)
         self.observed = observed
         shape, dtype = observed.shape, np.uint8 if observed.images else np.float32
         low, high = (0, 255) if observed.images else (-np.inf, np.inf)
@@ -111,14 +112,18 @@ class _PartsInOrder(VectorObservationWrapper):
             )
         for name, shape in zip(observed.cameras, observed.images, strict=True):
             part = space[find_key(name, space.spaces)]
-            if part.shape != shape or part.dtype != np.uint8:
+            size = part.shape or ()
+            other_size = observed.is_resized and len(size) == 3 and size[2:] == shape[2:]
+            fits = size == shape or other_size
+            if not fits or part.dtype != np.uint8:
                 raise CounterBCError(
                     f"the environment observes {name} as {part}; these policies were trained on "
                     f"images of {shape_text(shape)} in uint8"
                 )
 
     def observations(self, observations: Any) -> Array:
-        rows = {name: np.asarray(values) for name, values in observations.items()}
+        parts = {self._camera: observations} if self._camera else observations
+        rows = {name: np.asarray(values) for name, values in parts.items()}
         return self.observed.rows(
             {n: x[:, None] if x.ndim == 1 else x for n, x in rows.items()}
         ).reshape(self.num_envs, *self.observed.shape)

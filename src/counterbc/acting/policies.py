@@ -114,7 +114,8 @@ class Policies:
         """The parts of an observation that are read."""
         policy, config = self.policy, self.run_config
         size = self.scales.obs_mean.shape[1] if policy.reads_vector else 0
-        return Observed(config.obs_keys, size, tuple(config.cameras), policy.images)
+        cameras, is_resized = tuple(config.cameras), bool(config.image_size)
+        return Observed(config.obs_keys, size, cameras, policy.images, is_resized)
 
     def tensor(self, obs: Mapping[str, Any] | NDArray[Any]) -> Tensor:
         """Return observations (n, …) as `Acting` reads them: (n, S), bytes for images."""

@@ -7,13 +7,18 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 _TEXTS = ("env", "backend", "radius_from")
-_NAME_LISTS = ("action_names", "blind_to", "cameras", "obs_names", "two_valued")
-_WHEN_KNOWN = ("seconds", "stack", "cameras", "blind_to")
+_NAME_LISTS = ("action_names", "blind_to", "cameras", "keys", "obs_names", "two_valued")
+_WHEN_KNOWN = ("seconds", "stack", "keys", "cameras", "blind_to", "image_size")
 
 
 def key_of(name: str) -> str:
     """Return the key of an observed dimension: state of state[3]."""
     return name.partition("[")[0]
+
+
+def keys_of(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the keys of observed dimensions, in order."""
+    return tuple(dict.fromkeys(map(key_of, names)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +46,12 @@ class RunConfig:
     backend: str | None = None
     """The simulator of the world, where there are several."""
     obs_names: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    """The observation keys that were read, in order, unless the names of dimensions show them."""
     cameras: Sequence[str] = ()
     """The cameras that are read, in order."""
+    image_size: Sequence[int] = ()
+    """Height and width to which images are resized, also when acting; empty if they are not."""
     blind_to: Sequence[str] = ()
     """The cameras of the data that are not read."""
     action_names: Sequence[str] = ()
@@ -67,7 +76,7 @@ class RunConfig:
     @property
     def obs_keys(self) -> tuple[str, ...]:
         """The observation keys that were read, in order."""
-        return tuple(dict.fromkeys(map(key_of, self.obs_names)))
+        return tuple(self.keys) or keys_of(self.obs_names)
 
     @staticmethod
     def from_dict(contents: Any) -> RunConfig:
@@ -81,6 +90,8 @@ class RunConfig:
         for key in _TEXTS:
             if not isinstance(contents.get(key, ""), str | None):
                 raise ValueError(f"{key} is {contents[key]!r:.60}; expected a text")
+        if not all(type(n) is int for n in contents.get("image_size", [])):
+            raise ValueError(f"image_size is {contents['image_size']!r:.60}; expected two numbers")
         names = {f.name for f in fields(RunConfig)} - {"labels"}
         labels = {key: value for key, value in contents.items() if key not in names}
         return RunConfig(**{k: v for k, v in contents.items() if k in names}, labels=labels)

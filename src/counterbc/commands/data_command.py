@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Demos = Positional[tuple[Path, ...]]
 DATA_OPTIONS = (
     "obs", "action", "format", "trusted", "actions_are", "low", "high", "angle", "mask", "operator",
-    "success", "exclude", "env",
+    "success", "exclude", "env", "image_size",
 )  # fmt: skip
 """How demonstrations are read; commands that are printed to paste repeat these options."""
 
@@ -36,6 +36,9 @@ class DataCommand(Command):
     """Observation key to read; repeat it for several. By default every key that is not an image;
     in files of robosuite the keys that robomimic trains on, and in those of a known environment
     the keys that it observes."""
+    image_size: UseAppendAction[tuple[int, ...]] = ()
+    """Height and width in pixels to which images are resized when they are read; one number stands
+    for both. By default they stay as they are."""
     action: UseAppendAction[tuple[str, ...]] = ()
     """Key of the action, for files that do not name it action or actions; repeat it for several,
     which are joined."""
@@ -105,6 +108,7 @@ class DataCommand(Command):
                 action=self.action or None,
                 format=self.format,
                 trusted=self.trusted,
+                image_size=self.image_size,
             )
             if choice is not None:
                 stream = stream.pick(choice)

@@ -69,11 +69,17 @@ def _about(policies: Policies, index: int) -> str:
     return member.name if has_radius else f"seed {member.seed}"
 
 
+def _observed(policies: Policies) -> str:
+    """Return the size of an observation, or its parts, which are inputs of their own."""
+    observed = policies.observed
+    return f"({observed.text})" if observed.is_mixed else str(policies.obs_size)
+
+
 def _interface(policies: Policies) -> str:
     """Return the sizes of what the file reads and gives."""
     from counterbc.acting.forward import decides_by_chunk
 
-    policy, sizes = policies.policy, (policies.obs_size, policies.action_size)
+    policy, sizes = policies.policy, (_observed(policies), policies.action_size)
     if not decides_by_chunk(policy):
         return f"obs {sizes[0]} → action {sizes[1]}"
     count = policy.horizon if policy.average_chunks else policy.execute

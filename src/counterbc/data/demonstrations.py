@@ -53,6 +53,8 @@ class Demonstrations:
     """The name of the camera where `obs` are images, "image" unless given; empty for vectors."""
     blind_to: tuple[str, ...] = ()
     """Cameras of the source that were not read: policies trained on these data do not see them."""
+    image_size: tuple[int, ...] = ()
+    """Height and width to which images were resized when they were read; empty if they were not."""
     rate: float | None = None
     """Pairs per second."""
     env_args: Mapping[str, Any] = field(default_factory=dict)

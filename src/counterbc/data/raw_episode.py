@@ -85,6 +85,7 @@ class Header:
     obs_keys: tuple[tuple[str, int], ...] = ()
     camera: str = ""
     blind_to: tuple[str, ...] = ()
+    image_size: tuple[int, ...] = ()
     rate: float | None = None
     env_args: dict[str, Any] = field(default_factory=dict)
     masks: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.resizing import checked_size
 from counterbc.errors import FormatError, OptionError, unknown
 from counterbc.files import boundary
 from counterbc.formats.guard import check_there
@@ -106,14 +107,18 @@ def load(
     action: Sequence[str] | None = None,
     format: str | None = None,
     trusted: bool = False,
+    image_size: Sequence[int] = (),
 ) -> Demonstrations:
     """Read a dataset into memory. The format is detected from the content unless it is named.
 
     `obs` names the observation keys to read, in that order; the default is every key that is not
     an image. `action` names the keys of the action, for files that do not call it `action`.
-    `trusted` lifts the bounds of `counterbc.formats.untrusted`.
+    `trusted` lifts the bounds of `counterbc.formats.untrusted`. `image_size` are the height and
+    width to which images are resized.
     """
-    stream = open_stream(path, obs, action=action, format=format, trusted=trusted)
+    stream = open_stream(
+        path, obs, action=action, format=format, trusted=trusted, image_size=image_size
+    )
     return stream.demonstrations()
 
 
@@ -124,11 +129,13 @@ def open_stream(
     action: Sequence[str] | None = None,
     format: str | None = None,
     trusted: bool = False,
+    image_size: Sequence[int] = (),
 ) -> Stream:
     """Open a dataset that is read episode by episode, for data larger than memory.
 
-    `trusted` lifts the bounds on memory and time that files from anybody are read within. Whatever
-    goes wrong with a file, here or while its episodes are read, is a `CounterBCError`.
+    `trusted` lifts the bounds on memory and time that files from anybody are read within, and
+    images are resized to the height and width `image_size`, if given. Whatever goes wrong with a
+    file, here or while its episodes are read, is a `CounterBCError`.
     """
     path = Path(path)
     check_there(path)
@@ -137,8 +144,9 @@ def open_stream(
     keys = (obs,) if action is None else (obs, action)
     if action is not None and len(signature(stream_of).parameters) < 3:
         raise OptionError(f"the format {name} cannot choose actions; leave --action out")
+    size = checked_size(image_size)
     with trusting(trusted), boundary(path):
-        return stream_of(path, *keys).with_known_angles().guarded(path, trusted)
+        return stream_of(path, *keys).with_known_angles().guarded(path, trusted, size)
 
 
 def save(

@@ -28,10 +28,11 @@ from counterbc.data.bounds import checked_bounds
 from counterbc.data.censoring import check_actions_are
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.dimensions import known_angles
-from counterbc.data.episode import Episode, check_agree
+from counterbc.data.episode import Episode, check_agree, is_image
 from counterbc.data.episode_choice import EpisodeChoice
 from counterbc.data.raw_episode import Header, RawEpisode, raw_episodes, selection
 from counterbc.data.relative import check_relative, relative_dims
+from counterbc.data.resizing import resize, resizing
 from counterbc.errors import DataError, FormatError, OptionError, unknown
 from counterbc.files import boundary
 from counterbc.formats.untrusted import Tally, trusting
@@ -53,12 +54,14 @@ class Stream:
             return data
         return cls(Header.of(data), raw_episodes(data))
 
-    def guarded(self, path: Path, trusted: bool = False) -> Stream:
+    def guarded(self, path: Path, trusted: bool = False, size: tuple[int, ...] = ()) -> Stream:
         """Return this stream with an explanation for whatever goes wrong while it is read.
 
-        Unless the file is `trusted`, its memory and time are bounded.
+        Unless the file is `trusted`, its memory and time are bounded. Images are resized to `size`
+        if it is given.
         """
-        return replace(self, raw_episodes=_guard(self.raw_episodes, path, trusted))
+        raw_episodes = _guard(self.raw_episodes, path, trusted, size)
+        return Stream(replace(self.header, image_size=size), raw_episodes)
 
     def with_known_angles(self) -> Stream:
         """Return this stream without angles of its file that are not among the observations."""
@@ -222,14 +225,17 @@ def _from_episode(episode: Episode, raw: RawEpisode) -> RawEpisode:
     )
 
 
-def _guard(raw_episodes: Iterator[RawEpisode], source: Path, trusted: bool) -> Iterator[RawEpisode]:
+def _guard(
+    raw_episodes: Iterator[RawEpisode], source: Path, trusted: bool, size: tuple[int, ...]
+) -> Iterator[RawEpisode]:
     """Yield the same episodes; an error while one is read, and one without rows, is explained."""
     tally = Tally(source)
     while True:
-        with trusting(trusted), boundary(source):
+        with trusting(trusted), boundary(source), resizing(size):
             raw = next(raw_episodes, None)
             if raw is None:
                 return
+            raw = _resized(raw, size) if size else raw
             tally.add(raw.action.nbytes + (raw.obs.nbytes if raw.obs.ndim < 4 else 0))
         for label, values in (("observation", raw.obs), ("action", raw.action)):
             if values.ndim == 0:
@@ -238,6 +244,13 @@ def _guard(raw_episodes: Iterator[RawEpisode], source: Path, trusted: bool) -> I
                     "store one row per pair"
                 )
         yield raw
+
+
+def _resized(raw: RawEpisode, size: tuple[int, ...]) -> RawEpisode:
+    """Return an episode with images of this height and width."""
+    obs = resize(raw.obs, size) if is_image(raw.obs) else raw.obs
+    images = {name: resize(x, size) if is_image(x) else x for name, x in raw.images.items()}
+    return replace(raw, obs=obs, images=images)
 
 
 @contextmanager

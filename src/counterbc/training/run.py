@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from counterbc.acting.policies import Policies
-from counterbc.acting.run_config import RunConfig
+from counterbc.acting.run_config import RunConfig, keys_of
 from counterbc.data.chunks import LEAST_SCALE
 from counterbc.data.feasible import Everywhere, Feasible, feasible_set
 from counterbc.data.lags import lagged_pairs, lags_among
@@ -218,6 +218,7 @@ def run_config(
 ) -> RunConfig:
     """Return everything that decides the result."""
     first, needs = plan.datasets[0], plan.method.weighting.needs
+    keys = tuple(key for key, _ in first.obs_keys)
     return RunConfig(
         method=plan.name,
         definition=repr(plan.method),
@@ -234,7 +235,9 @@ def run_config(
         env=first.env,
         backend=first.backend,
         obs_names=list(first.obs_names),
+        keys=[] if keys == keys_of(first.obs_names) else list(keys),
         cameras=list(first.cameras),
+        image_size=list(first.image_size) if first.cameras else [],
         blind_to=list(dict.fromkeys(name for d in plan.datasets for name in d.blind_to)),
         action_names=list(first.action_names),
         two_valued=[

@@ -17,6 +17,7 @@ from counterbc.data.raw_episode import read_episode, unreadable
 from counterbc.errors import FormatError
 from counterbc.formats import frames, json_files, parquet
 from counterbc.formats.extras import Extras, lost_digits, read_extras
+from counterbc.formats.film_cache import cached_video
 from counterbc.formats.lerobot.episode_index import EpisodeEntry, read_index, split_by_file
 from counterbc.formats.lerobot.info import Feature, Info, read_info
 from counterbc.formats.lerobot.keys import (
@@ -214,7 +215,7 @@ def _pixels(info: Info, entry: EpisodeEntry, table: pa.Table, camera: Feature) -
             )
         file, begin = entry.videos[camera.name]
         info.check_inside(file)
-        return frames.decode_video(
+        return cached_video(
             file,
             begin=begin,
             count=entry.length,
