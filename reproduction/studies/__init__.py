@@ -22,6 +22,7 @@ STUDIES = (
     "censored",
     "clean",
     "clean-time",
+    "compare",
     "environments",
     "explained",
     "family",

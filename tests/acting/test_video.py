@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, ClassVar
 
+import gymnasium
+import numpy as np
 import pytest
 
 from counterbc.acting.evaluation import evaluate
 from counterbc.acting.video import check_video, film
-from counterbc.errors import FormatError
+from counterbc.errors import CounterBCError, FormatError
 from tests.fixture_types import Make, Train
 from tests.full_disk import largest_file
 
@@ -63,3 +66,38 @@ def test_a_film_that_the_disk_cannot_take_is_an_error_and_leaves_nothing(
     with largest_file(size), pytest.raises(FormatError, match="could not be written"):
         film(policies, "intersection", tmp_path / "film.mp4", episodes=1)
     assert [p.name for p in tmp_path.iterdir()] == ["whole.mp4"]
+
+
+class Unseen(gymnasium.Env[np.ndarray, np.ndarray]):
+    """An environment without a picture."""
+
+    observation_space = gymnasium.spaces.Box(-1, 1, (3,), np.float32)
+    action_space = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
+
+    def reset(self, **options: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        return np.zeros(3, np.float32), {}
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        return np.zeros(3, np.float32), 0.0, True, False, {}
+
+
+class Unpainted(Unseen):
+    """An environment that takes a render mode, and paints nothing."""
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"]}
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+
+
+@pytest.mark.parametrize("kind", [Unseen, Unpainted])
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+def test_an_environment_that_cannot_be_filmed_is_one_sentence(
+    kind: type, make_demos: Make, quick: Train, tmp_path: Path
+) -> None:
+    gymnasium.register(f"tests/{kind.__name__}-v0", entry_point=kind, disable_env_checker=True)
+    with pytest.raises(
+        CounterBCError, match=r"cannot be filmed .*its __init__ must take render_mode"
+    ):
+        film(quick(make_demos()), f"tests/{kind.__name__}-v0", tmp_path / "film.gif")
+    assert list(tmp_path.iterdir()) == []

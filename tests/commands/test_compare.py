@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from counterbc.demonstrators import demonstrate, find_teacher
-from tests.fixture_types import Call, CallJson
+from tests.fixture_types import Call, CallJson, CheckRefused
 from tests.selection.datasets import late_demos
 
 QUICK = (
@@ -70,3 +70,18 @@ def test_an_unknown_method_is_refused_before_anything_is_read(call: Call) -> Non
     status, _, err = call("compare", "absent.hdf5", "--methods", "counter-cb")
     assert status != 0
     assert "counter-bc" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--learning-rate", 1000), "with which no policy learns"),
+        (("--radius", 3), "every action would be a counterfactual"),
+        (("--radii", 0, 5), "every action would be a counterfactual"),
+        (("--counterfactuals", 0), "counter-bc without counterfactuals is plain BC"),
+    ],
+)
+def test_nonsense_is_refused_before_anything_is_read(
+    options: tuple[object, ...], words: str, check_refused: CheckRefused
+) -> None:
+    check_refused("compare", options, words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -113,7 +114,7 @@ def test_the_help_has_docstrings_choices_and_defaults(capsys: pytest.CaptureFixt
         "--colour {red,green} The colour. ",
         "--finish {matt,gloss} The finish.",
         "Width of a line. (default: auto)",
-        "--wall STR The wall. (default: north)",
+        "--wall WALL The wall. (default: north)",
     ):
         assert words in text
     assert "Nobody" not in text
@@ -143,3 +144,23 @@ def test_a_command_repeats_its_fields_and_groups_without_defaults() -> None:
         "--wall", "south", "--stop-early", "--layer", "3",
     ]  # fmt: skip
     assert tyro.cli(PaintCommand.complete(), args=()).as_typed("paint", "wall") == []
+
+
+def test_the_help_has_names_for_values_and_no_types_of_python(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from counterbc.commands import COMMANDS
+
+    for name, command in COMMANDS.items():
+        if name == "reproduce":  # it has no options
+            continue
+        with pytest.raises(SystemExit):
+            command.parse(name, ["--help"])
+        text = capsys.readouterr().out
+        assert not re.search(r"--[a-z-]+ (STR|PATH|NONE)\b", text), name
+        assert "None" not in text
+    with pytest.raises(SystemExit):
+        COMMANDS["train"].parse("train", ["--help"])
+    text = capsys.readouterr().out
+    for words in ("--out OUT", "--obs OBS…", "--hidden INT…", "--mask MASK", "--env {intersection"):
+        assert words in text

@@ -195,3 +195,31 @@ def test_several_values_may_follow_one_option(
     answer = call_json("train", demo_file, *words)
     assert answer["settings"]["hidden"] == [8, 4]
     assert answer["settings"]["radius"] == [0.1, 0.2]
+
+
+def test_the_held_out_error_of_bc_is_kept_beside_that_of_the_choice(
+    intersection_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    train = ("train", intersection_file, "--lag", 0, "--hidden", 8, "--out")
+    payload = call_json(*train, tmp_path / "run")
+    errors = payload["held_out_beside_bc"]
+    assert list(errors) == ["counter-bc", "bc"]
+    trials = payload["choices"][-1]["trials"]
+    plain = [t["error"]["value"] for t in trials if t["radius"] == 0]
+    assert errors["bc"]["value"] == min(plain)
+    status, out, _ = call(*train, tmp_path / "fixed", "--steps", 5, "--radius", 0.2)
+    assert (status, "held out" in out) == (0, False)
+
+
+def test_a_wrong_number_of_radii_is_refused_before_anything_is_searched(
+    intersection_file: Path, tmp_path: Path, call: Call
+) -> None:
+    options = ("--radius", 0.4, 0.4, 0, "--out", tmp_path / "run")
+    status, out, err = call("train", intersection_file, *options)
+    assert (status, out) == (1, "")
+    assert err.splitlines()[-1] == "error: 3 radii for 2 action dimensions; give 1 or 2"
+    assert "lags" not in err
+
+
+def test_a_folder_named_like_a_file_is_refused(check_refused: CheckRefused) -> None:
+    check_refused("train", ("--out", "policy.onnx"), "use --out policy, and later counterbc export")

@@ -13,8 +13,17 @@ from gymnasium.envs import registration
 from gymnasium.vector import SyncVectorEnv
 
 from counterbc.demonstrators import expert_returns
-from counterbc.envs import WORLDS, find_id, find_world, make, make_vec, recorded_env, register
-from counterbc.errors import FormatError, OptionError
+from counterbc.envs import (
+    WORLDS,
+    find_id,
+    find_world,
+    make,
+    make_vec,
+    reason_not_made,
+    recorded_env,
+    register,
+)
+from counterbc.errors import CounterBCError, FormatError, OptionError
 
 ID = "counterbc/Intersection-v0"
 
@@ -48,7 +57,6 @@ def test_any_gymnasium_id_can_be_made_and_an_unknown_one_lists_the_worlds() -> N
         "not an id",
         "nobody/Nothing-v0",
         "CartPole-v77",
-        "no_module:A-v0",
     ):
         with pytest.raises(OptionError, match="unknown environment") as error:
             make_vec(name, 1)
@@ -110,12 +118,36 @@ def test_the_module_of_an_environment_is_never_imported_from_the_current_folder(
     (tmp_path / "some_worlds.py").touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(entry)
-    with pytest.raises(OptionError, match="No module named 'some_worlds'"):
+    with pytest.raises(OptionError, match="nothing is imported from the current folder"):
         make_vec("some_worlds:CartPole-v1", 1)
-    with pytest.raises(OptionError, match="No module named 'some_worlds'"):
+    with pytest.raises(OptionError, match="nothing is imported from the current folder"):
         make("some_worlds:CartPole-v1")
     assert entry in sys.path
     assert "some_worlds" not in sys.modules
     monkeypatch.chdir(tmp_path.parent)
     monkeypatch.syspath_prepend(tmp_path)
     assert make_vec("some_worlds:CartPole-v1", 1).num_envs == 1  # from any other folder it is
+
+
+@pytest.mark.parametrize(
+    ("env", "words"),
+    [
+        ("no_such_package:Reach-v0", "needs the package no_such_package, .* pip install no-such-"),
+        ("AdroitHandMadeUp-v1", "registers it: gymnasium_robotics:AdroitHandMadeUp-v1"),
+        ("MadeUp-v1", "name the package that registers it, as in gymnasium_robotics:"),
+        ("here:Reach-v0", r"nothing is imported from the current folder, where here\.py lies"),
+    ],
+)
+def test_a_missing_package_is_named(
+    env: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("here.py").write_text("raise AssertionError")
+    with pytest.raises(CounterBCError, match=words):
+        make(env)
+
+
+def test_what_cannot_be_made_has_a_reason_and_a_file_may_not_name_a_module() -> None:
+    assert reason_not_made("intersection", is_typed=False) == ""
+    assert "may not choose a module" in reason_not_made("json:Reach-v0", is_typed=False)
+    assert "MadeUp-v1" in reason_not_made("MadeUp-v1", is_typed=True)

@@ -54,16 +54,30 @@ def film(
         obs, _ = world.reset(seed=start)
         over = False
         while not over:
-            frames.append(world.render())
+            frames.append(_frame(world, env))
             obs, _, terminated, truncated, _ = world.step(actor.act(obs))
             over = terminated or truncated
-        frames.append(world.render())
+        frames.append(_frame(world, env))
     rate = int(world.metadata.get("render_fps", 20))
     world.close()
-    if not frames or not isinstance(frames[0], np.ndarray):
-        raise CounterBCError(f"{env} does not render images; film another environment")
     with aside(path) as temporary:
         _write(frames, temporary, rate)
+
+
+def _frame(world: Any, env: str) -> Any:
+    """Return a picture of an environment, or say why there is none."""
+    try:
+        frame = world.render()
+    except Exception as error:  # of somebody else's environment
+        frame, why = None, f" ({type(error).__name__} {reason(error)})"
+    else:
+        why = ""
+    if not isinstance(frame, np.ndarray):
+        raise CounterBCError(
+            f"{env} cannot be filmed{why}; its __init__ must take render_mode, and with "
+            "'rgb_array' its render() must return an image; leave --video out otherwise"
+        )
+    return frame
 
 
 def _write(frames: list[Any], path: Path, rate: int) -> None:

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 
 from counterbc.commands.command import Json, TrainingCommand, plain_table, suggestion
 from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
-from counterbc.commands.method_command import SETTINGS
+from counterbc.commands.method_command import SETTINGS, refuse_nonsense, refuse_radius
 from counterbc.commands.options import Group
 
 if TYPE_CHECKING:
@@ -70,11 +70,17 @@ class Compare(DataCommand, TrainingCommand):
         find_device(self.device)
         names = self.methods or USUAL
         settings = self.given_options("settings")
+        search, checked = (
+            TuneSearch(**self.given_options("search")),
+            settings_for(self.preset, **settings),
+        )
+        refuse_radius(checked, search.radii)
         for name in names:
-            settings_for(self.preset, **settings).apply(find_method(name)[1])
+            checked.apply(find_method(name)[1])
+            refuse_nonsense(checked, find_method(name)[1])
         demos = self.read(self.demos)
         comparison = compare_methods(
-            demos, names, search=TuneSearch(**self.given_options("search")), preset=self.preset,
+            demos, names, search=search, preset=self.preset,
             device=self.device, **settings,
         )  # fmt: skip
         returns, problem = self._returns(demos, comparison, settings)

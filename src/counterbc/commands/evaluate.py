@@ -48,6 +48,7 @@ class EvaluateCommand(ActingCommand):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.evaluation import evaluate
         from counterbc.acting.video import check_video, film
+        from counterbc.envs import recorded_env
         from counterbc.errors import OptionError
 
         if not self.runs:
@@ -56,6 +57,9 @@ class EvaluateCommand(ActingCommand):
             check_video(self.video)
         runs = [self.load(folder) for folder in self.runs]
         self._check_seeds(runs)
+        env = self.env or recorded_env(runs[0].run_config.env, "the run")
+        if self.video is not None and env is not None:  # before the work, which it may not cost
+            film(runs[0], env, self.video, self.act, self.seed)
         results = [
             evaluate(p, self.env, episodes=self.episodes, act=self.act, seed=self.seed)
             for p in runs
@@ -74,7 +78,6 @@ class EvaluateCommand(ActingCommand):
         output: list[RenderableType] = [title, plain_table(columns, [row for _, row in entries])]
         payload["next"] = [self._export(results)]
         if self.video is not None:
-            film(runs[0], results[0].env, self.video, self.act, self.seed)
             payload["video"] = str(self.video)
             output.append(f"Film: {self.video}")
         return payload, output

@@ -11,6 +11,7 @@ from tyro.conf import UseAppendAction
 
 from counterbc.commands.command import Json, TrainingCommand, plain_table, suggestion
 from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
+from counterbc.commands.method_command import refuse_nonsense
 from counterbc.commands.options import Group
 
 if TYPE_CHECKING:
@@ -73,9 +74,9 @@ class InfluenceCommand(DataCommand, TrainingCommand):
         from counterbc.settings import Settings
 
         find_device(self.device)
-        find_method(self.method)
+        _, method = find_method(self.method)
         settings = self.given_options("settings")
-        Settings(**settings)
+        refuse_nonsense(Settings(**settings), method)
         result = influence(
             self.read(self.demos), self.method, env=self.env, episodes=self.episodes,
             judges=self.judge, splits=self.splits, seed=self.seed, device=self.device, **settings,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +11,7 @@ from counterbc.commands.data_command import DataCommand, Demos
 from counterbc.commands.options import Group
 
 if TYPE_CHECKING:
+    from counterbc.methods import Method
     from counterbc.settings import Settings
 
 _SPAN = 2.0
@@ -50,8 +51,7 @@ class MethodCommand(DataCommand, TrainingCommand):
         """Return the settings that were typed; raise what is wrong with them before data are read,
         which may take long."""
         from counterbc.acting.device import find_device
-        from counterbc.errors import OptionError
-        from counterbc.methods import METHODS, find_method
+        from counterbc.methods import find_method
         from counterbc.settings import settings_for
 
         find_device(self.device)
@@ -59,26 +59,35 @@ class MethodCommand(DataCommand, TrainingCommand):
         changes = self.given_options("settings")
         settings = settings_for(self.preset, **changes)
         settings.apply(method)
-        _check_radius(settings)
-        if (settings.learning_rate or 0) > _LARGEST_RATE:
-            raise OptionError(
-                f"learning_rate is {settings.learning_rate:g}, with which no policy learns; give "
-                f"at most {_LARGEST_RATE:g}"
-            )
-        if changes.get("counterfactuals") == 0 and method == METHODS["counter-bc"]:
-            raise OptionError(
-                "counter-bc without counterfactuals is plain BC; use --method bc, or give "
-                "--counterfactuals 1 or more"
-            )
+        refuse_nonsense(settings, method)
         return changes
 
 
-def _check_radius(settings: Settings) -> None:
-    """Refuse a radius within which every action lies."""
+def refuse_nonsense(settings: Settings, method: Method) -> None:
+    """Refuse settings that are allowed, but with which nothing sensible can be learned."""
+    from counterbc.errors import OptionError
+    from counterbc.methods import METHODS
+
+    refuse_radius(settings)
+    if (settings.learning_rate or 0) > _LARGEST_RATE:
+        raise OptionError(
+            f"learning_rate is {settings.learning_rate:g}, with which no policy learns; give "
+            f"at most {_LARGEST_RATE:g}"
+        )
+    if settings.counterfactuals == 0 and method == METHODS["counter-bc"]:
+        raise OptionError(
+            "counter-bc without counterfactuals is plain BC; use --method bc, or give "
+            "--counterfactuals 1 or more"
+        )
+
+
+def refuse_radius(settings: Settings, radii: Sequence[float] = ()) -> None:
+    """Refuse a radius, or one of those to try, within which every action lies."""
     from counterbc.errors import OptionError
 
     radius = settings.radius
     numbers = (0.0,) if radius == "auto" else radius if isinstance(radius, tuple) else (radius,)
+    numbers = (*numbers, *radii)
     if settings.scale_actions and max(numbers) > _SPAN:
         raise OptionError(
             f"radius is {max(numbers):g}, but actions span [-1, 1], so that every action would be "

@@ -14,6 +14,7 @@ import textwrap
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -206,9 +207,23 @@ def _metavar(name: str, kind: Any, choices: Iterable[str] | None) -> str | None:
     """Return what stands for the value in the help; None leaves that to tyro."""
     if choices is not None:
         return "{" + ",".join(choices) + "}"
-    if "Positional" in str(kind):
-        return f"{name.upper()}…" if "tuple" in str(kind) else name.upper()
+    text = str(kind)
+    label = name.upper().replace("_", "-")
+    if "Positional" in text:
+        return f"{label}…" if "tuple" in text else label
+    items = {item for m in _members(_plain(kind)) for item in (get_args(m) or (m,))} - {...}
+    if items <= {str, Path}:
+        return f"{label}…" if "tuple" in text else label
+    if "tuple" in text and items in ({int}, {float}):
+        return f"{items.pop().__name__.upper()}…"
     return None
+
+
+def _plain(kind: Any) -> Any:
+    """Return a type without its annotations."""
+    while get_origin(kind) is typing.Annotated:
+        kind = kind.__origin__
+    return kind
 
 
 def _default_text(defaults: Mapping[str, Any]) -> str:

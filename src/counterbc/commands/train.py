@@ -71,12 +71,15 @@ class Train(MethodCommand):
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.policies import Policies
+        from counterbc.data.radii import radius_of
         from counterbc.trainer import train
 
         out = self._folder()
         settings = self.checked_settings()
         start = None if self.start is None else Policies.load(self.start)
         demos = self._demonstrations()
+        if isinstance(radius := settings.get("radius"), tuple):
+            radius_of(radius, [demos])  # or refuse the number of radii, before anything is searched
         policies = train(
             demos, self.method, seeds=self.seeds, preset=self.preset, device=self.device,
             out=out, resume=self.resume, start=start, **settings,
@@ -92,6 +95,8 @@ class Train(MethodCommand):
                 "no counterfactuals"
             )
         output += [f"  chosen   {text}" for text in _chosen(policies)]
+        payload["held_out_beside_bc"] = _beside_bc(policies)
+        output += _beside_bc_text(payload["held_out_beside_bc"])
         output += _unread(demos)
         if settings.get("held_out"):
             from counterbc.experiments.plots import loss_figure
@@ -162,6 +167,32 @@ def _chosen(policies: Policies) -> list[str]:
     """Return what was chosen from the data, in sentences."""
     choices = policies.run_config.choices
     return [text for c in choices for text in c.get("sentences", [c.get("explanation")])]
+
+
+def _beside_bc(policies: Policies) -> dict[str, Json] | None:
+    """Return the held-out errors of the search: of what was chosen, and of plain BC at its best.
+
+    None where nothing was searched, or where the method with Δ 0 is not plain BC.
+    """
+    from counterbc.methods import METHODS
+
+    name = policies.method
+    if name not in METHODS or METHODS[name].at_zero_radius() != METHODS["bc"]:
+        return None
+    for choice in policies.run_config.choices:
+        trials = choice.get("trials") or []
+        plain = [t["error"] for t in trials if t["radius"] == 0]
+        same = [t["error"] for t in trials if not t["above"]["value"] and not t["above"]["se"]]
+        if plain and same:
+            return {name: same[0], "bc": min(plain, key=lambda error: float(error["value"]))}
+    return None
+
+
+def _beside_bc_text(errors: dict[str, Json] | None) -> list[str]:
+    if errors is None:
+        return []
+    texts = [f"{name} {e['value']:.4f} ± {e['se']:.4f}" for name, e in errors.items()]
+    return [f"  held out squared error of {', '.join(texts)}"]
 
 
 def _final(policies: Policies, name: str) -> list[float] | None:

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from counterbc.commands.command import explained_lines, plain_table
+from counterbc.commands.method_command import refuse_radius
 from counterbc.commands.options import Group
 from counterbc.commands.selection_command import SelectionCommand
 
@@ -43,10 +44,12 @@ class Tune(SelectionCommand):
         from counterbc.selection.lag_errors import LagSearch
         from counterbc.selection.tuner import tune
         from counterbc.selection.tuning import TuneSearch
+        from counterbc.settings import settings_for
 
         search = TuneSearch(**self.given_options("search"))
         lag_search = LagSearch(**self.given_options("lag_search"))
         settings = self.checked_settings()
+        refuse_radius(settings_for(self.preset, **settings), search.radii)
         return tune(
             self.read(self.demos), self.method, search=search, lag_search=lag_search,
             preset=self.preset, device=self.device, **settings,

@@ -272,12 +272,45 @@ def _making(env: str) -> Iterator[str]:
         with _imports_only_installed(":" in env_id):
             yield env_id
     except (error.UnregisteredEnv, error.DeprecatedEnv, ModuleNotFoundError) as problem:
-        text = f"or any gymnasium id ({problem})"
-        if ":" not in env:
-            text += "; name the package that registers it, as in gymnasium_robotics:FetchReach-v4"
-        raise unknown("environment", env, [*WORLDS, text]) from None
+        raise _not_found(env, problem) from None
     except error.DependencyNotInstalled as problem:
         raise CounterBCError(f"environment {env!r} cannot be made: {problem}") from None
+
+
+PACKAGES = {
+    "gymnasium_robotics": ("AdroitHand", "Fetch", "HandManipulate", "HandReach", "FrankaKitchen",
+                           "PointMaze", "AntMaze"),
+    "gym_pusht": ("gym_pusht/",),
+    "gym_aloha": ("gym_aloha/",),
+    "gym_xarm": ("gym_xarm/",),
+    "panda_gym": ("Panda",),
+    "metaworld": ("Meta-World/",),
+}  # fmt: skip
+"""Packages that register environments with gymnasium, and how the names of these begin."""
+
+
+def _not_found(env: str, problem: Exception) -> OptionError:
+    """Return the error of an environment that is not registered, with the package that is missing
+    where it is known."""
+    module = env.rpartition(":")[0]
+    if module and isinstance(problem, ModuleNotFoundError):
+        if os.path.exists(f"{module}.py"):
+            return OptionError(
+                f"environment {env!r}: nothing is imported from the current folder, where "
+                f"{module}.py lies; put it into a folder that is on PYTHONPATH"
+            )
+        return OptionError(
+            f"environment {env!r} needs the package {module}, which is not installed; "
+            f"pip install {module.replace('_', '-')}"
+        )
+    text = f"or any gymnasium id ({problem})"
+    for package, beginnings in PACKAGES.items():
+        if not module and env.startswith(beginnings):
+            text += f"; name the package that registers it: {package}:{env}"
+            return unknown("environment", env, [*WORLDS, text])
+    if not module:
+        text += "; name the package that registers it, as in gymnasium_robotics:FetchReach-v4"
+    return unknown("environment", env, [*WORLDS, text])
 
 
 @contextmanager
