@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -84,16 +84,15 @@ class Unseen(gymnasium.Env[np.ndarray, np.ndarray]):
 class Unpainted(Unseen):
     """An environment that takes a render mode, and paints nothing."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"]}
-
     def __init__(self, render_mode: str | None = None) -> None:
+        self.metadata = {"render_modes": ["rgb_array"]}
         self.render_mode = render_mode
 
 
 @pytest.mark.parametrize("kind", [Unseen, Unpainted])
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
 def test_an_environment_that_cannot_be_filmed_is_one_sentence(
-    kind: type, make_demos: Make, quick: Train, tmp_path: Path
+    kind: Any, make_demos: Make, quick: Train, tmp_path: Path
 ) -> None:
     gymnasium.register(f"tests/{kind.__name__}-v0", entry_point=kind, disable_env_checker=True)
     with pytest.raises(

@@ -56,7 +56,7 @@ def test_the_lines_of_a_page_run(
     monkeypatch.chdir(tmp_path)
     for registry in (cb.POLICIES, cb.METHODS, cb.SUPPORTS):
         for name in ("laplace", "near-first", "sphere"):
-            monkeypatch.setitem(registry, name, next(iter(registry.values())))  # type: ignore[index, misc]
+            monkeypatch.setitem(registry, name, next(iter(registry.values())))
     quick = replace(cb.PRESETS["default"], steps=20, lag=0.0, ensemble=1)
     monkeypatch.setitem(cb.PRESETS, "default", quick)
     tiny.save("demos.hdf5")

@@ -26,7 +26,7 @@ def test_every_page_says_what_the_numbers_on_file_say(sections: dict[str, dict[s
 
 def test_every_page_with_results_has_tables(sections: dict[str, dict[str, str]]) -> None:
     assert set(sections) == {
-        "benchmarks", "can", "car-racing", "censored", "clean", "environments", "filtering",
+        "benchmarks", "can", "car-racing", "censored", "clean", "compare", "environments", "filtering",
         "intents", "modes", "policies/flow", "push-t", "radius", "reproduction", "scores",
         "teachers", "tune", "which-policy",
     }  # fmt: skip
