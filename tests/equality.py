@@ -7,14 +7,20 @@ import torch
 from counterbc.acting.policies import Policies
 
 
+def same_params(a: Policies, b: Policies) -> bool:
+    """Return whether parameters are equal to the bit."""
+    return a.params.keys() == b.params.keys() and all(
+        torch.equal(value, b.params[name]) for name, value in a.params.items()
+    )
+
+
 def same(a: Policies, b: Policies) -> bool:
     """Return whether parameters and loss curves are equal to the bit."""
     assert a.curve is not None
     assert b.curve is not None
     held_out = [c.held_out for c in (a.curve, b.curve) if c.held_out is not None]
     return (
-        a.params.keys() == b.params.keys()
-        and all(torch.equal(v, b.params[k]) for k, v in a.params.items())
+        same_params(a, b)
         and torch.equal(a.curve.steps, b.curve.steps)
         and torch.equal(a.curve.loss, b.curve.loss)
         and (not held_out or torch.equal(*held_out))

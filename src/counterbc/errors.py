@@ -52,6 +52,10 @@ class AbsentEpisodes(UserWarning):
     """Masks that name episodes which are not in the file; these are ignored."""
 
 
+class StoppedTraining(UserWarning):
+    """A run whose training was stopped, and which is used as it is."""
+
+
 class NotKept(UserWarning):
     """A search that could not be written to disk, and cannot be resumed; it continues."""
 

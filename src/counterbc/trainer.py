@@ -34,6 +34,7 @@ from counterbc.training.plan import Choice, plan_training, seed_members
 from counterbc.training.progress import Bar, Progress, Quiet
 from counterbc.training.run import run
 from counterbc.training.session import search_folder, some_session
+from counterbc.training.stored_run import StoredRun
 
 
 def train(
@@ -105,16 +106,21 @@ def _train(
         check_start(start, len(order) * len(requested), definition, first, "auto" in requested)
     if folder is not None:
         check_out(folder, resume, definition.policy)
-    training = Training(
-        name=name, method=definition, settings=settings, device=torch_device,
-        progress=Bar("choosing") if progress is True else Quiet(),
-        later=_work(definition, settings, len(order) * len(requested), pairs),
-    )  # fmt: skip
-    chosen = _choose(datasets, training, requested, start, search)
+    exists = resume and folder is not None and folder.exists()
+    if folder is None or not exists or (stored := StoredRun.read(folder)) is None:
+        training = Training(
+            name=name, method=definition, settings=settings, device=torch_device,
+            progress=Bar("choosing") if progress is True else Quiet(),
+            later=_work(definition, settings, len(order) * len(requested), pairs),
+        )  # fmt: skip
+        chosen = _choose(datasets, training, requested, start, search)
+        members = _members(datasets, order, chosen, start, keep_radius=keep)
+    else:
+        settings, members = stored.resume(settings, datasets, order, requested)
+        chosen = _Chosen(settings, [], [], [], [], stored.choices, stored.shards)
     if settings.ensemble == "auto" and definition.shards == 1:
         ensemble = replace(settings, ensemble=chosen.ensemble)
         definition = ensemble.apply(definition, first.obs_shape, image=first.image)
-    members = _members(datasets, order, chosen, start, keep_radius=keep)
     plan = plan_training(
         datasets, definition, chosen.settings, members, start=start, held_out=held_out,
         name=trained_name(name, definition), preset=preset, choices=chosen.evidence,

@@ -157,10 +157,11 @@ def test_a_file_or_nothing_is_no_run(run: Path) -> None:
             Policies.load(path)
 
 
-def test_a_folder_holds_two_files_and_no_pickle(run: Path, tmp_path: Path) -> None:
+def test_a_folder_holds_two_files_or_three_and_no_pickle(run: Path, tmp_path: Path) -> None:
     Policies.load(run).save(tmp_path / "copy")
-    for folder in (run, tmp_path / "copy"):
-        assert sorted(p.name for p in folder.iterdir()) == ["config.json", "model.safetensors"]
+    files = ["config.json", "model.safetensors"]
+    assert sorted(p.name for p in (tmp_path / "copy").iterdir()) == files
+    assert sorted(p.name for p in run.iterdir()) == [*files, "training.safetensors"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["copy", "run"]
     tensors = load_file(run / "model.safetensors")
     assert {"normalization/obs_mean", "normalization/action_high", "policy/head.bias"} <= set(

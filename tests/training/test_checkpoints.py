@@ -25,16 +25,17 @@ Change = Callable[[Path], Any]
 
 
 def test_a_training_that_never_saved_is_called_unfinished(tmp_path: Path) -> None:
-    checkpoints.begin(tmp_path / "run", {"method": "bc"})
+    checkpoints.begin(tmp_path / "run", {"unfinished": {"method": "bc"}})
     with pytest.raises(
-        FormatError, match=r"a training that was interrupted; finish it .* --resume"
+        FormatError,
+        match=r"a training that was stopped before its first checkpoint; finish it .* --resume",
     ):
         Policies.load(tmp_path / "run")
     assert checkpoints.load_state(tmp_path / "run", {"method": "bc"}) is None
 
 
 def test_a_damaged_state_is_not_resumed(tmp_path: Path) -> None:
-    checkpoints.begin(tmp_path / "run", {})
+    checkpoints.begin(tmp_path / "run", {"unfinished": {}})
     (tmp_path / "run" / "training.safetensors").write_bytes(b"half")
     with pytest.raises(FormatError, match=r"training.safetensors is damaged"):
         checkpoints.load_state(tmp_path / "run", {})
@@ -78,8 +79,8 @@ CONFIG: dict[str, Any] = {
     [
         (
             {"settings": {**CONFIG["settings"], "steps": 400, "batch": 64}},
-            "steps was 200, here it is 400; batch was not given, here it is 64; "
-            "resume it with the same data, options and versions",
+            "batch was not given, here it is 64; resume it with the same data, options and "
+            "versions",
         ),
         (
             {
@@ -127,7 +128,7 @@ CONFIG: dict[str, Any] = {
 def test_a_run_of_another_configuration_is_refused_by_what_differs(
     changes: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
-    checkpoints.begin(tmp_path / "run", CONFIG)
+    checkpoints.begin(tmp_path / "run", {"unfinished": CONFIG})
     with pytest.raises(FormatError) as error:
         checkpoints.load_state(tmp_path / "run", {**CONFIG, **changes})
     reason = f"was started differently: {sentence}, or choose another folder"
@@ -140,7 +141,9 @@ def test_a_run_from_before_a_new_setting_is_refused_by_its_version(
     config = quick(tiny, "bc").config
     settings = {**config["settings"], "averages": False}
     del settings["average_chunks"], settings["ema_share"]
-    checkpoints.begin(tmp_path / "run", {**config, "settings": settings, "definition": "Method()"})
+    checkpoints.begin(
+        tmp_path / "run", {"unfinished": {**config, "settings": settings, "definition": "Method()"}}
+    )
     sentence = (
         r"run holds a training that was started by another version of counterbc, with other "
         r"settings than this one \(average_chunks, averages, ema_share\); finish it with that "
@@ -185,6 +188,6 @@ def test_a_policy_that_cannot_be_saved_is_refused_before_any_work(
     "previous", [[], 1, {"settings": 3}, {"settings": {"kernel": {}}, "data": "x"}]
 )
 def test_a_configuration_of_another_kind_is_not_resumed(previous: Any, tmp_path: Path) -> None:
-    checkpoints.begin(tmp_path / "run", previous)
+    checkpoints.begin(tmp_path / "run", {"unfinished": previous})
     with pytest.raises(FormatError, match=r"started differently|config.json cannot be read"):
         checkpoints.load_state(tmp_path / "run", {"settings": {"kernel": "torch"}, "data": []})

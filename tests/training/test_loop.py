@@ -135,7 +135,7 @@ def test_a_stopped_training_of_members_with_different_steps_ends_with_the_same_b
 
 DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "no step": (lambda s: s.pop("done"), "done"),
-    "a step beyond the end": (lambda s: s.update(done=torch.tensor(99)), "stopped at step 99 of"),
+    "a step before the first": (lambda s: s.update(done=torch.tensor(0)), "stopped at step 0 of"),
     "half the parameters": (lambda s: s.pop("params/policy.head.bias"), "params/policy.head.bias"),
     "parameters of one network": (
         lambda s: s.update({"params/policy.head.bias": s["params/policy.head.bias"][0]}),

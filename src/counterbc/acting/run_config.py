@@ -8,7 +8,7 @@ from typing import Any
 
 _TEXTS = ("env", "backend", "radius_from")
 _NAME_LISTS = ("action_names", "blind_to", "cameras", "keys", "obs_names", "two_valued")
-_WHEN_KNOWN = ("seconds", "stack", "keys", "cameras", "blind_to", "image_size")
+_WHEN_KNOWN = ("seconds", "stopped_after", "stack", "keys", "cameras", "blind_to", "image_size")
 
 
 def key_of(name: str) -> str:
@@ -70,6 +70,8 @@ class RunConfig:
     """The hash of the parameters that the training started from."""
     seconds: float | None = None
     """The duration of a finished training."""
+    stopped_after: int | None = None
+    """The steps taken by a training that was stopped."""
     stack: Sequence[str] | None = None
     """The cells of a study that were trained together."""
 

@@ -1,10 +1,14 @@
-"""Finished runs as folders of two files: config.json and model.safetensors."""
+"""Runs as folders of two files: config.json and model.safetensors.
+
+A third one, training.safetensors, is what a training would continue from; nothing else reads it.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +16,13 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from counterbc.errors import CounterBCError, FormatError
+from counterbc.errors import CounterBCError, FormatError, StoppedTraining
 from counterbc.files import Guard, aside, check_free, check_regular, reason
 
 FORMAT, VERSION = "counterbc-policies", 2
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
+STOPPED = "stopped_after"
+"""In the model of a stopped training: the steps taken, and those in all."""
 READABLE = (1, VERSION)
 """Version 1 called the shards of a method `parts`."""
 
@@ -64,13 +70,30 @@ def load(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Read the configuration and the tensors of a finished run."""
     config = read_config(folder)
     if "unfinished" in config:
-        raise FormatError(
-            f"{folder} holds a training that was interrupted; finish it with the same command "
-            "and --resume"
-        )
+        return _load_stopped(folder, config)
     if config["version"] == 1 and "parts" in config:
         config["shards"] = config.pop("parts")
     return config, load_tensors(folder / MODEL)
+
+
+def _load_stopped(folder: Path, config: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Read a run whose training was stopped, as it is after its last checkpoint."""
+    if not (folder / MODEL).exists():
+        raise FormatError(
+            f"{folder} holds a training that was stopped before its first checkpoint; finish it "
+            "with the same command and --resume"
+        )
+    tensors = load_tensors(folder / MODEL)
+    with Guard(folder / MODEL, "finish the training with the same command and --resume"):
+        taken, total = tensors.pop(STOPPED).tolist()
+        settings = dict(config.pop("unfinished"), stopped_after=int(taken))
+    warnings.warn(
+        f"the training of {folder} was stopped after {taken:,} of {total:,} steps; it is used as "
+        "it is (finish it with the same command and --resume)",
+        StoppedTraining,
+        stacklevel=4,
+    )
+    return {**config, "config": settings, "diverged": None}, tensors
 
 
 def read_config(folder: Path) -> dict[str, Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from counterbc.acting import run_folder
@@ -16,6 +17,8 @@ from counterbc.errors import FormatError
 from counterbc.files import Guard, aside, check_free, remove_leftovers
 from counterbc.kernels.registry import LIBRARIES
 from counterbc.policies import Params, Policy
+from counterbc.training.plan import TrainingPlan
+from counterbc.training.stored_run import StoredRun
 
 TRAINING = run_folder.TRAINING
 _NESTED = {"settings": "{}", "versions": "version of {}", "data": "{} of the data"}
@@ -31,11 +34,42 @@ def check_out(folder: Path, resume: bool, policy: Policy) -> None:
         check_free(folder)
 
 
-def begin(folder: Path, config: dict[str, Any]) -> None:
-    """Create a run folder that holds only its configuration."""
+def begin(folder: Path, contents: dict[str, Any]) -> None:
+    """Create a run folder that holds only config.json with these contents."""
     with aside(folder) as temporary:
         temporary.mkdir()
-        run_folder.write_config(temporary / run_folder.CONFIG, {"unfinished": config})
+        run_folder.write_config(temporary / run_folder.CONFIG, contents)
+
+
+def unfinished(policies: Policies) -> dict[str, Any]:
+    """Return config.json of a training that is not finished."""
+    contents, _ = policies.contents()
+    return {"unfinished": contents.pop("config"), **contents}
+
+
+class RunKeeper:
+    """Keeps a training in its run folder: its state, and policies that act as it is."""
+
+    hint = "; to resume, give the same options and --resume"
+
+    def __init__(
+        self, folder: Path, total: int, policies: Callable[[Mapping[int, Params]], Policies]
+    ) -> None:
+        """`policies` returns the policies with the parameters that act at some steps."""
+        self.folder, self.path, self.total = folder, folder / TRAINING, total
+        self.policies = policies
+
+    def save(self, state: dict[str, Tensor], acting: Mapping[int, Params], step: int) -> None:
+        """Replace the state that a stopped training resumes from, and what acts meanwhile."""
+        save_state(self.folder, state)
+        policies = self.policies(acting)
+        _, tensors = policies.contents()
+        tensors[run_folder.STOPPED] = torch.tensor([step, self.total])
+        with aside(self.folder / run_folder.MODEL, replace=True) as temporary:
+            run_folder.save_tensors(tensors, temporary)
+        if "unfinished" not in run_folder.read_config(self.folder):  # a finished run is extended
+            with aside(self.folder / run_folder.CONFIG, replace=True) as temporary:
+                run_folder.write_config(temporary, unfinished(policies))
 
 
 def save_state(folder: Path, state: dict[str, Tensor]) -> None:
@@ -44,46 +78,100 @@ def save_state(folder: Path, state: dict[str, Tensor]) -> None:
         run_folder.save_tensors(state, temporary)
 
 
-class RunKeeper:
-    """Keeps the state of a training in its run folder."""
-
-    hint = "; to resume, give the same options and --resume"
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.path = folder, folder / TRAINING
-
-    def save(self, state: dict[str, Tensor], acting: Mapping[int, Params], step: int) -> None:
-        """Replace the state that a stopped training resumes from."""
-        save_state(self.folder, state)
-
-
 def load_state(folder: Path, config: dict[str, Any]) -> dict[str, Tensor] | None:
-    """Return the state of a training with the same configuration; None before its first save."""
+    """Return the state of a training with the same configuration; None before its first save.
+
+    The number of steps may be another one: the training ends earlier, or continues.
+    """
     contents = run_folder.read_config(folder)
-    if "unfinished" not in contents:
-        raise FormatError(f"{folder} is finished already; there is nothing to resume")
-    current, previous = json.loads(json.dumps(config)), contents["unfinished"]
+    is_finished, current = "unfinished" not in contents, json.loads(json.dumps(config))
+    with Guard(folder / run_folder.CONFIG, "train again in another folder"):
+        previous: dict[str, Any] = contents["config" if is_finished else "unfinished"].copy()
+        old, new = (c.get("settings", {}).get("steps") for c in (previous, current))
+    if is_finished and old == new:
+        raise FormatError(
+            f"{folder} is finished already, after {new} steps; give more --steps to train it "
+            "further"
+        )
+    for name in ("seconds", "stopped_after"):
+        previous.pop(name, None)
+    if old != new:
+        previous["settings"] = {**previous["settings"], "steps": new}
+        previous["members"] = current["members"]
     if previous != current:
-        with Guard(folder / run_folder.CONFIG, "train again in another folder"):
-            other_settings = sorted(_settings(previous) ^ _settings(current))
-            differences = _differences(previous, current)
-        if other_settings:
-            raise FormatError(
-                f"{folder} holds a training that was started by another version of counterbc, with "
-                f"other settings than this one ({', '.join(other_settings)}); finish it with that "
-                "version, or train again in another folder"
-            )
-        raise FormatError(f"{folder} was started differently: {differences}")
+        raise _differs(folder, previous, current)
     path = folder / TRAINING
-    return run_folder.load_tensors(path) if os.path.lexists(path) else None
+    state = run_folder.load_tensors(path) if os.path.lexists(path) else None
+    if is_finished and state is None:
+        raise FormatError(
+            f"{folder} is finished and has no {TRAINING} to continue from; train again with "
+            f"--steps {new} in another folder"
+        )
+    return state
 
 
-def finish(policies: Policies, folder: Path) -> None:
-    """Turn an unfinished run into a finished one; interrupted in between, it stays unfinished."""
+def _check_steps(folder: Path, state: dict[str, Tensor], steps: int) -> None:
+    """Refuse fewer steps than were taken."""
+    with Guard(folder / TRAINING, "delete that file to start from the first step"):
+        taken = int(state["done"])
+    if taken > steps:
+        raise FormatError(
+            f"{folder} was trained for {taken} steps already; to keep it as it is, give --steps "
+            f"{taken}, or more to train it further"
+        )
+
+
+def resumed_state(
+    plan: TrainingPlan, folder: Path, config: dict[str, Any], stops: Sequence[int]
+) -> dict[str, Tensor] | None:
+    """Return the state that a training continues from, without snapshots at other steps."""
+    rounds, steps, stored = plan.method.rounds, plan.settings.step_count, StoredRun.read(folder)
+    if rounds > 1 and stored is not None and stored.steps != steps:
+        raise FormatError(
+            f"{folder} was started with {stored.steps} steps in each of {rounds} rounds, which "
+            f"cannot become {steps} later; train again in another folder"
+        )
+    state = load_state(folder, config)
+    if state is None:
+        return None
+    _check_steps(folder, state, steps * rounds)
+    snapshots = tuple(f"snapshot/{stop}/" for stop in stops)
+    return {
+        name: value
+        for name, value in state.items()
+        if not name.startswith("snapshot/") or name.startswith(snapshots)
+    }
+
+
+def _differs(folder: Path, previous: dict[str, Any], current: dict[str, Any]) -> FormatError:
+    """Return the error of a training that was started with another configuration."""
+    with Guard(folder / run_folder.CONFIG, "train again in another folder"):
+        other_settings = sorted(_settings(previous) ^ _settings(current))
+        differences = _differences(previous, current)
+    if other_settings:
+        return FormatError(
+            f"{folder} holds a training that was started by another version of counterbc, with "
+            f"other settings than this one ({', '.join(other_settings)}); finish it with that "
+            "version, or train again in another folder"
+        )
+    return FormatError(f"{folder} was started differently: {differences}")
+
+
+def finish(policies: Policies, folder: Path, state: dict[str, Tensor] | None) -> None:
+    """Turn an unfinished run into a finished one; interrupted in between, it stays unfinished.
+
+    `state` is what a training of more steps would continue from; None where that is not possible.
+    """
     with aside(folder / run_folder.CONFIG, replace=True) as config:
         run_folder.write(config.parent, *policies.contents())
         os.replace(config.parent / run_folder.MODEL, folder / run_folder.MODEL)
-    (folder / TRAINING).unlink(missing_ok=True)
+    try:
+        if state is not None:
+            save_state(folder, state)
+    except FormatError:  # such as a full disk; the run is finished all the same
+        state = None
+    if state is None:
+        (folder / TRAINING).unlink(missing_ok=True)
     remove_leftovers(folder / TRAINING)
 
 

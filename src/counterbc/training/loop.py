@@ -88,7 +88,7 @@ class Loop:
         self.snapshot_steps = sorted(set(snapshots))
         self.snapshots: dict[int, Params] = {}
 
-    def run(self, state: dict[str, Tensor] | None) -> tuple[Params, Curve]:
+    def run(self, state: dict[str, Tensor] | None) -> None:
         """Train all rounds, from the beginning or from the state of a stopped training."""
         steps, rounds = self.settings.step_count, self.method.rounds
         total_step = 0 if state is None else self._done(state)
@@ -96,14 +96,12 @@ class Loop:
         self.progress.start(total_step, steps * rounds, self.kernel_name)
         try:
             with self.interrupt:
-                for round_ in range(total_step // steps, rounds):
-                    networks = self._start_round(round_, params, state)
+                for round_ in range(min(total_step // steps, rounds - 1), rounds):
+                    self.networks = networks = self._start_round(round_, params, state)
                     self._round(networks, round_, max(total_step - round_ * steps, 0))
                     params, state = networks.deployed, None
         finally:
             self.progress.stop()
-        assert params is not None
-        return params, self._curve()
 
     def _start_round(
         self, round_: int, before: Params | None, state: dict[str, Tensor] | None
@@ -128,15 +126,14 @@ class Loop:
 
     def _round(self, networks: NetworkStack | StackParts, round_: int, step: int) -> None:
         steps = self.settings.step_count
+        if step == steps:  # it is kept as it was stopped
+            self._record(networks, round_, step)
         while step < steps:
             ends = [s for s in self.snapshot_steps if s > step] + [steps]
             count = min(self.pace.block, self.interval - step % self.interval, ends[0] - step)
             if self._block(networks, round_ * steps, step, count):
                 step += count
-                if step in self.snapshot_steps and round_ == self.method.rounds - 1:
-                    params = {name: value.clone() for name, value in networks.deployed.items()}
-                    self.snapshots[step] = params
-                self._record(networks, round_ * steps + step, step)
+                self._record(networks, round_, step)
             if step == steps:
                 continue
             if self.interrupt.stop or time.monotonic() > self.save_at:
@@ -192,8 +189,11 @@ class Loop:
         hint = "" if self.keeper is None else self.keeper.hint
         return f"stopped at step {total_step} of {total}{hint}"
 
-    def _record(self, networks: NetworkStack | StackParts, total_step: int, step: int) -> None:
-        """Update progress, diverged members and, at some steps, the loss curve."""
+    def _record(self, networks: NetworkStack | StackParts, round_: int, step: int) -> None:
+        """Update progress, snapshots, diverged members and, at some steps, the loss curve."""
+        total_step = round_ * self.settings.step_count + step
+        if step in self.snapshot_steps and round_ == self.method.rounds - 1:
+            self.snapshots[step] = {k: value.clone() for k, value in networks.deployed.items()}
         self.progress.update(total_step, networks.loss)
         if step % self.interval == 0 or step == self.settings.step_count:
             for net in torch.nonzero(~networks.loss.isfinite()).flatten().tolist():
@@ -204,8 +204,11 @@ class Loop:
                 held_out = networks.held_out(self.held_out).cpu()
             self.points[total_step] = (loss, held_out)
 
-    def _curve(self) -> Curve:
+    @property
+    def curve(self) -> Curve | None:
         """Return the points of the loss curve, averaged over the shards of each member."""
+        if not self.points:
+            return None
         shape = (len(self.points), -1, self.method.shards)
         loss, held_out = (
             torch.stack(part).view(shape).mean(-1) if part[0].numel() else None
@@ -217,18 +220,22 @@ class Loop:
     def _save(self, networks: NetworkStack | StackParts, total_step: int) -> None:
         if self.keeper is None or not total_step:
             return
-        began = time.monotonic()
-        state = networks.state() | {"done": torch.tensor(total_step)}
-        if self.held_out is not None:
-            state |= {f"held_out/{k}": v for k, v in self.held_out.columns.items()}
-        for step, (loss, held_out) in self.points.items():
-            state |= {f"loss/{step}": loss, f"held_out_loss/{step}": held_out}
+        began, state = time.monotonic(), self.state(total_step)
         for step, params in self.snapshots.items():
             state |= {f"snapshot/{step}/{name}": value for name, value in params.items()}
         step = (total_step - 1) % self.settings.step_count + 1
         self.keeper.save(state, self.snapshots | {step: networks.deployed}, total_step)
         now = time.monotonic()
         self.save_at = now + max(_SAVE_EVERY, _SAVE_SHARE * (now - began))
+
+    def state(self, total_step: int) -> dict[str, Tensor]:
+        """Return what a training needs to continue after this step, without snapshots."""
+        state = self.networks.state() | {"done": torch.tensor(total_step)}
+        if self.held_out is not None:
+            state |= {f"held_out/{k}": v for k, v in self.held_out.columns.items()}
+        for step, (loss, held_out) in self.points.items():
+            state |= {f"loss/{step}": loss, f"held_out_loss/{step}": held_out}
+        return state
 
     def _reading_state(self) -> Guard:
         """Return a context for the state of a stopped training, which may be damaged."""
@@ -239,7 +246,7 @@ class Loop:
         """Return the number of steps that a stopped training has taken."""
         with self._reading_state():
             total_step, total = int(state["done"]), self.settings.step_count * self.method.rounds
-            if not 0 < total_step < total:
+            if not 0 < total_step <= total:
                 raise ValueError(f"stopped at step {total_step} of {total}")
             return total_step
 
@@ -250,13 +257,12 @@ class Loop:
         shapes = {name: value.shape for name, value in networks.state().items()}
         shapes |= {"done": torch.Size(())}
         held_out = 0 if self.held_out is None else count
-        for point in range(1, total_step + 1):
-            step = (point - 1) % steps + 1
-            if step % self.interval == 0 or step == steps:
-                shapes |= {f"loss/{point}": torch.Size([count])}
-                shapes |= {f"held_out_loss/{point}": torch.Size([held_out])}
+        for point in {name.rpartition("/")[2] for name in state if "loss/" in name}:
+            shapes |= {f"loss/{point}": torch.Size([count])}
+            shapes |= {f"held_out_loss/{point}": torch.Size([held_out])}
         for snapshot in self.snapshot_steps:
-            if (self.method.rounds - 1) * steps + snapshot <= total_step:
+            is_last = snapshot == steps and not any(n.startswith("snapshot/") for n in state)
+            if (self.method.rounds - 1) * steps + snapshot <= total_step and not is_last:
                 shapes |= {f"snapshot/{snapshot}/{k}": v.shape for k, v in networks.params.items()}
         for name, value in state.items():
             if name.endswith("adam/count") and not (total_step - 1) % steps < value <= steps:
@@ -277,6 +283,7 @@ class Loop:
                 for k, v in state.items()
                 if k.startswith("held_out/")
             }
+            self.held_out.share_columns()
         for key in (k for k in state if k.startswith("snapshot/")):
             _, step, name = key.split("/", 2)
             snapshot = self.snapshots.setdefault(int(step), {})

@@ -30,6 +30,16 @@ class Choice(Protocol):
     def as_dict(self) -> dict[str, Any]: ...
 
 
+@dataclass(frozen=True)
+class RecordedChoice:
+    """A choice as the configuration of a run has it."""
+
+    contents: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        return self.contents
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingPlan:
     """Everything that decides a training, except device and precision; P members."""

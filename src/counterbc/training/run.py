@@ -62,25 +62,34 @@ def run(
     config = run_config(plan, device, dtype, loop.kernel_name)
     resume = resume and out is not None and out.exists()
     if out is not None and resume:
-        state = checkpoints.load_state(out, config.as_dict())
+        state = checkpoints.resumed_state(plan, out, config.as_dict(), stops)
     fit_weighting(loop.view, held_out)
+
+    def policies_now(acting: Mapping[int, Params]) -> Policies:
+        ends = [stop if stop in acting else max(acting) for stop in stops]
+        params, curve = _stopped(acting, ends, plan.method.shards), loop.curve
+        return plan_policies(plan, params, config=config.as_dict(), curve=curve)
+
+    total = plan.settings.step_count * plan.method.rounds
     if out is not None:
-        loop.keeper = checkpoints.RunKeeper(out)
+        loop.keeper = checkpoints.RunKeeper(out, total, policies_now)
         if not resume:
-            checkpoints.begin(out, config.as_dict())
+            initial = policies_now({0: loop.fresh(loop.view, 0)})
+            checkpoints.begin(out, checkpoints.unfinished(initial))
         current_session().forget_searches()
     try:
-        _, curve = loop.run(state)
+        loop.run(state)
     except SlowWork:
         if out is not None and not resume:
             shutil.rmtree(out)
         raise
     params = _stopped(loop.snapshots, stops, plan.method.shards)
     config = replace(config, seconds=round(time.perf_counter() - began, 3))
-    policies = plan_policies(plan, params, config=config.as_dict(), curve=curve)
+    policies = plan_policies(plan, params, config=config.as_dict(), curve=loop.curve)
     warn_diverged(policies, loop.bad_since)
     if out is not None:
-        checkpoints.finish(policies, out)
+        can_continue = plan.method.rounds == 1
+        checkpoints.finish(policies, out, loop.state(total) if can_continue else None)
     return policies
 
 

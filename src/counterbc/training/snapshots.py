@@ -40,8 +40,9 @@ def run_snapshots(
         began = time.monotonic()
         fit_weighting(loop.view, held_out)
         state = None if kept is None else kept.state()
-        _, curve = loop.run(state)
-        finished = loop.snapshots, curve
+        loop.run(state)
+        assert loop.curve is not None
+        finished = loop.snapshots, loop.curve
         if kept is not None and (state is not None or time.monotonic() - began > _WORTH_KEEPING):
             kept.finish(*finished)
         if loop.interrupt.stop:
