@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -117,7 +117,7 @@ def _train(
         members = _members(datasets, order, chosen, start, keep_radius=keep)
     else:
         settings, members = stored.resume(settings, datasets, order, requested)
-        chosen = _Chosen(settings, [], [], [], [], stored.choices, stored.shards)
+        chosen = _Chosen(settings, evidence=stored.choices, ensemble=stored.shards)
     if settings.ensemble == "auto" and definition.shards == 1:
         ensemble = replace(settings, ensemble=chosen.ensemble)
         definition = ensemble.apply(definition, first.obs_shape, image=first.image)
@@ -157,10 +157,10 @@ class _Chosen:
     dataset."""
 
     settings: Settings
-    lags: list[tuple[float, ...]]
-    offsets: list[Offsets]
-    radii: list[list[Radius]]
-    steps: list[list[int | None]]
+    lags: list[tuple[float, ...]] = field(default_factory=list)
+    offsets: list[Offsets] = field(default_factory=list)
+    radii: list[list[Radius]] = field(default_factory=list)
+    steps: list[list[int | None]] = field(default_factory=list)
     evidence: tuple[Choice, ...] = ()
     ensemble: int = 1
 
