@@ -3,17 +3,8 @@
 Importing this registers them and costs no more than gymnasium itself.
 """
 
-from counterbc.envs.registry import (
-    WORLDS,
-    World,
-    find_id,
-    find_world,
-    make,
-    make_vec,
-    reason_not_made,
-    recorded_env,
-    register,
-)
+from counterbc.envs.making import make, make_vec, reason_not_made
+from counterbc.envs.registry import WORLDS, World, find_id, find_world, recorded_env, register
 
 __all__ = [
     "WORLDS",

@@ -5,20 +5,14 @@ Nothing of a world is imported here; its code, and its simulator, are imported w
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from counterbc.errors import CounterBCError, FormatError, OptionError, unknown
-from counterbc.files import reason
+from counterbc.errors import FormatError, OptionError, unknown
 
 if TYPE_CHECKING:
-    from gymnasium import Env
-    from gymnasium.vector import VectorEnv
     from numpy.typing import NDArray
 
     Expert = Callable[[NDArray[Any], NDArray[Any], int], NDArray[Any]]
@@ -207,22 +201,6 @@ def register() -> None:
             )
 
 
-def make_vec(env: str, num_envs: int, **kwargs: Any) -> VectorEnv[Any, Any, Any]:
-    """Make a vector environment of a world or any gymnasium id, native where there is one."""
-    import gymnasium
-
-    with _making(env) as env_id:
-        return gymnasium.make_vec(env_id, num_envs, **kwargs)
-
-
-def make(env: str, **kwargs: Any) -> Env[Any, Any]:
-    """Make one environment of a world or any gymnasium id."""
-    import gymnasium
-
-    with _making(env) as env_id:
-        return gymnasium.make(env_id, **kwargs)
-
-
 def recorded_env(name: object, source: str) -> str | None:
     """Return the environment that a file names, if any.
 
@@ -238,89 +216,3 @@ def recorded_env(name: object, source: str) -> str | None:
             "import; if you trust that module, name the environment yourself with --env"
         )
     return name
-
-
-def reason_not_made(env: str, *, is_typed: bool) -> str:
-    """Return why an environment cannot be made on this machine; empty where it can.
-
-    `is_typed` says whether a person named it; a file may not choose a module to import.
-    """
-    try:
-        if not is_typed:
-            recorded_env(env, "the dataset")
-        make(env).close()
-    except CounterBCError as error:
-        return str(error)
-    except Exception as error:  # of somebody else's constructor
-        return f"{env} fails with {type(error).__name__}: {reason(error)}"
-    return ""
-
-
-@contextmanager
-def _making(env: str) -> Iterator[str]:
-    """Yield the gymnasium id of an environment, and explain why one cannot be made."""
-    from gymnasium import error
-    from gymnasium.envs.registration import parse_env_id
-
-    register()
-    env_id = find_id(env)
-    try:
-        parse_env_id(env_id.rpartition(":")[2])
-    except error.Error:  # a malformed id; gymnasium has no narrower class for it
-        raise unknown("environment", env, [*WORLDS, "or any gymnasium id"]) from None
-    try:
-        with _imports_only_installed(":" in env_id):
-            yield env_id
-    except (error.UnregisteredEnv, error.DeprecatedEnv, ModuleNotFoundError) as problem:
-        raise _not_found(env, problem) from None
-    except error.DependencyNotInstalled as problem:
-        raise CounterBCError(f"environment {env!r} cannot be made: {problem}") from None
-
-
-PACKAGES = {
-    "gymnasium_robotics": ("AdroitHand", "Fetch", "HandManipulate", "HandReach", "FrankaKitchen",
-                           "PointMaze", "AntMaze"),
-    "gym_pusht": ("gym_pusht/",),
-    "gym_aloha": ("gym_aloha/",),
-    "gym_xarm": ("gym_xarm/",),
-    "panda_gym": ("Panda",),
-    "metaworld": ("Meta-World/",),
-}  # fmt: skip
-"""Packages that register environments with gymnasium, and how the names of these begin."""
-
-
-def _not_found(env: str, problem: Exception) -> OptionError:
-    """Return the error of an environment that is not registered, with the package that is missing
-    where it is known."""
-    module = env.rpartition(":")[0]
-    if module and isinstance(problem, ModuleNotFoundError):
-        if os.path.exists(f"{module}.py"):
-            return OptionError(
-                f"environment {env!r}: nothing is imported from the current folder, where "
-                f"{module}.py lies; put it into a folder that is on PYTHONPATH"
-            )
-        return OptionError(
-            f"environment {env!r} needs the package {module}, which is not installed; "
-            f"pip install {module.replace('_', '-')}"
-        )
-    text = f"or any gymnasium id ({problem})"
-    for package, beginnings in PACKAGES.items():
-        if not module and env.startswith(beginnings):
-            text += f"; name the package that registers it: {package}:{env}"
-            return unknown("environment", env, [*WORLDS, text])
-    if not module:
-        text += "; name the package that registers it, as in gymnasium_robotics:FetchReach-v4"
-    return unknown("environment", env, [*WORLDS, text])
-
-
-@contextmanager
-def _imports_only_installed(active: bool) -> Iterator[None]:
-    """Import nothing from the current folder, which may hold files of other people."""
-    paths = list(sys.path)
-    if active:
-        here = os.getcwd()
-        sys.path[:] = [p for p in paths if p and os.path.realpath(p) != os.path.realpath(here)]
-    try:
-        yield
-    finally:
-        sys.path[:] = paths
