@@ -30,6 +30,7 @@ WITHOUT_TEST = {
 
 TEST_WITHOUT_MODULE = {
     "tests/test_readme.py": "runs the examples of the README and the documentation",
+    "tests/studio/test_browser.py": "drives the whole page of the studio in a browser",
 }
 """Test files outside tests/identities that mirror no module, and why."""
 

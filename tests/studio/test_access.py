@@ -12,7 +12,7 @@ from counterbc.studio.access import Access
 from tests.studio.clients import LiveServer, login, open_socket
 
 
-def refused(server: LiveServer, **headers: str | None) -> int:
+def refusal_status(server: LiveServer, **headers: str | None) -> int:
     """Return the status with which a websocket is refused."""
     with pytest.raises(InvalidStatus) as error:
         open_socket(server.access, **headers)
@@ -65,7 +65,7 @@ def test_a_long_login_is_refused(server: LiveServer) -> None:
 def test_other_host_names_are_refused_against_dns_rebinding(server: LiveServer, host: str) -> None:
     for path in ("/", "/static/main.js", "/socket"):
         assert server.http("GET", path, Host=host)[0].status == 403
-    assert refused(server, Host=host) == 403
+    assert refusal_status(server, Host=host) == 403
 
 
 def test_the_page_itself_needs_no_cookie_and_its_code_is_plain_files(server: LiveServer) -> None:
@@ -86,13 +86,13 @@ def test_static_files_do_not_lead_outside(server: LiveServer, path: str) -> None
 def test_a_socket_needs_the_cookie_and_the_origin_of_the_page(server: LiveServer) -> None:
     access = server.access
     open_socket(access).close()
-    assert refused(server, Cookie=None) == 403
-    assert refused(server, Cookie=f"{access.cookie_name}=wrong") == 403
-    assert refused(server, Cookie=";=;a") == 403
-    assert refused(server, Origin=None) == 403
-    assert refused(server, Origin="http://evil.example") == 403
-    assert refused(server, Origin="null") == 403
-    assert refused(server, Origin=f"https://{access.authority}") == 403
+    assert refusal_status(server, Cookie=None) == 403
+    assert refusal_status(server, Cookie=f"{access.cookie_name}=wrong") == 403
+    assert refusal_status(server, Cookie=";=;a") == 403
+    assert refusal_status(server, Origin=None) == 403
+    assert refusal_status(server, Origin="http://evil.example") == 403
+    assert refusal_status(server, Origin="null") == 403
+    assert refusal_status(server, Origin=f"https://{access.authority}") == 403
 
 
 def test_requests_of_other_pages_are_refused(server: LiveServer) -> None:

@@ -52,8 +52,8 @@ def test_a_page_records_what_it_sends(step_server: LiveServer) -> None:
     demos = load(dataset_of(step_server.study.path))
     np.testing.assert_array_equal(demos.action, actions)
     assert demos.operators == ("<b>Zoë</b> & Ångström",)
-    shown = f32([f["obs"] for f in page.frames[:20]])
-    np.testing.assert_array_equal(demos.obs, shown)
+    drawn_obs = f32([f["obs"] for f in page.frames[:20]])
+    np.testing.assert_array_equal(demos.obs, drawn_obs)
     page.close()
 
 

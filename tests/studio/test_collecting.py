@@ -45,14 +45,14 @@ class Desk:
 
 @pytest.fixture
 def desks(study: StudyFolder) -> Iterator[Any]:
-    opened: list[Desk] = []
+    desk_list: list[Desk] = []
 
     def open_desk(world: str, **protocol: Any) -> Desk:
-        opened.append(Desk(study, world, Protocol(**({"practice": None} | protocol))))
-        return opened[-1]
+        desk_list.append(Desk(study, world, Protocol(**({"practice": None} | protocol))))
+        return desk_list[-1]
 
     yield open_desk
-    for desk in opened:
+    for desk in desk_list:
         desk.session.close()
 
 

@@ -56,7 +56,7 @@ def test_a_dataset_equals_what_was_recorded_in_every_format(
     np.testing.assert_array_equal(np.concatenate([e.reward for e in demos.episodes]), reward)
     assert [e.operator for e in demos.episodes] == ["Zoë <b>"] * 2
     assert [e.success for e in demos.episodes] == [True, False]
-    assert (demos.rate, demos.actions_are) == (10.0, "taken")
+    assert (demos.rate, demos.actions_are) == (10.0, "asked")
     assert demos.env_args["env_name"] == "counterbc/Intersection-v0"
     assert demos.action_set == "ball"
 

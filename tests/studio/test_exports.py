@@ -55,8 +55,8 @@ def test_a_cleaned_copy_has_the_meant_actions_that_were_shown(
     predictions = np.clip(view.demos.action + 0.3, -1, 1)[None].repeat(2, 0).astype(np.float64)
     predictions[1] += 0.01
     path = export_cleaned(study, view, predictions, 0.0, 0.2)
-    expected = MeantActions(view.demos, predictions, 0.0).meant(slice(None), 0.2)
-    np.testing.assert_allclose(load(path).action, expected, atol=1e-6)
+    reference = MeantActions(view.demos, predictions, 0.0).meant(slice(None), 0.2)
+    np.testing.assert_allclose(load(path).action, reference, atol=1e-6)
     with h5py.File(path) as file:
         np.testing.assert_array_equal(
             file["data/demo_0/actions_shown"][:], view.demos.episodes[0].action

@@ -24,8 +24,8 @@ def test_the_predictions_are_those_of_the_library(
     demos.save(tmp_path / "a.hdf5")
     reports: list[str] = []
     result = predict_held_out(tmp_path / "a.hdf5", 0.0, 0.3, reports.append)
-    expected = meaning(demos, radius=0.2, held_out=quick, lag=0, device="cpu", progress=False)
-    np.testing.assert_allclose(result.predictions, expected.predictions, rtol=1e-6)
+    reference = meaning(demos, radius=0.2, held_out=quick, lag=0, device="cpu", progress=False)
+    np.testing.assert_allclose(result.predictions, reference.predictions, rtol=1e-6)
     assert [s["name"] for s in result.scores] == [e.name for e in demos.episodes]
     assert [s["name"] for s in result.operators] == ["ada", "bob"]
     assert result.mean is not None

@@ -15,8 +15,8 @@ def test_the_loss_without_a_radius_is_minus_log_pi() -> None:
     mean, std = np.array([0.3, -0.2]), np.array([0.4, 0.5])
     result = landscape(np.array([0.1, 0.2]), mean, std, 0.0, (0, 1))
     z = (np.array([0.1, 0.2]) - mean) / std
-    expected = 0.5 * (z @ z) + np.log(std).sum() + np.log(2 * np.pi)
-    assert result["here"] == pytest.approx(expected, rel=1e-6)
+    reference = 0.5 * (z @ z) + np.log(std).sum() + np.log(2 * np.pi)
+    assert result["here"] == pytest.approx(reference, rel=1e-6)
     assert np.shape(result["loss"]) == (SIDE, SIDE)
 
 
@@ -31,9 +31,9 @@ def test_the_first_dimension_runs_along_the_rows_of_the_picture() -> None:
 def test_it_agrees_with_figure_2_of_the_reproduction() -> None:
     for policy in loss_plane.DRAWN_POLICIES:
         mean, std = np.array(policy.mean), np.full(2, policy.std)
-        here = landscape(np.zeros(2), mean, std, loss_plane.RADIUS, (0, 1))["here"]
-        expected = float(loss_plane.loss(policy, torch.zeros(1, 2)))
-        assert here == pytest.approx(expected, abs=0.15 * (1 + abs(expected)))
+        loss_here = landscape(np.zeros(2), mean, std, loss_plane.RADIUS, (0, 1))["here"]
+        reference = float(loss_plane.loss(policy, torch.zeros(1, 2)))
+        assert loss_here == pytest.approx(reference, abs=0.15 * (1 + abs(reference)))
     assert float(cross_entropy(torch.tensor([[0.0, 0.0]]))) == 0.0
 
 

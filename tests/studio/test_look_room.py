@@ -20,10 +20,12 @@ def page(make_demos: Make, server: LiveServer, monkeypatch: pytest.MonkeyPatch) 
     demos = make_demos(noise=0.4)
     demos.save(server.study.path / "a.hdf5")
 
+    predictions = 0.5 * demos.action + np.array([[[0.0]], [[0.01]]])  # (2, N, A)
+
     class Quick:
         def __init__(self, function: object, arguments: dict[str, float], **calls: object) -> None:
             result = HeldOutResult(
-                lag=arguments["lag"], predictions=0.5 * demos.action + np.array([[[0.0]], [[0.01]]]),
+                lag=arguments["lag"], predictions=predictions,
                 scores=({"name": "demo_0", "distance": 0.5},), operators=(), verdict="Enough.",
                 mean=demos.action.astype(float), std=np.full(demos.action.shape, 0.2),
             )  # fmt: skip
@@ -32,9 +34,9 @@ def page(make_demos: Make, server: LiveServer, monkeypatch: pytest.MonkeyPatch) 
         def stop(self) -> None: ...
 
     monkeypatch.setattr(look_room, "Job", Quick)
-    opened = server.page()
-    yield opened
-    opened.close()
+    client = server.page()
+    yield client
+    client.close()
 
 
 def test_only_listed_datasets_can_be_opened(page: Page) -> None:
@@ -44,7 +46,7 @@ def test_only_listed_datasets_can_be_opened(page: Page) -> None:
     assert "no dataset is open" in page.ask("look.episode", episode="demo_0")["text"]
     assert page.ask("look.open", dataset="a.hdf5")["shown"] == 4
     assert page.ask("look.episode", episode="demo_1")["operator"] == "bob"
-    assert "not shown" in page.ask("look.episode", episode="demo_9")["text"]
+    assert "not demo_actions" in page.ask("look.episode", episode="demo_9")["text"]
 
 
 def test_meant_actions_follow_the_sliders(page: Page, server: LiveServer) -> None:
@@ -55,8 +57,8 @@ def test_meant_actions_follow_the_sliders(page: Page, server: LiveServer) -> Non
     ready = next(m for m in page.messages if m["type"] == "look.ready")
     assert ready["scores"][0]["distance"] == 0.5
     small, large = (page.ask("look.meant", radius=r, **fields) for r in (0.0, 0.5))
-    shown = load(server.study.path / "a.hdf5").episodes[0].action
-    np.testing.assert_allclose(small["meant"], np.clip(shown, -1, 1), atol=1e-6)
+    demo_actions = load(server.study.path / "a.hdf5").episodes[0].action
+    np.testing.assert_allclose(small["meant"], np.clip(demo_actions, -1, 1), atol=1e-6)
     assert large["moved"] > small["moved"]
     assert "allowed: 0 to 4" in page.ask("look.meant", radius=-1, **fields)["text"]
     assert "whole" in page.ask("look.meant", radius=0.1, episode="demo_0", lag=0.5)["text"]

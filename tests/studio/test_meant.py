@@ -21,13 +21,13 @@ def test_the_meant_actions_are_those_of_the_library(
     rng = np.random.default_rng(1)
     predictions = demos.action + rng.normal(size=(3, *demos.action.shape)) * 0.2
     steps = lag_of(lag, demos)
-    expected = meaning_of_predictions(demos, predictions, (radius,) * 2, "ball", steps, NO_OFFSETS)
+    reference = meaning_of_predictions(demos, predictions, (radius,) * 2, "ball", steps, NO_OFFSETS)
     actions = MeantActions(demos, predictions, lag)
-    np.testing.assert_allclose(actions.meant(slice(None), radius), expected.meant, atol=1e-9)
-    np.testing.assert_allclose(actions.meant(slice(10, 20), radius), expected.meant[10:20])
-    np.testing.assert_array_equal(actions.has_answer, expected.has_answer)
-    moved = expected.moved[expected.has_answer]
-    assert actions.moved(radius) == pytest.approx(float(np.sqrt((moved**2).mean())), abs=1e-6)
+    np.testing.assert_allclose(actions.meant(slice(None), radius), reference.meant, atol=1e-9)
+    np.testing.assert_allclose(actions.meant(slice(10, 20), radius), reference.meant[10:20])
+    np.testing.assert_array_equal(actions.has_answer, reference.has_answer)
+    distances = reference.moved[reference.has_answer]
+    assert actions.moved(radius) == pytest.approx(float(np.sqrt((distances**2).mean())), abs=1e-6)
 
 
 def test_with_no_radius_nothing_moves(make_demos: Make) -> None:

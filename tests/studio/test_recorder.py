@@ -19,9 +19,9 @@ def recorder(study: StudyFolder) -> Iterator[Recorder]:
     plan = Plan(
         world="cartpole", operator="Ada", protocol_name="x", protocol=Protocol(episodes=2, pairs=50)
     )
-    made = Recorder(study, plan, send=lambda m: None, on_error=lambda e: None)
-    yield made
-    made.close()
+    recorder = Recorder(study, plan, send=lambda m: None, on_error=lambda e: None)
+    yield recorder
+    recorder.close()
 
 
 def record(recorder: Recorder, steps: int) -> None:

@@ -58,9 +58,9 @@ def test_datasets_and_runs_are_listed_by_relative_name(
     demos.save(tmp_path / "outside.npz")
     quick(demos, "bc").save(study.path / "runs")
     (study.path / "notes.md").touch()
-    listed = StudyFolder.open(study.path, [tmp_path / "outside.npz"])
-    assert list(listed.list_datasets()) == ["#0 outside.npz", "a.hdf5"]
-    assert list(listed.list_runs()) == ["runs"]
+    folder = StudyFolder.open(study.path, [tmp_path / "outside.npz"])
+    assert list(folder.list_datasets()) == ["#0 outside.npz", "a.hdf5"]
+    assert list(folder.list_runs()) == ["runs"]
 
 
 def test_what_is_named_must_exist(tmp_path: Path) -> None:

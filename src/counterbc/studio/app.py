@@ -22,6 +22,7 @@ from counterbc.studio.look_room import LookRoom
 from counterbc.studio.person import People, Person
 from counterbc.studio.protocol import PROTOCOLS
 from counterbc.studio.study_folder import StudyFolder
+from counterbc.studio.watch_room import WatchRoom
 
 STATIC = Path(__file__).with_name("static")
 _TYPES = {".svg": "image/svg+xml", ".js": "text/javascript", ".css": "text/css"}
@@ -36,6 +37,7 @@ def make_app(
         return {
             "collect": CollectRoom(study, person, make_clock),
             "look": LookRoom(study, person),
+            "watch": WatchRoom(study, person, make_clock),
         }
 
     people = People(make_rooms)

@@ -82,7 +82,7 @@ def header(episode: JournalEpisode) -> Header:
         action_low=np.array(facts["action_low"], np.float32),
         action_high=np.array(facts["action_high"], np.float32),
         action_set=facts["action_set"],
-        actions_are="taken",
+        actions_are="asked",
         action_names=tuple(facts["action_names"]),
         obs_names=tuple(facts["obs_names"]),
         rate=rate,

@@ -35,14 +35,14 @@ class Job:
         )
         self._process.start()
         sender.close()
-        self._is_stopped = False
+        self._is_stopped = self._is_complete = False
         self._thread = threading.Thread(target=self._listen, name="job", daemon=True)
         self._thread.start()
 
     @property
     def is_running(self) -> bool:
         """Whether the result is not there yet."""
-        return self._thread.is_alive() and not self._is_stopped
+        return not (self._is_complete or self._is_stopped)
 
     def stop(self) -> None:
         """End the work; its result is dropped."""
@@ -69,6 +69,7 @@ class Job:
                 kind, value = "failed", "the work was stopped by the system, perhaps for memory"
             if self._is_stopped:
                 return
+            self._is_complete = kind != "progress"
             targets[kind](value)
             if kind != "progress":
                 return

@@ -41,6 +41,10 @@ export class Collect {
     }
   }
 
+  hide() {
+    if (this.status?.phase === "running") this.do("pause");
+  }
+
   lost() {
     this.hint("The connection is lost. The world is paused, and what you recorded is kept.");
   }

@@ -70,7 +70,7 @@ export class Controls {
   }
 
   key(event, isDown) {
-    if (event.target.closest?.("input, select, textarea")) return;
+    if (event.target.closest?.("input, select, textarea") || !this.canvas.clientWidth) return;
     if (event.code in KEYS) {
       event.preventDefault();
       if (event.repeat) return;
@@ -128,7 +128,7 @@ export class Controls {
   }
 
   poll() {
-    for (const pad of navigator.getGamepads?.() ?? []) if (pad) this.readPad(pad);
+    if (this.canvas.clientWidth) for (const pad of navigator.getGamepads?.() ?? []) if (pad) this.readPad(pad);
     this.frame = requestAnimationFrame(this.poll);
   }
 

@@ -4,6 +4,7 @@ import { Collect } from "./collect.js";
 import { notice } from "./dom.js";
 import { Link } from "./link.js";
 import { Look } from "./look.js";
+import { Watch } from "./watch.js";
 
 const link = new Link();
 const status = document.getElementById("connection");
@@ -29,6 +30,7 @@ link.on("welcome", (facts) => {
   if (!Object.keys(views).length) {
     views.collect = new Collect(document.getElementById("collect"), link, facts);
     views.look = new Look(document.getElementById("look"), link);
+    views.watch = new Watch(document.getElementById("watch"), link);
     show(location.hash.slice(1));
   }
   for (const view of Object.values(views)) view.connected?.(facts);

@@ -1,0 +1,147 @@
+"""Policies side by side: the same start, their own actions, and a person who takes over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterbc.acting.policies import Policies
+from counterbc.demonstrators import demonstrate, find_teacher
+from counterbc.envs import make_vec
+from counterbc.errors import OptionError
+from counterbc.formats import load
+from counterbc.studio.collecting import Input
+from counterbc.studio.frames import Frame
+from counterbc.studio.study_folder import StudyFolder
+from counterbc.studio.watching import FIRST_SLOT, Watching
+from tests.fixture_types import Train
+from tests.studio.clients import Lockstep, dataset_of, wait_for
+
+
+@pytest.fixture(scope="module")
+def runs(quick: Train, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("runs")
+    paths = {}
+    for world, method in (
+        ("intersection", "bc"),
+        ("intersection", "counter-bc"),
+        ("cartpole", "bc"),
+    ):
+        teacher = find_teacher(None, "uniform", 0.1, world=world)
+        recorded_demos = demonstrate(world, teacher, 100, 0, actions_are="taken")
+        demos = replace(recorded_demos, actions_are="asked")
+        name = f"{world}-{method}"
+        quick(demos, method).save(folder / name)
+        paths[name] = folder / name
+    return paths
+
+
+def _is_beyond(watching: Watching, step: int) -> bool:
+    return watching.panels[1].step > step
+
+
+class Theatre:
+    """A `Watching` whose worlds step once for each notice."""
+
+    def __init__(self, study: StudyFolder, runs: dict[str, Path], *names: str) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.frames: list[Frame] = []
+        self.clock = Lockstep()
+        self.watching = Watching(
+            study, {name: runs[name] for name in names}, self.clock,
+            send=self.messages.append, draw=self.frames.append,
+        )  # fmt: skip
+
+    def step(self) -> None:
+        count = sum(panel.step for panel in self.watching.panels)
+        self.clock.notify()
+        wait_for(lambda: sum(panel.step for panel in self.watching.panels) > count)
+        with self.watching._lock:  # the tick is complete
+            return
+
+
+def test_policies_start_from_the_same_state_and_act_as_they_do_alone(
+    study: StudyFolder, runs: dict[str, Path]
+) -> None:
+    names = ("intersection-bc", "intersection-counter-bc")
+    theatre = Theatre(study, runs, *names)
+    theatre.watching.start(seed=5)
+    first = theatre.frames[:2]
+    np.testing.assert_array_equal(first[0].obs, first[1].obs)
+    assert [frame.slot for frame in first] == [FIRST_SLOT, FIRST_SLOT + 1]
+    for _ in range(20):
+        theatre.step()
+    wait_for(lambda: not theatre.watching.is_running)
+    for panel, name in zip(theatre.watching.panels, names, strict=True):
+        env, actor = make_vec("intersection", 1), Policies.load(runs[name])[0].actor()
+        obs, _ = env.reset(seed=[5])  # type: ignore[arg-type]  # lists are taken
+        total = 0.0
+        for _ in range(20):
+            obs, reward, *_ = env.step(panel.stage.feasible(actor.act(obs[0]))[None])
+            total += float(reward[0])
+        assert panel.total == pytest.approx(total, rel=1e-6)
+        assert (panel.step, panel.over) == (20, True)
+    theatre.watching.close()
+
+
+def test_a_person_takes_over_and_the_correction_is_recorded(
+    study: StudyFolder, runs: dict[str, Path]
+) -> None:
+    theatre = Theatre(study, runs, "intersection-bc", "intersection-counter-bc")
+    watching = theatre.watching
+    watching.start(seed=5)
+    theatre.step()
+    watching.take_over(1, "Grace")
+    corrections = [(0.5, 0.5), (0.25, -0.5), (0.0, 1.0)]
+    states = []
+    for action in corrections:
+        states.append(watching.panels[1].stage.obs.copy())
+        before = watching.panels[1].step
+        watching.give(Input(action, "gamepad"))
+        wait_for(partial(_is_beyond, watching, before))
+    watching.release()
+    assert watching.recorder is not None
+    watching.recorder.wait()
+    demos = load(dataset_of(study.path))
+    np.testing.assert_allclose(demos.action, corrections)
+    np.testing.assert_array_equal(demos.obs, states)
+    assert demos.operators == ("Grace",)
+    step = watching.panels[1].step
+    theatre.step()  # the policy acts again
+    assert watching.panels[1].step == step + 1
+    watching.close()
+    assert load(dataset_of(study.path)).pairs == 3
+
+
+def test_runs_of_different_worlds_are_not_put_side_by_side(
+    study: StudyFolder, runs: dict[str, Path]
+) -> None:
+    with pytest.raises(OptionError, match="cartpole, intersection; choose one world"):
+        Theatre(study, runs, "intersection-bc", "cartpole-bc")
+
+
+def test_an_episode_that_is_over_cannot_be_taken_over(
+    study: StudyFolder, runs: dict[str, Path]
+) -> None:
+    theatre = Theatre(study, runs, "intersection-bc")
+    theatre.watching.start(seed=1)
+    for _ in range(20):
+        theatre.step()
+    with pytest.raises(OptionError, match="over"):
+        theatre.watching.take_over(0, "Grace")
+    with pytest.raises(OptionError, match="over"):
+        theatre.watching.take_over(3, "Grace")
+    theatre.watching.close()
+
+
+def test_a_run_for_no_known_world_is_refused(
+    study: StudyFolder, quick: Train, tiny: Any, tmp_path: Path
+) -> None:
+    quick(tiny, "bc").save(tmp_path / "run")
+    with pytest.raises(OptionError, match="cannot be watched"):
+        Theatre(study, {"run": tmp_path / "run"}, "run")
