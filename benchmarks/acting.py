@@ -39,8 +39,8 @@ from counterbc.trainer import train
 
 ACTING_METHODS = ("bc", "bc-rnn", "bcnd")
 LARGE: dict[str, dict[str, Any]] = {
-    "flow": {"policy": "flow"},
-    "flow-cnn": {"policy": "flow-cnn"},
+    "flow": {"policy": "flow", "horizon": 16},
+    "flow-cnn": {"policy": "flow-cnn", "horizon": 16},
     "gaussian-cnn": {"policy": "gaussian-cnn"},
     "chunk": {"policy": "chunk"},
     "chunk of 5 modes": {"policy": "chunk", "modes": 5},

@@ -103,7 +103,7 @@ def our_loop(demos: Demonstrations, policies: int, steps: int, device: torch.dev
     """Train all policies at once, as `counterbc train --policy flow` does."""
     train(
         demos, "bc", policy="flow", hidden=(WIDTH,) * LAYERS, seeds=policies, steps=steps,
-        batch=BATCH, lag=0.0, offsets="none", device=device, progress=False,
+        batch=BATCH, horizon=HORIZON, lag=0.0, offsets="none", device=device, progress=False,
     )  # fmt: skip
 
 

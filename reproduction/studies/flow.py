@@ -60,16 +60,18 @@ RELATIVE, ANGLE = "state[0],state[1]", "state[4]"
 """The disc's place, and the block's angle, which wraps in one of the files only."""
 FLOWS = HeldOut(folds=5, repeats=1, rounds=1, steps=5000)
 """The held-out flows that labels come from."""
-_FLOW: dict[str, Any] = {"policy": "flow"}
-_COUNTER: dict[str, Any] = {"policy": "flow", "counterfactuals": 4}
+HORIZON: dict[str, Any] = {"horizon": 16, "execute": 8}
+"""The defaults of a flow when the rows were computed, before the study `flow-horizon`."""
+FLOW: dict[str, Any] = {"policy": "flow"} | HORIZON
+COUNTED: dict[str, Any] = FLOW | {"counterfactuals": 4}
 VARIANTS: dict[str, dict[str, Any]] = {
-    "flow": _FLOW,
-    "flow, absolute actions": _FLOW | {"relative": "none"},
-    "smoothed labels": _FLOW,
-    "cleaned labels": _FLOW,
-    "labels from held-out flows": _FLOW,
-    "Counter-BC for the flow": _COUNTER,
-    "the larger group of intents": _FLOW,
+    "flow": FLOW,
+    "flow, absolute actions": FLOW | {"relative": "none"},
+    "smoothed labels": FLOW,
+    "cleaned labels": FLOW,
+    "labels from held-out flows": FLOW,
+    "Counter-BC for the flow": COUNTED,
+    "the larger group of intents": FLOW,
     "chunk, squared error": {"policy": "chunk"},
     "chunk, 5 Gaussians": {"policy": "chunk", "modes": 5},
 }
@@ -208,7 +210,7 @@ def dataset(about: Record, options: FlowOptions, seed: int) -> Demonstrations:
     if variant == "smoothed labels":
         return smoothed(demos)
     if variant == "labels from held-out flows":
-        reads |= {"policy": "flow", "radius": about["radius"]}
+        reads |= FLOW | {"radius": about["radius"]}
         return _meant(demos, options, held_out=replace(FLOWS, seed=seed), **reads)
     if variant == "cleaned labels":
         return _meant(demos, options, steps=10_000, **reads)

@@ -40,13 +40,12 @@ from reproduction.studies.flow import difference_text as difference
 from reproduction.studies.label_errors import ERRORS
 
 COUNTER, LABELS = "Counter-BC for the flow", "labels from held-out flows"
-_COUNTED: dict[str, Any] = {"policy": "flow", "counterfactuals": 4}
 VARIANTS: dict[str, tuple[str | Method, dict[str, Any]]] = {
-    "flow": ("bc", {"policy": "flow"}),
-    COUNTER: ("counter-bc", _COUNTED),
-    "posterior for the flow": ("posterior", _COUNTED),
-    "own samples": (Method(Ball(count=0), OwnSamples(), Flow()), {}),
-    LABELS: ("bc", {"policy": "flow"}),
+    "flow": ("bc", flow.FLOW),
+    COUNTER: ("counter-bc", flow.COUNTED),
+    "posterior for the flow": ("posterior", flow.COUNTED),
+    "own samples": (Method(Ball(count=0), OwnSamples(), Flow(**flow.HORIZON)), {}),
+    LABELS: ("bc", flow.FLOW),
 }
 """The method and the settings of each variant."""
 LAGS = (0, 1, 2, 3)

@@ -36,7 +36,7 @@ from reproduction import flow_speed
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
 from reproduction.records import Record, Records, read_rows, write_rows
-from reproduction.studies.flow import ANGLE, RELATIVE, SUCCESS, WORLD
+from reproduction.studies.flow import ANGLE, HORIZON, RELATIVE, SUCCESS, WORLD
 
 STEPS = (1_000, 2_500, 5_000, 10_000, 15_000)
 SIZES = (10, 25, 50, 100, 186)
@@ -79,7 +79,7 @@ def measure(size: int, options: FlowStepsOptions) -> list[Record]:
     people = load_people(options.data)
     demos, held_out = zip(*(split(people, size, seed) for seed in seeds), strict=True)
     with reproducible():
-        snapshots = train_along(demos, seeds, options.steps, options.device, held_out)
+        snapshots = train_along(demos, seeds, options.steps, options.device, held_out, **HORIZON)
         return [
             {"size": size, "pairs": demos[i].pairs, "hidden": list(policies.policy.hidden)} | row
             for steps, policies in zip(options.steps, snapshots, strict=True)

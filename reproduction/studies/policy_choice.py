@@ -30,7 +30,10 @@ FIRST_SEEDS = {"choose": 1095, "report": 2505}
 KEY = ("phase", "variant", "steps", "temperature", "seed")
 """What tells the rows apart."""
 BASELINE = "one-step Gaussian"
-_CHUNKS: dict[str, Any] = {"horizon": 16, "execute": 8}  # those of the policies chunk and flow
+_CHUNKS: dict[str, Any] = {
+    "horizon": 16,
+    "execute": 8,
+}  # those of the policy chunk, and of flows when the rows were computed
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ VARIANTS = {
     "chunk of the Gaussian": Variant(_CHUNKS),
     "chunk, squared error": Variant({"policy": "chunk"}, (0.0,)),
     "chunk, 5 Gaussians": Variant({"policy": "chunk", "modes": 5}),
-    "flow": Variant({"policy": "flow"}, (0.0, 0.5, 1.0)),
+    "flow": Variant({"policy": "flow"} | _CHUNKS, (0.0, 0.5, 1.0)),
 }
 
 Load = Callable[[list[int]], Demonstrations | list[Demonstrations]]

@@ -16,7 +16,7 @@ def test_a_flow_with_relative_actions_is_described_line_by_line(
     tiny: Demonstrations, quick: Train
 ) -> None:
     policies = quick(tiny, "bc", policy="flow", seeds=3, relative="state[1],-", temperature=0.2)
-    reads = "reading 2 observations; it predicts 16 actions and executes 8"
+    reads = "reading 2 observations; it predicts 8 actions and executes 4"
     assert summarize(policies).splitlines() == [
         "Policies trained with bc",
         "  members  3, seeds 0 … 2",

@@ -99,7 +99,7 @@ def test_flows_are_evaluated_and_filmed_with_other_numbers_of_acting(
     payloads = [call_json(*common, f"--{name}", value) for name, value in changes]
     assert [x[name] for x, (name, _) in zip(payloads, changes, strict=True)] == [2, 1, 1]
     assert len({str(x["runs"][0]["returns"]) for x in (cold, usual, *payloads)}) == 5
-    same = ("--temperature", 0.5, "--execute", 8, "--euler", 10)
+    same = ("--temperature", 0.5, "--execute", 4, "--euler", 10)
     assert call_json(*common, *same)["runs"] == usual["runs"]
     _, out, _ = call("evaluate", flow, "--episodes", 1, *same)
-    assert "act=mean, execute 8, temperature 0.5, euler 10, 1 episode per policy" in out
+    assert "act=mean, execute 4, temperature 0.5, euler 10, 1 episode per policy" in out

@@ -242,8 +242,8 @@ def test_the_proxy_ranks_two_actions_as_the_exact_likelihood_does_on_most_states
 
 
 def test_few_pairs_are_learned_in_fewer_steps() -> None:
-    steps = [SMALL.steps_for(pairs) for pairs in (400, 9_999, 10_000, 49_999, 50_000)]
-    assert steps == [5_000, 5_000, 10_000, 10_000, 15_000]
+    steps = [SMALL.steps_for(pairs) for pairs in (400, 9_999, 10_000, 50_000)]
+    assert steps == [5_000, 5_000, 15_000, 15_000]
 
 
 def test_what_needs_a_density_is_refused() -> None:
@@ -266,5 +266,5 @@ def test_bad_options_are_refused() -> None:
             Flow(temperature=temperature)
     with pytest.raises(OptionError, match="euler is 0"):
         Flow(euler=0)
-    with pytest.raises(OptionError, match="horizon is 4 and execute 8"):
-        Flow(horizon=4)
+    with pytest.raises(OptionError, match="horizon is 3 and execute 4"):
+        Flow(horizon=3)

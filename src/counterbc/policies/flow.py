@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NoReturn
 
 import torch
@@ -36,12 +36,14 @@ class Flow(Residual):
 
     stacks: ClassVar[bool] = True
     has_density: ClassVar[bool] = False
-    steps_by_pairs: ClassVar[tuple[tuple[int, int], ...]] = ((10_000, 5_000), (50_000, 10_000))
+    steps_by_pairs: ClassVar[tuple[tuple[int, int], ...]] = ((10_000, 5_000),)
     temperature: float = 0.5
     """The scale of the initial noise when acting: 1 samples what was demonstrated, less keeps
     closer to the most common actions, and 0 is deterministic."""
     euler: int = 10
     """The number of Euler steps when acting."""
+    horizon: int = field(default=8, kw_only=True)
+    execute: int = field(default=4, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
