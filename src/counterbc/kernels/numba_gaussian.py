@@ -16,6 +16,8 @@ import numpy as np
 import torch
 from numba import njit
 
+from counterbc.kernels.compiling import announce_compiling
+
 f, i32 = np.float32, np.int32
 ZERO, ONE, HALF, HALF_LOG_2PI = f(0), f(1), f(0.5), f(0.5 * math.log(2 * math.pi))
 LOG2E, LN2_HIGH, LN2_LOW = f(1.44269504), f(0.693359375), f(-2.12194440e-4)
@@ -39,13 +41,19 @@ def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         except RuntimeError:  # there is no folder to store the code in
             return njit(**options)(function)
         cache = dispatcher._cache
-        save = cache.save_overload
+        save, load = cache.save_overload, cache.load_overload
+
+        def load_or_announce(*arguments: Any) -> Any:
+            code = load(*arguments)
+            if code is None:
+                announce_compiling()
+            return code
 
         def save_if_possible(*arguments: Any) -> None:
             with suppress(OSError):
                 save(*arguments)
 
-        cache.save_overload = save_if_possible
+        cache.save_overload, cache.load_overload = save_if_possible, load_or_announce
         return dispatcher
 
     return decorate

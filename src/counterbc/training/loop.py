@@ -12,6 +12,7 @@ from torch import Tensor
 
 from counterbc.acting.policies import Curve
 from counterbc.files import Guard
+from counterbc.kernels.compiling import hear_compiling
 from counterbc.kernels.dispatch import choose_kernel
 from counterbc.policies import Params
 from counterbc.settings import Settings
@@ -95,7 +96,7 @@ class Loop:
         params: Params | None = None
         self.progress.start(total_step, steps * rounds, self.kernel_name)
         try:
-            with self.interrupt:
+            with self.interrupt, hear_compiling(self._announce):
                 for round_ in range(min(total_step // steps, rounds - 1), rounds):
                     self.networks = networks = self._start_round(round_, params, state)
                     self._round(networks, round_, max(total_step - round_ * steps, 0))
@@ -180,7 +181,11 @@ class Loop:
                 session.agree(seconds, self.pace.seconds_for(self.batch))
             step = taken // len(self.view.nets.pairs)
             self.progress.start(step, total_step, self.kernel_name)
-        elif isinstance(self.progress, Bar) and (text := session.announcement(seconds)):
+        elif text := session.announcement(seconds):
+            self._announce(text)
+
+    def _announce(self, text: str) -> None:
+        if isinstance(self.progress, Bar):
             self.progress.announce(text)
 
     def stop_message(self, total_step: int) -> str:
