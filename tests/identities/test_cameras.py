@@ -16,11 +16,13 @@ from counterbc.acting.onnx import export
 from counterbc.acting.parity import Session
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.obs_rows import obs_rows
 from counterbc.errors import CounterBCError, DataError, OptionError
 from counterbc.experiments.held_out_cell import deterministic_actions
 from counterbc.formats import load, save
 from counterbc.methods import METHODS
 from counterbc.policies import FlowCNN, GaussianCNN, GaussianCNNGRU
+from counterbc.selection.radius import DoubtfulRadius, RadiusSearch
 from counterbc.settings import Settings
 from counterbc.trainer import train
 from counterbc.training.plan import plan_training, seed_members
@@ -240,3 +242,33 @@ def test_what_cannot_read_images_says_so_in_one_sentence(tmp_path: Path) -> None
 def load_without(demos: Demonstrations) -> Demonstrations:
     """The same data without their cameras."""
     return replace(demos, episodes=tuple(replace(e, images={}) for e in demos.episodes))
+
+
+@pytest.mark.slow
+def test_radius_and_lag_are_chosen_by_cross_validation() -> None:
+    search = RadiusSearch(radii=(0.0, 0.2, 0.4), steps=3, folds=2)
+    with pytest.warns(DoubtfulRadius, match="training steps are too few"):
+        policies = quick(
+            scenes(episodes=6, length=20), "counter-bc", radius="auto", lag="auto", search=search
+        )
+    assert policies.run_config.radius_from == "cross-validation"
+    assert policies.members[0].radius[0] in np.arange(0, 0.41, 0.05).round(2)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("options", [{}, {"policy": "flow-cnn", "horizon": 4, "hidden": (8, 8)}])
+def test_a_training_on_the_gpu_agrees_with_one_on_the_cpu(options: dict[str, Any]) -> None:
+    options = {"seeds": 2, "steps": 20, "dtype": torch.float64, **options}
+    cpu, gpu = (quick(scenes(), "counter-bc", device=d, **options) for d in ("cpu", "cuda"))
+    for name, value in cpu.params.items():
+        torch.testing.assert_close(gpu.params[name], value, rtol=1e-5, atol=1e-6)
+    rows = gpu.tensor(obs_rows(scenes(), np.arange(3))).expand(2, 3, -1)
+    on_gpu = gpu.to(torch.device("cuda"))
+    actions = [Acting(p, range(3), "sample", 0).actions(rows).cpu() for p in (gpu, on_gpu)]
+    torch.testing.assert_close(actions[0], actions[1], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.gpu
+def test_two_trainings_on_the_gpu_give_the_same_bits() -> None:
+    first, second = (quick(scenes(), "counter-bc", device="cuda", steps=30) for _ in range(2))
+    assert same(first, second)

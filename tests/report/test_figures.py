@@ -34,6 +34,15 @@ def test_the_ranking_has_a_dot_per_episode(findings: Findings) -> None:
     assert figure.count("dot far") == len(findings.outliers)
 
 
+def test_distances_of_zero_can_be_drawn(findings: Findings) -> None:
+    assert findings.meaning is not None
+    meaning = replace(findings.meaning)
+    scores = tuple(replace(s, distance=0.0, low=0.0, high=0.0) for s in findings.meaning.episodes)
+    vars(meaning)["episodes"] = scores  # a cached property
+    figure = figures.ranking_figure(replace(findings, meaning=meaning))
+    assert figure.count("<circle") == len(findings.demos)
+
+
 def test_bars_of_the_bias_name_their_dimensions(findings: Findings) -> None:
     assert findings.meaning is not None
     score = replace(findings.meaning.operators[0], bias=(0.1, -0.25))

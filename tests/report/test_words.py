@@ -48,3 +48,11 @@ def test_the_headline_warns_of_several_modes(findings: Findings) -> None:
     doubtful = replace(findings, choice=replace(findings.choice, doubts=doubts))
     assert headline(doubtful)[-1] == "Demonstrators may mean different actions at the same state."
     assert headline(findings)[-1] != headline(doubtful)[-1]
+
+
+def test_the_headline_calls_policies_blind_to_cameras_that_were_not_read(
+    findings: Findings,
+) -> None:
+    assert not any("blind" in sentence for sentence in headline(findings))
+    unread = replace(findings, demos=replace(findings.demos, blind_to=("top", "wrist")))
+    assert "Policies are blind: top, wrist were not read." in headline(unread)

@@ -86,7 +86,7 @@ def ranking_figure(findings: Findings) -> Markup:
     scores = [findings.meaning.episodes[i] for i in findings.ranking]
     distance = np.array([s.distance for s in scores])
     ends = np.array([[s.low, s.high] for s in scores])
-    top = float(np.nanmax([*distance, *np.minimum(ends[:, 1], 1.6 * distance.max())]))
+    top = float(np.nanmax([*distance, *np.minimum(ends[:, 1], 1.6 * distance.max())])) or 1.0
     axes = Axes((0, len(scores) + 1), (0, top * 1.05), height=230)
     far = np.isin(findings.ranking, findings.outliers)
     rank = np.arange(1, len(scores) + 1)

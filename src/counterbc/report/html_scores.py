@@ -57,7 +57,7 @@ def _operators(findings: Findings, meaning: Meaning) -> Sequence[Markup]:
     scores, names = meaning.operators, findings.demos.action_names
     if not scores:
         return [tag("p", "The files do not say who demonstrated.", class_="missing")]
-    top = max(s.distance if np.isnan(s.high) else s.high for s in scores) * 1.03
+    top = max(s.distance if np.isnan(s.high) else s.high for s in scores) * 1.03 or 1.0
     most = max(max(map(abs, s.bias)) for s in scores) or 1.0
     rows = []
     for s in sorted(scores, key=lambda s: s.distance):

@@ -108,7 +108,7 @@ def data(findings: Findings) -> Markup:
         ("Observations", f"{shape_text(demos.obs_shape)}: "
                          + (shorten([f"{k} ({n})" for k, n in demos.obs_keys]) or "images")),
         ("Cameras", cameras_text(demos.cameras) or None),
-        ("Blind to", f"{shorten(demos.blind_to)}: not read, so that no policy sees it"
+        ("Not read", f"{shorten(demos.blind_to)}: policies are blind to these cameras"
                      if demos.blind_to else None),
         ("Actions", f"{demos.action_size}: {shorten(demos.action_names)}"),
         ("Bounds", demos.bounds),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterbc.acting.member import radius_text
+from counterbc.data.names import shorten
 from counterbc.report.findings import Findings
 from counterbc.selection.shares import Explained
 
@@ -18,7 +19,7 @@ def plural(count: int, noun: str) -> str:
 
 def headline(findings: Findings) -> list[str]:
     """Return what a reader in a hurry should know, one sentence each."""
-    sentences = [_counts(findings)]
+    sentences = [_counts(findings), *_blindness(findings)]
     if findings.explained is not None:
         sentences += [f"{sentence}." for sentence in _explained(findings.explained)]
     if findings.distance is not None:
@@ -45,6 +46,13 @@ def _counts(findings: Findings) -> str:
     by = f" by {plural(people, 'operator')}" if people else ""
     at = f" at {rate:g} Hz" if rate else ""
     return f"{plural(len(demos), 'episode')}{by}, {plural(demos.pairs, 'pair')}{at}."
+
+
+def _blindness(findings: Findings) -> list[str]:
+    """Name the cameras that were not read, if there are any."""
+    cameras = findings.demos.blind_to
+    verb = "was" if len(cameras) == 1 else "were"
+    return [f"Policies are blind: {shorten(cameras)} {verb} not read."] if cameras else []
 
 
 def _explained(explained: Explained) -> list[str]:
