@@ -141,7 +141,6 @@ ACTING: dict[str, tuple[str, dict[str, Any]]] = {
     "gru": ("bc-rnn", {}),
     "gru of one frame": ("bc-rnn", {"history": 1}),
     "four networks": ("bcnd", {}),
-    "four grus": ("bcnd", {"policy": "gaussian-cnn-gru", "hidden": (8, 4, 4)}),
     "flow": ("bc", {"policy": "flow", "hidden": (8, 8), "horizon": 3, "execute": 2}),
     "relative flow of angles": (
         "bc",

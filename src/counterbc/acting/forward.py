@@ -114,10 +114,10 @@ class Forward:
         """
         ops, policy = self.ops, self.policy
         parts = obs if isinstance(obs, Parts) else self._parts(obs)
-        last = parts.map(partial(ops.at, t=policy.history - 1))
-        window = last if policy.history == 1 else parts
+        window = parts.map(partial(ops.at, t=0)) if policy.history == 1 else parts
         targets = self.targets(self.scaled(window if policy.images else window.vector), noise)
-        actions = self._restore(targets, last.vector)
+        last = ops.at(parts.vector, policy.history - 1) if len(self.relative) else None
+        actions = self._restore(targets, last)
         if policy.horizon == 1:
             actions = ops.steps(actions, 1)
         is_whole = policy.average_chunks or policy.execute == policy.horizon
