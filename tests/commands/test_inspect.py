@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -24,6 +25,30 @@ def test_a_file_that_cannot_be_trained_on_can_be_inspected(faulty_file: Path, ca
     status, _, err = call("train", faulty_file, "--steps", 1, "--out", faulty_file.parent / "run")
     assert status == 1
     assert "'demo_1' has 1 values that are NaN" in err
+
+
+def test_all_episodes_that_cannot_be_read_are_listed(tmp_path: Path, call: Call) -> None:
+    path, rng = tmp_path / "demos.hdf5", np.random.default_rng(0)
+    with h5py.File(path, "w") as file:
+        for i in range(6):
+            rows = 20 if i in (1, 4) else 30
+            file[f"data/demo_{i}/actions"] = rng.uniform(-1, 1, (rows, 2))
+            file[f"data/demo_{i}/obs/state"] = rng.uniform(-1, 1, (30, 3))
+    status, out, _ = call("inspect", str(path))
+    assert status == 0
+    assert "2 episodes that cannot be read" in out
+    assert "demo_1" in out
+    assert "demo_4" in out
+    assert "explained of the actions' variance" in out
+
+
+def test_a_quick_look_at_much_data_is_called_one(tmp_path: Path, call: Call) -> None:
+    rng = np.random.default_rng(0)
+    episodes = [Episode(rng.normal(size=(300, 2)), rng.normal(size=(300, 1))) for _ in range(8)]
+    Demonstrations(tuple(episodes)).save(tmp_path / "noise.npz")
+    out = call("inspect", str(tmp_path / "noise.npz"))[1]
+    assert "Cannot tell" in out
+    assert "a quick look at about 600 of 2,400 pairs" in " ".join(out.split())
 
 
 def test_strict_inspection_tells_by_its_status(

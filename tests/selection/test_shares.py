@@ -61,3 +61,13 @@ def test_the_share_that_counts_is_the_present_or_that_beyond_the_previous_action
     assert shares.counted == low
     assert replace(shares, history=3).counted == high
     assert replace(shares, history=3, present=high, past=Past(high, low, low)).counted == high
+
+
+def test_a_dimension_in_which_nothing_varies_is_not_called_explained_too_little() -> None:
+    high, constant = Share(0.3, 0.2, 0.4), Share(np.nan, np.nan, np.nan)
+    shares = Explained(high, (high, constant), ("x", "unused"))
+    assert shares.verdict == ()
+    low = Share(0.05, 0.0, 0.1)
+    assert replace(shares, per_dimension=(low, constant)).verdict == (
+        "Too little is explained of x",
+    )

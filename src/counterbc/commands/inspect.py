@@ -69,7 +69,7 @@ class Inspect(DataCommand):
         output = [*_summary(report, inspection.model, total), *_table(report), *_notes(report)]
         output.append(_problems(report.problems))
         if explained is not None:
-            output += ["", *explained_lines(explained)]
+            output += ["", *explained_lines(explained), *_quick_look(explained, total)]
         shares = None if explained is None else explained.as_dict()
         payload = report.as_dict() | {"explained": shares, "next": [self._next(report)]}
         return payload, output
@@ -86,6 +86,18 @@ class Inspect(DataCommand):
 
     def status(self, payload: Json) -> int:
         return 3 if self.strict and payload["problems"] else 0
+
+
+def _quick_look(explained: Explained, pairs: int) -> list[str]:
+    """Return how little of a large dataset was looked at, where that was too little to tell."""
+    from counterbc.selection.explained import QUICK_PAIRS
+
+    if explained.tells or pairs <= 2 * QUICK_PAIRS:
+        return []
+    return [
+        f"This is a quick look at about {QUICK_PAIRS} of {pairs:,} pairs. counterbc score trains "
+        "policies on all of them, which may explain more."
+    ]
 
 
 def _explained(sample: Demonstrations | None) -> Explained | None:

@@ -24,8 +24,11 @@ class EpisodeSample:
         self._count = 0
 
     def watch(self, raw_episodes: Iterable[RawEpisode]) -> Iterator[RawEpisode]:
-        """Yield the same episodes, and keep some of them (reservoir sampling)."""
+        """Yield the same episodes, and keep some of those that can be read (reservoir sampling)."""
         for raw in raw_episodes:
+            if raw.error is not None:
+                yield raw
+                continue
             place = self._count if self._count < _EPISODES else self._rng.integers(self._count + 1)
             self._count += 1
             if place < _EPISODES:

@@ -20,7 +20,9 @@ from counterbc.selection.shares import Explained, Past, Share
 
 HISTORY = 3
 """Observations that policies with a history read, if their number is left to the data."""
-_PAIRS, _FOLDS, _STRETCH = 600, 5, 20  # of the regressions
+QUICK_PAIRS = 600
+"""Pairs of some whole episodes that the regressions learn from, about."""
+_FOLDS, _STRETCH = 5, 20  # of the regressions
 
 
 def explain_errors(
@@ -72,7 +74,7 @@ def _shares(squares: Array, action: Array, cluster: Array) -> tuple[Share, tuple
 
 def explain_quickly(demos: Demonstrations, seed: int = 0) -> Explained:
     """Return what regressions on some episodes explain, without any training."""
-    sample = some_episodes(replace(demos, selected=None), _PAIRS, seed, _FOLDS)
+    sample = some_episodes(replace(demos, selected=None), QUICK_PAIRS, seed, _FOLDS)
     steps = _Steps(sample, split_operators(sample, _FOLDS, seed))
     squares = (steps.action - steps.predict(steps.action, [steps.obs])) ** 2
     present, each = _shares(squares, steps.action, steps.cluster)

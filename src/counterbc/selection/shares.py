@@ -138,7 +138,8 @@ class Explained:
         if not self.tells:
             return (self.refusal, self.remedy)
         sentences = []
-        low = [name for name, share in self.dimensions if not share.is_enough]
+        varies = [(n, share) for n, share in self.dimensions if not np.isnan(share.value)]
+        low = [name for name, share in varies if not share.is_enough]
         if low:
             sentences.append(f"Too little is explained of {shorten(low, 8)}")
         shows_action = self.past is not None and self.past.visible.low >= _VISIBLE
