@@ -6,8 +6,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from counterbc.data.demonstrations import Demonstrations, Episode
 from tests.fixture_types import Call, CallJson, Make
 
 
@@ -23,7 +25,7 @@ def test_the_command_shows_the_curve_and_draws_it(
     kind: str, file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
     picture = tmp_path / f"curve.{kind}"
-    few_radii = ("--steps", 5, "--radii", 0, "--radii", 0.2, "--radii", 0.4)
+    few_radii = ("--steps", 300, "--radii", 0, "--radii", 0.2, "--radii", 0.4)
     answer = call_json("radius", file, *few_radii, "--plot", picture)
     assert answer["radii"] == [0, 0.2, 0.4]
     assert picture.stat().st_size > 1000
@@ -41,13 +43,24 @@ def test_the_line_to_paste_trains_what_the_radius_was_chosen_for(
     spaced = file.rename(tmp_path / "my demos.hdf5")
     again = ("--obs", "state", "--format", "robomimic", "--preset", "paper", "--policy", "mixture",
              "--modes", "2")  # fmt: skip
-    few_radii = ("--steps", "5", "--radii", "0", "--radii", "0.2", "--radii", "0.4")
+    few_radii = ("--steps", "300", "--radii", "0", "--radii", "0.2", "--radii", "0.4")
     radius = call_json("radius", spaced, *again, *few_radii)["radius"]
     _, out, _ = call("radius", spaced, *again, *few_radii)
     line = out.splitlines()[-1].removeprefix("Next: counterbc ")
     assert shlex.split(line) == ["train", str(spaced), *again, "--radius", f"{radius:g}"]
     settings = call_json(*shlex.split(line), "--steps", 2)["settings"]
     assert (settings["policy"], settings["modes"], settings["limited"]) == ("mixture", 2, True)
+
+
+def test_no_radius_is_suggested_where_nothing_is_predicted(
+    tmp_path: Path, call_json: CallJson
+) -> None:
+    rng, file = np.random.default_rng(0), tmp_path / "noise.npz"
+    episodes = [Episode(rng.normal(size=(20, 2)), rng.normal(size=(20, 1))) for _ in range(8)]
+    Demonstrations(tuple(episodes)).save(file)
+    answer = call_json("radius", file, "--steps", 50, "--radii", 0, "--radii", 0.2, "--radii", 0.4)
+    assert "a guess" in answer["explanation"]
+    assert answer["next"] == [f"counterbc inspect {file}"]
 
 
 @pytest.mark.parametrize(

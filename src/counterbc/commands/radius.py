@@ -48,6 +48,9 @@ class Radius(SelectionCommand):
             return {"radius": choice.per_dimension}
         return {"radius": 0.0 if choice.is_flat else choice.radius}
 
+    def can_tell(self, choice: RadiusChoice) -> bool:
+        return choice.explained.tells
+
     def describe(self, choice: RadiusChoice) -> list[RenderableType]:
         rows = []
         for i, radius in enumerate(choice.radii):

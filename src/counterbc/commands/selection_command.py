@@ -35,6 +35,10 @@ class SelectionCommand(MethodCommand):
         """Return the options of `counterbc train` that the choice adds to those typed here."""
         return {}
 
+    def can_tell(self, choice: Any) -> bool:
+        """Return whether the data predict enough for the choice to be recommended."""
+        return True
+
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.files import check_free
         from counterbc.selection.radius_figure import check_kind
@@ -48,6 +52,12 @@ class SelectionCommand(MethodCommand):
             choice.plot(self.plot)
             payload["plot"] = str(self.plot)
             output.append(f"Picture: {self.plot}")
-        typed = self.as_typed(*_REPEATED, changes=self.chosen_options(choice))
-        payload["next"] = [suggestion("train", *self.demos, *typed)]
+        payload["next"] = [self._next(choice)]
         return payload, output
+
+    def _next(self, choice: Any) -> str:
+        """Return the command that trains with the choice, or that looks at the data again."""
+        if not self.can_tell(choice):
+            return suggestion("inspect", *self.demos, *self.as_typed(*DATA_OPTIONS))
+        typed = self.as_typed(*_REPEATED, changes=self.chosen_options(choice))
+        return suggestion("train", *self.demos, *typed)

@@ -78,6 +78,9 @@ class Tune(SelectionCommand):
             options["ensemble"] = choice.ensemble
         return {name: v for name, v in options.items() if getattr(settings, name) == "auto"}
 
+    def can_tell(self, choice: Tuning) -> bool:
+        return choice.shares is None or choice.shares.tells
+
     def describe(self, choice: Tuning) -> list[RenderableType]:
         output: list[RenderableType] = [f"{sentence}." for sentence in choice.sentences]
         if choice.trials:
