@@ -13,7 +13,7 @@ from pathlib import Path
 
 from counterbc.errors import FormatError, unknown
 from counterbc.files import aside
-from reproduction import markdown_tables
+from reproduction import command_costs, markdown_tables
 from reproduction.options import DOCS, RESULTS, option
 from reproduction.studies import STUDIES, TABLES, load_study
 
@@ -54,9 +54,10 @@ def fill_pages(names: Iterable[str], options: DocsOptions) -> int:
 def page_sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of every page, by page and mark."""
     pages = {"reproduction": {n: make(results) for n, make in markdown_tables.SECTIONS.items()}}
-    for name in STUDIES:
-        study = load_study(TABLES.get(name, name))
-        for page, sections in getattr(study, "sections", lambda results: {})(results).items():
+    studies = (load_study(TABLES.get(name, name)) for name in STUDIES)
+    tables = [getattr(study, "sections", lambda results: {})(results) for study in studies]
+    for by_page in (*tables, command_costs.sections()):
+        for page, sections in by_page.items():
             pages.setdefault(page, {}).update(sections)
     return pages
 

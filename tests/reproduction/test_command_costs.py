@@ -1,0 +1,21 @@
+"""What commands cost, in the docs."""
+
+from __future__ import annotations
+
+from benchmarks.commands import COMMANDS
+from reproduction.command_costs import PAGES, sections, sentence, table
+
+ROW = {"command": "clean", "processor": 49.2, "megabytes": 913, "pairs": 2000, "episodes": 100}
+
+
+def test_costs_in_words_and_as_a_table() -> None:
+    words = "`clean` takes 49 s of one core and 913 MB for 2000 pairs in 100 episodes"
+    assert sentence(ROW) == words
+    assert table([ROW]).splitlines()[-1] == "| `clean` | 49 s | 913 MB |"
+
+
+def test_every_command_that_is_measured_has_its_page() -> None:
+    pages = sections()
+    assert set(PAGES.values()) == {command.split()[0] for command in COMMANDS}
+    assert pages.keys() == {"benchmarks", *PAGES}
+    assert all(f"`{command}`" in pages["benchmarks"]["commands"] for command in COMMANDS)
