@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "tune": (),
     "score": ("--force",),
     "clean": ("--force", "--out", "{folder}/cleaned.hdf5"),
-    "clean --smooth": ("--force", "--out", "{folder}/smooth.hdf5"),
+    "clean --no-smooth": ("--force", "--out", "{folder}/plain.hdf5"),
     "intents": (),
     "influence": ("--force",),
     "report": ("--force", "--out", "{folder}/report.html"),

@@ -30,9 +30,7 @@ def sections() -> dict[str, dict[str, str]]:
 
 def table(rows: list[Record]) -> str:
     """Return processor time and memory of each command."""
-    lines = [
-        [f"`{r['command']}`", f"{r['processor']:.0f} s", f"{r['megabytes']} MB"] for r in rows
-    ]
+    lines = [[f"`{r['command']}`", f"{r['processor']:.0f} s", f"{r['megabytes']} MB"] for r in rows]
     return markdown_table(["command", "processor time", "memory"], lines)
 
 

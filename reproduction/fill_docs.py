@@ -55,7 +55,9 @@ def page_sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of every page, by page and mark."""
     pages = {"reproduction": {n: make(results) for n, make in markdown_tables.SECTIONS.items()}}
     studies = (load_study(TABLES.get(name, name)) for name in STUDIES)
-    tables = [getattr(study, "sections", lambda results: {})(results) for study in studies]
+    tables: list[dict[str, dict[str, str]]] = [
+        getattr(study, "sections", lambda results: {})(results) for study in studies
+    ]
     for by_page in (*tables, command_costs.sections()):
         for page, sections in by_page.items():
             pages.setdefault(page, {}).update(sections)

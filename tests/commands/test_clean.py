@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from counterbc.commands.clean import _text
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.formats import load
 from tests.annotated import QUICK
-from tests.fixture_types import Call
+from tests.fixture_types import Call, CallJson
 
 
 def test_a_copy_that_exists_is_refused_before_any_training(
@@ -79,3 +80,16 @@ def test_a_copy_of_chosen_episodes_holds_no_others(
     assert status == 0, err
     names = [e.name for e in load(annotated_file).episodes if e.name != "demo_1"]
     assert [e.name for e in load(out).episodes] == names
+
+
+def test_time_is_used_unless_turned_off(
+    annotated_file: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    default, plain = (
+        call_json("clean", annotated_file, "--out", tmp_path / f"{i}.hdf5", *QUICK, *options)
+        for i, options in enumerate([(), ("--no-smooth",)])
+    )
+    assert (default["smooth"], plain["smooth"]) == (True, False)
+    assert plain["reach"] == []
+    with_time, without = (load(tmp_path / f"{i}.hdf5").action for i in (0, 1))
+    assert not np.array_equal(with_time, without)

@@ -31,7 +31,10 @@ def test_a_cleaned_file_equals_the_original_in_all_but_its_actions(
         assert after[name][:2] == before[name][:2], "type and shape stay"
         assert after[name] != before[name]
         provenance = json.loads(after.pop(f"{name}@meant"))
-        assert provenance == {"radius": [0.3, 0.3], "shape": "ball", "lag": [0.0], "offsets": {}}
+        assert provenance == {
+            "radius": [0.3, 0.3], "shape": "ball", "lag": [0.0], "offsets": {}, "smooth": True,
+            "reach": [0.3, 0.3],
+        }  # fmt: skip
     assert after.pop("data/demo_2/actions_shown@unit") == after["data/demo_2/actions@unit"]
     assert {k for k in after if k not in names} == {k for k in before if k not in names}
     assert all(after[k] == before[k] for k in before if k not in names)

@@ -33,8 +33,9 @@ class Clean(DiagnosisCommand):
     out: Path | None = None
     """The file or folder to write, in the same format; by default named like DEMOS with -meant, or
     the next free name."""
-    smooth: bool = False
-    """Also use the neighbouring steps of an action, not only other episodes."""
+    smooth: bool = True
+    """Also use the neighbouring steps of an action, not only other episodes, in dimensions that
+    show errors; all others stay as recorded."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         import warnings
