@@ -44,6 +44,11 @@ def test_a_camera_with_other_rows_is_refused(tmp_path: Path) -> None:
         load(npz_file(tmp_path, obs=OBS, top=TOP[:1]), obs=["obs", "top"])
 
 
+def test_arrays_that_cannot_be_read_are_left_aside(tmp_path: Path) -> None:
+    words = np.array(["a", {"b": 1}], dtype=object)
+    assert load(npz_file(tmp_path, obs=OBS, notes=words, dates=np.array(["2020"], "M8"))).pairs == 2
+
+
 def test_a_choice_is_split_into_cameras_and_others() -> None:
     cameras = {"image": "obs", "top": "top"}
     assert split_choice(["top", "state"], cameras, False) == (["state"], {"top": "top"})

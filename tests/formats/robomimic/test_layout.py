@@ -63,6 +63,17 @@ def test_image_keys_are_read_as_images_if_there_are_no_vectors(tmp_path: Path) -
         load(path, obs=[])
 
 
+def test_an_observation_that_cannot_be_read_matters_only_if_it_is_chosen(tmp_path: Path) -> None:
+    datasets = {"actions": np.zeros((2, 1)), "obs/state": np.ones((2, 3))}
+    path = foreign(tmp_path / "words.hdf5", {"demo_0": datasets})
+    with h5py.File(path, "a") as file:
+        file["data/demo_0/obs/words"] = np.array([b"one", b"two"])
+        file["data/demo_0/obs/nothing"] = h5py.Empty("f4")
+    assert load(path, obs=["state"]).blind_to == ()
+    with pytest.raises(FormatError, match="words"):
+        load(path, obs=["words"])
+
+
 def test_images_beside_vectors_are_read_where_they_are_chosen(tmp_path: Path) -> None:
     frames = np.arange(2 * 4 * 4 * 3, dtype=np.uint8).reshape(2, 4, 4, 3)
     datasets = {"actions": np.zeros((2, 1)), "obs/state": np.ones((2, 3)), "obs/image": frames}

@@ -75,8 +75,14 @@ class Members:
         return shape
 
     def is_image(self, name: str) -> bool:
-        """Return whether an array holds images: (N, H, W, C) of bytes."""
-        stream, shape, dtype, _ = self._open(name, "biufUS")
+        """Return whether an array holds images: (N, H, W, C) of bytes.
+
+        One that cannot be read holds none: it matters only where it is chosen.
+        """
+        try:
+            stream, shape, dtype, _ = self._open(name, "u")
+        except FormatError:
+            return False
         stream.close()
         return len(shape) == 4 and dtype == np.uint8
 

@@ -160,7 +160,15 @@ def _choose_keys(group: h5py.Group, path: Path, obs: Sequence[str] | None) -> li
 def _unread_cameras(group: h5py.Group, keys: Sequence[str], path: Path) -> tuple[str, ...]:
     """Return the observation keys that are images and not among `keys`."""
     unread = [key for key in _obs_keys(group, path) if key not in keys]
-    return tuple(key for key in unread if is_image(dataset(group, f"obs/{key}", path)))
+    return tuple(key for key in unread if _holds_images(group, key, path))
+
+
+def _holds_images(group: h5py.Group, key: str, path: Path) -> bool:
+    """Return whether a key holds images; one that cannot be read matters only if it is chosen."""
+    try:
+        return is_image(dataset(group, f"obs/{key}", path))
+    except FormatError:
+        return False
 
 
 def _read_action(
