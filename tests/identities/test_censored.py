@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -122,6 +122,8 @@ def test_the_posterior_has_the_likelihood_of_noise_that_a_bound_cuts() -> None:
 @dataclass(frozen=True)
 class Linear(GaussianMLP):
     """μ = w · s + b, one σ for all states."""
+
+    stacks: ClassVar[bool] = True
 
     def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
         sizes = {"weight": (obs_size, action_size), "bias": (action_size,), "log_std": (1,)}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from counterbc.commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -38,6 +41,20 @@ def test_every_source_file_that_a_page_names_exists(page: Path) -> None:
     names = re.findall(r"`((?:[a-z_]+/)+[a-z_0-9]+\.py)`", text)
     homes = (ROOT, ROOT / "src" / "counterbc", ROOT / "docs", ROOT / "reproduction")
     assert [n for n in names if not any((home / n).exists() for home in homes)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_every_command_of_a_page_has_the_options_that_it_is_typed_with(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    for line in re.findall(r"^    (counterbc [a-z]+ .*)$", text, re.M):
+        _, name, *words = shlex.split(line, comments=True)
+        assert name in COMMANDS, line
+        try:
+            COMMANDS[name].parse(name, words)
+        except SystemExit:
+            pytest.fail(line)
 
 
 def test_every_page_of_the_docs_is_linked_from_the_first_page() -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import UniformNoise, demonstrate
+from counterbc.formats import save
 from tests.fixture_types import Make, Paste
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
@@ -61,6 +62,19 @@ def check_exported(obs_size: int, action_size: int) -> None:
     assert np.isfinite(action).all()
 
 
+def with_camera(height: int, width: int) -> Demonstrations:
+    """Return demonstrations with a vector and a camera that shows a white square."""
+    rng, episodes = np.random.default_rng(0), []
+    for i in range(6):
+        obs = rng.uniform(-1, 1, (12, 2)).astype(np.float32)
+        frames = np.zeros((12, height, width, 3), np.uint8)
+        for frame, (x, y) in zip(frames, obs, strict=True):
+            row, column = int((y + 1) * (height - 4) / 2), int((x + 1) * (width - 4) / 2)
+            frame[row : row + 4, column : column + 4] = 255
+        episodes.append(Episode(obs, 0.5 * obs, images={"top": frames}, name=f"demo_{i}"))
+    return Demonstrations(tuple(episodes), np.full(2, -1.0), np.ones(2), rate=10.0)
+
+
 def save_csv(demos: Demonstrations, path: str) -> None:
     with Path(path).open("w", newline="") as file:
         writer = csv.writer(file)
@@ -83,6 +97,18 @@ def test_a_lerobot_folder_leads_to_a_policy_for_the_robot(data: Path, paste: Pas
     names = follow(f"counterbc inspect {folder} --steps 30", paste)
     assert names == ["inspect", "compare", "train", "export"]
     check_exported(26, 26)
+
+
+@pytest.mark.slow
+def test_a_lerobot_folder_with_a_camera_leads_to_a_policy_that_reads_it(paste: Paste) -> None:
+    demos = with_camera(40, 48)
+    save(demos, "robot", format="lerobot")
+    names = follow("counterbc inspect robot --steps 5", paste)
+    assert names == ["inspect", "compare", "train", "export"]
+    inputs = [i.name for i in onnxruntime.InferenceSession("run.onnx").get_inputs()]
+    assert len(inputs) == 2
+    (line,) = re.findall(r"^Next: (.*)$", paste("counterbc inspect robot").stdout, re.M)
+    assert line == "counterbc train robot --method bc --steps 2000 --held-out 0.2"
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _DIMENSIONS = 40  # dimensions that are printed
 _DAMAGES = ("unreadable", "not finite", "shape", "empty")  # without which nothing can be trained
+_IMAGES = ("--method", "bc", "--steps", 2000, "--held-out", 0.2)
 _PLACES = 3  # places of a problem that are printed
 
 
@@ -71,18 +72,28 @@ class Inspect(DataCommand):
         if explained is not None:
             output += ["", *explained_lines(explained), *_quick_look(explained, total)]
         shares = None if explained is None else explained.as_dict()
-        payload = report.as_dict() | {"explained": shares, "next": [self._next(report)]}
+        payload = report.as_dict() | {
+            "explained": shares,
+            "next": [self._next(report, inspection.model)],
+        }
         return payload, output
 
-    def _next(self, report: InspectionReport) -> str:
-        """Return the command to paste next: without damaged episodes, or the comparison."""
+    def _next(self, report: InspectionReport, model: Demonstrations) -> str:
+        """Return the command to paste next: without damaged episodes, or the comparison.
+
+        Comparing policies that read images takes hours without a GPU, so one is trained instead,
+        and tested on held-out episodes, unless a number of steps was typed.
+        """
         problems = [p for p in report.problems if p.kind in _DAMAGES]
         names = {str(place.facts()["episode"]): None for p in problems for place in p.places}
         if names:
             changes = {"exclude": (*self.exclude, *names)}
             typed = self.as_typed(*DATA_OPTIONS, "steps", changes=changes)
             return suggestion("inspect", *self.demos, *typed)
-        return suggestion("compare", *self.demos, *self.as_typed(*DATA_OPTIONS, "steps"))
+        typed = self.as_typed(*DATA_OPTIONS, "steps")
+        if model.cameras and self.steps is None:
+            return suggestion("train", *self.demos, *typed, *_IMAGES)
+        return suggestion("compare", *self.demos, *typed)
 
     def status(self, payload: Json) -> int:
         return 3 if self.strict and payload["problems"] else 0
