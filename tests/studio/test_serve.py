@@ -11,14 +11,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from counterbc.envs.cartpole import expert
 from counterbc.errors import FormatError, MissingExtra, OptionError
 from counterbc.formats import load
 from counterbc.studio.limits import LARGEST_MESSAGE
 from counterbc.studio.serve import StudioOptions, run_studio
-from tests.studio.clients import Page, dataset_of, open_socket, wait_for
+from tests.fixture_types import CallJson
+from tests.studio.clients import LiveServer, Page, dataset_of, open_socket, wait_for
 from tests.studio.processes import StudioProcess
 
 
@@ -121,6 +124,34 @@ def test_a_gigabyte_of_garbage_takes_no_memory_and_the_server_stays_up(start: An
         garbage_socket.close()
     assert largest_memory(studio.process.pid) < before + 100e6
     record_episode(page)  # who records notices nothing
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [3, 6])
+def test_tune_recovers_the_delay_of_a_scripted_person(
+    step_server: LiveServer, delay: int, call_json: CallJson
+) -> None:
+    page, rng, pairs = step_server.page(), np.random.default_rng(delay), 0
+    page.begin("cartpole")
+    page.do("record")
+    while pairs < 600:
+        page.do("start")
+        states = [page.frames[-1]["obs"]]
+        while True:  # answer the state of `delay` steps before, until the pole falls
+            seen_state = np.array(states[max(0, len(states) - 1 - delay)])[None]
+            action = expert(seen_state, np.zeros(1, np.int64), 0)[0, 0] + rng.uniform(-0.1, 0.1)
+            page.give(float(np.clip(action, -1, 1)))
+            states.append(page.wait("frame", step=len(states))["obs"])
+            pairs += 1
+            page.send(type="collect.state", id=pairs)
+            page.wait("reply", id=pairs)
+            if [m for m in page.messages if m["type"] == "status"][-1]["phase"] == "ready":
+                break
+    page.do("finish")
+    page.wait("saved")
+    page.close()
+    result = call_json("tune", dataset_of(step_server.study.path), "--seed", 0)
+    assert result["lag"]["lag"] == [delay]
 
 
 def largest_memory(process: int) -> float:

@@ -59,6 +59,7 @@ class Collecting:
         self.practised, self.step, self.total = 0.0, 0, 0.0
         self._input: Input | None = None
         self._is_fresh = False
+        self._begun_at = 0.0
         self._lock = threading.RLock()
         self.stage.feasible(self.stage.low)  # the first call is slow
         self._loop = ControlLoop(self.rate, self._tick, clock)
@@ -143,7 +144,7 @@ class Collecting:
         self.step, self.total = 0, 0.0
         if self.mode == "record":
             self.recorder.begin(self.stage, seed, self.rate)
-        self.phase, self.reason = "running", ""
+        self.phase, self.reason, self._begun_at = "running", "", self.clock.now()
         self._draw(None)
 
     def _neutral(self) -> tuple[float, ...]:
@@ -154,7 +155,8 @@ class Collecting:
 
     def _tick(self, now: float, late: float) -> None:
         with self._lock:
-            if self.phase != "running":
+            is_behind = self.step == 0 and late > 1 / self.rate  # a start may take long
+            if self.phase != "running" or now < self._begun_at or is_behind:
                 return
             newest, is_fresh, self._is_fresh = self._input, self._is_fresh, False
             asked_action = self._neutral() if newest is None else newest.action

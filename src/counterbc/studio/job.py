@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import threading
 import warnings
 from collections.abc import Callable
@@ -28,6 +29,9 @@ class Job:
         done: Report, failed: Callable[[str], None], progress: Report = lambda value: None,
     ) -> None:  # fmt: skip
         self._done, self._failed, self._progress = done, failed, progress
+        # Threads that spin at barriers would slow a control loop down; it may need a core.
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores() - 1)))
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         context = multiprocessing.get_context("spawn")
         self._receiver, sender = context.Pipe(duplex=False)
         self._process = context.Process(
@@ -77,9 +81,6 @@ class Job:
 
 def _call(sender: Connection, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
     """Call a function in its process, and send what it returns or why it failed."""
-    import torch
-
-    torch.set_num_threads(max(1, cores() - 1))  # a control loop may need the other one
     warnings.simplefilter("ignore")
     try:
         result = function(report=lambda value: sender.send(("progress", value)), **arguments)

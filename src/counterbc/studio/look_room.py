@@ -41,6 +41,7 @@ class LookRoom:
         self.results: dict[int, HeldOutResult] = {}
         self.meant_actions: dict[int, MeantActions] = {}
         self.job: Job | None = None
+        self.job_lag = 0
         self.handlers: dict[str, Callable[[Message], dict[str, Any] | None]] = {
             "look.list": self.list_datasets,
             "look.open": self.open,
@@ -86,7 +87,10 @@ class LookRoom:
             self._tell(self.results[lag])
             return {"ready": True}
         if self.job is not None:
+            if self.job.is_running and self.job_lag == lag:
+                return {"ready": False}
             self.job.stop()
+        self.job_lag = lag
         self.job = Job(
             predict_held_out,
             {"path": view.path, "lag": float(lag), "radius": RADIUS},
