@@ -19,8 +19,8 @@ LEVELS = (0, 1, 3, 8, 20)
 _BLOCK, _DISK = 4096, "2m"
 _EARLIER = "an earlier result"
 _RESUMABLE = (
-    "run/config.json", "run/training.safetensors", "study/cells/", "study/rows.parquet",
-    "study/summary.json",
+    "run/config.json", "run/model.safetensors", "run/training.safetensors", "run.search/",
+    "study/cells/", "study/rows.parquet", "study/summary.json",
 )  # fmt: skip
 """What a training and a study that stopped keep to resume from, each file whole."""
 

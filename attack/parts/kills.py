@@ -115,8 +115,12 @@ def _compare(
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """Return a digest of every visible file; what depends on the clock does not count."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    """Return a digest of every visible file; what depends on the clock does not count.
+
+    Nor does the state that a finished run would be continued from: it is written last.
+    """
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    files = (path for path in paths if path.name != "training.safetensors")
     names = {path: path.relative_to(folder) for path in files}
     return {
         str(name): hashlib.sha256(_content(path)).hexdigest()[:12]

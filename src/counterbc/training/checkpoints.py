@@ -50,14 +50,17 @@ def unfinished(policies: Policies) -> dict[str, Any]:
 class RunKeeper:
     """Keeps a training in its run folder: its state, and policies that act as it is."""
 
-    hint = "; to resume, give the same options and --resume"
-
     def __init__(
         self, folder: Path, total: int, policies: Callable[[Mapping[int, Params]], Policies]
     ) -> None:
         """`policies` returns the policies with the parameters that act at some steps."""
         self.folder, self.path, self.total = folder, folder / TRAINING, total
         self.policies = policies
+
+    @property
+    def hint(self) -> str:
+        """What to do after a stop."""
+        return f"; to resume, give the same options and --resume; {self.folder} acts as it is"
 
     def save(self, state: dict[str, Tensor], acting: Mapping[int, Params], step: int) -> None:
         """Replace the state that a stopped training resumes from, and what acts meanwhile."""
