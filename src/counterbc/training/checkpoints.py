@@ -60,7 +60,9 @@ class RunKeeper:
     @property
     def hint(self) -> str:
         """What to do after a stop."""
-        return f"; to resume, give the same options and --resume; {self.folder} acts as it is"
+        can_act = (self.folder / run_folder.MODEL).exists()
+        use = f"; {self.folder} can be used as it is" if can_act else ""
+        return f"; to resume, give the same options and --resume{use}"
 
     def save(self, state: dict[str, Tensor], acting: Mapping[int, Params], step: int) -> None:
         """Replace the state that a stopped training resumes from, and what acts meanwhile."""
