@@ -221,6 +221,7 @@ def test_episodes_that_do_the_opposite_are_excluded_by_default(
     status, out, err = call("score", *quick)
     assert status == 0, err
     assert "--dataset.exclude_episodes='[3, 8]'" in out
+    assert "Unlike what most others agree on" in out
     (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
     assert "--worst" not in line
     pasted = shlex.split(line.removeprefix("robomimic").strip())

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from counterbc.diagnosis.meaning import Meaning
 
 UNITS = "each action dimension spans [-1, 1]"
+_OUTLIERS = "Unlike what most others agree on (not always the largest distances above)"
 _DISTANCES = ("distance", "90 %", "noise", "persistent")
 _MOVES = ("speed", "smoothness", "jerk", "idle", "efficiency", "saturation")
 
@@ -175,10 +176,8 @@ class ScoreCommand(DiagnosisCommand):
         lines = [*self._exclusion(meaning, worst, files)]
         if files["weights"] is not None:
             lines.append(f"Weights of {len(meaning.shown)} pairs: {files['weights']}")
-            if not any(meaning.radius):
-                lines.append("The radius is 0, so all weights are 1.")
-        above = self._above(meaning)
-        if above:
+            lines += [] if any(meaning.radius) else ["The radius is 0, so all weights are 1."]
+        if above := self._above(meaning):
             lines.append(f"Above {self.fail_on:g}: {', '.join(above)}")
         return "\n".join(lines)
 
@@ -188,7 +187,8 @@ class ScoreCommand(DiagnosisCommand):
             yield f"\n{_why_none(meaning)}; use --worst N."
             return
         names = ", ".join(meaning.demos.episodes[i].name for i in worst)
-        yield f"\nThe worst, which the next command excludes: {names}"
+        which = _OUTLIERS if self.worst is None else "The worst"
+        yield f"\n{which}, which the next command excludes: {names}"
         if len(self.demos) == 1 and self.choice.is_all:  # otherwise the numbers are others
             yield f"  LeRobot    --dataset.exclude_episodes='{worst}'"
         if files["mask"] is not None:
@@ -263,7 +263,7 @@ def _disguise(meaning: Meaning) -> list[RenderableType]:
     pairs = correlations(meaning.episodes).items()
     if not pairs:
         return []
-    text = ", ".join(f"{measure} {correlation}" for measure, correlation in pairs)
+    text = ", ".join(f"{measure} {value}" for measure, value in pairs)
     lines = [f"\nRank correlation of the distance with {text}."]
     if followed := followed_measures(meaning.episodes):
         lines.append(
