@@ -26,6 +26,7 @@ Phase = Literal["ready", "running", "paused", "finished"]
 Mode = Literal["practice", "record"]
 DEVICES = ("keyboard", "pointer", "gamepad")
 _OLDEST = 10_000.0  # milliseconds; a larger latency is a wrong clock
+_CLOCK_ERROR = 20.0  # milliseconds by which a page may take the server's clock for slower
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class Input:
     def latency(self, now: float) -> float | None:
         """Return the milliseconds since the input, or None if they cannot be known."""
         age = None if self.at is None else now * 1000 - self.at
-        return round(age, 3) if age is not None and 0 <= age <= _OLDEST else None
+        if age is None or not -_CLOCK_ERROR <= age <= _OLDEST:
+            return None
+        return round(max(age, 0.0), 3)
 
 
 class Collecting:

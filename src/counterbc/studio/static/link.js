@@ -75,7 +75,8 @@ export class Link extends EventTarget {
     sessionStorage.person = message.person;
     this.delay = 250;
     this.best = Infinity;
-    this.ping();
+    for (let i = 0; i < 10; i++) setTimeout(() => this.ping(), 60 * i);
+    clearInterval(this.timer);
     this.timer = setInterval(() => this.ping(), 2000);
   }
 

@@ -121,14 +121,16 @@ export class Player {
       point = POINTS[this.data.world];
     }
     if (!view || !point) return;
+    // Pictures of worlds are light in both themes.
+    const [shown, meant] = this.isPlane ? [colour("shown"), colour("meant")] : ["#c2570c", "#285ab4"];
     const every = Math.max(1, Math.floor(obs.length / 60));
     const ratio = window.devicePixelRatio || 1;
     obs.forEach((row, t) => {
       if (t % every && t !== this.step) return;
       const from = view.at(...place(row));
       const width = (t === this.step ? 3.5 : 1.8) * ratio;
-      arrow(view.context, from, view.at(...point(row, action[t])), colour("shown"), width);
-      if (this.meant?.answered[t]) arrow(view.context, from, view.at(...point(row, this.meant.meant[t])), colour("meant"), width);
+      arrow(view.context, from, view.at(...point(row, action[t])), shown, width);
+      if (this.meant?.answered[t]) arrow(view.context, from, view.at(...point(row, this.meant.meant[t])), meant, width);
     });
   }
 }

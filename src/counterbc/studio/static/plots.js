@@ -41,8 +41,12 @@ export function drawSeries(canvas, names, lines, { step = null, bands = null } =
     context.fillText(number(high, 1), PAD.left - 5, y(high) + 9);
     context.fillText(number(low, 1), PAD.left - 5, y(low));
     context.textAlign = "left";
-    context.fillText(name, PAD.left + 5, y(high) + 13);
     columns.forEach((values, i) => polyline(context, values, x, y, lines[i]));
+    context.strokeStyle = colour("panel");
+    context.lineWidth = 4;
+    context.lineJoin = "round";
+    context.strokeText(name, PAD.left + 5, y(high) + 13);
+    context.fillText(name, PAD.left + 5, y(high) + 13);
   });
   if (step !== null) {
     context.strokeStyle = colour("text");
