@@ -45,7 +45,7 @@ def markdown(rows: list[Record]) -> str:
         if is_paired(group):
             difference = by_variant[CANDIDATE] - by_variant[BC]
             texts = [_interval(difference, 2), f"{_interval(percent_of(group), 1)} %"]
-            p = _sign_test(difference)
+            p = _wilcoxon(difference)
         p_values.append(p)
         lines.append(
             [*map(str, key), f"{np.mean([r['shown'] for r in group]):.1f}", *means, *texts]
@@ -116,7 +116,7 @@ def returns_of(rows: list[Record], variant: str) -> np.ndarray[Any, Any]:
     return np.array([r["return"] for r in chosen])
 
 
-def _sign_test(difference: np.ndarray[Any, Any]) -> float:
+def _wilcoxon(difference: np.ndarray[Any, Any]) -> float:
     """Return the two-sided p-value of Wilcoxon's signed-rank test; 1 where nothing differs."""
     from scipy.stats import wilcoxon
 

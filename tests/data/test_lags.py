@@ -134,6 +134,13 @@ def test_a_lag_longer_than_every_episode_is_refused() -> None:
         lagged_pairs(numbered(3, 4), np.arange(7), (4.0,))
 
 
+def test_a_lag_that_leaves_few_pairs_is_refused() -> None:
+    demos = numbered(*[3] * 5, 5)
+    with pytest.raises(DataError, match=r"lag of 4 steps leaves 1 of 20 pairs to learn from"):
+        lagged_pairs(demos, np.arange(20), (4.0,))
+    assert len(lagged_pairs(demos, np.arange(20), (3.0,))) == 2
+
+
 def test_the_answers_of_states_are_two_actions_where_the_lag_is_fractional() -> None:
     demos, states = numbered(6, 6, operators=("p", "q")), np.array([1, 7])
     assert answers(demos, states, (2.0,)).tolist() == [3, 9]

@@ -153,16 +153,26 @@ def test_much_data_are_searched_in_whole_episodes() -> None:
     assert choice.lag == (2.0,)
 
 
+_SPREAD = np.resize([0.3, -0.3], 10)
+VALLEY = (1.3 + _SPREAD, 1.05 + _SPREAD, np.ones(10))
+"""Errors of ten actions: far above the best (0.3 ± 0.1), near it (0.05 ± 0.1), and the best."""
+
+
 def test_the_lag_lies_in_the_middle_of_those_as_good_as_the_best() -> None:
-    # Ten actions with an error of 1 at the best lag; 0.3 ± 0.1 above it are far, 0.05 ± 0.1 near.
-    spread = np.resize([0.3, -0.3], 10)
-    far, near, best = 1.3 + spread, 1.05 + spread, np.ones(10)
+    far, near, best = VALLEY
     assert middle(errors_of(far, far, best, far)) == 2.0
     assert middle(errors_of(far, near, best, far)) == 1.5
-    assert middle(errors_of(near, far, near, far, best)) == 3.0  # 0 is not a lag
+    assert middle(errors_of(near, near, best, far)) == 1.5  # 0 is not a lag
+    assert middle(errors_of(best, near, far)) == 0.5
     assert middle(errors_of(far, far, best, near)) == 2.5
     assert middle(errors_of(far, near, best, near)) == 2.0
-    assert middle(errors_of(far, far, near, far, best, lags=(0, 4, 8, 12, 13))) == 10.5
+    assert middle(errors_of(far, far, far, near, best, lags=(0, 4, 8, 12, 13))) == 12.5
+
+
+def test_lags_of_another_valley_do_not_move_the_middle() -> None:
+    far, near, best = VALLEY
+    assert middle(errors_of(far, near, far, far, best, near)) == 4.5
+    assert middle(errors_of(far, best, near, far, near)) == 1.5
 
 
 def test_images_are_searched_too() -> None:

@@ -31,5 +31,5 @@ def test_many_operators_are_summed_up_in_one_sentence() -> None:
     choice = LagChoice((8.0, 9, 9, 12, 13, 14, 16), "late", operators=names, rate=50.0)
     assert choice.explanation == (
         "7 operators react 0.16 s (8 steps) to 0.32 s (16 steps) late, half of them more than "
-        "0.24 s (12 steps)"
+        "0.24 s (12 steps) (lags of single operators are not confirmed)"
     )

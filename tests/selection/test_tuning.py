@@ -56,7 +56,7 @@ def test_what_is_as_good_as_the_choice_is_named_and_in_the_json() -> None:
 def test_a_radius_of_zero_is_plain_bc() -> None:
     tuning = Tuning(LATE, 0.0, 200, trials=TRIALS, explained=SURE)
     assert tuning.sentences[1:] == (
-        "No radius predicts held-out actions better than plain BC: Δ 0",
+        "No radius is better than plain BC by more than one standard error: Δ 0",
         "Stop after 200 steps; one network",
         "As good within one standard error: Δ 0.2",
     )

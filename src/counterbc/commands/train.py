@@ -164,8 +164,12 @@ def _unread(demos: Demonstrations) -> list[str]:
 
 
 def _chosen(policies: Policies) -> list[str]:
-    """Return what was chosen from the data, in sentences."""
-    choices = policies.run_config.choices
+    """Return what was chosen from the data, or the lag that was given, in sentences."""
+    from counterbc.data.lags import lag_text
+
+    choices, lags = policies.run_config.choices, {m.lag for m in policies.members}
+    if not choices and any(map(any, lags)):
+        return [f"Lag {lag_text(lag)}, as given" for lag in sorted(lags)]
     return [text for c in choices for text in c.get("sentences", [c.get("explanation")])]
 
 

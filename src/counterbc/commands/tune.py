@@ -102,5 +102,5 @@ def _error_table(choice: Tuning) -> Table:
     rows = []
     for radius in sorted({t.radius for t in choice.trials}):
         texts = [errors.get((radius, n), "diverged") for n in counts]
-        rows.append((f"Δ {radius:g}", *texts))
+        rows.append((f"Δ {radius:.3g}", *texts))
     return plain_table(("", *(f"{n} steps" for n in counts)), rows)

@@ -20,6 +20,8 @@ from counterbc.errors import DataError, OptionError, unknown
 Lag = float | str | Sequence[float | str]
 NONE = (0.0,)
 """The lag of demonstrators who are not late."""
+LEAST_SHARE = 0.1
+"""Share of the pairs that a lag must leave to learn from."""
 _SECONDS = re.compile(r"\s*([0-9.eE+-]+)\s*s\s*")
 
 
@@ -131,10 +133,11 @@ def lagged_pairs(demos: Demonstrations, actions: Array, lag: Sequence[float]) ->
     outside = high > ends
     low, high = (np.where(outside, len(ends), x) for x in (low, high))
     pairs = np.flatnonzero(listed[low] & listed[high])
-    if not len(pairs):
+    if len(pairs) < LEAST_SHARE * len(actions):
         longest = max(len(e) for e in demos.episodes)
+        left = f"{len(pairs)} of {len(actions)} pairs" if len(pairs) else "no pair"
         raise DataError(
-            f"a lag of {lag_text(lag)} leaves no pair to learn from: the longest episode has "
+            f"a lag of {lag_text(lag)} leaves {left} to learn from: the longest episode has "
             f"{longest} steps; give a smaller lag"
         )
     return pairs

@@ -69,14 +69,15 @@ class LagChoice:
             )
             return (
                 f"{len(self.operators)} operators react {least} to {most} late, half of them more "
-                f"than {middle}"
+                f"than {middle} (lags of single operators are not confirmed)"
             )
         if self.operators:
             who = zip(self.operators, self.lag, strict=True)
-            return "; ".join(
+            texts = [
                 f"{name} reacts {lag_text((k,), self.rate)} late" if k else f"{name} is not late"
                 for name, k in who
-            )
+            ]
+            return "; ".join(texts) + " (lags of single operators are not confirmed)"
         check = "their own past actions" + (" confirm it" if self.confident else " do not show it")
         text = f"The demonstrators react {lag_text(self.lag, self.rate)} late ({check})"
         is_longest = bool(self.error) and int(np.argmin(self.error)) == len(self.error) - 1

@@ -111,15 +111,22 @@ class LagErrors:
 
     @property
     def smallest_as_good(self) -> int:
-        """The number of the smallest lag but 0 within one standard error of the best; 0 if that is
-        the best."""
-        numbers = range(1, self.best + 1)
-        return next((g for g in numbers if self.above[g].value <= self.above[g].se), 0)
+        """The number of the smallest lag but 0 from which on all lags are as good as the best; 0 if
+        that is the best."""
+        return self._end_as_good(range(self.best - 1, 0, -1)) if self.best else 0
 
     @property
     def largest_as_good(self) -> int:
-        """The number of the largest lag within one standard error of the best."""
-        return max(g for g, above in enumerate(self.above) if above.value <= above.se)
+        """The number of the largest lag up to which all are as good as the best."""
+        return self._end_as_good(range(self.best + 1, len(self.lags)))
+
+    def _end_as_good(self, numbers: range) -> int:
+        """Return the last of these lags before one that is worse by more than a standard error.
+
+        Lags that are as good in another valley of the error do not count.
+        """
+        worse = (g for g in numbers if self.above[g].value > self.above[g].se)
+        return next(worse, numbers.stop) - numbers.step
 
     def by_lag(self, g: int) -> Array:
         """Return the squares (K + 1, n) if the model of one lag acts with lags of 0 … K."""

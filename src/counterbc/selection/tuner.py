@@ -86,6 +86,8 @@ def tune(
     if choice.explained is None:
         return choice
     shares = replace(explain_quickly(demos), present=choice.explained)
+    if demos.action_size == 1:
+        shares = replace(shares, per_dimension=(choice.explained,))
     return replace(choice, shares=shares)
 
 

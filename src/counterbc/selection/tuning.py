@@ -158,7 +158,7 @@ class Tuning:
         if len({t.radius for t in self.trials}) <= 1:
             return f"Δ {radius_text(as_tuple(self.radius))}, as given"
         if self.radius == 0:
-            return "No radius predicts held-out actions better than plain BC: Δ 0"
+            return "No radius is better than plain BC by more than one standard error: Δ 0"
         text = f"Errors are about ±{radius_text(as_tuple(self.radius))}"
         plain = [t for t in self.trials if t.radius == 0]
         if not plain:
