@@ -8,6 +8,8 @@ import h5py
 import numpy as np
 import pytest
 
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.episode import Episode
 from counterbc.errors import AbsentEpisodes, CounterBCError, OptionError
 from counterbc.formats import save
 from counterbc.studio.dataset_view import DatasetView
@@ -78,3 +80,15 @@ def test_real_recordings_are_shown(data: Path) -> None:
     with pytest.warns(AbsentEpisodes):
         view = DatasetView.open(data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5")
     assert {row["operator"] for row in view.rows} == {"better_operator_1"}
+
+
+def test_camera_frames_are_shown_one_by_one(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (6, 8, 9, 3)).astype(np.uint8)
+    Demonstrations((Episode(images, rng.uniform(size=(6, 1))),)).save(tmp_path / "i.hdf5")
+    view = DatasetView.open(tmp_path / "i.hdf5")
+    assert view.describe()["images"] is True
+    assert view.contents("demo_0")["obs"] is None
+    np.testing.assert_array_equal(view.image("demo_0", 4), images[4])
+    with pytest.raises(OptionError, match="no image"):
+        view.image("demo_0", 6)
