@@ -11,11 +11,14 @@ import torch
 from counterbc.errors import OptionError
 from counterbc.selection.folds import Folds
 from counterbc.selection.lag_errors import (
+    LagModels,
     LagSearch,
     _mean_by_step,
     _with_own_past,
     lag_errors,
 )
+from counterbc.selection.learned_features import FeatureRegression
+from counterbc.selection.readings import NOISE_VARIANCES
 from tests.fixture_types import Make
 from tests.selection.datasets import late_demos
 
@@ -87,3 +90,11 @@ def test_the_longest_lag_is_in_seconds_where_there_is_a_rate_and_half_an_episode
 def test_a_search_that_cannot_be_is_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(OptionError, match=words):
         LagSearch(**changes)
+
+
+def test_features_are_learned_for_few_dimensions_of_the_action(make_demos: Make) -> None:
+    few, many = (LagModels(make_demos(action_size=n), SHORT, 4, CPU) for n in (3, 4))
+    assert [type(r) for r in few.regressions].count(FeatureRegression) == 1
+    assert len(few.predict(1)) == few.plain + len(NOISE_VARIANCES)
+    assert FeatureRegression not in map(type, many.regressions)
+    assert len(many.predict(1)) == many.plain

@@ -21,8 +21,8 @@ from counterbc.selection.clusters import Estimate, cluster_mean, episode_cluster
 from counterbc.selection.folds import Folds, some_episodes, split_folds
 from counterbc.selection.kernel_regression import KernelRegression
 from counterbc.selection.lag_grid import coarse_lags, finer_lags
-from counterbc.selection.learned_features import FeatureRegression
-from counterbc.selection.readings import NOISE_VARIANCES, readings, with_image_components
+from counterbc.selection.learned_features import MOST_ACTIONS, FeatureRegression
+from counterbc.selection.readings import readings, with_image_components
 
 OWN_PAST = 2
 """Past actions of the demonstrator that the second criterion reads."""
@@ -190,9 +190,11 @@ class LagModels:
             step=step, own_past=None, cluster=episode_clusters(demos, max(2 * longest, 10)),
         )  # fmt: skip
         read = readings(_window(demos, history))
-        self.regressions: list[KernelRegression | FeatureRegression] = [
-            *(KernelRegression(x, device) for x in read), FeatureRegression(read[-1], device)
-        ]  # fmt: skip
+        plain = [KernelRegression(x, device) for x in read]
+        self.plain = sum(len(r.precision) for r in plain)
+        self.regressions: list[KernelRegression | FeatureRegression] = [*plain]
+        if demos.action_size <= MOST_ACTIONS:
+            self.regressions.append(FeatureRegression(read[-1], device))
         self.predicted: dict[int, Array] = {}
 
     def errors(self, lags: Sequence[int]) -> LagErrors:
@@ -216,9 +218,8 @@ class LagModels:
         It learned features only if that makes the error considerably smaller; elsewhere they would
         only add chance to the choice of a lag.
         """
-        count = len(errors) - len(NOISE_VARIANCES)  # the last ones learn features
-        plain, features = int(np.argmin(errors[:count])), count + int(np.argmin(errors[count:]))
-        return features if errors[features] < FEATURE_GAIN * errors[plain] else plain
+        plain, best = int(np.argmin(errors[: self.plain])), int(np.argmin(errors))
+        return best if errors[best] < FEATURE_GAIN * errors[plain] else plain
 
     def _best(self, lags: tuple[int, ...]) -> LagErrors:
         predicted = np.stack([self.predicted[k] for k in lags], axis=1)  # (M, G, n, A)

@@ -24,6 +24,9 @@ ROUNDS = 2
 """How often features are learned from the regression before them."""
 LEARNED_PAIRS = 600
 """Regressions learn from at most this many pairs, evenly spaced, which bounds the time."""
+MOST_ACTIONS = 3
+"""Features are learned for at most this many dimensions of the action, each of which has its own:
+the time grows with their number."""
 _FLOOR = 0.01  # weight of a direction along which nothing changes; the mean weight is 1
 
 
