@@ -127,7 +127,7 @@ def test_a_gigabyte_of_garbage_takes_no_memory_and_the_server_stays_up(start: An
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delay", [3, 6])
+@pytest.mark.parametrize("delay", [3])  # with 6 steps the pole falls too soon to tell
 def test_tune_recovers_the_delay_of_a_scripted_person(
     step_server: LiveServer, delay: int, call_json: CallJson
 ) -> None:
