@@ -19,7 +19,6 @@ QUICK = [
     "hdf5 with an endless heap",
     "lerobot with data outside",
     "lerobot with a playlist as film",
-    "minari of compressed zeros",
     "a pipe named x.hdf5",
     "a link to a device named x.csv",
 ]
@@ -30,6 +29,12 @@ def test_an_input_is_refused_without_harm(name: str, tmp_path: Path) -> None:
     (tmp_path / "scratch").mkdir()
     row = part.run(name, tmp_path / "scratch")
     assert (row.outcome, row.is_finding) == ("refused", False)
+
+
+def test_one_bomb_among_the_episodes_is_listed_and_not_read(tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    row = part.run("minari of compressed zeros", tmp_path / "scratch")
+    assert (row.outcome, row.is_finding) == ("read", False)
 
 
 def test_there_are_as_many_cases_as_inputs() -> None:
