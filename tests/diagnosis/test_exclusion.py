@@ -13,6 +13,7 @@ from counterbc.diagnosis.exclusion import find_outliers, outlying
 from counterbc.diagnosis.meaning import meaning
 from counterbc.diagnosis.scores import Score
 from counterbc.selection.held_out import HeldOut
+from counterbc.selection.shares import Explained
 
 QUICK = HeldOut(repeats=1, folds=3, steps=150)
 
@@ -69,3 +70,13 @@ def test_none_of_few_or_alike_episodes_is_excluded(episodes: int) -> None:
     demos = _opposite(1 if episodes < 10 else 0, episodes)
     estimate = meaning(demos, radius=0.1, held_out=QUICK, lag=0.0, offsets="none", progress=False)
     assert find_outliers(estimate, QUICK, progress=False) == []
+
+
+def test_none_is_excluded_where_policies_may_only_repeat_the_previous_action(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    demos = _opposite(6)
+    estimate = meaning(demos, radius=0.1, held_out=QUICK, lag=0.0, offsets="none", progress=False)
+    monkeypatch.setattr(Explained, "may_only_repeat", True)
+    assert find_outliers(estimate, QUICK, progress=False) == []
+    assert find_outliers(estimate, QUICK, force=True, progress=False) == list(range(6))

@@ -279,7 +279,7 @@ def _why_none(meaning: Meaning) -> str:
 
     if len(meaning.episodes) < LEAST_RANKED:
         return "Too few episodes to exclude any by default"
-    if followed_measures(meaning.episodes):
+    if followed_measures(meaning.episodes) or meaning.explained.may_only_repeat:
         return "So none is excluded by default"
     return "No episode clearly differs from the others"
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
 
 
-_FILES = (".onnx", ".hdf5", ".h5", ".npz", ".csv", ".pt", ".pth", ".safetensors", ".json", ".zip")
+_FILES: tuple[str, ...] = (".csv", ".h5", ".hdf5", ".html", ".json", ".log", ".mp4", ".npz")
+_FILES += (".onnx", ".parquet", ".pkl", ".png", ".pt", ".pth", ".safetensors", ".toml", ".txt")
+_FILES += (".yaml", ".zip")
 _QUICK, _QUICK_STEPS = 600.0, (5000, 2000, 1000, 500, 200)
 """Seconds of a quick training, and the steps that it may have."""
 

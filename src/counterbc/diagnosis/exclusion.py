@@ -25,6 +25,11 @@ OUTLIER_LEVEL = 2.5
 """Robust standard deviations above the median from which an episode is excluded."""
 LEAST_RANKED = 10
 """With fewer episodes, no usual distance can be estimated, and none is excluded."""
+ONLY_REPEATS = (
+    "The observation shows the previous action, and policies may only repeat it, which does not "
+    "tell a good demonstration from a bad one."
+)
+"""Why nothing is excluded where little is explained beyond the previous action."""
 _TRIM = 1 / 3
 _DISGUISE = 0.3  # rank correlation above which the ranking may be one of speed or length
 
@@ -34,12 +39,13 @@ def find_outliers(
 ) -> list[int]:
     """Return the episodes to exclude, in their order.
 
-    There are none if the ranking follows speed or length, unless `force` is set. `options` are
-    those of `meaning`, without radius, lag and offsets.
+    There are none if the ranking follows speed or length, or if policies may only repeat the
+    previous action, unless `force` is set. `options` are those of `meaning`, without radius, lag
+    and offsets.
     """
     if len(estimate.episodes) < LEAST_RANKED:
         return []
-    if followed_measures(estimate.episodes) and not force:
+    if not force and (followed_measures(estimate.episodes) or estimate.explained.may_only_repeat):
         return []
     return outlying(trimmed_scores(estimate, held_out, **options))
 

@@ -127,12 +127,13 @@ def _exclude_outliers(findings: Findings, inputs: Inputs) -> Iterator[Step]:
             inputs.command("score", *_score_options(findings), "--write-mask", "good",
                            "--out", copy)
         )  # fmt: skip
-        commands.append(shlex.join(["counterbc", "train", copy, "--mask", "good"]))
+        words = ["--mask", "good", *_given_radius(findings)]
+        commands.append(shlex.join(["counterbc", "train", copy, *words]))
         commands.append('# robomimic: config.train.hdf5_filter_key = "good"')
     else:
         names = [findings.demos.episodes[i].name for i in outliers]
         words = [word for name in names for word in ("--exclude", name)]
-        commands.append(inputs.command("train", *words))
+        commands.append(inputs.command("train", *words, *_given_radius(findings)))
     commands += _lerobot(findings, inputs)
     differ = "episode differs" if len(outliers) == 1 else "episodes differ"
     yield Step(
@@ -206,6 +207,11 @@ def _clean(findings: Findings, inputs: Inputs) -> Iterator[Step]:
         "demonstrated action if that was feasible.",
         (inputs.command("clean", *_score_options(findings)),),
     )
+
+
+def _given_radius(findings: Findings) -> list[str]:
+    """Return the option of a radius that was typed and not chosen from the data."""
+    return _radius(findings) if findings.choice is None else []
 
 
 def _radius(findings: Findings) -> list[str]:

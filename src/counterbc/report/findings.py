@@ -17,7 +17,12 @@ from counterbc.data.inspection_report import InspectionReport
 from counterbc.data.merge import merge
 from counterbc.data.radii import Radius
 from counterbc.data.raw_episode import Header, raw_episodes
-from counterbc.diagnosis.exclusion import LEAST_RANKED, find_outliers, followed_measures
+from counterbc.diagnosis.exclusion import (
+    LEAST_RANKED,
+    ONLY_REPEATS,
+    find_outliers,
+    followed_measures,
+)
 from counterbc.diagnosis.intents import Intents, find_intents
 from counterbc.diagnosis.meaning import Meaning, meaning
 from counterbc.diagnosis.scores import Score
@@ -113,8 +118,11 @@ class Findings:
         if self.meaning is None or len(self.meaning.episodes) < LEAST_RANKED:
             return "There are too few episodes to detect outliers."
         measures = followed_measures(self.meaning.episodes)
-        if not measures or self.options.force:
+        if self.options.force:
             return None
+        if not measures:
+            is_blind = self.meaning.explained.may_only_repeat
+            return f"{ONLY_REPEATS} So no episode is called an outlier." if is_blind else None
         return (
             f"The ranking follows {' and '.join(measures)}, which alone does not make a "
             "demonstration bad. So no episode is called an outlier."

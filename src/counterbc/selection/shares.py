@@ -115,6 +115,13 @@ class Explained:
         return self.policies.is_enough and (self.present.is_enough or self.history_tells)
 
     @property
+    def may_only_repeat(self) -> bool:
+        """Whether policies may do no more than repeat the previous action: the observation shows
+        it, and observations explain too little beyond it."""
+        shows_action = self.past is not None and self.past.visible.low >= _VISIBLE
+        return shows_action and not self.history_tells
+
+    @property
     def rows(self) -> list[tuple[str, Share]]:
         """Each share, after the words that say what explains it."""
         rows = [("from the present observation", self.present)]
@@ -142,8 +149,7 @@ class Explained:
         low = [name for name, share in varies if not share.is_enough]
         if low:
             sentences.append(f"Too little is explained of {shorten(low, 8)}")
-        shows_action = self.past is not None and self.past.visible.low >= _VISIBLE
-        if shows_action and not self.history_tells:
+        if self.may_only_repeat:
             sentences.append(
                 "Careful: the observation shows the previous action, and observations explain "
                 "little beyond it, so policies may only repeat it"
