@@ -36,6 +36,7 @@ def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert float(names["loss"].detach()) < 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 def test_the_commands_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

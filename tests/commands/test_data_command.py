@@ -190,6 +190,7 @@ def test_episodes_are_chosen_in_every_command_that_reads_demonstrations(
     assert Policies.load(tmp_path / "run").members[0].fingerprint == few.fingerprint()
 
 
+@pytest.mark.slow
 def test_a_table_leads_to_a_file_for_the_robot_by_what_is_printed(
     tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,7 @@ def test_inspect_shows_what_the_actions_are_and_how_many_lie_on_a_bound(
     assert f"{action['on_low']} low {action['on_high']} high" in text
 
 
+@pytest.mark.slow
 def test_inspect_suggests_the_option_to_paste_where_actions_are_targets(
     data: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:
@@ -130,6 +131,7 @@ def test_inspect_gives_the_fingerprint_of_the_dataset_in_memory(
     assert call_json("inspect", demo_file)["fingerprint"] == load(demo_file).fingerprint()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "episodes", "pairs"),
     [

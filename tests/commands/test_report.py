@@ -50,6 +50,7 @@ def test_the_page_says_what_score_and_radius_say(
         assert f"<td>{operator['distance']:.3f}</td>" in text
 
 
+@pytest.mark.slow
 def test_the_line_that_leaves_episodes_out_leaves_out_those_that_stand_out(
     make_demos: Any, tmp_path: Path, call_json: CallJson,
     monkeypatch: pytest.MonkeyPatch,

@@ -187,6 +187,7 @@ def test_nothing_is_ranked_or_written_where_nothing_can_be_told(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_no_episode_is_excluded_by_default_where_the_ranking_follows_length(
     tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:

@@ -91,6 +91,7 @@ def test_nothing_is_suggested_for_training_where_nothing_is_predicted(
     assert out.splitlines()[-1] == f"Next: counterbc inspect {path}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [("--steps", 30), ("--steps", 600, "--hidden", 8)])
 def test_the_same_options_give_train_the_same_radius(
     options: tuple[object, ...], file: Path, tmp_path: Path, call_json: CallJson
@@ -113,6 +114,7 @@ def test_large_policies_have_a_fixed_radius_and_length_as_in_train(
     assert "The method bc has no radius" in choice["sentences"]
 
 
+@pytest.mark.slow
 def test_the_line_to_paste_names_the_lag_of_each_operator(
     tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:

@@ -87,6 +87,7 @@ def test_chunks_lags_and_a_held_out_share_are_learned(options: dict[str, Any]) -
     assert type(policies.policy) is (FlowCNN if "policy" in options else GaussianCNN)
 
 
+@pytest.mark.slow
 def test_a_policy_learns_from_each_camera_and_from_the_vector() -> None:
     demos = scenes(episodes=10, length=30)
     policies = quick(demos, "bc", hidden=(64,), steps=250, batch=64, learning_rate=1e-3, history=1)

@@ -43,6 +43,7 @@ def test_it_says_what_the_other_functions_say(tiny: Demonstrations) -> None:
     assert findings.distance == pytest.approx(np.sqrt((expected_meaning.distance**2).mean()))
 
 
+@pytest.mark.slow
 def test_an_episode_that_does_the_opposite_stands_out(make_demos: Any) -> None:
     demos = make_demos(episodes=20, length=40)
     bad = replace(demos.episodes[4], action=-demos.episodes[4].action)

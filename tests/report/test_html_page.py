@@ -135,6 +135,7 @@ def test_meant_has_the_colour_of_counter_bc(whole: str) -> None:
     assert "@media print" in whole
 
 
+@pytest.mark.slow
 def test_long_episodes_do_not_make_a_long_page() -> None:
     rng = np.random.default_rng(0)
     episodes = tuple(

@@ -252,6 +252,7 @@ def test_a_lag_that_is_found_in_short_episodes_is_an_answer() -> None:
     assert (choice.lag, choice.verdict) == ((3.0,), "late")
 
 
+@pytest.mark.slow
 def test_operators_of_a_crowd_in_cartpole_have_lags_of_their_own() -> None:
     demos = demonstrate("cartpole", HUMAN_TEACHERS["crowd"], 400, 1000)
     choice = lag_of_one(demos, LagSearch())

@@ -112,6 +112,7 @@ def test_a_stopped_training_resumes_to_the_bit(
     assert same(whole, quick(tiny, METHOD, out=tmp_path / "run", resume=True, **options))
 
 
+@pytest.mark.slow
 def test_samples_come_nearer_to_what_was_meant_than_those_of_a_plain_flow(
     make_demos: Make,
 ) -> None:

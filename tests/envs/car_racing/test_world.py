@@ -174,6 +174,7 @@ def test_wrong_seeds_and_actions_are_refused() -> None:
     env.close()
 
 
+@pytest.mark.slow
 @needs_envpool
 def test_the_speed_is_recorded_learned_and_fed_beside_the_frame() -> None:
     env: Any = make_vec("car-racing", 2, speed=True, max_episode_steps=20)
