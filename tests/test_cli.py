@@ -293,5 +293,6 @@ def test_sigterm_saves_the_state_of_a_training_and_leaves_nothing_else(
     assert re.search(r"stopped at step \d+ of 200000; to resume, give the same options", err)
     assert sorted(p.name for p in (tmp_path / "run").iterdir()) == [
         "config.json",
+        "model.safetensors",
         "training.safetensors",
     ]

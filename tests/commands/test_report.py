@@ -164,4 +164,5 @@ def test_ctrl_c_leaves_no_half_page(demos: Path, tmp_path: Path) -> None:
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert list(tmp_path.iterdir()) == [demos]
+    # What was trained is kept, so that the same command continues.
+    assert {p.name for p in tmp_path.iterdir()} <= {demos.name, "counterbc.search"}

@@ -110,7 +110,8 @@ def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(
     assert process.returncode == 130
     assert "Traceback" not in err
     assert re.search(r"stopped at step \d+ of 1000000; .*--resume", err)
-    assert sorted(os.listdir(run)) == ["config.json", "training.safetensors"]
+    files = ["config.json", "model.safetensors", "training.safetensors"]
+    assert sorted(os.listdir(run)) == files
 
 
 def test_a_flow_without_a_radius_is_called_bc_in_every_summary(
