@@ -31,6 +31,7 @@ def simulation_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_answer_is_a_table_a_verdict_and_a_line_that_trains(
     file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:

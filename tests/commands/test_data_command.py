@@ -172,6 +172,7 @@ def test_an_evaluation_that_does_not_fit_says_which_key_would(tmp_path: Path, ca
     assert "trained on vectors of 7 numbers; train with --obs state, which fits" in err
 
 
+@pytest.mark.slow
 def test_episodes_are_chosen_in_every_command_that_reads_demonstrations(
     demo_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:

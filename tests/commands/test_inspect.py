@@ -99,6 +99,7 @@ def test_inspect_suggests_the_option_to_paste_where_actions_are_targets(
     assert "--relative" not in call("inspect", declared)[1]
 
 
+@pytest.mark.slow
 def test_an_option_that_begins_with_a_dash_can_be_pasted(
     data: Path, tmp_path: Path, call: Call
 ) -> None:

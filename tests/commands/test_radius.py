@@ -81,6 +81,7 @@ def test_the_command_refuses_in_one_sentence(
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_the_train_command_chooses_the_radius_unless_told(
     file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:

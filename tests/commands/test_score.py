@@ -208,6 +208,7 @@ def test_no_episode_is_excluded_by_default_where_the_ranking_follows_length(
     assert len(call_json("score", *quick, "--worst", 2)["worst"]) == 2
 
 
+@pytest.mark.slow
 def test_episodes_that_do_the_opposite_are_excluded_by_default(
     tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:

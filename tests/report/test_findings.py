@@ -57,6 +57,7 @@ def test_an_episode_that_does_the_opposite_stands_out(make_demos: Any) -> None:
     assert "1 episode stands out." in headline(findings)
 
 
+@pytest.mark.slow
 def test_nothing_stands_out_where_the_ranking_follows_length(make_demos: Any) -> None:
     demos = make_demos(episodes=20, length=40)
     rng = np.random.default_rng(0)
