@@ -30,7 +30,7 @@ import torch
 
 from counterbc.acting.actor import Acting
 from counterbc.acting.onnx import export
-from counterbc.acting.parity import Session
+from counterbc.acting.onnx_session import Session
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import UniformNoise, demonstrate

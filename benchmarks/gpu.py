@@ -1,58 +1,85 @@
 """Measure how fast populations train on a GPU.
 
-    python benchmarks/gpu.py [--out gpu.json]
+    python benchmarks/gpu.py [--out gpu.json] [--repeats 5]
 
-Rows of the result:
-- microseconds per model-step (one gradient step of one network) for populations of 50, 250 and 2000
-  with 400 pairs and batch 40, as the difference between a long and a short training, so that set-up
-  and capture do not count;
-- the share of the measured peak of float32 matrix products;
-- seconds to train 50 seeds of the paper's five methods with 100 … 1600 pairs, set-up included.
+Every number is a whole warm call of `train()`, set-up included, with the lag and the radius given;
+libraries are loaded and kernels compiled before. A file that exists is completed: rows that it has
+are not measured again. The sections of the result:
 
-Finished rows stay in the output file; delete them there to measure them again.
+- "peak": TFLOP/s of large float32 products, before and after;
+- "populations": seconds of 50, 250 and 2000 members for 10,000 steps with 400 pairs and batch 40,
+  and from their median microseconds per model-step (one gradient step of one network), TFLOP/s and
+  the clock of the multiprocessors during the call;
+- "methods": seconds of 50 seeds of every method for 10,000 steps, by the number of pairs;
+- "profile": the time of 2000 members on the GPU by kind of work, in microseconds per model-step;
+- "lag": seconds that choosing the lag adds to a call, once for a dataset.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
+import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import torch
 
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import InfeasibleActions
+from counterbc.methods import METHODS
 from counterbc.trainer import train
 
 FLOPS = 3 * 2 * 40 * (4 * 64 + 64 * 64 + 64 * 4) - 2 * 40 * 4 * 64  # of a BC model-step
-GPU_METHODS = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
+STEPS, PAIRS = 10_000, 400
+MEMBERS = (50, 250, 2000)
+SIZES = (100, 200, 400, 800, 1600)
+PAPER = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
+NATIVE = (*PAPER, "ileed")
+_EVERY = 0.1  # seconds between two readings of the clock
 
 
-def seconds(method: str, members: int, steps: int, pairs: int = 400) -> float:
-    """Return the seconds of a whole training."""
+def demonstrations(pairs: int) -> Demonstrations:
+    """Return noisy demonstrations of two operators, of whom the first is labelled expert."""
     demos = demonstrate("intersection", UniformNoise(0.5), pairs, 0)
-    start = time.perf_counter()
-    train(demos, method, seeds=members, steps=steps, device="cuda", radius=0.4, progress=False)
-    return time.perf_counter() - start
-
-
-def per_model_step(method: str, members: int, repeats: int = 3) -> float:
-    """Return microseconds per model-step, the median of some repeats."""
-    base, many = 500, max(3500, 1_500_000 // members)  # else set-up drowns the difference
-    difference = median(
-        seconds(method, members, many) - seconds(method, members, base) for _ in range(repeats)
+    episodes = tuple(
+        replace(episode, operator="ab"[i % 2]) for i, episode in enumerate(demos.episodes)
     )
-    return difference / (many - base) / members * 1e6
+    expert = tuple(episode.name for episode in episodes if episode.operator == "a")
+    return replace(demos, episodes=episodes, masks={"expert": expert})
+
+
+def seconds(
+    method: str, members: int, steps: int = STEPS, pairs: int = PAIRS, **changes: Any
+) -> float:
+    """Return the seconds of a whole training; it names its kernel in `kernels`."""
+    demos = demonstrations(pairs)
+    settings: dict[str, Any] = {"radius": 0.4, "lag": 0.0, "offsets": "none", "ensemble": 1}
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    policies = train(
+        demos, method, seeds=members, steps=steps, device="cuda", progress=False,
+        **(settings | changes),
+    )  # fmt: skip
+    duration = time.perf_counter() - start
+    kernels[method] = policies.run_config.kernel
+    return round(duration, 4)
+
+
+kernels: dict[str, str] = {}
+"""The kernel that trained each method last."""
 
 
 def peak(size: int = 8192, repeats: int = 20) -> float:
-    """Return the float32 FLOP/s of large matrix products."""
+    """Return the float32 TFLOP/s of large matrix products."""
     a = torch.randn(size, size, device="cuda")
     for _ in range(3):
         a @ a
@@ -61,42 +88,112 @@ def peak(size: int = 8192, repeats: int = 20) -> float:
     for _ in range(repeats):
         a @ a
     torch.cuda.synchronize()
-    return 2 * size**3 * repeats / (time.perf_counter() - start)
+    return round(2 * size**3 * repeats / (time.perf_counter() - start) / 1e12, 2)
 
 
-def rows() -> Iterator[tuple[str, Callable[[], float]]]:
-    """Yield the name of each row and the function that measures it."""
-    yield "TFLOP/s of large float32 products", lambda: peak() / 1e12
-    for members in (50, 250, 2000):
+@contextmanager
+def clocks() -> Iterator[list[int]]:
+    """Collect the clock of the multiprocessors in MHz, read while the context lasts."""
+    readings: list[int] = []
+    stop = threading.Event()
+    query = ["nvidia-smi", "--query-gpu=clocks.sm", "--format=csv,noheader,nounits"]
+
+    def watch() -> None:
+        while not stop.wait(_EVERY):
+            text = subprocess.run(query, capture_output=True, text=True, check=False).stdout
+            readings.extend(int(line) for line in text.split() if line.isdigit())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield readings
+    finally:
+        stop.set()
+        thread.join()
+
+
+def population(method: str, members: int, repeats: int) -> dict[str, Any]:
+    """Return the row of one population."""
+    with clocks() as readings:
+        times = [seconds(method, members) for _ in range(repeats)]
+    microseconds = median(times) / (members * STEPS) * 1e6
+    row = {"method": method, "members": members, "seconds": times, "kernel": kernels[method]}
+    row |= {"microseconds": round(microseconds, 4), "TFLOP/s": round(FLOPS / microseconds / 1e6, 2)}
+    readings = readings or [0]
+    return row | {"MHz": [min(readings), round(median(readings)), max(readings)]}
+
+
+def profile(method: str, members: int = 2000, steps: int = 1000) -> dict[str, Any]:
+    """Return microseconds per model-step on the GPU by kind of work, and of the whole call."""
+    from torch.profiler import ProfilerActivity
+    from torch.profiler import profile as profiler
+
+    with profiler(activities=[ProfilerActivity.CUDA]) as result:
+        seconds(method, members, steps)
+    work = {"steps": 0.0, "sorting pairs": 0.0, "copies and other": 0.0}
+    for event in result.key_averages():
+        name = event.key.lower()
+        kind = "steps" if name.startswith("train_") else "copies and other"
+        work["sorting pairs" if "sort" in name else kind] += event.self_device_time_total
+    return {"method": method} | {
+        kind: round(time / (members * steps), 4) for kind, time in work.items()
+    }
+
+
+def measure(result: dict[str, Any], repeats: int) -> Iterator[dict[str, Any]]:
+    """Measure the rows that the result does not have yet, and yield each."""
+    for method in PAPER:
+        seconds(method, 50, 10)  # loads libraries and compiles
+    result.setdefault("peak", [peak()])
+    for members in reversed(MEMBERS):
         for method in ("bc", "counter-bc"):
-            name = f"microseconds per model-step, {members} members, {method}"
-            yield name, partial(per_model_step, method, members)
-    for pairs in (100, 200, 400, 800, 1600):
-        for method in GPU_METHODS:
-            name = f"seconds for 50 seeds, {pairs} pairs, {method}"
-            yield name, partial(seconds, method, 50, 10_000, pairs)
+            if is_missing(result, "populations", method=method, members=members):
+                row = population(method, members, repeats)
+                result["populations"].append(row)
+                yield row
+    for method in sorted(METHODS, key=lambda x: x not in NATIVE):
+        for pairs in SIZES if method in PAPER else (PAIRS,):
+            if is_missing(result, "methods", method=method, pairs=pairs):
+                row = seeds_row(method, pairs)
+                result["methods"].append(row)
+                yield row
+    for method in ("bc", "counter-bc"):
+        if is_missing(result, "profile", method=method):
+            result["profile"].append(profile(method))
+            yield result["profile"][-1]
+    if "lag" not in result:
+        plain, searching = (seconds("bc", 50, 1000, lag=lag) for lag in (0.0, "auto"))
+        result["lag"] = round(searching - plain, 3)
+        result["peak"].append(peak())
+        yield {"lag": result["lag"]}
+
+
+def is_missing(result: dict[str, Any], section: str, **facts: Any) -> bool:
+    """Return whether a section, which is made if need be, has no row with these facts."""
+    rows = result.setdefault(section, [])
+    return not any(all(row[k] == v for k, v in facts.items()) for row in rows)
+
+
+def seeds_row(method: str, pairs: int) -> dict[str, Any]:
+    """Return the row of 50 seeds of a method."""
+    seconds(method, 50, 10, pairs=pairs)  # compiles for the batch of this size
+    times = [seconds(method, 50, pairs=pairs) for _ in range(1 + (pairs == PAIRS))]
+    return {"method": method, "pairs": pairs, "seconds": times, "kernel": kernels[method]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--out", type=Path, default=Path("gpu.json"))
+    parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     warnings.simplefilter("ignore", InfeasibleActions)
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    result: dict[str, Any] = json.loads(options.out.read_text()) if options.out.exists() else {}
-    result |= {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
-    for method in GPU_METHODS:
-        seconds(method, 50, 10)  # the first call loads libraries and compiles
-    for name, measure in rows():
-        if name not in result:
-            result[name] = round(measure(), 3)
-            print(f"{name}: {result[name]}", flush=True)
-            options.out.write_text(json.dumps(result, indent=1) + "\n")
-    for members in (50, 250, 2000):
-        name = f"microseconds per model-step, {members} members"
-        bc, cbc = result[f"{name}, bc"], result[f"{name}, counter-bc"]
-        share = FLOPS / (bc * 1e6) / result["TFLOP/s of large float32 products"]
-        print(f"{members} members: Counter-BC / BC {cbc / bc:.2f}, BC at {share:.1%} of that peak")
+    result: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
+    if options.out.exists():
+        result = json.loads(options.out.read_text())
+    for row in measure(result, options.repeats):
+        print(json.dumps(row), flush=True)
+        options.out.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

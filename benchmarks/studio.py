@@ -68,9 +68,10 @@ def record(host: str, port: int, cookie: str, world: str, seconds: float) -> Non
             socket.send(json.dumps(message))
 
         send(type="hello", person="")
+        welcome = json.loads(socket.recv(timeout=30))
         send(
             type="collect.begin", world=world, operator="script", protocol="free", agreed=True,
-            format="robomimic", speed=1.0, id=0,
+            consent=welcome["consent_sha256"], format="robomimic", speed=1.0, id=0,
         )  # fmt: skip
         send(type="collect.do", do="record", id=1)
         send(type="collect.do", do="start", id=2)
@@ -95,7 +96,9 @@ def record(host: str, port: int, cookie: str, world: str, seconds: float) -> Non
 def _read(socket: Any, send: Any, over: threading.Event) -> None:
     """Read what the server sends, and start the next episode when one is over."""
     for content in socket:
-        message = {} if isinstance(content, bytes) else json.loads(content)
+        message = {"type": "frame"} if isinstance(content, bytes) else json.loads(content)
+        if message["type"] == "frame":
+            send(type="frame.seen", slot=0)  # so that the next drawing is sent, as to a page
         if message.get("type") == "status" and message["phase"] == "ready":
             send(type="collect.do", do="start", id=9)
         if message.get("type") == "reply" and message.get("id") == 3:

@@ -11,6 +11,7 @@ from counterbc import METHODS, Policies, train
 from tests.kernels.stacks import advance, block, demonstrations, largest_difference, stack
 
 PAPER = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
+NATIVE = (*PAPER, "ileed")
 NARROW, WIDE = (16, 32), (64, 64)
 STEPS = 20
 
@@ -27,11 +28,17 @@ def difference(actual: Policies, reference: Policies) -> float:
     )
 
 
-def auto_takes_triton_for_the_common_case_and_torch_for_the_rest() -> None:
+def auto_takes_cuda_for_the_default_sizes_triton_for_some_and_torch_for_the_rest() -> None:
     cases: list[tuple[str, dict[str, Any], str]] = [
-        ("counter-bc", {"hidden": WIDE}, "triton"),
+        ("counter-bc", {"hidden": WIDE}, "cuda"),
+        ("weighted-bc", {"hidden": WIDE}, "cuda"),
+        ("bcnd", {"hidden": WIDE, "batch": 10}, "cuda"),
+        ("bc-rnn", {"hidden": WIDE}, "cuda"),
         ("bc", {"hidden": NARROW}, "triton"),
-        ("weighted-bc", {"hidden": WIDE}, "torch"),
+        ("ileed", {"hidden": WIDE}, "triton"),
+        ("bc-rnn", {"hidden": NARROW}, "triton"),
+        ("counter-bc", {"hidden": WIDE, "counterfactuals": 200}, "triton"),
+        ("bc-rnn", {"hidden": (64,)}, "torch"),
         ("bc", {"hidden": (64,)}, "torch"),
         ("bc", {"hidden": (64, 48)}, "torch"),
         ("bc", {"hidden": (128, 64)}, "torch"),
@@ -46,28 +53,82 @@ def auto_takes_triton_for_the_common_case_and_torch_for_the_rest() -> None:
 def auto_leaves_large_batches_of_few_networks_to_torch() -> None:
     demos = demonstrations(episodes=30)
     for batch, seeds, name in ((40, 3, "triton"), (256, 3, "torch"), (256, 64, "triton")):
-        networks = stack(demos, device="cuda", hidden=WIDE, batch=batch, seeds=seeds)
+        networks = stack(demos, device="cuda", hidden=NARROW, batch=batch, seeds=seeds)
         assert networks.kernel.name == name, (batch, seeds, networks.kernel.name)
 
 
-def triton_is_as_close_to_float64_as_torch_is() -> None:
-    """Compare after few steps: float32 trainings diverge from each other soon after."""
-    for method in ("bc", "counter-bc"):
-        for batch in (10, 16, 37):
-            for hidden in (NARROW, WIDE):
-                options: dict[str, Any] = {"batch": batch, "hidden": hidden}
-                exact = stack(demonstrations(), method, dtype=torch.float64, **options)
+def check_close_to_float64(
+    methods: tuple[str, ...], kernel: str = "triton", inputs: int = 3
+) -> None:
+    """Require that a kernel is as close to float64 as torch is, by tensors of the training state.
+
+    They are compared after few steps: float32 trainings diverge from each other soon after.
+    """
+    demos = demonstrations(inputs=inputs)
+    for method in methods:
+        for batch in (10,) if method == "bcnd" else (10, 16, 37):
+            for hidden in (NARROW, WIDE) if kernel == "triton" else (WIDE,):
+                options: dict[str, Any] = {"batch": batch, "hidden": hidden, "later": True}
+                exact = stack(demos, method, dtype=torch.float64, **options)
                 advance(exact, STEPS)
-                triton, plain = (
-                    stack(demonstrations(), method, device="cuda", kernel=kernel, **options)
-                    for kernel in ("triton", "torch")
+                native, plain = (
+                    stack(demos, method, device="cuda", kernel=name, **options)
+                    for name in (kernel, "torch")
                 )
-                position, epoch = block(triton, STEPS)
-                triton.steps(position[:8], epoch[:8])  # a block continues the one before it
-                triton.steps(position[8:], epoch[8:])
+                position, epoch = block(native, STEPS)
+                native.steps(position[:8], epoch[:8])  # a block continues the one before it
+                native.steps(position[8:], epoch[8:])
                 advance(plain, STEPS)
-                error, allowed = (largest_difference(n, exact) for n in (triton, plain))
+                error, allowed = (largest_difference(n, exact) for n in (native, plain))
                 assert error < 10 * allowed + 1e-5, (method, batch, hidden, error, allowed)
+
+
+def layers_are_as_close_to_float64_as_torch_is() -> None:
+    check_close_to_float64(("bc", "counter-bc", "bcnd"))
+
+
+def networks_of_weights_are_as_close_to_float64_as_torch_is() -> None:
+    check_close_to_float64(("weighted-bc", "ileed"))
+
+
+def a_gru_is_as_close_to_float64_as_torch_is() -> None:
+    check_close_to_float64(("bc-rnn",))
+
+
+def many_inputs_are_as_close_to_float64_as_torch_is() -> None:
+    check_close_to_float64(("bc", "bc-rnn"), inputs=12)
+
+
+def cuda_is_as_close_to_float64_as_torch_is() -> None:
+    check_close_to_float64(PAPER, "cuda")
+
+
+def cuda_with_many_inputs_is_as_close_to_float64_as_torch_is() -> None:
+    check_close_to_float64(("bc", "weighted-bc", "bc-rnn"), "cuda", inputs=12)
+
+
+def cuda_walks_through_large_batches() -> None:
+    demos = demonstrations(episodes=12)
+    for method in ("bc", "counter-bc", "bc-rnn"):
+        options: dict[str, Any] = {"hidden": WIDE, "batch": 100}
+        exact = stack(demos, method, dtype=torch.float64, **options)
+        native = stack(demos, method, device="cuda", kernel="cuda", **options)
+        for networks in (exact, native):
+            advance(networks, STEPS)
+        assert largest_difference(native, exact) < 1e-5, method
+
+
+def cuda_gives_a_network_the_same_bits_alone_and_among_many() -> None:
+    for method in PAPER:
+        few, many = (
+            stack(demonstrations(), method, device="cuda", kernel="cuda", hidden=WIDE, batch=10,
+                  seeds=seeds)
+            for seeds in (2, 400)
+        )  # fmt: skip
+        for networks in (few, many):
+            advance(networks, STEPS)
+        for name, value in few.params.items():
+            assert torch.equal(value, many.params[name][: len(value)]), (method, name)
 
 
 def a_training_on_the_gpu_agrees_with_one_on_the_cpu() -> None:
@@ -81,7 +142,7 @@ def a_training_on_the_gpu_agrees_with_one_on_the_cpu() -> None:
 
 
 def two_trainings_on_the_gpu_give_the_same_bits() -> None:
-    for method in PAPER:
+    for method in NATIVE:
         runs = [train_small(method, "cuda", steps=60) for _ in range(2)]
         assert difference(*runs) == 0, method
 
@@ -93,9 +154,16 @@ def counterfactuals_computed_again_in_the_graph_equal_kept_ones() -> None:
 
 
 CHECKS: list[Callable[[], None]] = [
-    auto_takes_triton_for_the_common_case_and_torch_for_the_rest,
+    auto_takes_cuda_for_the_default_sizes_triton_for_some_and_torch_for_the_rest,
     auto_leaves_large_batches_of_few_networks_to_torch,
-    triton_is_as_close_to_float64_as_torch_is,
+    layers_are_as_close_to_float64_as_torch_is,
+    networks_of_weights_are_as_close_to_float64_as_torch_is,
+    a_gru_is_as_close_to_float64_as_torch_is,
+    many_inputs_are_as_close_to_float64_as_torch_is,
+    cuda_is_as_close_to_float64_as_torch_is,
+    cuda_with_many_inputs_is_as_close_to_float64_as_torch_is,
+    cuda_walks_through_large_batches,
+    cuda_gives_a_network_the_same_bits_alone_and_among_many,
     a_training_on_the_gpu_agrees_with_one_on_the_cpu,
     two_trainings_on_the_gpu_give_the_same_bits,
     counterfactuals_computed_again_in_the_graph_equal_kept_ones,

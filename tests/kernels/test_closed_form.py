@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from counterbc.kernels.closed_form import layer_shapes, layers, loss_misfit, step_misfit
+from counterbc.kernels.closed_form import (
+    layer_shapes,
+    layers,
+    loss_misfit,
+    native_misfit,
+    step_misfit,
+    weights_misfit,
+)
 from counterbc.kernels.step_kernel import StepCase
 from counterbc.policies import Flow, GaussianGRU, GaussianMLP, Mixture
 from counterbc.weightings import PolicyLikelihood, StateExpertise, Uniform
@@ -51,12 +58,24 @@ def test_a_loss_that_does_not_fit_has_a_reason(case: StepCase, reason: str) -> N
     [
         (replace(CASE, policy=GaussianMLP(reach=2)), "unlike the policy GaussianMLP"),
         (replace(CASE, policy=GaussianGRU()), "unlike the policy GaussianGRU with history 5"),
-        (replace(CASE, weighting=StateExpertise()), "StateExpertise has parameters"),
         (replace(CASE, in_memory=False), "not kept in memory"),
     ],
 )
 def test_a_step_that_does_not_fit_has_a_reason(case: StepCase, reason: str) -> None:
     assert reason in str(step_misfit(case))
+
+
+def test_a_kernel_fits_the_weights_that_it_computes() -> None:
+    weighted = replace(CASE, samples=1, weighting=StateExpertise())
+    assert native_misfit(weighted, "cpu") is None
+    assert weights_misfit(weighted, ("column", "state network")) is None
+    assert "does not compute the weights of StateExpertise" in str(loss_misfit(weighted, "cpu"))
+
+
+def test_a_recurrent_policy_fits_the_kernels_that_train_them() -> None:
+    case = replace(CASE, policy=GaussianGRU(hidden=(5, 7)))
+    assert step_misfit(case, recurrent=True) is None
+    assert layers(case) == ["layer0.weight", "layer0.bias", "head.weight", "head.bias"]
 
 
 def test_one_action_a_pair_needs_no_counterfactuals_in_memory() -> None:

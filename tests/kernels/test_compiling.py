@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from counterbc.kernels.compiling import MESSAGE, announce_compiling, hear_compiling
+from counterbc.kernels.compiling import (
+    MESSAGE,
+    announce_compiling,
+    compile_aside,
+    hear_compiling,
+)
 
 CODE = """
 from counterbc.kernels.numba_gaussian import cached_njit
@@ -45,3 +54,39 @@ def test_code_is_announced_when_it_is_compiled_and_not_when_it_is_loaded(tmp_pat
 
 def test_nobody_needs_to_listen() -> None:
     announce_compiling()
+
+
+def test_ctrl_c_stops_the_waiting_for_a_compiler_at_once() -> None:
+    is_over, entered = threading.Event(), list[str]()
+
+    @contextmanager
+    def at_once() -> Iterator[None]:
+        entered.append("at once")
+        yield
+
+    def compile_long(signature: str) -> str:
+        signal.raise_signal(signal.SIGINT)
+        is_over.wait(60)
+        return signature
+
+    with hear_compiling(entered.append, at_once), pytest.raises(KeyboardInterrupt):
+        compile_aside(compile_long, "f")
+    assert not is_over.is_set(), "the compiler was not waited for"
+    is_over.set()
+    assert entered == ["at once"]
+
+
+def test_what_a_compiler_returns_or_raises_reaches_the_caller() -> None:
+    assert compile_aside(str.upper, "code") == "CODE"
+    with pytest.raises(ZeroDivisionError):
+        compile_aside(lambda signature: 1 // 0, "code")
+
+
+def test_the_thread_of_a_compiler_compiles_what_it_needs_itself() -> None:
+    def outer(signature: str) -> list[threading.Thread]:
+        inner = compile_aside(lambda _: threading.current_thread(), signature)
+        return [threading.current_thread(), inner]
+
+    first, second = compile_aside(outer, "code")
+    assert first is second
+    assert first is not threading.main_thread()

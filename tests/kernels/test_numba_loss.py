@@ -12,6 +12,7 @@ from torch import Tensor
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.losses import cross_entropy
+from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianMLP
 from counterbc.policies.fused import closed_form, evaluated_by, gaussian_cross_entropy
 from tests.kernels.stacks import advance, largest_difference, stack
@@ -80,9 +81,11 @@ def test_the_loop_replaces_the_closed_form_within_its_context_alone() -> None:
     assert calls == [4]
 
 
-@pytest.mark.parametrize("method", ["bc-rnn", "counter-bc"])
-def test_twenty_steps_with_the_loop_are_those_of_torch(method: str, tiny: Demonstrations) -> None:
-    options: dict[str, Any] = {"resample": method == "counter-bc"}
+@pytest.mark.parametrize("method", [Method(policy=GaussianMLP(history=2)), METHODS["counter-bc"]])
+def test_twenty_steps_with_the_loop_are_those_of_torch(
+    method: Method, tiny: Demonstrations
+) -> None:
+    options: dict[str, Any] = {"resample": method.support.count > 0}
     numba_stack = stack(tiny, method, **options)
     torchs = stack(tiny, method, kernel="torch", **options)
     assert (numba_stack.kernel.name, torchs.kernel.name) == ("torch, numba loss", "torch")

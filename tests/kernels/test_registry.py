@@ -17,7 +17,7 @@ from counterbc.training.run import versions
 def test_settings_take_the_kernels_of_the_registry_and_the_help_lists_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert KERNEL_NAMES == ("auto", "torch", "numba", "triton")
+    assert KERNEL_NAMES == ("auto", "torch", "numba", "triton", "cuda")
     for name in KERNEL_NAMES:
         assert Settings(kernel=name).kernel == name
     with pytest.raises(SystemExit):

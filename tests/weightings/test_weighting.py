@@ -18,7 +18,15 @@ from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import plan_view
 from counterbc.training.stacked_params import initial, split
 from counterbc.training.view import View
-from counterbc.weightings import Pairs, PolicyLikelihood
+from counterbc.weightings import (
+    Advantage,
+    Pairs,
+    PolicyLikelihood,
+    Posterior,
+    PreviousPolicy,
+    StateExpertise,
+)
+from counterbc.weightings.weighting import CROSS_ENTROPY, StepForm
 from tests.fixture_types import Make
 
 every_method = pytest.mark.parametrize("method", list(METHODS))
@@ -225,6 +233,29 @@ def test_a_closed_form_holds_for_the_class_that_declares_it_and_not_for_what_is_
     assert not MixedLikelihood().uses_closed_form(7)
     assert HalfInClosedForm().uses_closed_form(7)
     assert not HalfInClosedForm().uses_closed_form(8)
+
+
+@dataclass(frozen=True)
+class HalfTheExpertise(StateExpertise):
+    def weights(self, params: Params, batch: Any, log_pi: Tensor) -> Tensor:
+        return super().weights(params, batch, log_pi) / 2
+
+
+@dataclass(frozen=True)
+class RenamedExpertise(StateExpertise):
+    pass
+
+
+def test_the_form_of_a_step_holds_for_the_class_that_declares_it_and_one_action_alone() -> None:
+    form = StateExpertise(hidden=(5, 7)).step_form(1)
+    assert form == StepForm("state network", "rho", 3)
+    assert RenamedExpertise(hidden=(5, 7)).step_form(1) == form
+    assert HalfTheExpertise().step_form(1) is None
+    assert StateExpertise().step_form(2) is None
+    assert PolicyLikelihood().step_form(2) == Posterior().step_form(1) == CROSS_ENTROPY
+    assert Posterior().step_form(2) is None
+    assert PreviousPolicy().step_form(1) == StepForm("batch softmax", "log_pi_prev")
+    assert Advantage().step_form(1) == StepForm("column", "weight")
 
 
 @dataclass(frozen=True)

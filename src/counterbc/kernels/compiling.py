@@ -1,27 +1,67 @@
-"""Who hears that native code is compiled, which takes a while and happens once on a machine."""
+"""Compiling native code, which takes a while and happens once on a machine: announced, and stopped
+by Ctrl-C."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar, copy_context
+from functools import partial
+from typing import Any
 
-MESSAGE = "Compiling the training step for this machine, once: about 20 seconds."
-_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+MESSAGE = "Compiling the training step for this machine, once: about 10 seconds if it is idle."
+_LOOK_EVERY = 0.2  # seconds
+_announce: ContextVar[Callable[[str], None]] = ContextVar("announce", default=lambda text: None)
+_at_once: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
+    "at_once", default=nullcontext
+)
 
 
 @contextmanager
-def hear_compiling(listener: Callable[[str], None]) -> Iterator[None]:
-    """Let a function be called with a sentence before code is compiled."""
-    token = _listener.set(listener)
+def hear_compiling(
+    announce: Callable[[str], None],
+    at_once: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Iterator[None]:
+    """Let a function be called with a sentence before code is compiled.
+
+    While it is compiled, `at_once` is entered, in which Ctrl-C should raise a KeyboardInterrupt.
+    """
+    tokens = _announce.set(announce), _at_once.set(at_once)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _announce.reset(tokens[0])
+        _at_once.reset(tokens[1])
 
 
 def announce_compiling() -> None:
     """Tell whoever listens that code will be compiled."""
-    listener = _listener.get()
-    if listener is not None:
-        listener(MESSAGE)
+    _announce.get()(MESSAGE)
+
+
+def compile_aside(compile_code: Callable[[Any], Any], signature: Any) -> Any:
+    """Return the compiled code of a signature, and let Ctrl-C stop the waiting for it.
+
+    A compiler does not return to Python for many seconds, so it runs in a thread. What is compiled
+    on the way is compiled in the same thread, which holds the compiler's lock.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return compile_code(signature)
+    results: list[Any] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(compile_code(signature))
+        except BaseException as error:  # raised again where the code was asked for
+            errors.append(error)
+
+    thread = threading.Thread(target=partial(copy_context().run, work), daemon=True)
+    with _at_once.get()():
+        thread.start()
+        while thread.is_alive():
+            thread.join(_LOOK_EVERY)
+    if errors:
+        raise errors[0]
+    return results[0]

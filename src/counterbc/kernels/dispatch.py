@@ -5,20 +5,20 @@ from __future__ import annotations
 from importlib import import_module
 
 from counterbc.errors import OptionError
-from counterbc.kernels.closed_form import loss_misfit
+from counterbc.kernels.closed_form import native_misfit
 from counterbc.kernels.registry import KERNELS
 from counterbc.kernels.step_kernel import StepCase, StepKernel
 
 
-def choose_kernel(asked: str, case: StepCase) -> type[StepKernel]:
+def choose_kernel(name: str, case: StepCase) -> type[StepKernel]:
     """Return the kernel asked for; for auto, the last of `KERNELS` that fits and pays."""
-    if asked == "auto":
-        kernels = (_find(name, case) for name in reversed(KERNELS))
+    if name == "auto":
+        kernels = (_find(key, case) for key in reversed(KERNELS))
         return next(k for k in kernels if not isinstance(k, str) and k.pays(case))
-    kernel = _find(asked, case)
+    kernel = _find(name, case)
     if isinstance(kernel, str):
         raise OptionError(
-            f"kernel is {asked!r}, but {kernel}; use the kernel torch, which trains everything, or "
+            f"kernel is {name!r}, but {kernel}; use the kernel torch, which trains everything, or "
             "auto"
         )
     return kernel
@@ -27,7 +27,7 @@ def choose_kernel(asked: str, case: StepCase) -> type[StepKernel]:
 def _find(name: str, case: StepCase) -> type[StepKernel] | str:
     """Return a kernel, or why it does not fit; its library is imported only if it may."""
     home = KERNELS[name]
-    reason = home.library and loss_misfit(case, home.library.device)
+    reason = home.library and native_misfit(case, home.library.device)
     if reason is not None:
         return reason
     try:

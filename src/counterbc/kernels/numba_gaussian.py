@@ -7,25 +7,46 @@ and stored beside this file where that is writable.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-import torch
+from llvmlite import ir
 from numba import njit
 
-from counterbc.kernels.compiling import announce_compiling
+from counterbc.kernels.compiling import announce_compiling, compile_aside
+from counterbc.kernels.numba_vector import (
+    FAST,
+    INT,
+    LANES,
+    Code,
+    at_most,
+    cgutils,
+    data_of,
+    exp,
+    exp_of_low,
+    f,
+    i32,
+    inline,
+    intrinsic,
+    keep_first,
+    largest,
+    load,
+    splat,
+    store,
+    total,
+    types,
+)
 
-f, i32 = np.float32, np.int32
+LOWEST_LOG = f(-3e38)
 ZERO, ONE, HALF, HALF_LOG_2PI = f(0), f(1), f(0.5), f(0.5 * math.log(2 * math.pi))
 LOG2E, LN2_HIGH, LN2_LOW = f(1.44269504), f(0.693359375), f(-2.12194440e-4)
 C3, C4, C5, C6 = f(0.16666667), f(0.041666485), f(0.0083333), f(0.0013998)
+_LINE = 16  # numbers of a cache line
+_GROUP = 8  # states whose sums are computed together
 LOWEST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
-# Functions are inlined; otherwise a process that compiles them would run other machine code than
-# one that loads them. No "nnan" or "ninf": a member that diverged must show it.
-FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -54,6 +75,7 @@ def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
                 save(*arguments)
 
         cache.save_overload, cache.load_overload = save_if_possible, load_or_announce
+        dispatcher.compile = partial(compile_aside, dispatcher.compile)
         return dispatcher
 
     return decorate
@@ -72,71 +94,139 @@ def exponentials(x: Any, bits: Any, powers: Any, out: Any) -> None:
         out[m] *= powers[m]
 
 
+@intrinsic
+def prefetch(typing: Any, array: Any, index: Any) -> tuple[Any, Code]:
+    """Bring the place of a number of a flat array into the cache."""
+
+    def code(context: Any, builder: ir.IRBuilder, sign: Any, args: Any) -> ir.Value:
+        data = data_of(context, builder, sign.args[0], args[0])
+        place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [place.type, INT, INT, INT])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [place, *(ir.Constant(INT, x) for x in (0, 3, 1))])  # read, keep
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), code
+
+
 class Gaussians(NamedTuple):
-    """μ and log σ of a block of states with the gradients by them: (B, A) each."""
+    """μ, log σ and 1/σ of a block of states with the gradients by the first two: (B, A) each."""
 
     mean: Any
     log_std: Any
+    inverse: Any
     d_mean: Any
     d_log_std: Any
 
 
-@njit(fastmath=FAST, forceinline=True, error_model="numpy")
+@inline
+def inverse_scales(log_std: Any, inverse: Any) -> None:
+    """Write 1/σ of log σ; both are contiguous."""
+    count = log_std.size
+    for i in range(0, count, LANES):
+        store(inverse, i, count - i, exp(splat(ZERO) - load(log_std, i, count - i)))
+
+
+@inline
 def states(block: Gaussians, actions: Any, rows: Any, loss: Any) -> None:
-    """Write L (B,), ∂L/∂μ and ∂L/∂log σ of states whose C(s, a) are rows of actions (N, A, M).
+    """Write L (B,), ∂L/∂μ and ∂L/∂log σ of states whose C(s, a) are rows of actions (N, A, M)."""
+    if actions.shape[2] == 1:
+        single_actions(block, actions, rows, loss)
+        return
+    size = actions.shape[2] + LANES
+    log_pi, p = np.empty((_GROUP, size), np.float32), np.empty((_GROUP, size), np.float32)
+    top, sums = np.empty(_GROUP, np.float32), np.empty((_GROUP, 2), np.float32)
+    for begin in range(0, len(rows), _GROUP):  # one state alone waits for its own sums
+        count = min(_GROUP, len(rows) - begin)
+        fetch(actions, rows[begin + count : begin + count + _GROUP])
+        for k in range(count):
+            top[k] = likelihoods(begin + k, block, actions, rows[begin + k], log_pi[k])
+        for k in range(count):
+            exponentiate(top[k], actions.shape[2], log_pi[k], p[k], sums[k])
+        for k in range(count):
+            i, share = begin + k, ONE / sums[k, 0]
+            average = sums[k, 1] * share
+            offset = gradients(
+                i, block, actions, rows[i], log_pi=log_pi[k], p=p[k], share=share, average=average
+            )
+            loss[i] = offset - top[k] - average
 
-    Samples come last, so that the loops over them vectorize.
-    """
-    mean, log_std, d_mean, d_log_std = block
-    _, size, count = actions.shape
-    log_pi, p = np.empty(count, np.float32), np.empty(count, np.float32)
-    bits, inverse = np.empty(count, np.int32), np.empty(size, np.float32)
-    powers = bits.view(np.float32)
+
+@inline
+def single_actions(block: Gaussians, actions: Any, rows: Any, loss: Any) -> None:
+    """Do the same where C(s, a) = {a}."""
     for i in range(len(rows)):
-        row = rows[i]
-        log_pi[:] = ZERO
-        offset = ZERO
-        for d in range(size):
-            scale, mu = math.exp(-log_std[i, d]), mean[i, d]
-            inverse[d] = scale
-            offset += log_std[i, d] + HALF_LOG_2PI
-            for m in range(count):
-                z = (actions[row, d, m] - mu) * scale
-                log_pi[m] -= HALF * z * z
-        top = log_pi[0]
-        for m in range(count):
-            top = max(top, log_pi[m])
-        for m in range(count):
-            log_pi[m] -= top
-        exponentials(log_pi, bits, powers, p)
-        total, moment = ZERO, ZERO
-        for m in range(count):
-            total += p[m]
-            moment += p[m] * log_pi[m]
-        average = moment / total
-        loss[i] = offset - top - average
-        slopes = ZERO
-        for m in range(count):
-            p[m] *= (average - log_pi[m] - ONE) / total  # ∂L/∂ℓ
-            slopes += p[m]
-        for d in range(size):
-            scale, mu = inverse[d], mean[i, d]
-            first, second = ZERO, ZERO
-            for m in range(count):
-                z = (actions[row, d, m] - mu) * scale
-                first += p[m] * z
-                second += p[m] * z * z
-            d_mean[i, d] = first * scale
-            d_log_std[i, d] = second - slopes
+        value = ZERO
+        for d in range(actions.shape[1]):
+            scale = block.inverse[i, d]
+            z = (actions[rows[i], d, 0] - block.mean[i, d]) * scale
+            value += block.log_std[i, d] + HALF_LOG_2PI + HALF * z * z
+            block.d_mean[i, d] = -z * scale
+            block.d_log_std[i, d] = ONE - z * z
+        loss[i] = value
 
 
-@contextmanager
-def threads() -> Iterator[int]:
-    """Give numba as many threads as torch has, and leave torch's number unchanged."""
-    limit: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at import
-    before = torch.get_num_threads()
-    count = min(before, limit)
-    numba.set_num_threads(count)
-    yield count
-    if torch.get_num_threads() != before:  # numba's OpenMP pool sets the count of the process
-        torch.set_num_threads(before)
+@inline
+def fetch(actions: Any, rows: Any) -> None:
+    """Bring rows of actions into the cache, which the next states need."""
+    size = actions.shape[1] * actions.shape[2]
+    for row in rows:
+        for j in range(0, size, _LINE):
+            prefetch(actions, row * size + j)
+
+
+@inline
+def likelihoods(i: int, block: Gaussians, actions: Any, row: int, log_pi: Any) -> np.float32:
+    """Write log π of state i's actions but for what they share; return the largest."""
+    _, size, count = actions.shape
+    begin, tops = row * size * count, splat(LOWEST_LOG)
+    for m in range(0, count, LANES):
+        value = splat(ZERO)
+        for d in range(size):
+            a, mu = load(actions, begin + d * count + m, count - m), splat(block.mean[i, d])
+            z = (a - mu) * splat(block.inverse[i, d])
+            value = value - splat(HALF) * z * z
+        value = keep_first(value, count - m, splat(LOWEST_LOG))
+        tops = at_most(tops, value, value, tops)
+        store(log_pi, m, LANES, value)
+    top: np.float32 = largest(tops)
+    return top
+
+
+@inline
+def exponentiate(top: Any, count: int, log_pi: Any, p: Any, result: Any) -> None:
+    """Subtract the largest log π from all, and write p = exp of them, Σ p and Σ p log p."""
+    sums, moments = splat(ZERO), splat(ZERO)
+    for m in range(0, count, LANES):
+        value = load(log_pi, m, LANES) - splat(top)
+        power = keep_first(exp_of_low(value), count - m, splat(ZERO))
+        sums, moments = sums + power, moments + power * value
+        store(log_pi, m, LANES, value)
+        store(p, m, LANES, power)
+    result[0], result[1] = total(sums), total(moments)
+
+
+@inline
+def gradients(
+    i: int, block: Gaussians, actions: Any, row: int, log_pi: Any, p: Any, share: Any, average: Any
+) -> np.float32:
+    """Write ∂L/∂μ and ∂L/∂log σ of state i; return what its log π have in common, negated.
+
+    `share` is 1 / Σ p, and `average` the mean of log π under p; p becomes ∂L/∂ℓ.
+    """
+    _, size, count = actions.shape
+    begin, offset, least = row * size * count, ZERO, splat(average - ONE)
+    for d in range(size):
+        offset += block.log_std[i, d] + HALF_LOG_2PI
+        mu, scale = splat(block.mean[i, d]), splat(block.inverse[i, d])
+        first, second = splat(ZERO), splat(ZERO)
+        for m in range(0, count, LANES):
+            z = (load(actions, begin + d * count + m, count - m) - mu) * scale
+            slope = load(p, m, LANES)
+            if d == 0:
+                slope = slope * (least - load(log_pi, m, LANES)) * splat(share)
+                store(p, m, LANES, slope)
+            first, second = first + slope * z, second + slope * z * z
+        block.d_mean[i, d] = total(first) * block.inverse[i, d]
+        block.d_log_std[i, d] = total(second) + ONE  # the sum of ∂L/∂ℓ is −1
+    return offset

@@ -9,43 +9,53 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from numba import prange
 from torch import Tensor
 
 from counterbc.kernels.closed_form import loss_misfit
-from counterbc.kernels.numba_gaussian import FAST, Gaussians, cached_njit, states, threads
+from counterbc.kernels.numba_gaussian import (
+    Gaussians,
+    cached_njit,
+    inverse_scales,
+    states,
+)
+from counterbc.kernels.numba_vector import FAST
 from counterbc.kernels.step_kernel import StepCase
+from counterbc.kernels.threads import share
 from counterbc.kernels.torch_kernel import TorchKernel
 from counterbc.policies.fused import evaluated_by
 from counterbc.policies.gaussian import Gaussian
 from counterbc.weightings.weighting import Batch
 
+_STATES = 512  # of a slice; fewer would take less time than another thread needs to begin
 
-@cached_njit(parallel=True, fastmath=FAST, error_model="numpy")
-def all_states(
-    mean: Any, log_std: Any, d_mean: Any, d_log_std: Any, actions: Any, loss: Any, chunks: int
-) -> None:
-    """Evaluate all states, in chunks that threads share."""
-    for chunk in prange(chunks):
-        a, b = len(loss) * chunk // chunks, len(loss) * (chunk + 1) // chunks
-        part = Gaussians(mean[a:b], log_std[a:b], d_mean[a:b], d_log_std[a:b])
-        states(part, actions, np.arange(a, b), loss[a:b])
+
+@cached_njit(nogil=True, fastmath=FAST, error_model="numpy")
+def some_states(
+    begin: int, end: int, mean: Any, log_std: Any, d_mean: Any, d_log_std: Any, actions: Any,
+    loss: Any,
+) -> None:  # fmt: skip
+    """Evaluate some of the states."""
+    inverse = np.empty((end - begin, mean.shape[1]), np.float32)
+    inverse_scales(log_std[begin:end], inverse)
+    block = Gaussians(
+        mean[begin:end], log_std[begin:end], inverse, d_mean[begin:end], d_log_std[begin:end]
+    )
+    states(block, actions, np.arange(begin, end), loss[begin:end])
 
 
 def evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return what `fused.closed_form` returns, for float32 tensors on the CPU."""
     loss = mean.new_empty(len(mean))
     d_mean, d_log_std = torch.empty_like(mean), torch.empty_like(mean)
-    with threads() as count:
-        all_states(
-            mean=mean.detach().contiguous().numpy(),
-            log_std=log_std.detach().contiguous().numpy(),
-            d_mean=d_mean.numpy(),
-            d_log_std=d_log_std.numpy(),
-            actions=actions.detach().transpose(1, 2).contiguous().numpy(),
-            loss=loss.numpy(),
-            chunks=min(4 * count, max(1, len(mean) // 16)),
-        )
+    arrays = {
+        "mean": mean.detach().contiguous().numpy(),
+        "log_std": log_std.detach().contiguous().numpy(),
+        "d_mean": d_mean.numpy(),
+        "d_log_std": d_log_std.numpy(),
+        "actions": actions.detach().transpose(1, 2).contiguous().numpy(),
+        "loss": loss.numpy(),
+    }
+    share(lambda begin, end: some_states(begin, end, **arrays), len(mean), _STATES)
     return loss, d_mean, d_log_std
 
 

@@ -18,15 +18,13 @@ import numpy as np
 from numba import njit
 
 from counterbc.kernels.numba_gaussian import (
-    FAST,
     HALF,
     HALF_LOG_2PI,
     ONE,
     ZERO,
     exponentials,
-    f,
-    i32,
 )
+from counterbc.kernels.numba_vector import FAST, f, i32
 from counterbc.policies.gaussian import LOG_STD_RANGE
 
 LOW, HIGH = f(LOG_STD_RANGE[0]), f(LOG_STD_RANGE[1])
@@ -159,8 +157,8 @@ def by_modes(
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")
-def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int) -> np.float32:
-    """Return Σ L over a block of states and write its gradient by the head.
+def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int, loss: Any) -> None:
+    """Write L (B,) of a block of states and its gradient by the head.
 
     `head` (B, K + 2 K A) is what the last layer returns. C(s, a) of each state is a row of actions
     (N, A, M); samples come last, so that the loops over them vectorize.
@@ -178,10 +176,9 @@ def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int) ->
     peak, sums = np.empty(count, np.float32), np.empty(count, np.float32)
     log_pi, p = np.empty(count, np.float32), np.empty(count, np.float32)
     some_bits, some_powers = bits[:count], powers[:count]
-    total = ZERO
     for b in range(len(head)):
         offered = actions[rows[b]]
-        total += unpack(head[b], w, constant, mean, inverse)
+        value = unpack(head[b], w, constant, mean, inverse)
         log_modes(offered, constant, mean, inverse, log_pi_k, peak)
         likelihoods(flat, bits, powers, share)
         sums[:] = ZERO
@@ -191,11 +188,10 @@ def mixture_losses(head: Any, grad: Any, actions: Any, rows: Any, modes: int) ->
         logarithms(sums, some_bits, some_powers, log_pi)
         for m in range(count):
             log_pi[m] += peak[m]
-        total += slopes(log_pi, some_bits, some_powers, p)
+        loss[b] = value + slopes(log_pi, some_bits, some_powers, p)
         for m in range(count):
             p[m] /= sums[m]
         for k in range(modes):
             for m in range(count):
                 shares[k, m] *= p[m]
         by_modes(head[b], offered, w, mean, inverse, slope=shares, grad=grad[b])
-    return total

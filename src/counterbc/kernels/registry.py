@@ -25,7 +25,7 @@ class KernelHome(NamedTuple):
     kernel: str
     """The class in that module."""
     library: Library | None = None
-    """None: torch alone, on any device."""
+    """None: torch alone."""
     by_name: bool = True
     """Whether users can ask for it; otherwise only auto chooses it."""
 
@@ -39,6 +39,7 @@ KERNELS = {
     "torch, numba loss": KernelHome("numba_loss", "NumbaLossKernel", NUMBA, by_name=False),
     "numba": KernelHome("numba_kernel", "NumbaKernel", NUMBA),
     "triton": KernelHome("triton_kernel", "TritonKernel", TRITON),
+    "cuda": KernelHome("cuda_kernel", "CudaKernel"),
 }
 """Every kernel; auto takes the last that fits and pays, and torch always does."""
 

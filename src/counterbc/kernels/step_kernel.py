@@ -46,6 +46,9 @@ class StepTensors:
     obs: Tensor  # (T, S)
     action: Tensor  # (T, A)
     counterfactuals: Tensor | None  # (N · n, A, M) where they are kept in memory
+    starts: Tensor  # (T,): the row of the first pair of each pair's episode
+    columns: dict[str, Tensor]  # (N, n, …): what the weighting knows of each network's pairs
+    """A training that is resumed adds columns after the kernel was made: read them in `run`."""
     gather: Callable[[Tensor, Tensor], Batch]
     """The batch at positions (N, B) of each network's pairs in epochs (N, B)."""
 

@@ -8,8 +8,11 @@ import torch
 from torch import Tensor
 
 from counterbc.kernels.step_kernel import StepCase, StepTensors
+from counterbc.kernels.threads import at_most_threads, threads_for, warn_spinning
 from counterbc.policies.policy import Params, Policy
 from counterbc.weightings.weighting import NUMBERS, Batch, Weighting
+
+_FILTERS = 32  # of the first layer of an encoder
 
 
 def stacked_losses(
@@ -33,6 +36,17 @@ def stacked_losses(
     return result
 
 
+def forward_work(case: StepCase, tensors: StepTensors) -> float:
+    """Return roughly how many multiplications the forward pass of a step has.
+
+    Each parameter is used once for each observation of each state, and each number of an
+    observation by some filters, which matters for images.
+    """
+    params = sum(x.numel() for x in tensors.policy_params.values())
+    images = case.networks * case.obs_size * _FILTERS
+    return float((params + images) * case.batch * case.policy.history)
+
+
 class TorchKernel:
     """Autograd and Adam; on CUDA the step is captured in a graph once and replayed."""
 
@@ -48,6 +62,7 @@ class TorchKernel:
 
     def __init__(self, case: StepCase, tensors: StepTensors) -> None:
         self.case, self.tensors = case, tensors
+        self.threads = threads_for(forward_work(case, tensors))
         self.graph: torch.cuda.CUDAGraph | None = None
 
     def losses(self, batch: Batch) -> Tensor:
@@ -57,13 +72,16 @@ class TorchKernel:
     def run(self, position: Tensor, epoch: Tensor) -> None:
         if position.is_cuda and self.graph is None:
             self._capture(position[0], epoch[0])
-        for p, e in zip(position, epoch, strict=True):
-            if self.graph is None:
-                self.step(p, e)
-            else:
-                self.position.copy_(p)
-                self.epoch.copy_(e)
-                self.graph.replay()
+        if not position.is_cuda:
+            warn_spinning(self.threads)
+        with at_most_threads(self.threads):
+            for p, e in zip(position, epoch, strict=True):
+                if self.graph is None:
+                    self.step(p, e)
+                else:
+                    self.position.copy_(p)
+                    self.epoch.copy_(e)
+                    self.graph.replay()
 
     def step(self, position: Tensor, epoch: Tensor) -> None:
         """Take one gradient step of every network on the pairs at positions (N, B)."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from counterbc.data.draws import Source
 from counterbc.policies.censored import log_likelihood
 from counterbc.policies.fused import HALF_LOG_2PI, gaussian_cross_entropy
 from counterbc.policies.layers import linear, xavier
@@ -25,9 +26,9 @@ class Gaussian(Policy):
 
     stacks: ClassVar[bool] = True
 
-    def _init_head(self, generator: torch.Generator, inputs: int, action_size: int) -> Params:
+    def _init_head(self, source: Source, inputs: int, action_size: int) -> Params:
         return {
-            "head.weight": xavier(generator, inputs, action_size, action_size),
+            "head.weight": xavier(source, inputs, action_size, action_size),
             "head.bias": torch.zeros(2 * action_size),
         }
 

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from torch import Tensor
 
+from counterbc.data.draws import Source, rand
 from counterbc.policies.gaussian import Gaussian
 from counterbc.policies.gru import gru
 from counterbc.policies.layers import dense, linear, relu_chain
@@ -27,12 +27,12 @@ class GaussianGRU(Gaussian):
     cost: ClassVar[float] = 3.0
     history: int = 5
 
-    def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
+    def init(self, generator: Source, obs_size: int, action_size: int) -> Params:
         units, *layers = self.hidden
         bound = 1 / math.sqrt(units)
 
         def uniform(*shape: int) -> Tensor:
-            return (2 * torch.rand(*shape, generator=generator) - 1) * bound
+            return (2 * rand(generator, *shape) - 1) * bound
 
         params = {
             "gru.input.weight": uniform(obs_size, 3 * units),
@@ -50,3 +50,11 @@ class GaussianGRU(Gaussian):
         x = x.unflatten(-2, (self.history, -1))  # (T, B, 3H)
         h = gru(x, params["gru.state.weight"], params["gru.state.bias"])  # (B, H)
         return self._head(params, relu_chain(params, h, "layer", len(self.hidden) - 1))
+
+    def chain(self) -> tuple[str, ...]:
+        if type(self) is not GaussianGRU or self.reach != 1:  # a subclass may differ
+            return ()
+        return (*(f"layer{i}" for i in range(len(self.hidden) - 1)), "head")
+
+    def recurrent(self) -> str:
+        return "gru" if self.chain() else ""

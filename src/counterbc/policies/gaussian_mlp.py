@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
+from counterbc.data.draws import Source
 from counterbc.policies.gaussian import Gaussian
 from counterbc.policies.layers import dense, relu_chain
 from counterbc.policies.policy import Params
@@ -16,7 +16,7 @@ from counterbc.policies.policy import Params
 class GaussianMLP(Gaussian):
     """s → ReLU layers → (μ, log σ); a history is read as one vector."""
 
-    def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
+    def init(self, generator: Source, obs_size: int, action_size: int) -> Params:
         sizes = (obs_size * self.history, *self.hidden)
         params = dense(generator, sizes, "layer")
         return params | self._init_head(generator, self.hidden[-1], action_size)

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from counterbc.data.draws import Source, rand
+
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Return x W + b: (B, O)."""
@@ -58,19 +60,19 @@ class _Chain(torch.autograd.Function):
         return below, *grads
 
 
-def xavier(generator: torch.Generator, inputs: int, *outputs: int) -> Tensor:
-    """Return Glorot-uniform weights (inputs, Σ outputs), with the fan-out of each block."""
+def xavier(source: Source, inputs: int, *outputs: int) -> Tensor:
+    """Return Glorot-uniform weights (…, inputs, Σ outputs), with the fan-out of each block."""
     blocks = []
     for width in outputs:
         bound = math.sqrt(6 / (inputs + width))
-        blocks.append((2 * torch.rand(inputs, width, generator=generator) - 1) * bound)
-    return torch.cat(blocks, dim=1)
+        blocks.append((2 * rand(source, inputs, width) - 1) * bound)
+    return torch.cat(blocks, dim=-1)
 
 
-def dense(generator: torch.Generator, sizes: tuple[int, ...], name: str) -> dict[str, Tensor]:
+def dense(source: Source, sizes: tuple[int, ...], name: str) -> dict[str, Tensor]:
     """Return weights and zero biases of a chain: name0.weight, name0.bias, name1.weight, …"""
     params = {}
     for i, (inputs, outputs) in enumerate(pairwise(sizes)):
-        params[f"{name}{i}.weight"] = xavier(generator, inputs, outputs)
+        params[f"{name}{i}.weight"] = xavier(source, inputs, outputs)
         params[f"{name}{i}.bias"] = torch.zeros(outputs)
     return params

@@ -245,9 +245,15 @@ class Policy(ABC):
         """Return the names of the layers if the policy is ReLU layers with a known head.
 
         Known heads, named last, are those of a Gaussian and a mixture. Native kernels can train
-        such a policy; by default there are none.
+        such a policy; by default there are none. The first layer reads the observation, or the
+        last state of the policy's `recurrent` layer.
         """
         return ()
+
+    def recurrent(self) -> str:
+        """Return the name of the GRU before the chain, whose parameters are NAME.input.weight,
+        NAME.input.bias, NAME.state.weight and NAME.state.bias; empty where there is none."""
+        return ""
 
     def cross_entropy(self, head: tuple[Tensor, ...], actions: Tensor) -> Tensor:
         """Return −Σ π̂ · log π over actions (B, M, A), eq. M4: (B,)."""

@@ -38,6 +38,8 @@ class NetworkStack:
             obs=view.store.obs,
             action=view.store.action,
             counterfactuals=view.counterfactuals.table,
+            starts=view.store.starts,
+            columns=view.columns,
             gather=view.batch,
         )
         self.kernel = kernel(case, tensors)

@@ -38,20 +38,19 @@ def networks(
 ) -> Networks:
     """Return the networks; disjoint shards of a member get its pairs shuffled and dealt."""
     rows: list[Tensor] = []
-    seeds: list[Tensor] = []
     for member, pairs in zip(members, lists, strict=True):
         if disjoint and len(pairs) < shards:
             raise DataError(
                 f"this method divides its pairs among {shards} networks, but there are "
                 f"{len(pairs)}; give more pairs, or choose another method"
             )
-        seed = torch.tensor(member.seed)
         if shards > 1 and disjoint:
-            keys = draws.bits(seed, "parts", torch.arange(len(pairs)), 1).squeeze(-1)
-            pairs = pairs[keys.argsort(stable=True)]
+            seed, index = torch.tensor(member.seed), torch.arange(len(pairs))
+            pairs = pairs[draws.bits(seed, "parts", index, 1).squeeze(-1).argsort(stable=True)]
         rows += [pairs[k::shards] if disjoint else pairs for k in range(shards)]
-        seeds.append(draws.bits(seed, "network", torch.arange(shards), 1).squeeze(-1))
     lengths = torch.tensor([len(r) for r in rows])
     matrix = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     owners = torch.arange(len(members)).repeat_interleave(shards)
-    return Networks(matrix, lengths, torch.cat(seeds), owners)
+    every = torch.tensor([m.seed for m in members])[:, None]
+    seeds = draws.bits(every, "network", torch.arange(shards), 1)  # (members, shards, 1)
+    return Networks(matrix, lengths, seeds.flatten(), owners)

@@ -5,7 +5,7 @@ from __future__ import annotations
 BLOCK = 0.5
 """Seconds that a block of steps should take: progress and Ctrl-C wait for its end."""
 _GROWTH = 4  # how many times as long a block may be as the one before
-_ENOUGH = 0.5  # seconds of measured work
+_ENOUGH = 3.0  # seconds of measured work: other programs take turns with this one
 _SAMPLES = 3
 
 
@@ -15,7 +15,9 @@ class Pace:
     def __init__(self, longest: int) -> None:
         """`longest` is the most steps of a block."""
         self.block, self.longest = 1, longest
-        self.samples, self.states, self.seconds = 0, 0.0, 0.0
+        self.is_warm = False
+        self.samples: list[tuple[float, int]] = []
+        """Seconds per state, and the number of states, of each sample."""
 
     def choose_block(self, steps: int, seconds: float) -> None:
         """Choose the steps of the next block, given what the last one took."""
@@ -27,15 +29,24 @@ class Pace:
 
         The first sample is left out, because it includes compiling and the filling of caches.
         """
-        self.samples += 1
-        if self.samples > 1:
-            self.states, self.seconds = self.states + states, self.seconds + seconds
+        if self.is_warm:
+            self.samples.append((seconds / max(states, 1), states))
+        self.is_warm = True
 
     @property
     def is_known(self) -> bool:
         """Whether enough steps were measured for an estimate."""
-        return self.samples > _SAMPLES and self.seconds >= _ENOUGH
+        seconds = sum(rate * states for rate, states in self.samples)
+        return len(self.samples) >= _SAMPLES and seconds >= _ENOUGH
 
     def seconds_for(self, states: float) -> float:
-        """Return how long steps on this number of states will take."""
-        return states * self.seconds / max(self.states, 1)
+        """Return how long steps on this number of states will take at the present load.
+
+        Half of the measured states took less, so one pause of the whole machine changes little.
+        """
+        half, seen = sum(n for _, n in self.samples) / 2, 0
+        for rate, count in sorted(self.samples):
+            seen += count
+            if seen >= half:
+                return states * rate
+        return 0.0

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Protocol
 
-from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
+from rich.progress import BarColumn, MofNCompleteColumn, Task, TimeRemainingColumn
 from torch import Tensor
 
-from counterbc.printing import console, printable, text_column
-from counterbc.training.session import duration
-
-LINE_EVERY = 10.0
-"""Seconds between two lines of progress where there is no terminal."""
+from counterbc.printing import WorkBars, printable, text_column, time_left
 
 
 class Progress(Protocol):
@@ -38,7 +32,7 @@ class Quiet:
     def stop(self) -> None: ...
 
 
-def bars() -> Bars:
+def bars() -> WorkBars:
     """Return bars on stderr, each with steps, loss and time left."""
     columns: tuple[Any, ...] = (
         text_column("{task.description}"),
@@ -47,7 +41,15 @@ def bars() -> Bars:
         text_column("loss {task.fields[loss]}"),
         TimeRemainingColumn(),
     )
-    return Bars(*columns, console=console(stderr=True))
+    return WorkBars(*columns, line=progress_line)
+
+
+def progress_line(task: Task) -> str:
+    """Return steps, loss and time left as a line; nothing for a task that has not begun."""
+    if task.total is None:
+        return ""
+    steps = f"{int(task.completed):,} of {task.total:,.0f}"
+    return f"{task.description}: {steps}, loss {task.fields['loss']}{time_left(task)}"
 
 
 def loss_text(loss: Tensor) -> str:
@@ -62,39 +64,23 @@ class Bar:
     """A bar for each of one or several trainings; where there is no terminal, lines of text."""
 
     def __init__(self, title: str) -> None:
-        self.bars, self.title, self.shown_at, self.is_running = bars(), title, 0.0, False
+        self.bars, self.title, self.is_running = bars(), title, False
 
     def start(self, step: int, total: int, kernel: str) -> None:
-        self.bars, self.shown_at, self.is_running = bars(), time.monotonic(), True
-        if self._is_terminal:
-            self.bars.start()
+        self.bars, self.is_running = bars(), True
         title = f"{self.title} ({kernel})"
         self.task = self.bars.add_task(printable(title), total=total, completed=step, loss="…")
+        self.bars.start()
 
     def update(self, step: float, loss: Tensor) -> None:
         self.bars.update(self.task, completed=step, loss=loss_text(loss))
-        if not self._is_terminal and time.monotonic() - self.shown_at >= LINE_EVERY:
-            self._print_line()
 
     def stop(self) -> None:
-        if self._is_terminal:
-            self.bars.stop()
-        elif self.is_running:
-            self._print_line()
+        self.bars.stop()
+        if self.is_running and not self.bars.console.is_terminal:
+            self.announce(progress_line(self.bars.tasks[-1]))
         self.is_running = False
 
     def announce(self, text: str) -> None:
         """Print a line above the bar."""
-        self.bars.console.print(printable(text), soft_wrap=True)
-
-    @property
-    def _is_terminal(self) -> bool:
-        return self.bars.console.is_terminal
-
-    def _print_line(self) -> None:
-        self.shown_at, task = time.monotonic(), self.bars.tasks[-1]
-        total = task.total or 0
-        seconds = task.time_remaining if task.completed < total else None
-        left = "" if seconds is None else f", {duration(seconds)} left"
-        steps, loss = f"{int(task.completed):,} of {total:,.0f}", task.fields["loss"]
-        self.announce(f"{task.description}: {steps}, loss {loss}{left}")
+        self.bars.say(text)

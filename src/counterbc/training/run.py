@@ -151,12 +151,11 @@ def plan_view(
     lists = [datasets[m.dataset].learned for m in plan.members] if held_out else plan.lists
     lags = [lags_among(m.lag, plan.datasets[m.dataset], datasets[m.dataset]) for m in plan.members]
     # A pair lies in the store once for each way in which members scale it, each lag and offset.
-    scalings = [plan.scales[i] for i in range(len(plan.members))]
-    pairs = list(zip(plan.members, scalings, lags, strict=True))
-    keys = [(m.dataset, x.key(), lag, m.offsets) for m, x, lag in pairs]
+    facts = zip(plan.members, plan.scales.keys(), lags, strict=True)
+    keys = [(m.dataset, scales, lag, m.offsets) for m, scales, lag in facts]
     stores = {
-        k: (remove_offsets(datasets[m.dataset], m.offsets), x, lag)
-        for k, (m, x, lag) in dict(zip(keys, pairs, strict=True)).items()
+        k: (remove_offsets(datasets[k[0]], k[3]), plan.scales[i], k[2])
+        for k, i in {k: i for i, k in enumerate(keys)}.items()
     }
     store, begins = Store.of(
         list(stores.values()),
@@ -167,10 +166,12 @@ def plan_view(
         censored=plan.censored,
     )
     begin = dict(zip(stores, begins, strict=True))
-    rows = [
-        torch.tensor(lagged_pairs(datasets[k[0]], actions, k[2])) + begin[k]
-        for actions, k in zip(lists, keys, strict=True)
-    ]
+    lists_by_key = {(id(actions), k): actions for actions, k in zip(lists, keys, strict=True)}
+    rows_of = {
+        (list_id, k): torch.tensor(lagged_pairs(datasets[k[0]], actions, k[2])) + begin[k]
+        for (list_id, k), actions in lists_by_key.items()
+    }
+    rows = [rows_of[id(actions), k] for actions, k in zip(lists, keys, strict=True)]
     store = store.to(device)
     method = plan.method
     nets = networks(list(plan.members), rows, method.shards, method.disjoint).to(device)

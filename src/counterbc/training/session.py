@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from counterbc.errors import SlowWork
+from counterbc.printing import duration
 
 LIMIT = 20 * 60.0
 """Seconds of work without a GPU beyond which a command asks whether to continue."""
 _WORTH_SAYING = 30.0  # seconds
-_UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"), (1.0, "second"))
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Session:
         if self.is_announced or seconds < _WORTH_SAYING:
             return ""
         self.is_announced = True
-        return f"Estimated time left: {duration(seconds)}."
+        return f"Estimated time left at the present load: {duration(seconds)}."
 
     def needs_agreement(self, seconds: float, is_gpu: bool) -> bool:
         """Return whether the work left is so long that somebody must agree to it."""
@@ -50,7 +50,8 @@ class Session:
 
     def agree(self, seconds: float, step_seconds: float) -> None:
         """Ask whether to continue; raise a `SlowWork` if not."""
-        amount, advice = duration(seconds), self.quicker(step_seconds)
+        amount = f"{duration(seconds)} at the present load"
+        advice = self.quicker(step_seconds)
         if not self.ask(f"This takes {amount} without a GPU. Quicker: {advice}."):
             raise SlowWork(
                 f"this would take {amount} without a GPU; quicker: {advice}; add --yes to continue"
@@ -100,10 +101,3 @@ def some_session(kept: Path | None) -> Iterator[Session]:
 def search_folder(out: Path | None) -> Path:
     """Return where the search of a command is kept: beside what it writes, or in this folder."""
     return Path("counterbc.search") if out is None else out.with_name(f"{out.name}.search")
-
-
-def duration(seconds: float) -> str:
-    """Return a number of seconds in words, with two digits at most."""
-    size, unit = next((x for x in _UNITS if seconds >= 2 * x[0]), _UNITS[-1])
-    count = float(f"{seconds / size:.2g}")
-    return f"about {count:g} {unit}{'' if count == 1 else 's'}"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 
 from counterbc.data import draws
 from counterbc.methods import Method
-from counterbc.policies import Params
+from counterbc.policies import GaussianGRU, GaussianMLP, Params
 from counterbc.training.networks import Networks
 
 _POLICY, _WEIGHTING = "policy.", "weighting."
+_TOGETHER = (GaussianMLP, GaussianGRU)
+"""Policies that draw the weights of all networks at once; their biases are zero, or weights too."""
 
 
 def initial(
@@ -22,15 +26,28 @@ def initial(
     operators: int = 0,
 ) -> Params:
     """Return initial stacked parameters; a network's depend only on its seed and the round."""
+    seeds, policy, sizes = nets.seeds.tolist(), method.policy, (obs_size, action_size)
+    purposes = f"policy {round_}", f"weighting {round_}"
+    if isinstance(policy, GaussianMLP | GaussianGRU) and type(policy) in _TOGETHER:
+        weights = policy.init(draws.Streams(seeds, purposes[0]), *sizes)
+        theta = {k: v if v.ndim > 1 else v.repeat(len(seeds), 1) for k, v in weights.items()}
+    else:
+        theta = _stack(
+            policy.init(stream, *sizes) for stream in draws.generators(seeds, purposes[0])
+        )
+    phi = _stack(
+        method.weighting.init(stream, obs_size, operators)
+        for stream in draws.generators(seeds, purposes[1])
+    )
+    parts = ((_POLICY, theta), (_WEIGHTING, phi))
+    return {prefix + name: v for prefix, params in parts for name, v in params.items()}
+
+
+def _stack(networks: Iterable[Params]) -> Params:
     stacks: dict[str, list[Tensor]] = {}
-    for seed in nets.seeds.tolist():
-        generator = draws.generator(seed, f"policy {round_}")
-        theta = method.policy.init(generator, obs_size, action_size)
-        generator = draws.generator(seed, f"weighting {round_}")
-        phi = method.weighting.init(generator, obs_size, operators)
-        for prefix, params in ((_POLICY, theta), (_WEIGHTING, phi)):
-            for name, value in params.items():
-                stacks.setdefault(prefix + name, []).append(value)
+    for params in networks:
+        for name, value in params.items():
+            stacks.setdefault(name, []).append(value)
     return {name: torch.stack(values) for name, values in stacks.items()}
 
 

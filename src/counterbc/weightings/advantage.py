@@ -12,7 +12,7 @@ from counterbc.errors import unknown
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.pretraining import Pretraining
-from counterbc.weightings.weighting import Batch, Weighting
+from counterbc.weightings.weighting import Batch, StepForm, Weighting
 
 FORMS = ("binary", "exponential")
 
@@ -70,3 +70,6 @@ class Advantage(Weighting):
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return batch.columns["weight"].unsqueeze(-1).expand_as(log_pi)
+
+    def native_form(self, actions: int) -> StepForm | None:
+        return StepForm("column", "weight") if actions == 1 else None

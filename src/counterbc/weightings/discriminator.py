@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
 from counterbc.weightings.pretraining import Pretraining
-from counterbc.weightings.weighting import Batch, Weighting
+from counterbc.weightings.weighting import Batch, StepForm, Weighting
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,9 @@ class Discriminator(Weighting):
 
     def weights(self, params: Params, batch: Batch, log_pi: Tensor) -> Tensor:
         return batch.columns["expert"].unsqueeze(-1).expand_as(log_pi)
+
+    def native_form(self, actions: int) -> StepForm | None:
+        return StepForm("column", "expert") if actions == 1 else None
 
     def _error(self, mu: Params) -> Callable[[Pairs], Tensor]:
         """Return a function that computes a − μ(s) of a batch: (B, A)."""

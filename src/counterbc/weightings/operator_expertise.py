@@ -12,7 +12,7 @@ from torch.nn.functional import logsigmoid
 from counterbc.policies.layers import dense, linear, relu_chain
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
-from counterbc.weightings.weighting import Batch, Weighting
+from counterbc.weightings.weighting import Batch, StepForm, Weighting
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,9 @@ class OperatorExpertise(Weighting):
         follows = logsigmoid(logit) + log_pi[..., 0].detach()  # (B,)
         errs = logsigmoid(-logit) + batch.columns["log_uniform"]
         return -torch.logaddexp(follows, errs).mean(-1)
+
+    def native_form(self, actions: int) -> StepForm | None:
+        return StepForm("operator network", "state", len(self.hidden) + 1) if actions == 1 else None
 
 
 def rho_logit(params: Params, state: Tensor, operator: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from counterbc.policies.policy import Params
 from counterbc.weightings.pairs import Pairs
-from counterbc.weightings.weighting import Batch, Weighting
+from counterbc.weightings.weighting import Batch, StepForm, Weighting
 
 
 @dataclass(frozen=True)
@@ -32,3 +32,6 @@ class PreviousPolicy(Weighting):
         if previous is None:
             return log_pi.new_ones(()).expand_as(log_pi)
         return previous.softmax(-2).mean(-1, keepdim=True).expand_as(log_pi)
+
+    def native_form(self, actions: int) -> StepForm | None:
+        return StepForm("batch softmax", "log_pi_prev") if actions == 1 else None

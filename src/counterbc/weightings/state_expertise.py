@@ -11,7 +11,7 @@ from torch import Tensor
 from counterbc.policies.camera_encoder import CameraEncoder
 from counterbc.policies.layers import dense, linear, relu_chain
 from counterbc.policies.policy import Params
-from counterbc.weightings.weighting import Batch, Weighting
+from counterbc.weightings.weighting import Batch, StepForm, Weighting
 
 
 @dataclass(frozen=True)
@@ -49,3 +49,8 @@ class StateExpertise(Weighting):
             x = self.encoder(params, batch.obs, "rho")  # all the frames that the policy reads
         rho = linear(x, params[f"rho{last}.weight"], params[f"rho{last}.bias"])  # (B, 1)
         return rho.softmax(-2).expand_as(log_pi)
+
+    def native_form(self, actions: int) -> StepForm | None:
+        if actions > 1 or self.encoder is not None:
+            return None
+        return StepForm("state network", "rho", len(self.hidden) + 1)

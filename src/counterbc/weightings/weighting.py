@@ -22,6 +22,31 @@ SAMPLE, EPOCH_NUMBER = "sample", "epoch"
 of that epoch."""
 
 
+class StepForm(NamedTuple):
+    """What a native kernel computes in place of `weights` and `auxiliary`.
+
+    Beside "cross entropy", kinds need C(s, a) = {a}. With ℓ = −log π(a|s), f ReLU layers with a
+    linear output, and the mean over a batch:
+
+        cross entropy     eq. M4 over C(s, a); where C(s, a) = {a}, ℓ
+        column            R ℓ, where R is a column of the pairs
+        batch softmax     R ℓ, where R is the mean over k of the softmax over the batch of a column
+                          (B, K), or 1 where there is no such column
+        state network     R ℓ, where R is the softmax over the batch of f(s): (B, 1)
+        operator network  R ℓ − log(ρ π + (1 − ρ) u), with ρ, R and u as `OperatorExpertise` says
+    """
+
+    kind: str
+    name: str = ""
+    """The column, or the prefix of the network's layers: name0.weight, name0.bias, name1.weight, …
+    """
+    layers: int = 0
+    """The number of that network's layers."""
+
+
+CROSS_ENTROPY = StepForm("cross entropy")
+
+
 class Batch(NamedTuple):
     """The pairs of one step of one network."""
 
@@ -127,15 +152,33 @@ class Weighting(ABC):
 
         It is where no subclass overrides `weights`, `targets`, `auxiliary` or `loss`.
         """
+        return self._declares_last("closed_form") and self.closed_form(actions)
+
+    def native_form(self, actions: int) -> StepForm | None:
+        """Return what native kernels compute with this many actions in C(s, a), if they can.
+
+        The answer holds for the class that defines it; `step_form` checks its subclasses.
+        """
+        return None
+
+    @final
+    def step_form(self, actions: int) -> StepForm | None:
+        """Return the valid form of this weighting for native kernels, if there is one."""
+        if self.uses_closed_form(actions):
+            return CROSS_ENTROPY
+        return self.native_form(actions) if self._declares_last("native_form") else None
+
+    def _declares_last(self, name: str) -> bool:
+        """Return whether no subclass of the class that defines a method changes the loss."""
         kind = type(self)
         if kind.loss is not Weighting.loss or kind.targets is not Weighting.targets:
             return False
         for kind in type(self).__mro__:
-            if "closed_form" in vars(kind):
-                return self.closed_form(actions)
+            if name in vars(kind):
+                return True
             if "weights" in vars(kind) or "auxiliary" in vars(kind):
                 return False
-        raise AssertionError("Weighting defines closed_form")
+        raise AssertionError(f"Weighting defines {name}")
 
     @final
     def equals_bc(self) -> bool:

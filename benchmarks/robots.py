@@ -1,0 +1,215 @@
+"""Measure the loop that drives an arm: a soak beside a bare sleep loop, and its reaction to faults.
+
+    python benchmarks/robots.py soak [--seconds 600] [--out benchmarks/results/robots.json]
+    python benchmarks/robots.py faults [--repeats 20] [--out benchmarks/results/robots.json]
+
+The soak drives the simulated arm at 20 Hz with a policy in a process of its own. A loop that only
+sleeps runs beside it in a third process; what it shows is the machine's own jitter. Run it on an
+idle machine. Faults are injected at random moments of real runs; the reaction is the time from the
+fault to the command that stops the arm, in periods. Rows of one command replace its earlier ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterbc.acting.clock import Ticks, WallClock
+from counterbc.data.arrays import Array
+from counterbc.robots.loop import Loop
+from counterbc.robots.policy_process import PolicyProcess
+from counterbc.robots.priority import real_time
+from counterbc.robots.robot import Reading
+from counterbc.robots.simulated.arm import Arm
+from counterbc.robots.simulated.simulated_robot import SimulatedRobot
+from counterbc.robots.summary import quantiles
+from counterbc.robots.tick_log import TickLog
+
+RATE, SECONDS, REPEATS = 20.0, 600.0, 20
+JITTER_LIMIT, MISSED_LIMIT = 5.0, 1
+"""Largest 99th percentile of the jitter in ms, and number of missed deadlines in ten minutes."""
+FAULTS = ("policy stalled", "policy killed", "camera lost", "observation not finite")
+
+
+def write_policy(path: Path) -> Path:
+    """Write a policy of usual size: two layers of 64 units that pull the paddle to the puck's y."""
+    import torch
+
+    from counterbc import Demonstrations, Episode, export, train
+
+    rng = np.random.default_rng(0)
+    obs = rng.uniform([0.2, -0.2, 0, -0.4, 0, -0.4], [0.6, 0.2, 1.6, 0.4, 1.6, 0.4], (600, 6))
+    action = np.stack([5 * (0.3 - obs[:, 0]), 5 * (obs[:, 3] - obs[:, 1])], 1).clip(-1, 1)
+    episodes = (Episode(obs, action, name="made"),)
+    demos = Demonstrations(episodes, action_low=-np.ones(2), action_high=np.ones(2))
+    torch.set_num_threads(1)
+    policies = train(demos, "bc", preset="paper", steps=500, hidden=(64, 64), progress=False)
+    export(policies, path)
+    return path
+
+
+def bare_sleep(seconds: float) -> dict[str, Any]:
+    """Tick without work; return the lateness and jitter of ticks in milliseconds."""
+    ticks, times, late = Ticks(RATE, WallClock()), list[float](), list[float]()
+    for _ in range(round(seconds * RATE)):
+        now, behind = ticks.wait()
+        times.append(now)
+        late.append(behind)
+    jitter = np.abs(np.diff(times) - 1 / RATE).tolist()
+    missed = sum(int(behind * RATE) for behind in late)
+    return {
+        "loop": "bare sleep", "ticks": len(times), "missed": missed,
+        "late_ms": quantiles(late), "jitter_ms": quantiles(jitter),
+    }  # fmt: skip
+
+
+def soak(seconds: float, policy: Path) -> list[dict[str, Any]]:
+    """Drive the simulated arm, and let a loop in another process only sleep."""
+    command = [sys.executable, __file__, "bare", "--seconds", str(seconds)]
+    bare = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = PolicyProcess(policy)
+    robot = SimulatedRobot(WallClock(), 0)
+    summary = Loop(robot, process, TickLog(None, {})).run(seconds)
+    process.close()
+    times = summary["times_ms"]
+    row = {
+        "loop": "simulated arm", "ticks": summary["ticks"], "missed": summary["missed"],
+        **{f"{name}_ms": times[name] for name in times}, "faults": summary["faults"],
+        "watchdog_stops": summary["watchdog_stops"], "ended": summary["ended"],
+    }  # fmt: skip
+    content, _ = bare.communicate()
+    return [row, json.loads(content)]
+
+
+class Faulty:
+    """The simulated arm with a fault at a time, and the time of the stop that followed."""
+
+    def __init__(self, robot: SimulatedRobot, kind: str) -> None:
+        self.robot, self.kind, self.limits = robot, kind, robot.limits
+        self.fault_at, self.stopped_at = np.inf, np.inf
+        self.commands_after_stop = 0
+
+    def observe(self) -> Reading | None:
+        reading = self.robot.observe()
+        if reading is None or self.robot.clock.now() < self.fault_at:
+            return reading
+        if self.kind == "camera lost":
+            return Reading(reading.obs, reading.position, min(reading.time, self.fault_at))
+        if self.kind == "observation not finite":
+            return Reading(reading.obs * np.nan, reading.position, reading.time)
+        return reading
+
+    def command(self, velocity: Array) -> None:
+        if np.isfinite(self.stopped_at):
+            self.commands_after_stop += 1
+        self.robot.command(velocity)
+
+    def stop(self) -> None:
+        self.robot.stop()
+        now = self.robot.clock.now()
+        if now >= self.fault_at:
+            self.stopped_at = min(self.stopped_at, now)
+
+
+def inject(faulty: Faulty, process: PolicyProcess, delay: float) -> threading.Timer:
+    """Let the fault happen after some seconds."""
+
+    def act() -> None:
+        if faulty.kind.startswith("policy"):
+            number = signal.SIGSTOP if faulty.kind == "policy stalled" else signal.SIGKILL
+            os.kill(process.process_id, number)
+        faulty.fault_at = faulty.robot.clock.now()
+
+    timer = threading.Timer(delay, act)
+    timer.start()
+    return timer
+
+
+def react(kind: str, policy: Path, arm: Arm, delay: float) -> tuple[float, int]:
+    """Return the periods from a fault to the stop, and the number of commands after it."""
+    process = PolicyProcess(policy)
+    faulty = Faulty(SimulatedRobot(WallClock(), 0, arm=arm), kind)
+    timer = inject(faulty, process, delay)
+    Loop(faulty, process, TickLog(None, {})).run(delay + 3.0)
+    timer.join()
+    process.close()
+    return (faulty.stopped_at - faulty.fault_at) * RATE, faulty.commands_after_stop
+
+
+def faults(repeats: int, policy: Path) -> list[dict[str, Any]]:
+    """Return the reaction to each fault, in periods."""
+    arm, rng, rows = Arm(), np.random.default_rng(0), []
+    for kind in FAULTS:
+        delays = 0.5 + rng.uniform(0, 1 / RATE, repeats)  # any phase of a period
+        results = [react(kind, policy, arm, delay) for delay in delays]
+        periods = [p for p, _ in results]
+        rows.append({
+            "fault": kind, "runs": repeats, "median_periods": float(np.median(periods)),
+            "largest_periods": float(max(periods)),
+            "within_two_periods": int(sum(p <= 2 for p in periods)),
+            "commands_after_stop": sum(n for _, n in results),
+        })  # fmt: skip
+        print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def verdict(rows: list[dict[str, Any]]) -> str:
+    """Return whether a soak kept its limits."""
+    arm = rows[0]
+    allowed = MISSED_LIMIT * max(1.0, arm["ticks"] / (SECONDS * RATE))
+    is_good = arm["jitter_ms"]["p99"] < JITTER_LIMIT and arm["missed"] <= allowed
+    text = "kept" if is_good else "not kept: was the machine idle?"
+    return (
+        f"p99 jitter {arm['jitter_ms']['p99']:.2f} ms (limit {JITTER_LIMIT:g}), {arm['missed']} of "
+        f"{arm['ticks']:,} deadlines missed (limit {allowed:g}); limits {text}"
+    )
+
+
+def keep(path: Path | None, task: str, priority: int | None, rows: list[dict[str, Any]]) -> None:
+    """Replace the rows of a task and a way of scheduling in a file."""
+    if path is not None:
+        whole = json.loads(path.read_text()) if path.exists() else {}
+        name = task if priority is None else f"{task}, real-time priority"
+        load, when = round(os.getloadavg()[0], 1), time.strftime("%Y-%m-%d")
+        whole[name] = {"date": when, "load_at_end": load, "cpus": os.cpu_count(), "rows": rows}
+        path.write_text(json.dumps(whole, indent=1) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("task", choices=("soak", "faults", "bare"))
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--priority", type=int, help="real-time priority, 1 to 99, on Linux")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    if options.task == "bare":
+        print(json.dumps(bare_sleep(options.seconds)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        policy = write_policy(Path(folder) / "policy.onnx")
+        tasks: dict[str, Callable[[], list[dict[str, Any]]]] = {
+            "soak": lambda: soak(options.seconds, policy),
+            "faults": lambda: faults(options.repeats, policy),
+        }
+        with real_time(options.priority):
+            rows = tasks[options.task]()
+    if options.task == "soak":
+        print(*map(json.dumps, rows), verdict(rows), sep="\n")
+    keep(options.out, options.task, options.priority, rows)
+
+
+if __name__ == "__main__":
+    main()
