@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from websockets.sync.client import ClientConnection, connect
 
+from counterbc.acting.clock import Clock, WallClock
 from counterbc.data.arrays import Array
 from counterbc.studio.access import Access
 from counterbc.studio.app import make_app
-from counterbc.studio.control_loop import Clock, WallClock
 from counterbc.studio.serve import make_server
 from counterbc.studio.study_folder import StudyFolder
 
@@ -140,6 +140,8 @@ class Page:
             message["pixels"] = content[4 + size :]
         else:
             message = json.loads(content)
+        if message["type"] == "frame":
+            self.send(type="frame.seen", slot=message["slot"])
         (self.frames if message["type"] == "frame" else self.messages).append(message)
         return message
 
@@ -162,7 +164,7 @@ class Page:
     def begin(self, world: str, **changes: Any) -> Json:
         fields = {
             "operator": "Ada", "protocol": "free", "format": "robomimic", "speed": 1.0,
-            "agreed": True,
+            "agreed": True, "consent": self.welcome["consent_sha256"],
         }  # fmt: skip
         return self.ask("collect.begin", world=world, **(fields | changes))
 

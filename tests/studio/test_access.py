@@ -8,7 +8,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from counterbc.errors import OptionError
-from counterbc.studio.access import Access
+from counterbc.studio.access import Access, GuardedApp
 from tests.studio.clients import LiveServer, login, open_socket
 
 
@@ -129,3 +129,19 @@ def test_a_network_address_says_what_it_exposes() -> None:
     for words in ("from the network", "not encrypted", "ssh -L 8000:127.0.0.1:8000"):
         assert words in text
     assert Access("192.168.1.7", 8000).hosts == {"192.168.1.7:8000"}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_on_port_80_browsers_may_leave_the_port_out(host: str) -> None:
+    def problem(port: int, origin: str) -> str | None:
+        access = Access("127.0.0.1", port)
+        headers = {"host": host, "origin": origin}
+        scope = {
+            "type": "http", "method": "POST", "path": "/login",
+            "headers": [(k.encode(), v.encode()) for k, v in headers.items()],
+        }  # fmt: skip
+        return GuardedApp(None, access).problem(scope)  # type: ignore[arg-type]  # not called
+
+    assert problem(80, f"http://{host}") is None
+    assert problem(8000, f"http://{host}") is not None
+    assert problem(80, "http://evil.example") is not None

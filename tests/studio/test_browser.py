@@ -1,9 +1,9 @@
-"""A scripted person in a real browser: keyboard, mouse and gamepad, and what ends up on disk."""
+"""A scripted person in a real browser: every device, and what ends up on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,123 +13,33 @@ import pytest
 from counterbc.formats import load
 from counterbc.studio.journal import read_session
 from counterbc.trainer import train
+from tests.studio.browsers import (
+    PACE,
+    PHONE,
+    WORLDS,
+    begin,
+    check_sent,
+    fill_form,
+    finish,
+    is_over,
+    open_tab,
+    steps,
+    wait_for_steps,
+)
 from tests.studio.clients import LiveServer, dataset_of, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("playwright")]
 
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-PATIENCE = 60_000  # milliseconds
-
-GAMEPAD = """
-window.pad = { index: 0, axes: [0, 0, 0, 0], connected: true, mapping: "standard",
-  buttons: Array.from({ length: 17 }, () => ({ pressed: false, value: 0 })) };
-navigator.getGamepads = () => [window.pad];
-"""
-SENT = """
-window.sent = [];
-const send = WebSocket.prototype.send;
-WebSocket.prototype.send = function (text) {
-  const message = JSON.parse(text);
-  if (message.type.endsWith(".input")) window.sent.push(message);
-  return send.call(this, text);
-};
-"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield running
-        running.close()
-
-
-@pytest.fixture
-def tab(browser: Any, server: LiveServer) -> Iterator[Any]:
-    """A tab on the printed address; anything that the page reports as an error fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page, errors = context.new_page(), list[str]()
-    page.set_default_timeout(PATIENCE)
-    page.add_init_script(GAMEPAD + SENT)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
-    page.goto(server.access.url)
-    page.wait_for_selector("#operator")
-    yield page
-    context.close()
-    assert [e for e in errors if "WebSocket connection" not in e] == []  # a test cuts it
-
-
-def begin(tab: Any, world: str, operator: str = "Ada") -> None:
-    """Fill in the form and end the practice."""
-    tab.check(f"input[value='{world}']")
-    tab.fill("#operator", operator)
-    tab.select_option("#protocol", "free")
-    tab.check("#agreed")
-    tab.click("button:text-is('Begin')")
-    tab.click("button:text-is('Record now')")
-    tab.wait_for_selector("text=record episode 1")
-
-
-def steps(server: LiveServer) -> int:
-    """Return how many steps are in the journals so far."""
-    journals = (server.study.path / "journal").rglob("*.jsonl")
-    return sum(path.read_bytes().count(b'"time"') for path in journals)
-
-
-def finish(tab: Any, server: LiveServer) -> Any:
-    """Finish the session and return the journal of its only episode."""
-    tab.click("button:text-is('Finish session')")
-    tab.wait_for_selector("text=Thank you")
-    wait_for(lambda: server.study.list_datasets())
-    (folder,) = (server.study.path / "journal").iterdir()
-    (journal,) = read_session(folder)
-    demos = load(dataset_of(server.study.path), **_images(journal))
-    np.testing.assert_array_equal(
-        demos.action, np.array([s["action"] for s in journal.steps], np.float32)
-    )
-    return journal
-
-
-def _images(journal: Any) -> dict[str, Any]:
-    return {"obs": ("image",)} if journal.header["image"] else {}
-
-
-def check_sent(tab: Any, journal: Any, device: str, *, exact: bool = True) -> None:
-    """Check that each recorded action is one that the device sent, in the order it sent them."""
-    messages = [m["action"] for m in tab.evaluate("() => window.sent") if m["device"] == device]
-    sent_actions = [tuple(np.array(action, np.float32).tolist()) for action in messages]
-    device_steps = [s for s in journal.steps if s["device"] == device]
-    assert device_steps, "no step was taken with this device"
-    position = 0
-    for step in device_steps:
-        action = tuple(step["action"])
-        if exact:
-            position = sent_actions.index(action, position)
-        else:  # projected to a disc, where a rounding of the last digit may differ
-            distances = np.abs(np.array(sent_actions) - action).max(axis=1)
-            assert distances.min() < 1e-6
-
-
 EXACT = {"cartpole": True, "air-hockey": True, "push-t": True, "car-racing": True}
 
 
-@pytest.mark.parametrize(
-    "world", ["intersection", "cartpole", "air-hockey", "push-t", "car-racing"]
-)
+@pytest.mark.parametrize("world", WORLDS)
 def test_an_episode_by_keyboard_is_what_was_sent(tab: Any, server: LiveServer, world: str) -> None:
-    begin(tab, world)
+    begin(tab, world, **PACE.get(world, {}))
     tab.keyboard.press("Space")
     for key in ("ArrowRight", "ArrowUp", "ArrowLeft"):
         tab.keyboard.down(key)
-        before = steps(server)
-        wait_for(partial(_has_moved_on, tab, server, before + 2))
+        wait_for_steps(tab, server, 2)
         tab.keyboard.up(key)
     journal = finish(tab, server)
     check_sent(tab, journal, "keyboard", exact=EXACT.get(world, False))
@@ -138,42 +48,57 @@ def test_an_episode_by_keyboard_is_what_was_sent(tab: Any, server: LiveServer, w
     assert min(latencies) >= 0
 
 
-def _has_moved_on(tab: Any, server: LiveServer, count: int) -> bool:
-    return steps(server) >= count or _is_over(tab)
-
-
-def _is_over(tab: Any) -> bool:
-    return bool(tab.locator("text=record episode 2").count())
-
-
-@pytest.mark.parametrize(
-    "world", ["intersection", "cartpole", "air-hockey", "push-t", "car-racing"]
-)
+@pytest.mark.parametrize("world", WORLDS)
 def test_an_episode_by_mouse_is_what_was_sent(tab: Any, server: LiveServer, world: str) -> None:
-    begin(tab, world)
+    begin(tab, world, **PACE.get(world, {}))
     box = tab.locator("#collect canvas.scene").bounding_box()
     tab.keyboard.press("Space")
     tab.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.4 * box["height"])
     tab.mouse.down()
-    before = steps(server)
-    wait_for(lambda: steps(server) >= before + 3 or _is_over(tab))
+    wait_for_steps(tab, server, 3)
     tab.mouse.up()
-    journal = finish(tab, server)
-    check_sent(tab, journal, "pointer", exact=False)
+    check_sent(tab, finish(tab, server), "pointer", exact=False)
 
 
-@pytest.mark.parametrize(
-    "world", ["intersection", "cartpole", "air-hockey", "push-t", "car-racing"]
-)
+@pytest.mark.parametrize("world", WORLDS)
+def test_an_episode_by_touch_is_what_was_sent(browser: Any, server: LiveServer, world: str) -> None:
+    with open_tab(browser, server, viewport=PHONE, has_touch=True, is_mobile=True) as tab:
+        begin(tab, world, **PACE.get(world, {}))
+        canvas = tab.locator("#collect canvas.scene")
+        canvas.scroll_into_view_if_needed()
+        tab.tap("button:text-is('Start')")
+        canvas.scroll_into_view_if_needed()
+        box, scroll = canvas.bounding_box(), tab.evaluate("() => scrollY")
+        finger = tab.context.new_cdp_session(tab)
+
+        def touch(kind: str, *points: tuple[float, float]) -> None:
+            places = [
+                {"x": box["x"] + u * box["width"], "y": box["y"] + v * box["height"]}
+                for u, v in points
+            ]
+            event = {"type": kind, "touchPoints": places}
+            finger.send("Input.dispatchTouchEvent", event)
+
+        touch("touchStart", (0.5, 0.4))
+        wait_for_steps(tab, server, 2)
+        touch("touchMove", (0.8, 0.8))  # which would scroll the page anywhere else
+        wait_for_steps(tab, server, 2)
+        touch("touchEnd")
+        assert tab.evaluate("() => scrollY") == scroll
+        messages = tab.evaluate("() => window.sent")
+        check_sent(tab, finish(tab, server), "pointer", exact=False)
+        assert len({tuple(m["action"]) for m in messages}) >= 2  # the finger steered
+
+
+@pytest.mark.parametrize("world", WORLDS)
 def test_an_episode_by_gamepad_is_what_was_sent(tab: Any, server: LiveServer, world: str) -> None:
-    begin(tab, world)
+    begin(tab, world, **PACE.get(world, {}))
     press = "([i, on]) => { window.pad.buttons[i] = { pressed: on, value: on ? 1 : 0 }; }"
     tab.evaluate(press, [9, True])  # Start
     tab.wait_for_selector("button:text-is('Pause')")
     tab.evaluate(press, [9, False])
     tab.evaluate("() => { window.pad.axes = [0.5, -0.25, 0, 0]; }")
-    before = steps(server)
-    wait_for(lambda: steps(server) >= before + 3 or _is_over(tab))
+    wait_for_steps(tab, server, 3)
     journal = finish(tab, server)
     check_sent(tab, journal, "gamepad", exact=False)
     reference = {"intersection": [0.5, 0.25], "cartpole": [0.5], "air-hockey": [0.5, 0.25]}
@@ -191,35 +116,96 @@ def test_the_token_does_not_stay_in_the_address(tab: Any) -> None:
     assert "token" not in tab.url
 
 
-def test_a_lost_socket_is_said_and_the_session_continues(tab: Any, server: LiveServer) -> None:
+def test_keys_work_after_every_button_of_a_session(tab: Any, server: LiveServer) -> None:
     begin(tab, "air-hockey")
-    tab.keyboard.press("Space")
-    wait_for(lambda: steps(server) >= 3)
-    tab.context.set_offline(True)
-    for connection in list(server.server.server_state.connections):
-        connection.transport.abort()
-    tab.wait_for_selector("text=Connection lost")
-    tab.wait_for_timeout(5000)
-    count = steps(server)
-    tab.context.set_offline(False)
-    tab.wait_for_selector("text=Press Space to continue")
-    assert steps(server) == count  # the world was paused
-    tab.locator("#collect canvas.scene").focus()
-    tab.keyboard.press("Space")
-    wait_for(lambda: steps(server) >= count + 3)
-    assert len(finish(tab, server).steps) >= count + 3
+    tab.click("button:text-is('Start')")
+    wait_for_steps(tab, server, 2)
+    tab.click("button:text-is('End episode')")
+    tab.wait_for_selector("text=Press Space or Start to record episode 2")
+    tab.keyboard.press("Space")  # starts, and does not press the button that took the place
+    tab.wait_for_selector("button:text-is('Pause')")
+    wait_for_steps(tab, server, 2)
+    tab.locator("button:text-is('Pause')").focus()
+    tab.keyboard.press("y")
+    tab.wait_for_selector("text=Press Space or Start to record episode 3")
+    assert tab.locator("dd.last-episode").inner_text() == "success"
+    tab.locator("button:text-is('Failure')").focus()
+    tab.evaluate("""() => document.activeElement.dispatchEvent(new KeyboardEvent(
+      "keydown", { key: "n", code: "KeyB", bubbles: true }))""")  # a keyboard with other letters
+    tab.wait_for_selector("dd.last-episode:text-is('failure')")
+    tab.keyboard.press("Delete")
+    tab.wait_for_selector("text=Press Space or Start to record episode 2")
 
 
-def test_everything_can_be_reached_with_the_keyboard(tab: Any) -> None:
-    for _ in range(40):
-        tab.keyboard.press("Tab")
-        if tab.evaluate("() => document.activeElement.textContent") == "Begin":
-            break
-    else:
-        raise AssertionError("the button Begin was not reached")
-    unlabelled = tab.evaluate("""() => [...document.querySelectorAll("input, select, canvas")]
-      .filter((e) => !e.labels?.length && !e.getAttribute("aria-label")).map((e) => e.outerHTML)""")
-    assert unlabelled == []
+def test_a_key_that_is_held_before_an_episode_steers_in_it(tab: Any, server: LiveServer) -> None:
+    begin(tab, "air-hockey")
+    tab.keyboard.down("ArrowUp")
+    tab.keyboard.press("Space")
+    wait_for_steps(tab, server, 5)
+    tab.keyboard.press("Space")
+    tab.wait_for_selector("text=Paused")
+    count = len(tab.evaluate("() => window.sent"))
+    tab.keyboard.press("Space")
+    tab.wait_for_selector("button:text-is('Pause')")
+    wait_for_steps(tab, server, 5)
+    again = [m["action"] for m in tab.evaluate("() => window.sent")[count:]]
+    assert again == [[0, 1]]  # the server forgets what was held when it pauses
+    tab.keyboard.up("ArrowUp")
+    journal = finish(tab, server)
+    assert [0.0, 1.0] in [s["action"] for s in journal.steps]
+
+
+@pytest.mark.parametrize("format", ["robomimic", "lerobot", "minari"])
+def test_a_study_of_two_operators_follows_the_protocol_in_every_format(
+    tab: Any, server: LiveServer, format: str
+) -> None:
+    """Practise, record, pause, mark, discard, and let the next operator do the same."""
+    for operator in ("Ada", "Bob"):
+        if operator == "Ada":
+            fill_form(tab, "air-hockey", operator, protocol="paper", format=format)
+        else:  # everything but name and consent is as before
+            tab.keyboard.type(operator)
+            tab.check("#agreed")
+            tab.click("button:text-is('Begin')")
+        assert tab.locator("dd.practice-left").inner_text() == "5:00"
+        before = steps(server)
+        tab.keyboard.press("Space")
+        tab.wait_for_function(
+            "() => parseFloat(document.querySelector('dd.time')?.textContent) > 0"
+        )
+        tab.click("button:text-is('Record now')")
+        tab.wait_for_selector("text=record episode 1")
+        assert steps(server) == before  # practice leaves no trace
+        for mark in ("Success", "Failure", "Discard this episode"):
+            tab.click("button:text-is('Start')")
+            wait_for_steps(tab, server, 2)
+            tab.click("button:text-is('Pause')")
+            tab.wait_for_selector("text=Paused. Press Space or Continue.")
+            tab.click("button:text-is('Continue')")
+            tab.click(f"button:text-is('{mark}')")
+            tab.wait_for_selector("button:text-is('Start')")
+        assert tab.locator("dd.episodes").inner_text() == "2"
+        assert re.fullmatch(r"\d+ of 2400", tab.locator("dd.pairs").inner_text())
+        tab.click("button:text-is('Finish session')")
+        tab.wait_for_selector("text=Thank you")
+        tab.click("button:text-is('Next operator')")
+    wait_for(lambda: len(server.study.list_datasets()) == 2)
+    for operator, path in zip(("Ada", "Bob"), server.study.list_datasets().values(), strict=True):
+        journals = [e for e in read_session(server.study.journal(path.stem)) if not e.is_discarded]
+        wait_for(lambda path=path: len(load(path).episodes) == 2)  # type: ignore[misc]
+        demos = load(path)
+        assert demos.operators == (operator,)
+        assert [e.success for e in demos.episodes] == [True, False]
+        for episode, journal in zip(demos.episodes, journals, strict=True):
+            np.testing.assert_array_equal(episode.obs, journal.obs)
+            assert len(journal.steps) == len(episode)
+        if format != "robomimic":
+            with path.with_name(f"{path.name}.timing.csv").open(newline="") as file:
+                rows = list(csv.DictReader(file))
+            assert [row["device"] for row in rows] == [
+                s["device"] for j in journals for s in j.steps
+            ]
+            assert all(float(row["time"]) >= 0 for row in rows)
 
 
 def test_a_policy_trained_on_a_recording_acts_in_watch(
@@ -227,10 +213,9 @@ def test_a_policy_trained_on_a_recording_acts_in_watch(
 ) -> None:
     begin(tab, "cartpole")
     tab.keyboard.press("Space")
-    wait_for(lambda: steps(server) >= 12 or _is_over(tab))
+    wait_for(lambda: steps(server) >= 12 or is_over(tab))
     finish(tab, server)
     demos = load(dataset_of(server.study.path))
-    (server.study.path / "runs").mkdir()
     for method in ("bc", "counter-bc"):
         train(
             demos, method, steps=50, radius=0.2, lag=0, ensemble=1, progress=False,
@@ -244,21 +229,21 @@ def test_a_policy_trained_on_a_recording_acts_in_watch(
     assert tab.locator("#watch canvas.scene").count() == 2
 
 
-def test_look_redraws_the_meant_actions_for_every_radius(tab: Any, server: LiveServer) -> None:
-    from counterbc.demonstrators import demonstrate, find_teacher
-
-    teacher = find_teacher(None, "uniform", 0.3, world="cartpole")
-    demonstrate("cartpole", teacher, 400, 0).save(server.study.path / "demos.hdf5")
-    tab.click("nav >> text=Look")
-    tab.wait_for_selector("#dataset option", state="attached")
-    tab.click("button:text-is('Open')")
-    said = tab.locator("text=/meant actions lie 0\\.[0-9]* from/")
-    said.wait_for()
-    texts = []
-    for radius in ("0", "0.1", "0.4"):
-        tab.locator("#radius").fill(radius)
-        tab.wait_for_timeout(700)
-        texts.append(said.inner_text())
-    assert "0.000" in texts[0]
-    assert len(set(texts)) == 3
-    tab.wait_for_selector("text=/Step 0: the loss/")
+def test_the_time_left_falls_in_practice_and_is_right_after_an_episode(
+    tab: Any, server: LiveServer
+) -> None:
+    fill_form(tab, "air-hockey", protocol="paper")
+    tab.click("button:text-is('Start')")
+    tab.wait_for_selector("dd.practice-left:text-matches('^4:')")
+    tab.wait_for_selector("dd.episode-left:text-matches('^0:')")
+    tab.click("button:text-is('Record now')")
+    tab.wait_for_selector("dd.time-left:text-is('2:00')")  # of practice nothing is subtracted
+    tab.keyboard.press("Space")
+    tab.wait_for_selector("dd.time-left:text-matches('^1:')")
+    tab.wait_for_selector("dd.pairs:text-matches('^[1-9]')")  # the running episode counts
+    tab.click("button:text-is('End episode')")
+    tab.wait_for_selector("text=record episode 2")
+    pairs = int(tab.locator("dd.pairs").inner_text().split()[0])
+    left = -((pairs - 2400) // 20)  # at 20 steps a second, rounded up
+    tab.wait_for_selector(f"dd.time-left:text-is('{left // 60}:{left % 60:02}')")
+    assert 0 < pairs < 2400

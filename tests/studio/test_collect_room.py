@@ -102,6 +102,8 @@ def test_the_device_of_each_step_is_stored(step_server: LiveServer) -> None:
     page.wait("saved")
     with h5py.File(dataset_of(step_server.study.path)) as file:
         assert '"device": "gamepad"' in file["data/demo_0"].attrs["recording"]
+        devices = file["data/demo_0/timing/device"][:].tolist()
+    assert devices == [b"pointer", b"gamepad", b"gamepad"]
     page.close()
 
 
@@ -124,4 +126,5 @@ def test_a_loaded_page_finds_its_session_again(step_server: LiveServer) -> None:
     page_again = step_server.page(page.person)
     state = page_again.ask("collect.state")
     assert (state["running"], state["world"], state["operator"]) == (True, "cartpole", "Ada")
+    assert (state["protocol"], state["format"], state["speed"]) == ("free", "robomimic", 1.0)
     page_again.close()

@@ -103,6 +103,16 @@ def test_practice_leaves_no_trace_and_ends_after_its_time(desks: Any, study: Stu
     assert list((study.path / "journal").iterdir()) == []
 
 
+def test_what_is_left_of_the_practice_is_sent_once_a_second(desks: Any) -> None:
+    desk = desks("intersection", practice=100.0)  # ten steps a second
+    desk.session.start()
+    for _ in range(15):
+        desk.step(0.0, 0.0)
+    with desk.session._lock:  # the tick is complete
+        left = [m["practice_left"] for m in desk.messages if m["type"] == "status"]
+    assert left == pytest.approx([100, 99], abs=0.11)
+
+
 def test_a_protocol_ends_after_its_pairs_and_its_episodes(desks: Any) -> None:
     desk = desks("cartpole", pairs=7)
     desk.session.record()
@@ -176,6 +186,60 @@ def test_an_untouched_device_asks_for_rest(desks: Any) -> None:
     desk.clock.notify()
     wait_for(lambda: len(desk.frames) >= 2)
     assert desk.frames[1].facts["action"] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("pause", [True, False])
+def test_an_old_input_does_not_act_after_a_pause_or_in_the_next_episode(
+    desks: Any, pause: bool
+) -> None:
+    desk = desks("cartpole")
+    desk.session.record()
+    desk.session.start()
+    desk.step(1.0)
+    assert desk.frames[-1].facts["action"] == [1.0]
+    if pause:
+        desk.session.pause()
+    else:
+        desk.session.end(None)
+    desk.session.start()
+    count = len(desk.frames)
+    desk.clock.notify()
+    wait_for(lambda: len(desk.frames) > count)
+    assert desk.frames[-1].facts["action"] == [0.0]
+
+
+def test_an_old_input_does_not_act_after_the_practice(desks: Any) -> None:
+    desk = desks("cartpole", practice=0.02)  # one step
+    desk.session.start()
+    desk.step(1.0)
+    wait_for(lambda: desk.status["mode"] == "record")
+    assert desk.session._input is None
+
+
+@pytest.mark.parametrize("failure", ["nan", "error"])
+def test_a_world_that_fails_interrupts_the_episode_and_keeps_what_was_recorded(
+    desks: Any, study: StudyFolder, monkeypatch: pytest.MonkeyPatch, failure: str
+) -> None:
+    desk = desks("cartpole")
+    desk.session.record()
+    desk.session.start()
+    for _ in range(3):
+        desk.step(0.0)
+    if failure == "nan":  # the journal refuses it
+        desk.session.stage.obs = np.full_like(desk.session.stage.obs, np.nan)
+    else:
+        monkeypatch.setattr(desk.session.stage, "step", lambda action: 1 / 0)
+    desk.session.give(Input((0.0,), "keyboard"))
+    wait_for(lambda: desk.status["phase"] == "ready")
+    (problem,) = [m for m in desk.messages if m["type"] == "problem"]
+    assert "interrupted" in problem["text"]
+    assert (desk.status["episodes"], desk.status["pairs"]) == (1, 3)
+    desk.session.recorder.wait()
+    assert load(dataset_of(study.path)).pairs == 3
+    monkeypatch.undo()
+    desk.session.start()  # the next episode runs
+    desk.step(0.0)
+    assert desk.status["phase"] == "running"
 
 
 def test_inputs_of_another_size_are_refused(desks: Any) -> None:

@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from counterbc.studio.control_loop import ControlLoop, WallClock
+from counterbc.acting.clock import WallClock
+from counterbc.studio.control_loop import ControlLoop
 
 
 class Script:
@@ -25,6 +26,10 @@ class Script:
     def notify(self) -> None: ...
 
 
+def fail(error: Exception) -> None:
+    raise error
+
+
 def ticks(delays: dict[int, float], count: int) -> list[tuple[float, float]]:
     times: list[tuple[float, float]] = []
 
@@ -33,7 +38,7 @@ def ticks(delays: dict[int, float], count: int) -> list[tuple[float, float]]:
         if len(times) == count:
             loop.stop()
 
-    loop = ControlLoop(10, tick, Script(delays))
+    loop = ControlLoop(10, tick, Script(delays), on_error=fail)
     loop.run()
     return times
 
@@ -54,6 +59,21 @@ def test_missed_ticks_are_not_made_up_for() -> None:
     assert late == pytest.approx((0, 0.55, 0, 0))
 
 
+def test_a_tick_that_fails_is_reported_and_the_loop_continues() -> None:
+    count = [0]
+    errors: list[Exception] = []
+
+    def tick(now: float, late: float) -> None:
+        count[0] += 1
+        if count[0] == 3:
+            loop.stop()
+        raise RuntimeError(f"tick {count[0]}")
+
+    loop = ControlLoop(10, tick, Script({}), on_error=errors.append)
+    loop.run()
+    assert [str(error) for error in errors] == ["tick 1", "tick 2", "tick 3"]
+
+
 def test_the_clock_of_the_machine_waits_until_a_tick_is_due() -> None:
     clock, due = WallClock(), WallClock().now() + 0.02
     clock.wait_until(due)
@@ -68,7 +88,7 @@ def test_a_loop_can_be_stopped_from_another_thread() -> None:
         if count[0] == 3:
             reached.set()
 
-    loop = ControlLoop(200, tick, WallClock())
+    loop = ControlLoop(200, tick, WallClock(), on_error=fail)
     loop.start()
     assert reached.wait(60)
     loop.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +83,39 @@ def test_other_formats_have_the_timing_beside_them(study: StudyFolder) -> None:
     assert list(study.list_datasets()) == [f"{session}.lerobot"]
 
 
-def test_a_session_whose_episodes_are_all_discarded_has_no_dataset(study: StudyFolder) -> None:
-    session, _ = record(study, "robomimic", (3,))
+@pytest.mark.parametrize("format", ["lerobot", "minari"])
+def test_a_dataset_is_there_at_every_moment_while_it_is_written_again(
+    study: StudyFolder, format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, pairs = record(study, format, (3, 2))
+    path = study.path / f"{session}{SUFFIXES[format]}"
+    remove, is_there = shutil.rmtree, []
+
+    def note(*arguments: Any, **options: Any) -> None:
+        remove(*arguments, **options)
+        is_there.append(path.exists())
+
+    monkeypatch.setattr("shutil.rmtree", note)
+    assert write_dataset(study, session) == path
+    assert is_there
+    assert all(is_there)
+    assert load(path).pairs == len(pairs)
+    assert sorted(p.name for p in study.path.glob(f"*{session}*")) == [
+        path.name, f"{path.name}.timing.csv",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("format", sorted(SUFFIXES))
+def test_a_session_whose_episodes_are_all_discarded_has_no_dataset(
+    study: StudyFolder, format: str
+) -> None:
+    session, _ = record(study, format, (3,))
     journal = JournalWriter(study.journal(session), lambda e: None)
     journal.line(0, {"discard": True})
     journal.close()
     assert write_dataset(study, session) is None
     assert study.list_datasets() == {}
+    assert not list(study.path.glob(f"*{session}*"))  # nor its timing
 
 
 def test_recovery_writes_what_a_killed_server_had_recorded(study: StudyFolder) -> None:

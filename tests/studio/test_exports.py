@@ -13,7 +13,8 @@ from counterbc.cli import parse
 from counterbc.errors import OptionError
 from counterbc.formats import load, save
 from counterbc.studio.dataset_view import DatasetView
-from counterbc.studio.exports import exclude_line, export_cleaned, export_mask, free_path
+from counterbc.studio.even_sample import EvenSample
+from counterbc.studio.exports import exclude_line, export_cleaned, export_mask
 from counterbc.studio.meant import MeantActions
 from counterbc.studio.study_folder import StudyFolder
 from tests.fixture_types import Make
@@ -52,14 +53,15 @@ def test_formats_without_masks_are_refused(make_demos: Make, study: StudyFolder)
 def test_a_cleaned_copy_has_the_meant_actions_that_were_shown(
     view: DatasetView, study: StudyFolder
 ) -> None:
-    predictions = np.clip(view.demos.action + 0.3, -1, 1)[None].repeat(2, 0).astype(np.float64)
+    assert view.sample is not None
+    predictions = np.clip(view.sample.action + 0.3, -1, 1)[None].repeat(2, 0).astype(np.float64)
     predictions[1] += 0.01
     path = export_cleaned(study, view, predictions, 0.0, 0.2)
-    reference = MeantActions(view.demos, predictions, 0.0).meant(slice(None), 0.2)
+    reference = MeantActions(view.sample, predictions, 0.0).meant(slice(None), 0.2)
     np.testing.assert_allclose(load(path).action, reference, atol=1e-6)
     with h5py.File(path) as file:
         np.testing.assert_array_equal(
-            file["data/demo_0/actions_shown"][:], view.demos.episodes[0].action
+            file["data/demo_0/actions_shown"][:], view.sample.episodes[0].action
         )
 
 
@@ -74,10 +76,12 @@ def test_other_formats_are_cleaned_into_hdf5(make_demos: Make, study: StudyFolde
     assert len(copy.selected) == demos.pairs - len(demos.episodes)
 
 
-def test_a_free_path_is_new(study: StudyFolder) -> None:
-    assert free_path(study, "a", ".hdf5").name == "a.hdf5"
-    (study.path / "a.hdf5").touch()
-    assert free_path(study, "a", ".hdf5").name == "a-2.hdf5"
+def test_a_dataset_that_is_not_whole_in_memory_is_cleaned_elsewhere(
+    view: DatasetView, study: StudyFolder
+) -> None:
+    part = DatasetView.open(view.path, EvenSample(pairs=25))
+    with pytest.raises(OptionError, match="use counterbc clean"):
+        export_cleaned(study, part, np.zeros((2, 20, 2)), 0.0, 0.2)
 
 
 def test_masks_with_odd_names_get_plain_file_names(view: DatasetView, study: StudyFolder) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from counterbc.data.waiting import POLICIES
 from counterbc.errors import OptionError
 from counterbc.studio.job import Job
 
@@ -18,6 +19,10 @@ PATIENCE = 120.0
 def add(a: int, b: int, report: Any) -> tuple[int, int]:
     report("adding")
     return a + b, os.getpid()
+
+
+def wait_policy(report: Any) -> str | None:
+    return os.environ.get("OMP_WAIT_POLICY")
 
 
 def refuse(report: Any) -> None:
@@ -63,6 +68,19 @@ def test_a_job_reports_and_returns_from_another_process() -> None:
     ((total, process),) = outcome.results
     assert (total, outcome.reports, outcome.failures) == (5, ["adding"], [])
     assert process != os.getpid()
+
+
+@pytest.mark.parametrize(("chosen", "policy"), [(None, "PASSIVE"), ("KMP_BLOCKTIME", None)])
+def test_threads_of_a_job_wait_as_the_user_decided(
+    monkeypatch: pytest.MonkeyPatch, chosen: str | None, policy: str | None
+) -> None:
+    for name in POLICIES:
+        monkeypatch.delenv(name, raising=False)
+    if chosen is not None:
+        monkeypatch.setenv(chosen, "200")
+    outcome = Outcome()
+    outcome.start(wait_policy).wait(PATIENCE)
+    assert (outcome.results, outcome.failures) == ([policy], [])
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from counterbc.errors import FormatError
+from counterbc.studio import journal
 from counterbc.studio.journal import JournalWriter, read_journal, read_session
 from tests.full_disk import largest_file
-from tests.studio.clients import f32
+from tests.studio.clients import f32, wait_for
 
 HEADER: dict[str, object] = {"dataset": {}, "image": None}
 
@@ -45,6 +47,42 @@ def test_steps_are_in_the_file_before_the_episode_ends(tmp_path: Path) -> None:
     assert episode is not None
     assert (len(episode.steps), episode.end) == (5, "interrupted")
     writer.close()
+
+
+def test_steps_are_forced_to_the_disk_without_being_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []  # bytes of the file with each sync
+    fsync = os.fsync
+
+    def note(descriptor: int) -> None:
+        fsync(descriptor)
+        synced.append(os.fstat(descriptor).st_size)
+
+    monkeypatch.setattr(os, "fsync", note)
+    assert journal._SYNC <= 0.5  # twice that is the longest delay of a step: a second
+    (tmp_path / "copy").mkdir()
+    write(tmp_path / "copy", 5).close()
+    content = (tmp_path / "copy" / "0000.jsonl").read_bytes()
+    synced.clear()
+    writer = write(tmp_path, 5)  # nobody ends the episode
+    wait_for(lambda: synced and synced[-1] == len(content))
+    assert (tmp_path / "0000.jsonl").read_bytes() == content
+    writer.close()
+
+
+def test_a_session_may_have_more_episodes_than_files_can_be_open(tmp_path: Path) -> None:
+    writer = JournalWriter(tmp_path, never)
+    for episode in range(20):
+        writer.line(episode, HEADER)
+        writer.line(episode, {"obs": [0.0], "action": [episode]})
+        writer.flush()
+        assert len(writer._files) <= journal._OPEN_FILES
+    writer.line(3, {"discard": True})  # one that was closed
+    writer.close()
+    episodes = read_session(tmp_path)
+    assert [e.steps[0]["action"] for e in episodes] == [[i] for i in range(20)]
+    assert [i for i, e in enumerate(episodes) if e.is_discarded] == [3]
 
 
 def test_a_journal_that_was_cut_anywhere_gives_its_whole_lines(tmp_path: Path) -> None:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.episode import Episode
 from counterbc.formats import load
 from counterbc.studio import look_room
+from counterbc.studio.dataset_view import DatasetView
+from counterbc.studio.even_sample import EvenSample
 from counterbc.studio.held_out_job import HeldOutResult
 from tests.fixture_types import Make
 from tests.studio.clients import LiveServer, Page
@@ -25,13 +32,13 @@ def page(make_demos: Make, server: LiveServer, monkeypatch: pytest.MonkeyPatch) 
     class Quick:
         is_running = False
 
-        def __init__(self, function: object, arguments: dict[str, float], **calls: object) -> None:
-            result = HeldOutResult(
-                lag=arguments["lag"], predictions=predictions,
-                scores=({"name": "demo_0", "distance": 0.5},), operators=(), verdict="Enough.",
-                mean=demos.action.astype(float), std=np.full(demos.action.shape, 0.2),
-            )  # fmt: skip
-            calls["done"](result)  # type: ignore[operator]
+        def __init__(self, function: object, arguments: dict[str, Any], **calls: Any) -> None:
+            for lag in arguments["lags"]:
+                calls["progress"](HeldOutResult(
+                    lag=lag, predictions=predictions,
+                    scores=({"name": "demo_0", "distance": 0.5},), operators=(), verdict="Enough.",
+                    mean=demos.action.astype(float), std=np.full(demos.action.shape, 0.2),
+                ))  # fmt: skip
 
         def stop(self) -> None: ...
 
@@ -42,13 +49,14 @@ def page(make_demos: Make, server: LiveServer, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_only_listed_datasets_can_be_opened(page: Page) -> None:
-    assert page.ask("look.list")["datasets"] == ["a.hdf5"]
+    listed = page.ask("look.list")
+    assert (listed["datasets"], listed["datasets_unlisted"]) == (["a.hdf5"], 0)
     for name in ("b.hdf5", "../a.hdf5", "/etc/passwd", "journal"):
         assert "choose a listed one" in page.ask("look.open", dataset=name)["text"]
     assert "no dataset is open" in page.ask("look.episode", episode="demo_0")["text"]
-    assert page.ask("look.open", dataset="a.hdf5")["shown"] == 4
+    assert page.ask("look.open", dataset="a.hdf5")["sampled"] == 4
     assert page.ask("look.episode", episode="demo_1")["operator"] == "bob"
-    assert "not shown" in page.ask("look.episode", episode="demo_9")["text"]
+    assert "no episode" in page.ask("look.episode", episode="demo_9")["text"]
 
 
 def test_meant_actions_follow_the_sliders(page: Page, server: LiveServer) -> None:
@@ -92,6 +100,104 @@ def test_a_selection_leaves_as_command_mask_and_cleaned_copy(
     assert set(server.study.list_datasets()) == {"a.hdf5", "a-good.hdf5", "a-meant.hdf5"}
 
 
-def test_images_are_sent_one_by_one(page: Page) -> None:
+def test_images_are_sent_step_by_step(page: Page, server: LiveServer) -> None:
+    rng = np.random.default_rng(0)
+    images = {name: rng.integers(0, 256, (6, 4, 5, 3)).astype(np.uint8) for name in ("a", "b")}
+    episode = Episode(rng.normal(size=(6, 2)), rng.uniform(size=(6, 1)), images=images)
+    Demonstrations((episode,)).save(server.study.path / "films.hdf5")
     page.ask("look.open", dataset="a.hdf5")
-    assert "no image" in page.ask("look.image", episode="demo_0", step=0)["text"]
+    page.ask("look.episode", episode="demo_0")
+    assert "no episode with a camera" in page.ask("look.image", step=0)["text"]
+    assert page.ask("look.open", dataset="films.hdf5")["cameras"] == ["a", "b"]
+    assert "no episode with a camera" in page.ask("look.image", step=0)["text"]
+    page.ask("look.episode", episode="demo_0")
+    for step in (0, 5):
+        page.ask("look.image", step=step)
+        for i, name in enumerate("ab"):
+            frame = next(f for f in page.frames if (f["step"], f["slot"]) == (step, 100 + i))
+            assert frame["shape"] == [4, 5, 3]
+            assert frame["pixels"] == images[name][step].tobytes()
+    assert "no image" in page.ask("look.image", step=6)["text"]
+
+
+def test_meant_actions_of_large_data_wait_to_be_asked_for(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = page.ask("look.open", dataset="a.hdf5")
+    assert (opened["waits"], opened["cost"]) == (False, "about 12 seconds")
+    monkeypatch.setattr(look_room, "estimated_seconds", lambda demos: 600.0)
+    opened = page.ask("look.open", dataset="a.hdf5")
+    assert (opened["waits"], opened["cost"]) == (True, "about 10 minutes")
+
+
+def test_lags_that_a_slider_may_reach_next_are_computed_before_they_are_asked_for(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = page.ask("look.open", dataset="a.hdf5")
+    assert opened["longest_lag"] == 5  # half of ten steps
+    page.ask("look.predict", lag=2)
+    lags = [m["lag"] for m in page.messages if m["type"] == "look.ready"]
+    assert lags == [2, 1, 3, 0, 4, 5]
+    fields = {"episode": "demo_0", "radius": 0.3}
+    assert page.ask("look.meant", lag=5, **fields)["moved"] > 0  # at once
+    monkeypatch.setattr(look_room, "estimated_seconds", lambda demos: 600.0)
+    page.ask("look.open", dataset="a.hdf5")
+    page.ask("look.predict", lag=2)
+    assert page.ask("look.meant", lag=2, **fields)["type"] == "reply"
+    assert page.ask("look.meant", lag=1, **fields)["type"] == "refused"
+
+
+def test_a_lag_that_is_under_way_is_waited_for_and_another_one_comes_first(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[int]] = []
+    quick: Any = vars(look_room)["Job"]
+    calls: dict[str, Any] = {}
+
+    class Slow:
+        is_running = True
+
+        def __init__(self, function: object, arguments: Any, **targets: Any) -> None:
+            started.append(list(arguments["lags"]))
+            calls.update(targets)
+
+        def stop(self) -> None: ...
+
+    monkeypatch.setattr(look_room, "Job", Slow)
+    page.ask("look.open", dataset="a.hdf5")
+    for lag in (0, 0, 3):
+        assert page.ask("look.predict", lag=lag)["ready"] is False
+    assert started == [[0, 1, 2, 3, 4, 5], [3, 2, 4, 1, 5, 0]]
+    quick(None, {"lags": [3]}, progress=calls["progress"])
+    assert page.ask("look.predict", lag=2)["ready"] is False  # which is computed now
+    assert page.ask("look.predict", lag=3)["ready"] is True
+    assert len(started) == 2
+    calls["failed"]("a lag that nobody asked for")
+    page.ask("look.list")
+    assert not [m for m in page.messages if m["type"] == "look.failed"]
+
+
+def test_an_episode_outside_the_sample_is_added_when_it_is_asked_for(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = partial(DatasetView.open, sample=EvenSample(pairs=25))
+    monkeypatch.setattr(look_room, "DatasetView", SimpleNamespace(open=small))
+    sources: list[tuple[str, ...]] = []
+
+    class Noted:
+        is_running = True
+
+        def __init__(self, function: object, arguments: Any, **calls: object) -> None:
+            sources.append(tuple(arguments["source"][3]))
+
+        def stop(self) -> None: ...
+
+    monkeypatch.setattr(look_room, "Job", Noted)
+    opened = page.ask("look.open", dataset="a.hdf5")
+    assert (opened["sampled"], opened["waits"]) == (2, True)
+    page.ask("look.predict", lag=0)
+    page.ask("look.predict", lag=0)  # the same job
+    page.ask("look.predict", lag=0, episode="demo_2")  # which is in the sample
+    page.ask("look.predict", lag=0, episode="demo_1")
+    assert sources == [("demo_0", "demo_2"), ("demo_0", "demo_1", "demo_2")]
+    assert "no episode" in page.ask("look.predict", lag=0, episode="demo_7")["text"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from counterbc.errors import OptionError
 from counterbc.studio.messages import (
     decode,
     read_choice,
+    read_listed,
     read_name,
     read_names,
     read_number,
@@ -68,7 +70,9 @@ def test_whole_numbers_are_whole() -> None:
         read_whole({"x": 2.5}, "x", 0, 10)
 
 
-@pytest.mark.parametrize("value", [[1], [1, 2, 3], [1, "2"], [1, None], 1, None, [1, 1e9]])
+@pytest.mark.parametrize(
+    "value", [[1], [1, 2, 3], [1, "2"], [1, None], 1, None, [1, 1e9], [1, 10**400]]
+)
 def test_vectors_of_another_size_are_refused(value: object) -> None:
     assert read_vector({"x": [1, 2.5]}, "x", 2) == [1.0, 2.5]
     with pytest.raises(OptionError):
@@ -85,3 +89,11 @@ def test_lists_of_names_are_bounded() -> None:
     assert read_names({"x": ["a", "b"]}, "x") == ["a", "b"]
     with pytest.raises(OptionError, match="at most 2"):
         read_names({"x": ["a"] * 3}, "x", limit=2)
+
+
+def test_only_names_on_a_list_have_a_path() -> None:
+    listed_paths = {"a.hdf5": Path("/study/a.hdf5")}
+    assert read_listed({"dataset": "a.hdf5"}, "dataset", listed_paths) == Path("/study/a.hdf5")
+    for name in ("b.hdf5", "/study/a.hdf5", "x" * 1000, None):
+        with pytest.raises(OptionError, match="dataset"):
+            read_listed({"dataset": name}, "dataset", listed_paths)

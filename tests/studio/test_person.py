@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from counterbc.errors import OptionError
@@ -67,6 +69,15 @@ def test_rooms_are_left_when_the_page_is_gone() -> None:
     person.send({"type": "anything"})  # nobody is there
 
 
+def test_rooms_are_left_when_another_page_takes_over() -> None:
+    people, room = make()
+    person = people.welcome("")
+    person.attach(Outbox())  # type: ignore[arg-type]
+    assert room.left_count == 0
+    person.attach(Outbox())  # type: ignore[arg-type]
+    assert room.left_count == 1
+
+
 def test_absent_people_are_forgotten_and_their_recordings_completed() -> None:
     people, room = make()
     person = people.welcome("")
@@ -76,6 +87,41 @@ def test_absent_people_are_forgotten_and_their_recordings_completed() -> None:
     people.forget(person.left_at + FORGOTTEN + 1)
     assert room.closed_count == 1
     assert people.welcome(person.id) is not person
+
+
+@pytest.mark.parametrize("end", ["forget", "limit", "close"])
+def test_nobody_waits_while_the_recordings_of_others_are_completed(end: str) -> None:
+    people, room = make()
+    person, other = people.welcome(""), people.welcome("")
+    other.attach(Outbox())  # type: ignore[arg-type]
+    welcomed = []
+
+    def close() -> None:  # as slow as a disk: it ends when somebody else was welcomed
+        thread = threading.Thread(target=people.welcome, args=(other.id,), daemon=True)
+        thread.start()
+        thread.join(timeout=10)
+        welcomed.append(not thread.is_alive())
+
+    room.close = close  # type: ignore[method-assign]
+    assert person.left_at is not None
+    if end == "forget":
+        people.forget(person.left_at + FORGOTTEN + 1)
+    elif end == "limit":
+        for _ in range(PEOPLE - 2):
+            people.welcome("").attach(Outbox())  # type: ignore[arg-type]
+        people.welcome("")
+    else:
+        people.close()
+    assert welcomed
+    assert all(welcomed)
+
+
+def test_somebody_who_comes_back_late_is_still_known() -> None:
+    people, room = make()
+    person = people.welcome("")
+    person.left_at = -2 * FORGOTTEN
+    assert people.welcome(person.id) is person
+    assert room.closed_count == 0
 
 
 def test_there_is_a_limit_and_absent_people_make_room() -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from counterbc.errors import FormatError
 from counterbc.formats import load
+from counterbc.studio import dataset_writer
+from counterbc.studio.datasets import write_dataset
+from counterbc.studio.journal import read_session
 from counterbc.studio.protocol import Plan, Protocol
 from counterbc.studio.recorder import Recorder, Timing
 from counterbc.studio.stage import Stage
@@ -57,6 +63,30 @@ def test_the_dataset_follows_marks_and_discards(recorder: Recorder, study: Study
     assert [len(e) for e in load(dataset_of(study.path)).episodes] == [3]
 
 
+def test_changes_while_a_dataset_is_written_are_written_together(
+    recorder: Recorder, study: StudyFolder
+) -> None:
+    gate, begun, calls = threading.Event(), threading.Event(), list[str]()
+
+    def write_slowly(study: StudyFolder, session: str) -> Any:
+        calls.append(session)
+        begun.set()
+        assert gate.wait(60)
+        return write_dataset(study, session)
+
+    recorder._write_dataset = write_slowly
+    record(recorder, 1)
+    assert begun.wait(60)
+    for steps in (2, 3, 4):
+        record(recorder, steps)
+    recorder.mark(True)
+    gate.set()
+    recorder.wait()
+    assert len(calls) == 2
+    episodes = load(dataset_of(study.path)).episodes
+    assert [(len(e), e.success) for e in episodes] == [(1, None), (2, None), (3, None), (4, True)]
+
+
 def test_an_episode_without_a_step_does_not_count(recorder: Recorder, study: StudyFolder) -> None:
     record(recorder, 0)
     recorder.wait()
@@ -67,3 +97,33 @@ def test_an_episode_without_a_step_does_not_count(recorder: Recorder, study: Stu
 def test_enough_pairs_complete_a_protocol(recorder: Recorder) -> None:
     record(recorder, 50)
     assert recorder.is_complete()
+
+
+def test_a_folder_that_cannot_be_replaced_is_reported_and_the_journal_kept(
+    study: StudyFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: object, target: object) -> None:
+        raise PermissionError(13, "Permission denied", str(target))
+
+    def write_here(study: StudyFolder, session: str) -> Any:
+        answer = dataset_writer._write(study, session)
+        if answer.problem is not None:
+            raise FormatError(answer.problem)
+        return answer.path
+
+    messages: list[dict[str, Any]] = []
+    plan = Plan(
+        world="cartpole", operator="Ada", protocol_name="x", protocol=Protocol(), format="minari"
+    )
+    recorder = Recorder(
+        study, plan, send=messages.append, on_error=lambda e: None, write=write_here
+    )
+    record(recorder, 3)
+    recorder.wait()
+    monkeypatch.setattr("counterbc.files._exchange", refuse)
+    record(recorder, 2)
+    recorder.wait()
+    recorder.close()
+    assert [m["type"] for m in messages] == ["saved", "problem"]
+    assert "Permission denied" in messages[1]["text"]
+    assert [len(e.steps) for e in read_session(study.journal("cartpole-001"))] == [3, 2]

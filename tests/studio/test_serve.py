@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from counterbc.envs.cartpole import expert
+from counterbc.envs import find_world
 from counterbc.errors import FormatError, MissingExtra, OptionError
 from counterbc.formats import load
 from counterbc.studio.limits import LARGEST_MESSAGE
@@ -56,7 +56,12 @@ def test_a_kill_in_the_middle_of_an_episode_loses_nothing(start: Any, tmp_path: 
     page.do("start")
     journal = study / "journal" / "intersection-001" / "0001.jsonl"
     wait_for(lambda: journal.exists() and journal.read_bytes().count(b'"time"') >= 3)
+    threads = Path(f"/proc/{studio.process.pid}/task").iterdir()
+    children = [pid for thread in threads for pid in (thread / "children").read_text().split()]
+    helpers = [Path("/proc") / pid for pid in children]
+    assert helpers
     studio.kill()
+    wait_for(lambda: not any(helper.exists() for helper in helpers))  # nothing is left behind
     lines = journal.read_bytes().count(b'"time"')
     page_again = start()
     assert "Recovered intersection-001 from its journal.\n" in page_again.lines
@@ -113,45 +118,71 @@ def test_a_gigabyte_of_garbage_takes_no_memory_and_the_server_stays_up(start: An
     page.begin("intersection")
     page.do("record")
     before, size = largest_memory(studio.process.pid), 0
-    garbage = os.urandom(2**15).hex()[: LARGEST_MESSAGE - 1]
+    garbage = text_frame(os.urandom(2**15).hex()[: LARGEST_MESSAGE - 1].encode())
     while size < 2**30:
         garbage_socket = open_socket(studio.access)
         with suppress(ConnectionClosed, OSError):
             garbage_socket.send(json.dumps({"type": "hello", "person": ""}))
             for _ in range(2**10):
-                garbage_socket.send(garbage)
+                garbage_socket.socket.sendall(garbage)
                 size += len(garbage)
-        garbage_socket.close()
+        garbage_socket.socket.close()
     assert largest_memory(studio.process.pid) < before + 100e6
     record_episode(page)  # who records notices nothing
 
 
+def text_frame(content: bytes) -> bytes:
+    """Return a message of a client as bytes of a websocket, masked with zeros."""
+    return b"\x81\xfe" + len(content).to_bytes(2, "big") + bytes(4) + content
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("delay", [3])  # with 6 steps the pole falls too soon to tell
+@pytest.mark.parametrize(("world", "delay"), [("cartpole", 6), ("air-hockey", 3)])
 def test_tune_recovers_the_delay_of_a_scripted_person(
-    step_server: LiveServer, delay: int, call_json: CallJson
-) -> None:
-    page, rng, pairs = step_server.page(), np.random.default_rng(delay), 0
-    page.begin("cartpole")
+    step_server: LiveServer, world: str, delay: int, call_json: CallJson,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Follow the paper's protocol from random starts, as a person does who is late and errs.
+
+    Starts and errors are drawn from a seed, so that the test does the same every time.
+    """
+    starts, rng = np.random.default_rng(1000), np.random.default_rng(delay)
+    monkeypatch.setattr("secrets.randbelow", lambda limit: int(starts.integers(limit)))
+    monkeypatch.setattr("counterbc.studio.connection.BURST", 1e6)  # this person does not wait
+    page = step_server.page()
+    page.begin(world, protocol="paper")
     page.do("record")
-    while pairs < 600:
+    while phase(page) == "ready":
         page.do("start")
-        states = [page.frames[-1]["obs"]]
-        while True:  # answer the state of `delay` steps before, until the pole falls
-            seen_state = np.array(states[max(0, len(states) - 1 - delay)])[None]
-            action = expert(seen_state, np.zeros(1, np.int64), 0)[0, 0] + rng.uniform(-0.1, 0.1)
-            page.give(float(np.clip(action, -1, 1)))
-            states.append(page.wait("frame", step=len(states))["obs"])
-            pairs += 1
-            page.send(type="collect.state", id=pairs)
-            page.wait("reply", id=pairs)
-            if [m for m in page.messages if m["type"] == "status"][-1]["phase"] == "ready":
-                break
-    page.do("finish")
+        answer_late(page, world, delay, rng)
     page.wait("saved")
     page.close()
-    result = call_json("tune", dataset_of(step_server.study.path), "--seed", 0)
-    assert result["lag"]["lag"] == [delay]
+    quickly = ("--radius", 0, "--steps", 50, "--ensemble", 1)  # the lag does not depend on them
+    result = call_json("tune", dataset_of(step_server.study.path), *quickly, "--seed", 0)
+    assert result["lag"]["lag"] == [delay], result["lag"]
+
+
+def answer_late(page: Page, world: str, delay: int, rng: np.random.Generator) -> None:
+    """Answer the state of `delay` steps before until the episode is over, with errors of ±0.3.
+
+    Nothing is done before the first state can be answered.
+    """
+    expert = find_world(world).load_expert()
+    while not page.frames or page.frames[-1]["step"] > 0:  # frames may come after replies
+        page.receive()
+    states = [page.frames[-1]["obs"]]
+    rest = np.zeros_like(expert(np.array(states), np.zeros(1, np.int64), 0)[0])
+    while phase(page) == "running":
+        t = len(states) - 1 - delay
+        meant = rest if t < 0 else expert(np.array(states[t])[None], np.zeros(1, np.int64), t)[0]
+        page.give(*np.clip(meant + rng.uniform(-0.3, 0.3, len(rest)), -1, 1).tolist())
+        states.append(page.wait("frame", step=len(states))["obs"])
+        page.ask("collect.state")  # which is answered after the status of the step
+
+
+def phase(page: Page) -> str:
+    """Return the phase of the session as the page was told last."""
+    return str([m for m in page.messages if m["type"] == "status"][-1]["phase"])
 
 
 def largest_memory(process: int) -> float:

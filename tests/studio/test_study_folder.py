@@ -43,6 +43,14 @@ def test_a_path_in_the_study_is_found(study: StudyFolder) -> None:
     assert study.inside("runs/bc") == study.path / "runs" / "bc"
 
 
+def test_a_new_path_does_not_exist_yet(study: StudyFolder) -> None:
+    assert study.new_path("a", ".hdf5").name == "a.hdf5"
+    (study.path / "a.hdf5").touch()
+    assert study.new_path("a", ".hdf5").name == "a-2.hdf5"
+    with pytest.raises(OptionError, match="study folder"):
+        study.new_path("../a")
+
+
 def test_sessions_get_names_that_no_other_has(study: StudyFolder) -> None:
     assert study.new_session("cartpole") == "cartpole-001"
     assert study.new_session("intersection") == "intersection-002"
@@ -56,11 +64,27 @@ def test_datasets_and_runs_are_listed_by_relative_name(
     demos = make_demos()
     demos.save(study.path / "a.hdf5")
     demos.save(tmp_path / "outside.npz")
-    quick(demos, "bc").save(study.path / "runs")
+    quick(demos, "bc").save(study.path / "runs" / "bc")
     (study.path / "notes.md").touch()
     folder = StudyFolder.open(study.path, [tmp_path / "outside.npz"])
     assert list(folder.list_datasets()) == ["#0 outside.npz", "a.hdf5"]
-    assert list(folder.list_runs()) == ["runs"]
+    assert list(folder.list_runs()) == ["runs/bc"]
+
+
+def test_many_recordings_hide_no_run_and_what_is_not_listed_is_counted(
+    study: StudyFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for i in range(520):
+        (study.path / f"cartpole-{i:03d}.hdf5").touch()
+    for name in ("a", "b", "c"):
+        (study.path / "runs" / name).mkdir()
+        for file in ("config.json", "model.safetensors"):
+            (study.path / "runs" / name / file).touch()
+    assert list(study.list_runs()) == ["runs/a", "runs/b", "runs/c"]
+    assert (len(study.list_datasets()), study.list_datasets().unlisted) == (520, 0)
+    monkeypatch.setattr("counterbc.studio.study_folder.LIST_LIMIT", 2)
+    assert (list(study.list_runs()), study.list_runs().unlisted) == (["runs/a", "runs/b"], 1)
+    assert study.list_datasets().unlisted == 518
 
 
 def test_what_is_named_must_exist(tmp_path: Path) -> None:

@@ -13,13 +13,14 @@ import pytest
 from counterbc.acting.policies import Policies
 from counterbc.demonstrators import demonstrate, find_teacher
 from counterbc.envs import make_vec
-from counterbc.errors import OptionError
+from counterbc.errors import FormatError, OptionError
 from counterbc.formats import load
 from counterbc.studio.collecting import Input
 from counterbc.studio.frames import Frame
 from counterbc.studio.study_folder import StudyFolder
 from counterbc.studio.watching import FIRST_SLOT, Watching
 from tests.fixture_types import Train
+from tests.full_disk import largest_file
 from tests.studio.clients import Lockstep, dataset_of, wait_for
 
 
@@ -116,6 +117,105 @@ def test_a_person_takes_over_and_the_correction_is_recorded(
     assert watching.panels[1].step == step + 1
     watching.close()
     assert load(dataset_of(study.path)).pairs == 3
+
+
+def test_a_correction_after_a_full_disk_is_recorded_in_a_new_session(
+    study: StudyFolder, runs: dict[str, Path]
+) -> None:
+    theatre = Theatre(study, runs, "intersection-bc")
+    watching = theatre.watching
+    watching.start(seed=5)
+    with largest_file(100):  # the journal's first line is longer
+        watching.take_over(0, "Grace")
+        wait_for(lambda: any(m["type"] == "problem" for m in theatre.messages))
+        wait_for(lambda: watching.driven is None)
+    theatre.step()  # the policy acts
+    watching.take_over(0, "Grace")  # there is space again
+    before = watching.panels[0].step
+    watching.give(Input((0.5, 0.5), "gamepad"))
+    wait_for(lambda: watching.panels[0].step > before)
+    watching.release()
+    watching.close()
+    np.testing.assert_allclose(load(dataset_of(study.path)).action, [(0.5, 0.5)])
+    assert dataset_of(study.path).stem == "intersection-002"
+
+
+def test_a_full_disk_of_an_earlier_operator_does_not_stop_the_next(
+    study: StudyFolder, runs: dict[str, Path]
+) -> None:
+    theatre = Theatre(study, runs, "intersection-bc")
+    watching = theatre.watching
+    watching.start(seed=5)
+    watching.take_over(0, "Grace")
+    first = watching.recorder
+    assert first is not None
+    watching.take_over(0, "Ada")
+    second = watching.recorder
+    first.on_error(FormatError("the disk is full"))
+    assert (watching.driven, watching.recorder) == (0, second)
+    assert theatre.messages[-2]["text"] == "Recording stopped: the disk is full."
+    watching.close()
+
+
+def test_an_old_input_does_not_act_after_a_pause(study: StudyFolder, runs: dict[str, Path]) -> None:
+    theatre = Theatre(study, runs, "intersection-bc")
+    watching = theatre.watching
+    watching.start(seed=5)
+    watching.take_over(0, "Grace")
+    theatre.step()  # the policy acts until the person touches a device
+    assert watching.panels[0].step == 1
+    for action in ((0.5, 0.5), None, None, (0.0, 1.0)):
+        if action is None:
+            watching.pause()
+            watching.pause()
+            theatre.step()
+        else:
+            before = watching.panels[0].step
+            watching.give(Input(action, "gamepad"))
+            wait_for(lambda before=before: watching.panels[0].step > before)  # type: ignore[misc]
+    watching.release()
+    assert watching.recorder is not None
+    watching.recorder.wait()
+    demos = load(dataset_of(study.path))  # without a gap: the device that was let go asks for rest
+    np.testing.assert_allclose(demos.action, [(0.5, 0.5), (0, 0), (0, 0), (0, 1)])
+    watching.close()
+
+
+def test_a_panel_that_is_taken_again_waits_for_a_new_input(
+    study: StudyFolder, runs: dict[str, Path]
+) -> None:
+    theatre = Theatre(study, runs, "intersection-bc")
+    watching = theatre.watching
+    watching.start(seed=5)
+    for _ in range(2):
+        watching.take_over(0, "Grace")
+        theatre.step()
+        pairs = 0 if watching.recorder is None else watching.recorder.pairs_so_far
+        before = watching.panels[0].step
+        watching.give(Input((0.5, 0.5), "gamepad"))
+        wait_for(lambda before=before: watching.panels[0].step > before)  # type: ignore[misc]
+        with watching._lock:  # the tick is complete
+            assert watching.recorder is not None
+            assert watching.recorder.pairs_so_far == pairs + 1
+        watching.release()
+    watching.close()
+    assert load(dataset_of(study.path)).pairs == 2
+
+
+def test_a_world_that_fails_stops_the_panels_with_a_problem(
+    study: StudyFolder, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theatre = Theatre(study, runs, "cartpole-bc")
+    theatre.watching.start(seed=5)
+    theatre.step()
+    monkeypatch.setattr(theatre.watching.panels[0].stage, "step", lambda action: 1 / 0)
+    theatre.clock.notify()
+    wait_for(lambda: any(m["type"] == "problem" for m in theatre.messages))
+    assert not theatre.watching.is_running
+    monkeypatch.undo()
+    theatre.watching.start(seed=5)
+    theatre.step()
+    theatre.watching.close()
 
 
 def test_runs_of_different_worlds_are_not_put_side_by_side(

@@ -74,9 +74,11 @@ class Access:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The values of `Host` that are answered."""
+        """The values of `Host` that are answered; browsers leave the port 80 out."""
         names = [f"{name}:{self.port}" for name in _LOOPBACK] if self.is_local else []
-        return frozenset([self.authority, *names])
+        hosts = [self.authority, *names]
+        bare_hosts = [host.removesuffix(":80") for host in hosts] if self.port == 80 else []
+        return frozenset([*hosts, *bare_hosts])
 
     def exposure(self) -> str | None:
         """Say what an address on a network exposes; None if only this machine can connect."""
@@ -113,7 +115,7 @@ class Access:
         hosts = sorted(h for h in self.hosts if "[" not in h)  # which a policy cannot name
         sockets = " ".join(f"ws://{host}" for host in hosts)
         return (
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
             f"connect-src 'self' {sockets}; base-uri 'none'; form-action 'none'; "
             "frame-ancestors 'none'"
         )

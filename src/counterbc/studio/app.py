@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,11 +13,11 @@ from typing import Any
 from fastapi import FastAPI, Request, WebSocket
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 
+from counterbc.acting.clock import Clock, WallClock
 from counterbc.data.version import __version__
 from counterbc.studio.access import Access, App, GuardedApp
 from counterbc.studio.collect_room import CollectRoom, list_worlds
 from counterbc.studio.connection import Connections
-from counterbc.studio.control_loop import Clock, WallClock
 from counterbc.studio.datasets import SUFFIXES
 from counterbc.studio.limits import LARGEST_BODY
 from counterbc.studio.look_room import LookRoom
@@ -25,6 +27,7 @@ from counterbc.studio.study_folder import StudyFolder
 from counterbc.studio.watch_room import WatchRoom
 
 STATIC = Path(__file__).with_name("static")
+_TIDY_EVERY = 60.0  # seconds
 _TYPES = {".svg": "image/svg+xml", ".js": "text/javascript", ".css": "text/css"}
 
 
@@ -41,19 +44,26 @@ def make_app(
         }
 
     people = People(make_rooms)
-    facts = {
+    fixed_facts = {
         "version": __version__,
         "study": study.path.name,
-        "consent": study.consent(),
         "worlds": list_worlds(),
         "protocols": PROTOCOLS,
         "formats": tuple(SUFFIXES),
     }
-    connections = Connections(people, facts)
+
+    def read_facts() -> dict[str, Any]:  # the consent text may be edited at any time
+        text = study.consent()
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        return {**fixed_facts, "consent": text, "consent_sha256": sha256}
+
+    connections = Connections(people, read_facts)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        tidying = asyncio.create_task(_tidy(people))
         yield
+        tidying.cancel()
         people.close()
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
@@ -75,6 +85,13 @@ def make_app(
         await connections.serve(websocket)
 
     return GuardedApp(app, access)
+
+
+async def _tidy(people: People) -> None:
+    """Complete the recordings of people whose pages have been gone for long."""
+    while True:
+        await asyncio.sleep(_TIDY_EVERY)
+        await asyncio.to_thread(people.forget)
 
 
 def _static(name: str) -> Response:

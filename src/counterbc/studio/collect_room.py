@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from counterbc.envs import find_world
 from counterbc.errors import OptionError
-from counterbc.studio.collecting import DEVICES, Collecting, Input
-from counterbc.studio.control_loop import Clock, WallClock
+from counterbc.studio.collecting import Collecting
 from counterbc.studio.datasets import SUFFIXES
-from counterbc.studio.messages import (
-    Message,
-    read_choice,
-    read_name,
-    read_number,
-    read_vector,
-)
-from counterbc.studio.person import Person
+from counterbc.studio.messages import Message, read_choice, read_name, read_number
 from counterbc.studio.protocol import PAPER, PROTOCOLS, Plan, find_protocol
 from counterbc.studio.stage import STAGES, missing_extra
-from counterbc.studio.study_folder import StudyFolder
-
-_LATEST = 2.0**53  # milliseconds
+from counterbc.studio.steered_room import Handlers, SteeredRoom, read_input
 
 
 def list_worlds() -> list[dict[str, Any]]:
@@ -41,15 +32,15 @@ def list_worlds() -> list[dict[str, Any]]:
     ]
 
 
-class CollectRoom:
+class CollectRoom(SteeredRoom):
     """What one person demonstrates."""
 
-    def __init__(
-        self, study: StudyFolder, person: Person, make_clock: Callable[[], Clock] = WallClock
-    ) -> None:
-        self.study, self.person, self.make_clock = study, person, make_clock
-        self.collecting: Collecting | None = None
-        self.handlers: dict[str, Callable[[Message], dict[str, Any] | None]] = {
+    collecting: Collecting | None = None
+
+    @property
+    def handlers(self) -> Handlers:
+        """The messages that are answered."""
+        return {
             "collect.begin": self.begin,
             "collect.do": self.do,
             "collect.state": self.state,
@@ -57,8 +48,7 @@ class CollectRoom:
 
     def begin(self, message: Message) -> dict[str, Any]:
         """Begin a session of an operator, who has agreed to the consent text."""
-        if message.get("agreed") is not True:
-            raise OptionError("nobody agreed to the consent text; tick its box first")
+        consent = self._read_consent(message)
         world = read_choice(message, "world", STAGES)
         if (extra := missing_extra(world)) is not None:
             raise OptionError(
@@ -72,6 +62,7 @@ class CollectRoom:
             protocol=find_protocol(name, world),
             format=read_choice(message, "format", tuple(SUFFIXES)),
             speed=read_number(message, "speed", 0.1, 1.0),
+            consent=consent,
         )
         self.close()
         self.collecting = Collecting(
@@ -80,6 +71,15 @@ class CollectRoom:
         self.collecting.report()
         stage = self.collecting.stage
         return {"low": stage.low.tolist(), "high": stage.high.tolist(), "set": stage.action_set}
+
+    def _read_consent(self, message: Message) -> dict[str, str]:
+        """Return which text was agreed to and when; the page says which one it shows."""
+        if message.get("agreed") is not True:
+            raise OptionError("nobody agreed to the consent text; tick its box first")
+        if message.get("consent") != self.person.consent_sha256:
+            raise OptionError("the consent text was changed; read it again")
+        agreed = datetime.now(UTC).isoformat(timespec="seconds")
+        return {"sha256": self.person.consent_sha256, "agreed": agreed}
 
     def do(self, message: Message) -> None:
         """Do what a button of the page says."""
@@ -102,10 +102,11 @@ class CollectRoom:
         """Say whether a session runs, for a page that was loaded again."""
         if self.collecting is None:
             return {"running": False}
-        self.collecting.report()
-        stage = self.collecting.stage
+        self.collecting.show()
+        stage, plan = self.collecting.stage, self.collecting.plan
         return {
-            "running": True, "world": stage.name, "operator": self.collecting.plan.operator,
+            "running": True, "world": stage.name, "operator": plan.operator,
+            "protocol": plan.protocol_name, "format": plan.format, "speed": plan.speed,
             "low": stage.low.tolist(), "high": stage.high.tolist(), "set": stage.action_set,
         }  # fmt: skip
 
@@ -113,10 +114,7 @@ class CollectRoom:
         """Take an input of a device; without a session it is nothing."""
         if (session := self.collecting) is None:
             return
-        action = tuple(read_vector(message, "action", len(session.stage.low)))
-        at = message.get("at")
-        known_at = None if at is None else read_number(message, "at", 0.0, _LATEST)
-        session.give(Input(action, read_choice(message, "device", DEVICES), known_at))
+        session.give(read_input(message, len(session.stage.low)))
 
     def leave(self) -> None:
         """Pause: the page is gone."""

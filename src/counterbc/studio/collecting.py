@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
+from counterbc.acting.clock import Clock
 from counterbc.errors import FormatError, OptionError
-from counterbc.studio.control_loop import Clock, ControlLoop
+from counterbc.files import reason
+from counterbc.studio.control_loop import ControlLoop
 from counterbc.studio.frames import Frame
 from counterbc.studio.protocol import Plan
 from counterbc.studio.recorder import Recorder, Timing
@@ -65,7 +65,7 @@ class Collecting:
         self._begun_at = 0.0
         self._lock = threading.RLock()
         self.stage.feasible(self.stage.low)  # the first call is slow
-        self._loop = ControlLoop(self.rate, self._tick, clock)
+        self._loop = ControlLoop(self.rate, self._tick, clock, on_error=self._tick_failed)
         self._loop.start()
 
     # What the person does
@@ -92,6 +92,7 @@ class Collecting:
     def pause(self, reason: str = "") -> None:
         """Stop the world where it is."""
         with self._lock:
+            self._forget_input()
             if self.phase == "running":
                 self.phase, self.reason = "paused", reason
             self.report()
@@ -100,6 +101,7 @@ class Collecting:
         """End the practice; the episodes that follow are recorded."""
         with self._lock:
             if self.mode == "practice":
+                self._forget_input()
                 self.mode, self.phase, self.reason = "record", "ready", ""
             self.report()
 
@@ -144,17 +146,16 @@ class Collecting:
     def _begin(self) -> None:
         seed = secrets.randbelow(2**31)
         self.stage.begin(seed)
+        self._forget_input()
         self.step, self.total = 0, 0.0
         if self.mode == "record":
             self.recorder.begin(self.stage, seed, self.rate)
         self.phase, self.reason, self._begun_at = "running", "", self.clock.now()
         self._draw(None)
 
-    def _neutral(self) -> tuple[float, ...]:
-        """Return the action of a device that nobody touches: rest, or stay in place."""
-        if self.plan.world == "push-t":
-            return tuple(float(x) for x in self.stage.obs[:2])
-        return tuple(np.clip(0.0, self.stage.low, self.stage.high).tolist())
+    def _forget_input(self) -> None:
+        """Act as if nobody touched the device until it reports again."""
+        self._input, self._is_fresh = None, False
 
     def _tick(self, now: float, late: float) -> None:
         with self._lock:
@@ -162,7 +163,7 @@ class Collecting:
             if self.phase != "running" or now < self._begun_at or is_behind:
                 return
             newest, is_fresh, self._is_fresh = self._input, self._is_fresh, False
-            asked_action = self._neutral() if newest is None else newest.action
+            asked_action = self.stage.neutral() if newest is None else newest.action
             obs, action = self.stage.obs, self.stage.feasible(asked_action)
             outcome = self.stage.step(action)
             if self.mode == "record":
@@ -177,10 +178,13 @@ class Collecting:
         protocol, recorder = self.plan.protocol, self.recorder
         is_full = False
         if self.mode == "practice":
+            seconds_before = int(self.practised)
             self.practised += 1 / self.rate
             if protocol.practice is not None and self.practised >= protocol.practice:
                 self.record()
                 return
+            if protocol.practice is not None and int(self.practised) > seconds_before:
+                self.report()  # the page shows what is left
         elif protocol.pairs is not None:
             is_full = recorder.pairs_so_far >= protocol.pairs
         if outcome.over or is_full:
@@ -194,6 +198,19 @@ class Collecting:
         if self.mode == "record":
             self.recorder.end(end, success)
             self.phase = "finished" if self.recorder.is_complete() else "ready"
+
+    def _tick_failed(self, error: Exception) -> None:
+        with self._lock:
+            if self.phase in ("running", "paused"):
+                self._end("interrupted", None)
+            if self.phase == "ready":
+                self.reason = "the world failed"
+            text = (
+                f"The episode was interrupted ({type(error).__name__}: {reason(error)}). What was "
+                "recorded until then is kept; start the next episode."
+            )
+            self.send({"type": "problem", "text": text})
+            self.report()
 
     def _disk_failed(self, error: FormatError) -> None:
         with self._lock:
@@ -210,16 +227,24 @@ class Collecting:
         facts = {"total": self.total, "action": action, "seconds": self.step / self.rate}
         self.draw(Frame(self.step, self.stage.obs, facts))
 
+    def show(self) -> None:
+        """Send state and picture to a page that was loaded again."""
+        with self._lock:
+            self.report()
+            if self.stage.obs.size:
+                self._draw(None)
+
     def report(self) -> None:
         """Send the state of the session to the page."""
-        protocol, recorder = self.plan.protocol, self.recorder
-        practice = None if protocol.practice is None else protocol.practice - self.practised
-        self.send({
-            "type": "status", "mode": self.mode, "phase": self.phase, "reason": self.reason,
-            "world": self.plan.world, "operator": self.plan.operator,
-            "session": recorder.session, "rate": self.rate,
-            "episodes": recorder.episodes, "pairs": recorder.pairs,
-            "last": recorder.last, "success": recorder.last_success,
-            "practice_left": None if practice is None else max(round(practice, 1), 0.0),
-            "protocol": protocol.as_dict(),
-        })  # fmt: skip
+        with self._lock:  # never in the middle of a step
+            protocol, recorder = self.plan.protocol, self.recorder
+            practice = None if protocol.practice is None else protocol.practice - self.practised
+            self.send({
+                "type": "status", "mode": self.mode, "phase": self.phase, "reason": self.reason,
+                "world": self.plan.world, "operator": self.plan.operator,
+                "session": recorder.session, "rate": self.rate,
+                "episodes": recorder.episodes, "pairs": recorder.pairs,
+                "last": recorder.last, "success": recorder.last_success,
+                "practice_left": None if practice is None else max(round(practice, 1), 0.0),
+                "protocol": protocol.as_dict(),
+            })  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -11,19 +12,20 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from counterbc.errors import CounterBCError, OptionError
 from counterbc.files import reason
 from counterbc.studio.limits import BURST, CONNECTIONS, FAULTS, MESSAGES_PER_SECOND, Bucket
-from counterbc.studio.messages import Message, decode, read_text
+from counterbc.studio.messages import Message, decode, read_text, read_whole
 from counterbc.studio.outbox import Outbox
 from counterbc.studio.person import People, Person
 
 _HELLO = 10.0  # seconds in which a page must introduce itself
 POLICY, TRY_LATER = 1008, 1013  # codes with which a socket is closed
+_LONGEST_REASON = 123  # bytes that a closing frame can hold
 
 
 class Connections:
     """The sockets of all pages."""
 
-    def __init__(self, people: People, facts: dict[str, Any]) -> None:
-        self.people, self.facts, self.count = people, facts, 0
+    def __init__(self, people: People, read_facts: Callable[[], dict[str, Any]]) -> None:
+        self.people, self.read_facts, self.count = people, read_facts, 0
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve one page until it is gone."""
@@ -53,12 +55,13 @@ class _Connection:
         except (TimeoutError, WebSocketDisconnect):
             return
         except CounterBCError as error:
-            await self.socket.close(TRY_LATER, reason(error))
+            await _close(self.socket, TRY_LATER, reason(error))
             return
-        person.attach(self.outbox)
+        await asyncio.to_thread(person.attach, self.outbox)
         tasks = [
             asyncio.create_task(self.outbox.run(self.socket)),
             asyncio.create_task(self._receive(person)),
+            asyncio.create_task(self._overflow()),
         ]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -69,15 +72,22 @@ class _Connection:
             await asyncio.to_thread(person.detach, self.outbox)
             await _close(self.socket, 1000, "")
 
+    async def _overflow(self) -> None:
+        """Close the socket of a page for which too much waits."""
+        await self.outbox.overflow.wait()
+        await _close(self.socket, TRY_LATER, "the page reads too slowly; reload it")
+
     async def _meet(self) -> Person:
         """Wait for the page's hello, and answer with the facts that it needs."""
         message = decode(await self._text())
         if message["type"] != "hello":
             raise OptionError("a page must say hello first; reload it")
+        facts = await asyncio.to_thread(self.connections.read_facts)
         person = await asyncio.to_thread(
             self.connections.people.welcome, read_text(message, "person", 64)
         )
-        self.outbox.post({"type": "welcome", "person": person.id, **self.connections.facts})
+        person.consent_sha256 = facts["consent_sha256"]
+        self.outbox.post({"type": "welcome", "person": person.id, **facts})
         return person
 
     async def _text(self) -> str:
@@ -117,14 +127,20 @@ class _Connection:
             now = time.perf_counter() * 1000
             self.outbox.post({"type": "pong", "sent": request.get("sent"), "now": now})
             return
-        room = person.rooms.get(kind.partition(".")[0])
-        if kind.endswith(".input") and room is not None:
-            room.give(request)
+        if kind == "frame.seen":
+            self.outbox.saw(read_whole(request, "slot", 0, 10_000))
             return
+        room = person.rooms.get(kind.partition(".")[0])
+        is_input = kind.endswith(".input")
         handler = None if room is None else room.handlers.get(kind)
+        if is_input:
+            handler = getattr(room, "give", None)
         if handler is None:
             raise OptionError(f"{kind!r:.60} is not a message of this studio; reload the page")
         try:
+            if is_input:
+                handler(request)  # here and now: inputs must stay in order
+                return
             reply = await asyncio.to_thread(handler, request)
         except CounterBCError:
             raise
@@ -134,8 +150,8 @@ class _Connection:
 
 
 async def _close(socket: WebSocket, code: int, text: str) -> None:
-    """Close a socket that may be closed already."""
+    """Close a socket that may be closed already, with the start of a reason."""
     try:
-        await socket.close(code, text)
+        await socket.close(code, text.encode()[:_LONGEST_REASON].decode(errors="ignore"))
     except (RuntimeError, WebSocketDisconnect):
         return

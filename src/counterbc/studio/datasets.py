@@ -37,10 +37,11 @@ milliseconds from the newest input to the step that first acts on it (NaN if the
 def write_dataset(study: StudyFolder, session: str) -> Path | None:
     """Write the demonstrations of a session; return their path, or None if there are none."""
     episodes = [e for e in read_session(study.journal(session)) if _is_kept(e)]
-    names = [study.path / f"{session}{suffix}" for suffix in SUFFIXES.values()]
     if not episodes:
-        for path in names:
+        for suffix in SUFFIXES.values():
+            path = study.path / f"{session}{suffix}"
             _remove(path)
+            _remove(_times_beside(path))
         return None
     format = episodes[0].header["format"]
     path = study.path / f"{session}{SUFFIXES[format]}"
@@ -51,12 +52,10 @@ def write_dataset(study: StudyFolder, session: str) -> Path | None:
             save(stream, temporary, format=format)
             _add_timing(temporary, episodes)
         return path
-    fresh = path.with_name(f".{path.name}.new")
-    _remove(fresh)
-    save(stream.demonstrations(), fresh, format=format)  # LeRobot's columns depend on all episodes
-    _remove(path)  # a folder cannot be replaced; the journal has everything meanwhile
-    fresh.rename(path)
-    _write_times(path.with_name(f"{path.name}.timing.csv"), episodes)
+    with aside(path, replace=True) as temporary:
+        demos = stream.demonstrations()  # LeRobot's columns depend on all episodes
+        save(demos, temporary, format=format)
+        _write_times(_times_beside(path), episodes)  # first: `recover` looks at the dataset
     return path
 
 
@@ -125,7 +124,8 @@ def _add_timing(path: Path, episodes: list[JournalEpisode]) -> None:
         data: h5py.Group = output.file["data"]
         for i, episode in enumerate(episodes):
             demo = data[f"demo_{i}"]
-            for key, values in times(episode).items():
+            devices = np.array([step["device"].encode() for step in episode.steps])
+            for key, values in {**times(episode), "device": devices}.items():
                 output.put(demo, f"timing/{key}", values)
             demo.attrs["recording"] = json.dumps(_recording(episode))
 
@@ -134,12 +134,17 @@ def _recording(episode: JournalEpisode) -> dict[str, Any]:
     """Return how an episode was recorded."""
     keys = ("session", "episode", "started", "seed", "protocol", "speed")
     facts = {key: episode.header[key] for key in keys}
-    return facts | {"device": device(episode), "end": episode.end}
+    consent = episode.header.get("consent")  # which older journals do not have
+    return facts | {"consent": consent, "device": device(episode), "end": episode.end}
 
 
 def device(episode: JournalEpisode) -> str:
     """Return the device that most of an episode was steered with."""
     return str(Counter(step["device"] for step in episode.steps).most_common(1)[0][0])
+
+
+def _times_beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.timing.csv")
 
 
 def _write_times(path: Path, episodes: list[JournalEpisode]) -> None:

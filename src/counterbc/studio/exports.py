@@ -33,7 +33,7 @@ def export_mask(study: StudyFolder, view: DatasetView, mask: str, names: Sequenc
         raise OptionError(f"{view.format} files have no masks; convert the dataset to HDF5 first")
     if not names:
         raise OptionError("no episode is selected; tick those of the mask first")
-    out = free_path(study, f"{view.path.stem}-{_plain(mask)}", ".hdf5")
+    out = study.new_path(f"{view.path.stem}-{_plain(mask)}", ".hdf5")
     write_mask(view.path, out, mask, names)
     return out
 
@@ -42,29 +42,20 @@ def export_cleaned(
     study: StudyFolder, view: DatasetView, predictions: Array, lag: float, radius: float
 ) -> Path:
     """Write a copy of the dataset with the meant actions; return its path."""
-    if len(view.rows) > len(view.demos.episodes):
+    demos = view.sample
+    if demos is None or not view.is_whole:
         raise OptionError("this dataset is too large for the page; use counterbc clean")
-    demos = view.demos
     delta = (radius,) * demos.action_size
     meaning = meaning_of_predictions(
         demos, predictions, delta, SHAPE, lag_of(lag, demos), NO_OFFSETS
     )
-    out = free_path(study, f"{view.path.stem}-meant", ".hdf5")
+    out = study.new_path(f"{view.path.stem}-meant", ".hdf5")
     if view.format == "robomimic":
         options = {"radius": meaning.radius, "shape": SHAPE, "lag": meaning.lag}
         write_cleaned(meaning, view.path, out, options)
     else:
         save(meaning.cleaned, out)
     return out
-
-
-def free_path(study: StudyFolder, stem: str, suffix: str) -> Path:
-    """Return a path in the study that does not exist yet."""
-    number, path = 1, study.inside(f"{stem}{suffix}")
-    while path.exists():
-        number += 1
-        path = study.inside(f"{stem}-{number}{suffix}")
-    return path
 
 
 def _plain(name: str) -> str:

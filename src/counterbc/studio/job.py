@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from counterbc.errors import CounterBCError
 from counterbc.files import reason
 
 Report = Callable[[Any], None]
+_NICE = 10  # control loops come first
 
 
 class Job:
@@ -29,9 +31,8 @@ class Job:
         done: Report, failed: Callable[[str], None], progress: Report = lambda value: None,
     ) -> None:  # fmt: skip
         self._done, self._failed, self._progress = done, failed, progress
-        # Threads that spin at barriers would slow a control loop down; it may need a core.
+        # A control loop may need a core; how threads wait is decided as counterbc is imported.
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores() - 1)))
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         context = multiprocessing.get_context("spawn")
         self._receiver, sender = context.Pipe(duplex=False)
         self._process = context.Process(
@@ -82,6 +83,8 @@ class Job:
 def _call(sender: Connection, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
     """Call a function in its process, and send what it returns or why it failed."""
     warnings.simplefilter("ignore")
+    if sys.platform != "win32":
+        os.nice(_NICE)
     try:
         result = function(report=lambda value: sender.send(("progress", value)), **arguments)
         sender.send(("done", result))

@@ -25,6 +25,7 @@ from counterbc.files import writing
 
 _SYNC = 0.5  # seconds after which what was written is forced to the disk
 _LONGEST_LINE = 2**20
+_OPEN_FILES = 4  # of the newest episodes; a session may have thousands
 
 
 @dataclass
@@ -33,8 +34,8 @@ class JournalEpisode:
 
     header: dict[str, Any]
     steps: list[dict[str, Any]] = field(default_factory=list)
-    frames: Array | None = None
-    """(T, H, W, C) uint8 if the observations are images."""
+    film: Path | None = None
+    """The file of the images, one after the other, if the observations are images."""
     end: str = "interrupted"
     """How it ended: over, stopped by the person, limit of the protocol, or interrupted."""
     success: bool | None = None
@@ -42,10 +43,16 @@ class JournalEpisode:
 
     @property
     def obs(self) -> Array:
-        """The observation before each action: (T, S) float32, or (T, H, W, C) uint8."""
-        if self.frames is not None:
-            return self.frames
-        return np.array([step["obs"] for step in self.steps], np.float32)
+        """The observation before each action: (T, S) float32, or (T, H, W, C) uint8.
+
+        Images are read with each call: those of a whole session may not fit in memory.
+        """
+        if self.film is None:
+            return np.array([step["obs"] for step in self.steps], np.float32)
+        shape = (len(self.steps), *self.header["image"])
+        if not self.steps:
+            return np.zeros(shape, np.uint8)
+        return np.fromfile(self.film, np.uint8, count=int(np.prod(shape))).reshape(shape)
 
 
 class JournalWriter:
@@ -112,13 +119,23 @@ class JournalWriter:
         try:
             with writing(self.folder / name):
                 if name not in self._files:
-                    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-                    self._files[name] = os.open(self.folder / name, flags, 0o600)
+                    self._open(name)
                 view = memoryview(content)
                 while view:
                     view = view[os.write(self._files[name], view) :]
         except FormatError as error:
             self._fail(error)
+
+    def _open(self, name: str) -> None:
+        """Open a file; those of the oldest episodes are closed, and opened again if needed."""
+        while len(self._files) >= _OPEN_FILES:
+            descriptor = self._files.pop(next(iter(self._files)))
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        self._files[name] = os.open(self.folder / name, flags, 0o600)
 
     def _sync(self) -> None:
         try:
@@ -153,16 +170,10 @@ def read_journal(path: Path) -> JournalEpisode | None:
         episode.success = line.get("success", episode.success)
         episode.is_discarded = line.get("discard", episode.is_discarded)
     if (shape := episode.header.get("image")) is not None:
-        _read_frames(episode, path.with_suffix(".frames"), tuple(shape))
+        episode.film = path.with_suffix(".frames")
+        size = episode.film.stat().st_size if episode.film.exists() else 0
+        episode.steps = episode.steps[: size // int(np.prod(shape))]
     return episode
-
-
-def _read_frames(episode: JournalEpisode, path: Path, shape: tuple[int, ...]) -> None:
-    size = int(np.prod(shape))
-    content = np.fromfile(path, np.uint8) if path.exists() else np.zeros(0, np.uint8)
-    count = min(len(content) // size, len(episode.steps))
-    episode.frames = content[: count * size].reshape(count, *shape)
-    episode.steps = episode.steps[:count]
 
 
 def _whole_lines(path: Path) -> list[dict[str, Any]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import unicodedata
+from pathlib import Path
 from typing import Any
 
 from counterbc.errors import OptionError
@@ -52,8 +52,9 @@ def read_number(message: Message, key: str, low: float, high: float) -> float:
     value = message.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise OptionError(f"{key} must be a number; enter it again")
-    if not (math.isfinite(value) and low <= value <= high):
-        raise OptionError(f"{key} is {value:g}; allowed: {low:g} to {high:g}")
+    if not low <= value <= high:
+        shown = f"{value:g}" if abs(value) < 1e300 else "too large"  # no float holds 10**400
+        raise OptionError(f"{key} is {shown}; allowed: {low:g} to {high:g}")
     return float(value)
 
 
@@ -87,3 +88,11 @@ def read_names(message: Message, key: str, limit: int = 10_000) -> list[str]:
     if not isinstance(values, list) or len(values) > limit:
         raise OptionError(f"{key} must be a list of at most {limit} names; reload the page")
     return [read_text({key: value}, key) for value in values]
+
+
+def read_listed(message: Message, key: str, listed_paths: dict[str, Path]) -> Path:
+    """Return the path of a name that must be on a list, such as that of datasets."""
+    name = read_text(message, key, 500)
+    if name not in listed_paths:
+        raise OptionError(f"{name!r:.100} is not a {key} of this study; choose a listed one")
+    return listed_paths[name]

@@ -37,6 +37,8 @@ class Plan:
     format: str = "robomimic"
     speed: float = 1.0
     """Pace of the world; below 1 it is slower than it really is."""
+    consent: dict[str, str] | None = None
+    """SHA-256 of the text that the operator agreed to, and when; None: nobody was asked."""
 
 
 PAPER = {

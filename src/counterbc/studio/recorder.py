@@ -6,13 +6,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from counterbc.data.arrays import Array
-from counterbc.errors import CounterBCError, FormatError
-from counterbc.studio.datasets import write_dataset
+from counterbc.errors import FormatError
+from counterbc.studio.dataset_writer import WRITER
 from counterbc.studio.journal import JournalWriter
 from counterbc.studio.protocol import Plan
 from counterbc.studio.stage import Stage
@@ -39,7 +40,9 @@ class Recorder:
     def __init__(
         self, study: StudyFolder, plan: Plan, *,
         send: Callable[[dict[str, Any]], None], on_error: Callable[[FormatError], None],
+        write: Callable[[StudyFolder, str], Path | None] = WRITER.write,
     ) -> None:  # fmt: skip
+        self._write_dataset = write
         self.study, self.plan, self.send, self.on_error = study, plan, send, on_error
         self.session: str | None = None
         self.journal: JournalWriter | None = None
@@ -60,7 +63,7 @@ class Recorder:
         plan, is_image = self.plan, stage.obs.ndim > 1
         self._line({
             "session": self.session, "episode": self._number, "world": plan.world,
-            "operator": plan.operator, "protocol": plan.protocol_name,
+            "operator": plan.operator, "consent": plan.consent, "protocol": plan.protocol_name,
             "speed": plan.speed, "rate": rate, "format": plan.format, "seed": seed,
             "started": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "image": list(stage.obs.shape) if is_image else None,
@@ -135,17 +138,22 @@ class Recorder:
         self.journal.line(self._number if episode is None else episode, content)
 
     def _write(self) -> None:
-        """Write the demonstrations again, in a thread of their own."""
-        if self.session is not None:
+        """Write the demonstrations again, in a thread of their own.
+
+        A write that waits for one before it will read this change too.
+        """
+        last = self._writing
+        is_waiting = last is not None and not (last.running() or last.done())
+        if self.session is not None and not is_waiting:
             self._writing = self._files.submit(self._write_now, self.session)
 
     def _write_now(self, session: str) -> None:
         try:
             assert self.journal is not None
             self.journal.flush()
-            path = write_dataset(self.study, session)
+            path = self._write_dataset(self.study, session)
             name = None if path is None else path.name
             self.send({"type": "saved", "dataset": name, "session": session})
-        except CounterBCError as error:
+        except FormatError as error:
             text = f"The demonstrations could not be written: {error}. The journal is kept."
             self.send({"type": "problem", "text": text})

@@ -69,6 +69,12 @@ class Stage:
         exact: Array = np.clip(unscale_exactly(inside, self.low, self.high), self.low, self.high)
         return exact.astype(np.float32)
 
+    def neutral(self) -> tuple[float, ...]:
+        """Return the action of a device that nobody touches: rest, or stay in place."""
+        if self.name == "push-t":
+            return tuple(float(x) for x in self.obs[:2])
+        return tuple(np.clip(0.0, self.low, self.high).tolist())
+
     def step(self, action: NDArray[np.float32]) -> Outcome:
         """Take one step."""
         obs, reward, terminated, truncated, info = self.env.step(action[None])

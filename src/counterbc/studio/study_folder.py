@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,14 @@ _LONGEST_CONSENT = 20_000  # characters
 _SUFFIXES = (".hdf5", ".h5", ".npz", ".csv")
 _SESSION = re.compile(r"[a-z-]+-(\d{3,6})")
 _DEEPEST = 3  # folders below the study in which runs and datasets are listed
-_ENTRY_LIMIT = 500  # entries that are listed
+LIST_LIMIT = 2000
+"""Datasets of a study that are listed, and runs; pages say how many more there are."""
+
+
+class Listing(dict[str, Path]):
+    """Datasets or runs by the name that a page uses, and how many more the study has."""
+
+    unlisted = 0
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,8 @@ class StudyFolder:
         for path_given in (*datasets, *runs):
             if not path_given.exists():
                 raise FormatError(f"{path_given} does not exist; check the path")
-        make_folder(path / "journal")
+        for name in ("journal", "runs"):
+            make_folder(path / name)
         consent = path / "consent.txt"
         if not consent.exists():
             with writing(consent):
@@ -79,6 +87,14 @@ class StudyFolder:
             raise OptionError(f"{name!r:.100} leads outside the study folder; choose a listed one")
         return path
 
+    def new_path(self, stem: str, suffix: str = "") -> Path:
+        """Return a path in the study that does not exist yet."""
+        number, path = 1, self.inside(f"{stem}{suffix}")
+        while path.exists():
+            number += 1
+            path = self.inside(f"{stem}-{number}{suffix}")
+        return path
+
     def new_session(self, world: str) -> str:
         """Return a name that no session has yet, and make the folder of its journal."""
         journal = self.path / "journal"
@@ -104,29 +120,30 @@ class StudyFolder:
         """Return the folder of a session's episodes."""
         return self.path / "journal" / session
 
-    def list_datasets(self) -> dict[str, Path]:
+    def list_datasets(self) -> Listing:
         """Return the datasets that can be opened, by the name that a page uses."""
-        extra_paths = {f"#{i} {path.name}": path for i, path in enumerate(self.datasets)}
-        return extra_paths | {self._name(p): p for p in self._walk() if _is_dataset(p)}
+        return self._list(self.datasets, _is_dataset)
 
-    def list_runs(self) -> dict[str, Path]:
+    def list_runs(self) -> Listing:
         """Return the trained runs that can be watched, by the name that a page uses."""
-        extra_paths = {f"#{i} {path.name}": path for i, path in enumerate(self.runs)}
-        return extra_paths | {self._name(p): p for p in self._walk() if _is_run(p)}
+        return self._list(self.runs, _is_run)
+
+    def _list(self, extra_paths: Sequence[Path], is_wanted: Callable[[Path], bool]) -> Listing:
+        listing = Listing({f"#{i} {path.name}": path for i, path in enumerate(extra_paths)})
+        paths = [path for path in self._walk() if is_wanted(path)]
+        listing.update({self._name(path): path for path in paths[:LIST_LIMIT]})
+        listing.unlisted = max(len(paths) - LIST_LIMIT, 0)
+        return listing
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self.path).as_posix()
 
     def _walk(self) -> Iterator[Path]:
         """Yield files and folders of the study in order, without journals and hidden ones."""
-        count = 0
         for folder, names, files in os.walk(self.path):
             depth = len(Path(folder).relative_to(self.path).parts)
             names[:] = [] if depth >= _DEEPEST else sorted(n for n in names if _is_listed(n))
             for name in sorted([*names, *(f for f in files if _is_listed(f))]):
-                count += 1
-                if count > _ENTRY_LIMIT:
-                    return
                 path = Path(folder) / name
                 if path.resolve().is_relative_to(self.path):
                     yield path

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from counterbc.errors import OptionError
-from counterbc.studio.collecting import DEVICES, Input
-from counterbc.studio.control_loop import Clock, WallClock
 from counterbc.studio.job import Job
 from counterbc.studio.messages import (
     Message,
     read_choice,
+    read_listed,
     read_name,
     read_names,
-    read_number,
-    read_vector,
     read_whole,
 )
-from counterbc.studio.person import Person
-from counterbc.studio.study_folder import StudyFolder
+from counterbc.studio.steered_room import Handlers, SteeredRoom, read_input
 from counterbc.studio.train_job import METHODS_OFFERED, train_policies
 from counterbc.studio.watching import Watching
 
@@ -28,17 +23,20 @@ PANELS = 4
 """Policies side by side, at most."""
 
 
-class WatchRoom:
+class WatchRoom(SteeredRoom):
     """What one person watches."""
 
-    def __init__(
-        self, study: StudyFolder, person: Person, make_clock: Callable[[], Clock] = WallClock
-    ) -> None:
-        self.study, self.person, self.make_clock = study, person, make_clock
-        self.watching: Watching | None = None
-        self.job: Job | None = None
-        self.handlers: dict[str, Callable[[Message], dict[str, Any] | None]] = {
+    watching: Watching | None = None
+    job: Job | None = None
+    news: dict[str, Any] | None = None
+    """What was said last about the training, for a page that did not hear it."""
+
+    @property
+    def handlers(self) -> Handlers:
+        """The messages that are answered."""
+        return {
             "watch.list": self.list_runs,
+            "watch.state": self.state,
             "watch.open": self.open,
             "watch.do": self.do,
             "watch.take": self.take,
@@ -48,18 +46,30 @@ class WatchRoom:
 
     def list_runs(self, message: Message) -> dict[str, Any]:
         """Return the runs that can be watched, and the datasets that can be trained on."""
+        runs, datasets = self.study.list_runs(), self.study.list_datasets()
         return {
-            "runs": list(self.study.list_runs()),
-            "datasets": list(self.study.list_datasets()),
+            "runs": list(runs),
+            "runs_unlisted": runs.unlisted,
+            "datasets": list(datasets),
+            "datasets_unlisted": datasets.unlisted,
             "methods": METHODS_OFFERED,
+            "training": self.news,
         }
+
+    def state(self, message: Message) -> dict[str, Any]:
+        """Say whether runs are open, for a page that was loaded or connected again."""
+        if self.watching is None:
+            return {"open": False}
+        self.watching.show()
+        return {"open": True, "world": self.watching.world}
 
     def open(self, message: Message) -> dict[str, Any]:
         """Load runs and put them side by side."""
         names = read_names(message, "runs", PANELS)
         if not names:
             raise OptionError("no run is chosen; tick one to four of them")
-        paths = _chosen_paths(self.study.list_runs(), names, "run")
+        runs = self.study.list_runs()
+        paths = [read_listed({"run": name}, "run", runs) for name in names]
         self._close_watching()
         self.watching = Watching(
             self.study, dict(zip(names, paths, strict=True)), self.make_clock(),
@@ -88,54 +98,47 @@ class WatchRoom:
         """Take an input of a device; without panels it is nothing."""
         if (watching := self.watching) is None:
             return
-        size = len(watching.panels[0].stage.low)
-        at = message.get("at")
-        known_at = None if at is None else read_number(message, "at", 0.0, 2.0**53)
-        device = read_choice(message, "device", DEVICES)
-        watching.give(Input(tuple(read_vector(message, "action", size)), device, known_at))
+        watching.give(read_input(message, len(watching.panels[0].stage.low)))
 
     def train(self, message: Message) -> dict[str, Any]:
         """Train a policy on datasets of the study, or continue with a run."""
         if self.job is not None and self.job.is_running:
             raise OptionError("a training is running; stop it, or wait for it")
-        datasets = _chosen_paths(
-            self.study.list_datasets(), read_names(message, "datasets", 50), "dataset"
-        )
+        listed_datasets = self.study.list_datasets()
+        datasets = [
+            read_listed({"dataset": name}, "dataset", listed_datasets)
+            for name in read_names(message, "datasets", 50)
+        ]
         if not datasets:
             raise OptionError("no dataset is chosen; tick what to learn from")
         start = None
-        if (run := message.get("run")) is not None:
-            (start,) = _chosen_paths(self.study.list_runs(), read_names({"r": [run]}, "r"), "run")
+        if message.get("run") is not None:
+            start = read_listed(message, "run", self.study.list_runs())
         method = read_choice(message, "method", METHODS_OFFERED)
-        out = self._new_run(method if start is None else f"{start.name}-more")
+        out = self.study.new_path(f"runs/{method if start is None else f'{start.name}-more'}")
+        name = f"runs/{out.name}"
         arguments = {
             "datasets": datasets, "start": start, "out": out, "method": method,
             "steps": read_whole(message, "steps", 1, 100_000),
         }  # fmt: skip
+        self._tell("progress", name=name, share=0.0)
         self.job = Job(
             train_policies, arguments,
-            done=lambda text: self._tell("done", name=f"runs/{out.name}", text=text),
+            done=lambda text: self._tell("done", name=name, text=text),
             failed=lambda text: self._tell("failed", text=text),
-            progress=lambda share: self._tell("progress", share=share),
+            progress=lambda share: self._tell("progress", name=name, share=share),
         )  # fmt: skip
-        return {"name": f"runs/{out.name}"}
+        return {"name": name}
 
     def stop(self, message: Message) -> None:
         """Stop the training."""
-        if self.job is not None:
+        if self.job is not None and self.job.is_running:
             self.job.stop()
             self._tell("failed", text="the training was stopped")
 
     def _tell(self, what: str, **facts: Any) -> None:
-        self.person.send({"type": "watch.training", "state": what, **facts})
-
-    def _new_run(self, stem: str) -> Path:
-        """Return a folder for a run that does not exist yet."""
-        number, path = 1, self.study.inside(f"runs/{stem}")
-        while path.exists():
-            number += 1
-            path = self.study.inside(f"runs/{stem}-{number}")
-        return path
+        self.news = {"state": what, **facts}
+        self.person.send({"type": "watch.training", **self.news})
 
     def _open(self) -> Watching:
         if self.watching is None:
@@ -159,11 +162,3 @@ class WatchRoom:
         if self.watching is not None:
             self.watching.close()
             self.watching = None
-
-
-def _chosen_paths(listed_paths: dict[str, Path], names: list[str], noun: str) -> list[Path]:
-    """Return the paths of names on a list."""
-    for name in names:
-        if name not in listed_paths:
-            raise OptionError(f"{name!r:.100} is not a {noun} of this study; choose a listed one")
-    return [listed_paths[name] for name in names]

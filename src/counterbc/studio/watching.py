@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from counterbc.acting.actor import Actor
+from counterbc.acting.clock import Clock
 from counterbc.acting.policies import Policies
 from counterbc.envs import WORLDS
 from counterbc.errors import FormatError, OptionError
+from counterbc.files import reason
 from counterbc.studio.collecting import Input
-from counterbc.studio.control_loop import Clock, ControlLoop
+from counterbc.studio.control_loop import ControlLoop
 from counterbc.studio.frames import Frame
 from counterbc.studio.protocol import Plan, find_protocol
 from counterbc.studio.recorder import Recorder, Timing
@@ -75,12 +78,13 @@ class Watching:
         self.driven: int | None = None
         self.recorder: Recorder | None = None
         self._input: Input | None = None
-        self._is_fresh = False
+        self._is_fresh = self._has_steered = False
         self._lock = threading.RLock()
+        self._retired = ThreadPoolExecutor(1, "retired")
         for panel in self.panels:  # the first calls are slow
             panel.stage.begin(0)
             panel.actor.act(panel.stage.obs)
-        self._loop = ControlLoop(self.rate, self._tick, clock)
+        self._loop = ControlLoop(self.rate, self._tick, clock, on_error=self._tick_failed)
         self._loop.start()
 
     def start(self, seed: int | None = None) -> None:
@@ -97,8 +101,9 @@ class Watching:
             self.report()
 
     def pause(self) -> None:
-        """Stop all panels, or let them continue."""
+        """Stop all panels, or let them continue; what a device asked for before is forgotten."""
         with self._lock:
+            self._forget_input()
             self.is_running = not self.is_running
             self.report()
 
@@ -113,11 +118,10 @@ class Watching:
                 world=self.world, operator=operator, protocol_name="correction", protocol=protocol
             )
             if self.recorder is None or self.recorder.plan.operator != operator:
-                self._close_recorder()
-                self.recorder = Recorder(
-                    self.study, plan, send=self.send, on_error=self._disk_failed
-                )
-            self._input = None
+                self._retire()
+                self.recorder = self._new_recorder(plan)
+            self._forget_input()
+            self._has_steered = False
             self.recorder.begin(self.panels[index].stage, self.seed, self.rate)
             self.driven = index
             self.report()
@@ -139,7 +143,8 @@ class Watching:
         with self._lock:
             self._release()
             self.is_running = False
-        self._close_recorder()
+            self._retire()
+        self._retired.shutdown(wait=True)
         for panel in self.panels:
             panel.stage.close()
 
@@ -156,11 +161,12 @@ class Watching:
 
     def _step(self, i: int, panel: Panel, now: float, late: float) -> None:
         obs, own_action = panel.stage.obs, panel.actor.act(panel.stage.obs)
-        newest, is_driven = self._input, i == self.driven
-        wanted_action = newest.action if is_driven and newest else own_action
+        is_driven = i == self.driven
+        newest = self._persons_input(panel) if is_driven else None
+        wanted_action = own_action if newest is None else newest.action
         action = panel.stage.feasible(np.nan_to_num(wanted_action))
         outcome = panel.stage.step(action)
-        if is_driven and newest is not None and self.recorder is not None:
+        if newest is not None and self.recorder is not None:
             latency = newest.latency(now) if self._is_fresh else None
             self._is_fresh = False
             timing = Timing(now, late, latency, newest.device)
@@ -172,24 +178,68 @@ class Watching:
             self._release()
             self.report()
 
+    def _persons_input(self, panel: Panel) -> Input | None:
+        """Return what the person asks for; None before they touch a device, so that the policy
+        acts until then. A device that was let go asks for rest."""
+        newest = self._input
+        if newest is None and self._has_steered:
+            return Input(panel.stage.neutral(), "none")
+        self._has_steered = newest is not None
+        return newest
+
+    def _forget_input(self) -> None:
+        self._input, self._is_fresh = None, False
+
     def _release(self) -> None:
         if self.driven is not None and self.recorder is not None:
             self.driven = None
             self.recorder.end("released", None)
 
-    def _close_recorder(self) -> None:
+    def _new_recorder(self, plan: Plan) -> Recorder:
+        recorder = Recorder(
+            self.study, plan, send=self.send,
+            on_error=lambda error: self._disk_failed(recorder, error),
+        )  # fmt: skip
+        return recorder
+
+    def _retire(self) -> None:
+        """Let go of the recorder, and close it in another thread: closing waits for the thread
+        of its journal, which may wait for our lock to say that the disk failed."""
         if self.recorder is not None:
-            self.recorder.close()
+            self._retired.submit(self.recorder.close)
             self.recorder = None
 
-    def _disk_failed(self, error: FormatError) -> None:
-        self.driven = None
-        self.send({"type": "problem", "text": f"Recording stopped: {error}."})
+    def _tick_failed(self, error: Exception) -> None:
+        with self._lock:
+            self.is_running = False
+            self._release()
+            text = (
+                f"The episode was interrupted ({type(error).__name__}: {reason(error)}). "
+                "Corrections until then are kept; start again."
+            )
+            self.send({"type": "problem", "text": text})
+            self.report()
+
+    def _disk_failed(self, recorder: Recorder, error: FormatError) -> None:
+        """Give the panel back; the next take-over begins a new session."""
+        with self._lock:
+            if self.recorder is recorder:
+                self.driven = None
+                self._retire()
+            self.send({"type": "problem", "text": f"Recording stopped: {error}."})
+            self.report()
 
     def _draw(self, i: int) -> None:
         panel = self.panels[i]
         facts = {"total": panel.total, "over": panel.over}
         self.draw(Frame(panel.step, panel.stage.obs, facts, slot=FIRST_SLOT + i))
+
+    def show(self) -> None:
+        """Send state and pictures to a page that was loaded again."""
+        with self._lock:
+            self.report()
+            for i in range(len(self.panels)):
+                self._draw(i)
 
     def report(self) -> None:
         """Send the state of all panels to the page."""

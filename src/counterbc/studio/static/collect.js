@@ -1,9 +1,9 @@
 // Collect: choose a world, practise, then record.
 
 import { Controls } from "./controls.js";
-import { button, clock, el, facts, fill, notice, number, select } from "./dom.js";
+import { button, clock, el, facts, fill, notice, number, sentence } from "./dom.js";
 import { drawScene } from "./scenes.js";
-import { setup } from "./setup.js";
+import { FIRST_CHOICE, setup, showConsent } from "./setup.js";
 
 const HELP = {
   intersection: "Drive the orange car to the orange ring, and let the blue car pass.",
@@ -17,7 +17,8 @@ export class Collect {
   constructor(root, link, facts) {
     Object.assign(this, { root, link, facts });
     this.status = null;
-    this.newest = null;
+    this.newest = this.early = null;
+    this.isNext = false; // whether the form is for the next operator, after a session that is over
     this.trail = [];
     this.saved = null;
     link.on("status", (status) => this.report(status));
@@ -32,11 +33,15 @@ export class Collect {
     this.showSetup();
   }
 
-  async connected() {
-    const state = await this.link.ask("collect.state");
-    if (state.running && !this.controls) this.open(state);
+  async connected(facts) {
+    this.facts = facts;
+    if (!this.controls && showConsent(this.root, facts)) notice("The consent text was changed; read it again.");
+    const state = await this.link.request("collect.state");
+    if (!state) return; // the connection was lost again
+    this.controls?.resend(true);
+    if (state.running && !this.controls && !this.isNext) this.open(state);
     else if (!state.running && this.controls) {
-      this.showSetup(); // the server was started again; what was recorded is in its journal
+      this.showSetup(this.choice); // the server was started again; what was recorded is in its journal
       notice("The studio was started again. What you recorded before is kept; begin a new session.");
     }
   }
@@ -46,35 +51,39 @@ export class Collect {
   }
 
   lost() {
-    this.hint("The connection is lost. The world is paused, and what you recorded is kept.");
+    const isOpen = this.status?.phase === "running" || this.status?.phase === "paused";
+    this.hint(`The connection is lost. ${isOpen ? "The world is paused, and what" : "What"} you recorded is kept.`);
   }
 
-  showSetup(operator = "") {
+  replaced(text) {
+    this.hint(text);
+  }
+
+  showSetup(start = FIRST_CHOICE) {
     this.controls?.close();
     this.controls = null;
     this.status = null;
-    fill(this.root, setup(this.facts, operator, async (choice) => {
-      notice(null);
-      try {
-        const limits = await this.link.ask("collect.begin", choice);
-        this.saved = null;
-        this.open({ ...limits, world: choice.world, operator: choice.operator });
-      } catch (error) {
-        notice(error.message);
-      }
+    fill(this.root, setup(this.facts, start, async (choice) => {
+      if (!(await this.link.attempt("collect.begin", choice))) return;
+      this.saved = this.early = null;
+      this.open(choice);
     }));
   }
 
-  open({ world, operator }) {
+  open({ world, operator, protocol, format, speed }) {
+    this.choice = { world, operator, protocol, format, speed };
     this.world = world;
-    this.operator = operator;
-    this.newest = null;
-    const label = this.facts.worlds.find((item) => item.name === world).label;
+    this.newest = this.early;
+    this.early = null;
+    this.isNext = false;
+    this.step = this.told = this.newest?.step ?? 0;
+    const { label, steps } = this.facts.worlds.find((item) => item.name === world);
+    this.longest = steps;
     this.canvas = el("canvas", { class: "scene", tabindex: "0", role: "img", "aria-label": `${label}. ${HELP[world]}` });
     this.overlay = el("p", { "aria-live": "polite" });
     this.summary = el("div", {});
     this.buttons = el("div", { class: "row" });
-    this.live = el("dl", { class: "facts" });
+    this.live = el("dl", { class: "facts live" });
     fill(this.root, el("div", { class: "two" },
       el("div", { class: "over" }, this.canvas, this.overlay),
       el("div", { class: "side" },
@@ -86,7 +95,7 @@ export class Collect {
         type: "collect.input", action, device, at: this.link.serverTime(time),
       }),
       (code) => this.command(code));
-    this.canvas.focus({ preventScroll: true });
+    this.focus();
     this.trail = [];
     this.showStatus();
     if (!this.isDrawing) this.draw();
@@ -104,23 +113,30 @@ export class Collect {
     return true;
   }
 
-  async do(action) {
-    try {
-      await this.link.ask("collect.do", { do: action });
-    } catch (error) {
-      notice(error.message);
-    }
+  do(action) {
+    return this.link.attempt("collect.do", { do: action });
   }
 
   report(status) {
     const before = this.status?.phase;
     this.status = status;
-    if (status.phase === "running" && before !== "paused") this.trail = [];
+    if (status.phase === "running" && before !== "running" && before !== "paused") {
+      this.trail = [];
+      this.step = 0;
+    }
+    this.told = this.step;
+    if (status.phase === "running" && before !== "running") this.controls?.resend();
     this.showStatus();
   }
 
   receive(frame) {
-    if (!this.controls || frame.slot !== 0) return;
+    if (frame.slot !== 0) return;
+    if (!this.controls) {
+      this.early = frame; // of a page that was loaded again
+      return;
+    }
+    this.step = frame.step;
+    if (this.step < this.told) this.told = 0; // a new episode
     if (frame.step === 0) this.trail = [];
     else if (this.newest?.obs) this.trail.push(this.newest.obs);
     this.trail = this.trail.slice(-60);
@@ -131,7 +147,7 @@ export class Collect {
   draw() {
     this.isDrawing = Boolean(this.controls);
     if (!this.isDrawing) return;
-    if (!this.root.hidden && this.newest) {
+    if (!this.root.hidden && this.newest && this.status) {
       drawScene(this.canvas, this.world, this.newest, this.trail);
       this.showLive();
     }
@@ -139,15 +155,45 @@ export class Collect {
   }
 
   showLive() {
-    const { step, total, seconds, action } = this.newest;
-    const { protocol, mode, pairs, rate } = this.status ?? {};
-    const left = mode === "record" && protocol?.pairs ? (protocol.pairs - pairs - step) / rate : null;
+    const { total, seconds, action } = this.newest;
+    const [leftName, left] = this.timeLeft();
     const rows = facts([
       ["time", `${number(seconds, 1)} s`], ["return", number(total)],
       ["action", action ? action.map((a) => number(a)).join("  ") : "–"],
-      left === null ? null : ["time left", clock(left)],
+      [leftName, clock(left)],
     ]);
     this.live.replaceChildren(...rows.children);
+    const practice = this.summary.querySelector(".practice-left");
+    if (practice) practice.textContent = clock(this.practiceLeft());
+    const pairs = this.summary.querySelector(".pairs");
+    if (pairs) pairs.textContent = this.pairsSoFar();
+  }
+
+  // Steps of the episode that runs; 0 where none does.
+  stepsRunning() {
+    const { phase } = this.status;
+    return phase === "running" || phase === "paused" ? this.step : 0;
+  }
+
+  // Recorded pairs, those of the running episode included.
+  pairsSoFar() {
+    const { pairs, protocol } = this.status;
+    return `${pairs + this.stepsRunning()}${protocol.pairs ? ` of ${protocol.pairs}` : ""}`;
+  }
+
+  // Seconds of practice left: what the server told last, less the steps since then.
+  practiceLeft() {
+    const { practice_left: left, rate } = this.status;
+    return left - (this.step - this.told) / rate;
+  }
+
+  // Seconds left: of the recording where steps are counted (`pairs` are those of episodes that are
+  // over), else of the episode.
+  timeLeft() {
+    const { protocol, mode, pairs, rate } = this.status;
+    const running = this.stepsRunning();
+    if (mode === "record" && protocol.pairs) return ["time left", (protocol.pairs - pairs - running) / rate];
+    return ["episode left", ((protocol.episode_steps ?? this.longest) - running) / rate];
   }
 
   hint(text) {
@@ -161,42 +207,59 @@ export class Collect {
     if (!s || !this.controls) return;
     const isRecording = s.mode === "record";
     const limit = s.protocol.episodes ? ` of ${s.protocol.episodes}` : "";
-    const pairs = s.protocol.pairs ? ` of ${s.protocol.pairs}` : "";
     const mark = s.success === null ? "not marked" : s.success ? "success" : "failure";
     fill(this.summary, facts([
       ["operator", s.operator], ["mode", isRecording ? (s.phase === "running" ? "● recording" : "recording") : "practice, not recorded"],
       isRecording ? ["episodes", `${s.episodes}${limit}`] : null,
-      isRecording ? ["pairs", `${s.pairs}${pairs}`] : null,
-      !isRecording && s.practice_left !== null ? ["practice left", clock(s.practice_left)] : null,
+      isRecording ? ["pairs", this.pairsSoFar()] : null,
+      !isRecording && s.practice_left !== null ? ["practice left", clock(this.practiceLeft())] : null,
       isRecording && s.last !== null ? ["last episode", mark] : null,
       this.saved ? ["saved in", this.saved] : null,
     ]));
     this.summary.classList.toggle("busy", s.phase === "running");
+    const hadFocus = this.buttons.contains(document.activeElement);
     fill(this.buttons, this.choices(s));
+    if (hadFocus && !this.buttons.contains(document.activeElement)) this.focus();
     this.hint(this.sentence(s));
   }
 
+  // Keys steer and start from the picture; a button that is gone leaves them to no other button.
+  focus() {
+    this.canvas.focus({ preventScroll: true });
+  }
+
   choices(s) {
+    const act = (text, action, attributes) => button(text, () => {
+      action();
+      this.focus();
+    }, attributes);
     const isOpen = s.phase === "running" || s.phase === "paused";
     const done = s.phase === "finished";
     const start = { running: "Pause", paused: "Continue", ready: "Start" }[s.phase];
     const canMark = s.mode === "record" && (isOpen || s.last !== null);
     return [
-      start && button(start, () => this.command("Space"), { class: "main" }),
-      s.mode === "practice" && button("Record now", () => this.do("record")),
-      canMark && button("Success", () => this.do("success")),
-      canMark && button("Failure", () => this.do("failure")),
-      canMark && button(isOpen ? "Discard this episode" : "Discard last episode", () => this.do("discard")),
-      isOpen && button("End episode", () => this.do("end")),
-      !done && button("Finish session", () => this.do("finish")),
-      done && button("Next operator", () => this.showSetup(), { class: "main" }),
-      done && button("Same operator again", () => this.showSetup(s.operator)),
+      start && act(start, () => this.command("Space"), { class: "main" }),
+      s.mode === "practice" && act("Record now", () => this.do("record")),
+      canMark && act("Success", () => this.do("success")),
+      canMark && act("Failure", () => this.do("failure")),
+      canMark && act(isOpen ? "Discard this episode" : "Discard last episode", () => this.do("discard")),
+      isOpen && act("End episode", () => this.do("end")),
+      !done && act("Finish session", () => this.do("finish")),
+      done && button("Next operator", () => this.next(""), { class: "main" }),
+      done && button("Same operator again", () => this.next(s.operator)),
     ].filter(Boolean);
   }
 
+  // The form for the next operator, who does the same.
+  next(operator) {
+    this.isNext = true;
+    this.showSetup({ ...this.choice, operator });
+    this.root.querySelector("#operator").focus();
+  }
+
   sentence(s) {
-    if (s.phase === "finished") return s.reason || "Finished. Thank you! Everything is saved.";
-    if (s.phase === "paused") return `Paused${s.reason ? `: ${s.reason}` : ""}. Press Space to continue.`;
+    if (s.phase === "finished") return sentence(s.reason) || "Finished. Thank you! Everything is saved.";
+    if (s.phase === "paused") return `Paused${s.reason ? `: ${s.reason}` : ""}. Press Space or Continue.`;
     if (s.phase === "running") return "";
     if (s.mode === "practice") return "Practice: press Space or Start; nothing is recorded.";
     return `Press Space or Start to record episode ${s.episodes + 1}.`;
@@ -209,7 +272,7 @@ function keyHelp() {
     ["gamepad", "stick and triggers"], ["Space", "start, pause"], ["Y / N", "success / failure"],
     ["Delete", "discard"],
   ];
-  return el("dl", { class: "facts keys" }, rows.flatMap(([key, text]) => [
+  return el("dl", { class: "facts" }, rows.flatMap(([key, text]) => [
     el("dt", {}, el("kbd", {}, key)), el("dd", {}, text),
   ]));
 }

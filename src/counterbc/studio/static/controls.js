@@ -30,6 +30,11 @@ export function steer(world, direction, obs, pedals = null) {
   return [clip(obs[0] + STRIDE * u, 0, 512), clip(obs[1] - STRIDE * v, 0, 512)];
 }
 
+// The code of the key that has this letter on it; keyboards differ in where Y is.
+function meaning({ code, key }) {
+  return /^[a-z]$/i.test(key) ? `Key${key.toUpperCase()}` : code;
+}
+
 export function pushedStick(x, y) {
   return Math.hypot(x, y) < DEAD ? [0, 0] : [x, -y];
 }
@@ -77,8 +82,10 @@ export class Controls {
       if (isDown) this.pressed.add(event.code);
       else this.pressed.delete(event.code);
       this.emit(this.fromKeys(), "keyboard", event.timeStamp);
-    } else if (isDown && !event.repeat && !event.target.closest?.("button, a")) {
-      if (this.commands(event.code)) event.preventDefault();
+    } else if (isDown && !event.repeat && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      const isPress = event.code === "Space" || event.code === "Enter"; // which a button takes itself
+      if (isPress && event.target.closest?.("button, a, summary")) return;
+      if (this.commands(meaning(event))) event.preventDefault();
     }
   }
 
@@ -87,6 +94,16 @@ export class Controls {
     if (!this.pressed.size) return;
     this.pressed.clear();
     this.emit(this.fromKeys(), "keyboard", performance.now());
+  }
+
+  // Say again what is held: the server forgets it between episodes and with a connection. Where
+  // nothing is held, `isAll` says that too.
+  resend(isAll = false) {
+    const now = performance.now();
+    const hasPad = Object.values(this.pads).some(({ isHeld }) => isHeld);
+    if (this.pointer) this.emit(this.fromPointer(this.pointer), "pointer", now);
+    else if (this.pressed.size || (isAll && !hasPad && this.device)) this.emit(this.fromKeys(), "keyboard", now);
+    else for (const pad of Object.values(this.pads)) if (pad.isHeld) pad.text = "again";
   }
 
   fromKeys() {
@@ -128,8 +145,21 @@ export class Controls {
   }
 
   poll() {
-    if (this.canvas.clientWidth) for (const pad of navigator.getGamepads?.() ?? []) if (pad) this.readPad(pad);
+    if (this.canvas.clientWidth) {
+      const pads = Array.from(navigator.getGamepads?.() ?? []).filter(Boolean);
+      for (const pad of pads) this.readPad(pad);
+      this.dropPads(pads.map((pad) => String(pad.index)));
+    }
     this.frame = requestAnimationFrame(this.poll);
+  }
+
+  // A gamepad that was unplugged asks for rest; nobody could release its stick otherwise.
+  dropPads(present) {
+    for (const index of Object.keys(this.pads).filter((key) => !present.includes(key))) {
+      const { isHeld } = this.pads[index];
+      delete this.pads[index];
+      if (isHeld) this.emit(steer(this.world, [0, 0], this.obs ?? [256, 256], [0, 0]), "gamepad", performance.now());
+    }
   }
 
   readPad(pad) {
@@ -143,6 +173,7 @@ export class Controls {
     const text = JSON.stringify([stick, pedals]);
     const isMoving = this.world === "push-t" && (stick[0] || stick[1]);
     if ((old.text && text !== old.text) || isMoving) this.emit(action, "gamepad", performance.now());
-    this.pads[pad.index] = { text, buttons };
+    const isHeld = [...stick, ...pedals].some((value) => value !== 0);
+    this.pads[pad.index] = { text, buttons, isHeld };
   }
 }

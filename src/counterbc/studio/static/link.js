@@ -1,6 +1,8 @@
 // The websocket: requests with replies, messages, and a new connection when one is lost.
 
-import { notice } from "./dom.js";
+import { notice, sentence } from "./dom.js";
+
+const POLICY = 1008; // code of a connection that the server closed because of what the page sent
 
 export class Link extends EventTarget {
   constructor() {
@@ -11,14 +13,26 @@ export class Link extends EventTarget {
     this.best = Infinity; // shortest round trip so far
     this.isReplaced = false;
     this.delay = 250;
+    this.attempts = 0; // since the last connection
   }
 
+  // Exchange the token of the address for a cookie; returns whether there was one.
   async login() {
     const token = new URLSearchParams(location.hash.slice(1)).get("token");
-    if (!token) return;
+    if (!token) return false;
     history.replaceState(null, "", location.pathname); // the token does not stay in the address
     const answer = await fetch("/login", { method: "POST", body: JSON.stringify({ token }) });
-    if (!answer.ok) notice(await answer.text());
+    if (!answer.ok) notice(sentence(await answer.text()));
+    return true;
+  }
+
+  // Connect now rather than after the next pause.
+  retry() {
+    clearTimeout(this.pause);
+    if (this.isOpen) return;
+    this.socket.onclose = null; // it may be about to fail
+    this.socket.close();
+    this.open();
   }
 
   open() {
@@ -35,11 +49,14 @@ export class Link extends EventTarget {
 
   closed(event) {
     clearInterval(this.timer);
-    for (const { reject } of this.waiting.values()) reject(new Error("the connection was lost"));
+    const reason = sentence(event.reason) || (this.isReplaced ? this.replacement : "The connection was lost.");
+    for (const { reject } of this.waiting.values()) reject(new Error(reason));
     this.waiting.clear();
-    this.tell("lost", { text: event.reason, refused: event.code === 1013 });
-    if (this.isReplaced) return;
-    setTimeout(() => this.open(), this.delay);
+    if (this.isReplaced) return; // which was said already
+    this.attempts += 1;
+    this.isAtFault = event.code === POLICY;
+    this.tell("lost", { text: sentence(event.reason), attempts: this.attempts });
+    this.pause = setTimeout(() => this.open(), this.delay);
     this.delay = Math.min(2 * this.delay, 4000);
   }
 
@@ -50,10 +67,26 @@ export class Link extends EventTarget {
   ask(type, fields = {}) {
     const id = ++this.count;
     return new Promise((resolve, reject) => {
-      if (!this.isOpen) return reject(new Error("there is no connection to the studio"));
+      if (!this.isOpen) return reject(new Error("There is no connection to the studio."));
       this.waiting.set(id, { resolve, reject });
       this.post({ type, id, ...fields });
     });
+  }
+
+  // Ask for a person who did something: what the notice said before is over.
+  attempt(type, fields) {
+    notice(null);
+    return this.request(type, fields);
+  }
+
+  // Ask, and show why it was refused; the reply is null then.
+  async request(type, fields) {
+    try {
+      return await this.ask(type, fields);
+    } catch (error) {
+      notice(error.message);
+      return null;
+    }
   }
 
   receive(data) {
@@ -62,18 +95,26 @@ export class Link extends EventTarget {
       const call = this.waiting.get(message.id);
       this.waiting.delete(message.id);
       if (message.type === "reply") call?.resolve(message);
-      else call?.reject(new Error(message.text));
+      else call?.reject(new Error(sentence(message.text)));
       return;
     }
+    if (message.type === "frame") this.post({ type: "frame.seen", slot: message.slot });
     if (message.type === "pong") return this.measure(message);
     if (message.type === "welcome") this.welcome(message);
-    if (message.type === "replaced") this.isReplaced = true;
+    if (message.type === "replaced") this.replaced(message);
     this.tell(message.type, message);
+  }
+
+  replaced(message) {
+    this.isReplaced = true;
+    this.replacement = `${message.text} Close this tab, or reload it to take the session back.`;
   }
 
   welcome(message) {
     sessionStorage.person = message.person;
+    this.isReplaced = false;
     this.delay = 250;
+    this.attempts = 0;
     this.best = Infinity;
     for (let i = 0; i < 10; i++) setTimeout(() => this.ping(), 60 * i);
     clearInterval(this.timer);

@@ -1,26 +1,33 @@
 // Look: what was shown against what was meant.
 
-import { button, el, fill, notice, number, select } from "./dom.js";
+import { button, el, fill, number, select, unlisted } from "./dom.js";
 import { Player } from "./player.js";
 import { drawLandscape } from "./plots.js";
 import { Table } from "./tables.js";
 
+const FIRST_CAMERA = 100; // the panel of the first camera in frames
+
 export class Look {
   constructor(root, link) {
-    Object.assign(this, { root, link, data: null, episode: null, ready: new Set() });
+    Object.assign(this, { root, link, data: null, episode: null, results: new Map(), distances: new Map(), awaited: null });
     this.ticks = new Set();
     this.datasets = el("select", { id: "dataset" });
+    this.unlisted = el("div", {});
     this.message = el("p", { class: "hint", role: "status" });
     this.content = el("div", {});
     fill(root, el("div", { class: "panel" },
       el("h2", {}, "Look at demonstrations"),
-      el("label", { for: "dataset" }, "Dataset"), this.datasets,
+      el("label", { for: "dataset" }, "Dataset"), this.datasets, this.unlisted,
       el("div", { class: "row" }, button("Open", () => this.open(), { class: "main" }),
         button("List again", () => this.list())),
       this.message), this.content);
     link.on("look.ready", (result) => this.predicted(result));
-    link.on("look.failed", ({ text }) => this.say(`Meant actions could not be computed: ${text}.`));
-    link.on("frame", (frame) => { if (frame.slot === 100) this.player?.showImage(frame); });
+    link.on("look.failed", ({ text }) => {
+      this.awaited = null;
+      this.say(`Meant actions could not be computed: ${text}.`);
+    });
+    link.on("look.reading", ({ episodes }) => this.say(`Reading… ${episodes} episodes so far`));
+    link.on("frame", (frame) => { if (frame.slot >= FIRST_CAMERA) this.player?.showImage(frame.slot - FIRST_CAMERA, frame); });
   }
 
   show() {
@@ -32,25 +39,21 @@ export class Look {
     this.player?.pause();
   }
 
+  // What was computed while there was no connection was said to nobody.
+  connected() {
+    if (this.awaited !== null) this.predict(this.awaited);
+  }
+
   say(text) {
     this.message.textContent = text;
   }
 
-  async ask(type, fields) {
-    try {
-      notice(null);
-      return await this.link.ask(type, fields);
-    } catch (error) {
-      notice(error.message);
-      return null;
-    }
-  }
-
   async list() {
-    const reply = await this.ask("look.list");
+    const reply = await this.link.request("look.list");
     if (!reply) return;
     const old = this.datasets.value;
     fill(this.datasets, reply.datasets.map((name) => el("option", { value: name, selected: name === old }, name)));
+    fill(this.unlisted, unlisted(reply.datasets_unlisted, "dataset", "--data FILE"));
     if (!reply.datasets.length) {
       this.say("This study has no datasets yet. Record some, or start the studio with --data FILE.");
     }
@@ -59,15 +62,32 @@ export class Look {
   async open() {
     if (!this.datasets.value) return;
     this.say("Reading…");
-    this.data = await this.ask("look.open", { dataset: this.datasets.value });
+    this.awaited = this.shownLag = null;
+    this.data = await this.link.attempt("look.open", { dataset: this.datasets.value });
     if (!this.data) return this.say("");
-    this.ready.clear();
+    this.results.clear(); // what held-out policies said, by lag
     this.ticks.clear();
+    this.distances.clear();
     this.build();
-    this.say(this.data.images ? "Meant actions of image data: use counterbc score and clean."
-      : "Training held-out policies on this machine; episodes can be played meanwhile…");
-    if (!this.data.images) this.predict(0);
+    this.need(0);
     await this.choose(this.data.rows[0]);
+  }
+
+  // Meant actions of large data are computed only when somebody asks for them.
+  need(lag) {
+    const { cost, waits, sampled, rows } = this.data;
+    if (cost === null) {
+      return this.say("Meant actions of images and of very long episodes take long: use counterbc score and clean.");
+    }
+    if (!waits) return this.predict(lag);
+    const part = sampled < rows.length ? `for ${sampled} of ${rows.length} episodes, spread evenly` : `for all ${rows.length} episodes`;
+    return this.propose(`Meant actions take ${cost} on an idle core, ${part}.`, "Compute meant actions", () => this.predict(lag));
+  }
+
+  propose(text, label, accept) {
+    this.say("");
+    fill(this.offer, el("p", { class: "hint" }, text), button(label, accept, { class: "main" }));
+    this.offer.hidden = false;
   }
 
   build() {
@@ -84,32 +104,30 @@ export class Look {
       { key: "noise", title: "new each step", digits: 3 }, { key: "persistent", title: "persistent", digits: 3 },
     ], null);
     this.player = new Player(data, this.link, () => this.refresh(), (step) => this.moment(step));
-    const more = data.rows.length - data.shown;
     fill(this.content,
       el("div", { class: "two" },
         el("div", { class: "panel" }, this.player.element),
         el("div", { class: "side" }, this.knobs(), this.landscapePanel())),
       el("div", { class: "panel" }, el("h2", {}, "Episodes"),
         el("p", { class: "hint" }, "The distance is how far demonstrated actions are from what policies predict that did not see the episode, where each action dimension spans [−1, 1]."),
-        more ? el("p", { class: "hint" }, `The last ${more} of ${data.rows.length} episodes are listed only: they do not fit in memory.`) : null,
         this.episodes.element, this.exports()),
-      el("div", { class: "panel" }, el("h2", {}, "Operators"), this.operators.element));
+      this.operatorPanel = el("div", { class: "panel", hidden: true }, el("h2", {}, "Operators"), this.operators.element));
     this.episodes.show(data.rows);
-    this.operators.show([]);
   }
 
   knobs() {
     this.radius = el("input", { type: "range", id: "radius", min: "0", max: "1", step: "0.01", value: "0.2", oninput: () => this.turned() });
-    this.lag = el("input", { type: "range", id: "lag", min: "0", max: "10", step: "1", value: "0", oninput: () => this.turned() });
+    this.lag = el("input", { type: "range", id: "lag", min: "0", max: String(this.data.longest_lag), step: "1", value: "0", oninput: () => this.turned() });
     this.radiusText = el("output", { for: "radius" });
     this.lagText = el("output", { for: "lag" });
     this.verdict = el("p", { class: "hint" });
     this.moved = el("p", { class: "hint", role: "status" });
+    this.offer = el("div", { hidden: true });
     return el("div", { class: "panel" }, el("h2", {}, "Shown and meant"),
       el("p", {}, el("span", { class: "key shown" }, "shown"), el("span", { class: "key meant" }, "meant")),
-      el("label", { for: "radius" }, "Δ: a meant action is at most this far away ", this.radiusText), this.radius,
-      el("label", { for: "lag" }, "Lag: the action answers the state of this many steps before ", this.lagText), this.lag,
-      this.moved, this.verdict);
+      el("label", { for: "radius" }, "Δ (largest distance of a meant action): ", this.radiusText), this.radius,
+      el("label", { for: "lag" }, "Lag (steps between a state and its action): ", this.lagText), this.lag,
+      this.offer, this.moved, this.verdict);
   }
 
   landscapePanel() {
@@ -117,25 +135,29 @@ export class Look {
     this.landscape = el("canvas", { class: "scene plot", role: "img", "aria-label": "Loss landscape of the chosen moment" });
     this.landscapeText = el("p", { class: "hint" }, "Click a moment of the plots to see the loss of that state.");
     const options = names.map((name, i) => [String(i), name]);
-    this.dims = [select("dim0", options, "0", () => this.moment()), names.length > 1 ? select("dim1", options, "1", () => this.moment()) : null];
+    this.dims = names.slice(0, 2).map((_, i) =>
+      select(`dim${i}`, options, String(i), () => this.moment(), `Action dimension ${i + 1} of the landscape`));
     return el("div", { class: "panel" }, el("h2", {}, "Loss landscape"),
-      names.length > 2 ? el("label", { for: "dim0" }, "Action dimensions") : null,
       names.length > 2 ? el("div", { class: "row" }, this.dims) : null,
       this.landscape, this.landscapeText);
   }
 
   exports() {
     const line = el("pre", { class: "line", hidden: true, tabindex: "0" });
-    const name = el("input", { type: "text", id: "mask", value: "good", "aria-label": "Name of the mask" });
+    const name = el("input", { type: "text", id: "mask", value: "good" });
     const run = async (type, fields) => {
-      const reply = await this.ask(type, fields);
+      const reply = await this.link.attempt(type, fields);
       if (reply) Object.assign(line, { hidden: false, textContent: reply.text });
     };
     const episodes = () => ({ episodes: [...this.ticks] });
-    return el("div", {}, el("h3", {}, "Export the ticked episodes"),
+    const count = el("input", { type: "text", inputmode: "numeric", id: "first", value: "10" });
+    return el("div", {}, el("label", { for: "first" }, "Tick the first episodes of this order"),
+      el("div", { class: "row" }, count, button("Tick them", () => this.episodes.tickFirst(Math.max(0, Math.floor(Number(count.value)) || 0)))),
+      el("h3", {}, "Export the ticked episodes"),
       el("div", { class: "row" },
         button("Exclude them: show the command", () => run("look.exclude", episodes())),
-        button("Save a copy with them as a mask", () => run("look.mask", { ...episodes(), mask: name.value })), name),
+        button("Save a copy with them as a mask", () => run("look.mask", { ...episodes(), mask: name.value })),
+        el("label", { class: "beside", for: "mask" }, "named", name)),
       el("h3", {}, "Export the meant actions"),
       el("div", { class: "row" }, button("Save a cleaned copy", () => run("look.clean", this.settings()))), line);
   }
@@ -144,54 +166,80 @@ export class Look {
     return { radius: Number(this.radius.value), lag: Number(this.lag.value) };
   }
 
-  async predict(lag) {
-    await this.ask("look.predict", { lag });
+  // An episode outside the sample is added to it, which makes what was computed before stale.
+  async predict(lag, episode = null) {
+    this.offer.hidden = true;
+    if (episode) {
+      this.results.clear();
+      this.shownLag = null;
+    }
+    this.awaited = lag;
+    this.say(`Training held-out policies for a lag of ${lag}; episodes can be played meanwhile…`);
+    if (await this.link.attempt("look.predict", { lag, episode })) return;
+    if (this.link.isOpen) this.awaited = null; // refused, not lost
+    this.say("");
   }
 
-  predicted({ lag, scores, operators, verdict }) {
-    this.ready.add(lag);
-    if (lag !== this.settings().lag) return;
-    const distances = new Map(scores.map((score) => [score.name, score.distance]));
-    this.episodes.show(this.data.rows.map((row) => ({ ...row, distance: distances.get(row.name) ?? null })));
+  predicted(result) {
+    this.results.set(result.lag, result);
+    if (result.lag === this.awaited) this.awaited = null;
+    if (result.lag === this.settings().lag) this.showResult(result);
+  }
+
+  showResult({ lag, scores, operators, verdict }) {
+    this.shownLag = lag;
+    this.distances = new Map(scores.map((score) => [score.name, score.distance]));
+    this.episodes.show(this.data.rows.map((row) => ({ ...row, distance: this.distances.get(row.name) ?? null })));
     this.operators.show(operators);
+    this.operatorPanel.hidden = !operators.length;
     this.verdict.textContent = verdict;
     this.say("");
     this.refresh();
   }
 
-  turned() {
+  showSettings() {
     const { radius, lag } = this.settings();
     this.radiusText.textContent = number(radius);
     const seconds = this.data.rate ? ` (${number(lag / this.data.rate, 2)} s)` : "";
     this.lagText.textContent = `${lag}${seconds}`;
-    if (this.data.images) return;
-    if (this.ready.has(lag)) this.refresh();
-    else {
-      this.say(`Training held-out policies for a lag of ${lag}…`);
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.predict(lag), 300);
-    }
+  }
+
+  turned() {
+    const { lag } = this.settings();
+    this.showSettings();
+    clearTimeout(this.timer);
+    if (this.results.has(lag)) return lag === this.shownLag ? this.refresh() : this.showResult(this.results.get(lag));
+    this.player.showMeant(null); // those of another lag
+    this.moved.textContent = "";
+    this.timer = setTimeout(() => this.need(lag), 300);
+    return null;
   }
 
   async choose(row) {
-    if (!row.shown) return notice(`${row.name} is not in memory; only the first ${this.data.shown} episodes are.`);
-    const episode = await this.ask("look.episode", { episode: row.name });
+    const episode = await this.link.attempt("look.episode", { episode: row.name });
     if (!episode) return;
     this.episode = episode;
     this.episodes.choose(row.name);
     this.player.open(episode);
-    this.turned();
+    this.showSettings();
     this.refresh();
   }
 
   // Only the newest question counts: sliders ask faster than a slow machine answers.
   async refresh() {
-    if (!this.episode || !this.ready.has(this.settings().lag)) return;
+    const { lag } = this.settings();
+    if (!this.episode || !this.results.has(lag)) return;
+    const { name } = this.episode;
+    this.offer.hidden = true;
+    if (!this.distances.has(name)) {
+      this.propose(`${name} is not among the ${this.distances.size} episodes that have meant actions.`, "Compute them with this one", () => this.predict(lag, name));
+      return;
+    }
     if (this.isAsking) { this.isStale = true; return; }
     this.isAsking = true;
-    const reply = await this.ask("look.meant", { episode: this.episode.name, ...this.settings() });
+    const reply = await this.link.attempt("look.meant", { episode: this.episode.name, ...this.settings() });
     this.isAsking = false;
-    if (reply) {
+    if (reply && lag === this.settings().lag) {
       this.player.showMeant(reply);
       this.moved.textContent = `Over all episodes, meant actions lie ${number(reply.moved, 3)} from demonstrated ones (RMS).`;
       this.moment();
@@ -199,10 +247,10 @@ export class Look {
     if (this.isStale) { this.isStale = false; this.refresh(); }
   }
 
-  async moment(step = this.player.step) {
-    if (!this.ready.has(this.settings().lag) || this.data.images) return;
-    const dims = this.dims.filter(Boolean).map((list) => Number(list.value));
-    const reply = await this.ask("look.moment", { episode: this.episode.name, step, dims: [...new Set(dims)], ...this.settings() });
+  async moment(step = this.player.moment) {
+    if (!this.results.has(this.settings().lag) || !this.distances.has(this.episode.name)) return;
+    const dims = this.dims.map((list) => Number(list.value));
+    const reply = await this.link.attempt("look.moment", { episode: this.episode.name, step, dims: [...new Set(dims)], ...this.settings() });
     if (!reply) return;
     drawLandscape(this.landscape, reply, this.data.action_names);
     this.landscapeText.textContent = `Step ${step}: the loss (eq. M4) is ${number(reply.here)} for the demonstrated action` +

@@ -1,7 +1,7 @@
 // The page: three views behind one connection.
 
 import { Collect } from "./collect.js";
-import { notice } from "./dom.js";
+import { notice, sentence } from "./dom.js";
 import { Link } from "./link.js";
 import { Look } from "./look.js";
 import { Watch } from "./watch.js";
@@ -26,7 +26,7 @@ function show(name) {
 link.on("welcome", (facts) => {
   status.className = "";
   status.textContent = `Study “${facts.study}”`;
-  notice(null);
+  if (!link.isAtFault) notice(null); // why the page was cut off stays until it does something
   if (!Object.keys(views).length) {
     views.collect = new Collect(document.getElementById("collect"), link, facts);
     views.look = new Look(document.getElementById("look"), link);
@@ -35,19 +35,24 @@ link.on("welcome", (facts) => {
   }
   for (const view of Object.values(views)) view.connected?.(facts);
 });
-link.on("lost", ({ text, refused }) => {
+link.on("lost", ({ text, attempts }) => {
   status.className = "lost";
-  status.textContent = "Connection lost; trying again…";
+  status.textContent = attempts < 4 ? "Connection lost; trying again…"
+    : "Connection lost; trying again… If the studio was started again, open the address that it printed.";
   for (const view of Object.values(views)) view.lost?.();
-  if (refused && text) notice(text);
+  if (text) notice(text);
 });
 link.on("replaced", ({ text }) => {
   status.className = "lost";
   status.textContent = text;
-  notice(`${text} Close this tab, or reload it to take the session back.`);
+  notice(link.replacement);
+  for (const view of Object.values(views)) view.replaced?.(text);
 });
-link.on("problem", ({ text }) => notice(text));
-addEventListener("hashchange", () => show(location.hash.slice(1)));
+link.on("problem", ({ text }) => notice(sentence(text)));
+addEventListener("hashchange", async () => {
+  if (await link.login()) link.retry(); // a new address in an old tab: the studio was started again
+  else show(location.hash.slice(1));
+});
 
 await link.login();
 link.open();

@@ -10,7 +10,29 @@ const POINTS = {
   "air-hockey": (obs, action) => [obs[0] + 0.1 * action[0], obs[1] + 0.1 * action[1]],
   "push-t": (obs, action) => [action[0], 512 - action[1]],
 };
-const MOST_PLOTS = 8; // observations that are drawn below each other
+const MOST_ACTIONS = 6; // that are drawn below each other
+const MOST_PLOTS = 8; // observations
+const MOST_CAMERAS = 4;
+
+// The names that are plotted, and a list to choose from where they do not all fit.
+class Group {
+  constructor(names, most, label, changed) {
+    Object.assign(this, { all: names, most });
+    const starts = Array.from({ length: Math.ceil(names.length / most) }, (_, i) => i * most);
+    const last = (i) => Math.min(i + most, names.length) - 1;
+    const text = (i) => (i === last(i) ? names[i] : `${names[i]} to ${names[last(i)]}`);
+    this.list = starts.length < 2 ? null
+      : select(label.toLowerCase(), starts.map((i) => [String(i), text(i)]), "0", changed, `${label} that are plotted`);
+  }
+
+  get first() {
+    return Number(this.list?.value ?? 0);
+  }
+
+  get names() {
+    return this.all.slice(this.first, this.first + this.most);
+  }
+}
 
 export class Player {
   constructor(data, link, changed, picked) {
@@ -22,11 +44,15 @@ export class Player {
     this.play = button("Play", () => this.toggle());
     this.caption = el("p", { class: "hint" });
     this.axes = this.chooseAxes();
-    const images = data.images ? null : [el("h3", {}, "Observations"), this.states];
-    this.element = el("div", {}, this.caption, this.hasScene() ? this.scene : null, this.axes,
-      el("div", { class: "row" }, this.play), this.time, el("h3", {}, "Actions"), this.actions, images);
-    this.actions.style.height = `${Math.min(6, data.action_names.length) * 110 + 10}px`;
-    this.states.style.height = `${Math.min(MOST_PLOTS, data.obs_names.length) * 60 + 20}px`;
+    this.shownActions = new Group(data.action_names, MOST_ACTIONS, "Actions", () => this.redraw());
+    this.shownStates = new Group(data.obs_names, MOST_PLOTS, "Observations", () => this.redraw());
+    const images = data.images ? null : [el("h3", {}, "Observations"), this.shownStates.list, this.states];
+    this.cameras = data.cameras.slice(0, MOST_CAMERAS).map((name) =>
+      el("canvas", { class: "scene", role: "img", "aria-label": `Camera ${name}` }));
+    this.element = el("div", {}, this.caption, this.hasScene() ? this.scene : null, this.axes, this.figures(),
+      el("div", { class: "row" }, this.play), this.time, el("h3", {}, "Actions"), this.shownActions.list, this.actions, images);
+    this.actions.style.height = `${this.shownActions.names.length * 110 + 10}px`;
+    this.states.style.height = `${this.shownStates.names.length * 64 + 20}px`;
     new ResizeObserver(() => this.redraw()).observe(this.actions);
   }
 
@@ -36,21 +62,36 @@ export class Player {
   }
 
   hasScene() {
-    return this.data.images || this.data.world in SCENES || this.isPlane;
+    return !this.data.images && (this.data.world in SCENES || this.isPlane);
+  }
+
+  // The step of the episode that is shown; of long episodes only every n-th step is here.
+  get moment() {
+    return this.step * this.episode.every;
+  }
+
+  figures() {
+    const { cameras } = this.data;
+    const more = cameras.length - this.cameras.length;
+    return [this.cameras.length ? el("div", { class: "cameras" }, this.cameras.map((canvas, i) =>
+      el("figure", {}, canvas, el("figcaption", { class: "hint" }, cameras[i])))) : null,
+    more ? el("p", { class: "hint" }, `${more} more cameras are not shown.`) : null];
   }
 
   chooseAxes() {
     if (!this.isPlane) return null;
-    const options = this.data.obs_names.map((name, i) => [String(i), name]);
-    this.dims = ["0", "1"].map((value, i) => select(`axis${i}`, options, value, () => this.redraw()));
-    return el("div", { class: "row" }, el("label", { for: "axis0" }, "Axes"), this.dims);
+    const options = (arrow) => this.data.obs_names.map((name, i) => [String(i), `${arrow} ${name}`]);
+    this.dims = ["0", "1"].map((value, i) => select(`axis${i}`, options("→↑"[i]), value, () => this.redraw(), ["Horizontal axis", "Vertical axis"][i]));
+    return el("div", { class: "row", role: "group", "aria-label": "Axes" }, this.dims);
   }
 
   open(episode) {
     this.pause();
     Object.assign(this, { episode, meant: null });
     this.time.max = String(episode.action.length - 1);
-    this.caption.textContent = `${episode.name}${episode.operator ? `, by ${episode.operator}` : ""}, ${episode.action.length} steps`;
+    const thinned = episode.every > 1 ? `; one of ${episode.every} is shown` : "";
+    this.caption.textContent = `${episode.name}${episode.operator ? `, by ${episode.operator}` : ""}, ${episode.length} steps${thinned}`;
+    this.isBlind = false;
     this.go(0);
   }
 
@@ -59,8 +100,21 @@ export class Player {
     this.redraw();
   }
 
-  showImage(frame) {
-    drawScene(this.scene, null, frame);
+  showImage(index, frame) {
+    const canvas = this.cameras[index];
+    if (!canvas) return;
+    canvas.style.aspectRatio = `${frame.shape[1]} / ${frame.shape[0]}`;
+    drawScene(canvas, null, frame);
+  }
+
+  // Only the newest step counts: films are read slower than a slider moves.
+  async askImages() {
+    if (!this.cameras.length || this.isBlind) return;
+    if (this.isAsking) { this.isStale = true; return; }
+    this.isAsking = true;
+    this.isBlind = !(await this.link.request("look.image", { step: this.moment }));
+    this.isAsking = false;
+    if (this.isStale) { this.isStale = false; this.askImages(); }
   }
 
   toggle() {
@@ -83,10 +137,10 @@ export class Player {
   go(step, isPicked = false) {
     this.step = step;
     this.time.value = String(step);
-    this.time.setAttribute("aria-valuetext", `step ${step}`);
-    if (this.data.images) this.link.ask("look.image", { episode: this.episode.name, step });
+    this.time.setAttribute("aria-valuetext", `step ${this.moment}`);
+    this.askImages();
     this.redraw();
-    if (isPicked && !this.timer) this.picked(step);
+    if (isPicked && !this.timer) this.picked(this.moment);
   }
 
   click(event) {
@@ -96,12 +150,11 @@ export class Player {
   redraw() {
     if (!this.episode || !this.actions.clientWidth) return;
     const shown = { values: this.episode.action, stroke: colour("shown"), width: 1.8 };
-    const meant = this.meant && { values: this.meant.meant.map((row, t) => (this.meant.answered[t] ? row : row.map(() => NaN))), stroke: colour("meant"), width: 2.2 };
-    this.at = drawSeries(this.actions, this.data.action_names.slice(0, 6), [shown, meant].filter(Boolean), { step: this.step });
+    const meant = this.meant && { values: this.meant.meant.map((row, t) => (this.meant.answered[t] ? row : row.map(() => NaN))), stroke: colour("meant"), width: 2.4, dash: [7, 4] };
+    this.at = drawSeries(this.actions, this.shownActions, [shown, meant].filter(Boolean), this.step);
     if (this.episode.obs) {
-      const names = this.data.obs_names.slice(0, MOST_PLOTS);
-      drawSeries(this.states, names, [{ values: this.episode.obs, stroke: colour("soft") }], { step: this.step });
-      this.drawPicture();
+      drawSeries(this.states, this.shownStates, [{ values: this.episode.obs, stroke: colour("soft") }], this.step);
+      if (this.hasScene()) this.drawPicture();
     }
   }
 
@@ -121,16 +174,15 @@ export class Player {
       point = POINTS[this.data.world];
     }
     if (!view || !point) return;
-    // Pictures of worlds are light in both themes.
-    const [shown, meant] = this.isPlane ? [colour("shown"), colour("meant")] : ["#c2570c", "#285ab4"];
+    const [shown, meant] = [colour("shown"), colour("meant")];
     const every = Math.max(1, Math.floor(obs.length / 60));
     const ratio = window.devicePixelRatio || 1;
-    obs.forEach((row, t) => {
-      if (t % every && t !== this.step) return;
-      const from = view.at(...place(row));
-      const width = (t === this.step ? 3.5 : 1.8) * ratio;
-      arrow(view.context, from, view.at(...point(row, action[t])), shown, width);
-      if (this.meant?.answered[t]) arrow(view.context, from, view.at(...point(row, this.meant.meant[t])), meant, width);
-    });
+    const draw = (t, width, isLit) => {
+      const from = view.at(...place(obs[t]));
+      arrow(view.context, from, view.at(...point(obs[t], action[t])), shown, width * ratio, isLit);
+      if (this.meant?.answered[t]) arrow(view.context, from, view.at(...point(obs[t], this.meant.meant[t])), meant, width * ratio, isLit);
+    };
+    for (let t = 0; t < obs.length; t += every) if (t !== this.step) draw(t, 1.6, false);
+    draw(this.step, 3.5, true); // above the others
   }
 }

@@ -4,6 +4,8 @@ import { colour, number } from "./dom.js";
 import { fit } from "./scenes.js";
 
 const PAD = { left: 52, right: 10, top: 8, bottom: 22 };
+const TITLE = 18; // height of the name above each series
+const GAP = 4; // below each series
 
 function prepare(canvas) {
   fit(canvas);
@@ -16,46 +18,51 @@ function prepare(canvas) {
 }
 
 function range(values) {
-  const finite = values.filter((v) => Number.isFinite(v));
-  let [low, high] = finite.length ? [Math.min(...finite), Math.max(...finite)] : [0, 1];
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (low > high) [low, high] = [0, 1];
   if (high - low < 1e-9) [low, high] = [low - 0.5, high + 0.5];
   const margin = 0.06 * (high - low);
   return [low - margin, high + margin];
 }
 
-// One panel per dimension below each other; each line is {values (T × D), colour, width, dash}.
-export function drawSeries(canvas, names, lines, { step = null, bands = null } = {}) {
+// A value with as many digits as its range needs.
+function tickText(value, low, high) {
+  const digits = 1 - Math.floor(Math.log10(high - low));
+  return number(value, Math.min(6, Math.max(0, digits))).replace(/^−(0\.?0*)$/, "$1");
+}
+
+// One panel per dimension below each other, from `first` on; each line is {values (T × D), stroke, width, dash}.
+export function drawSeries(canvas, { names, first }, lines, step) {
   const [context, width, height] = prepare(canvas);
-  const each = height / names.length;
+  const each = (height - PAD.bottom + GAP) / names.length;
   const count = Math.max(...lines.map((line) => line.values.length), 2);
   const x = (t) => PAD.left + (t / (count - 1)) * (width - PAD.left - PAD.right);
   names.forEach((name, d) => {
-    const columns = lines.map((line) => line.values.map((row) => row[d]));
-    const [low, high] = range([...columns.flat(), ...(bands ? bands[d] ?? [] : [])]);
-    const y = (v) => each * d + PAD.top + (1 - (v - low) / (high - low)) * (each - PAD.top - PAD.bottom);
+    const columns = lines.map((line) => line.values.map((row) => row[first + d]));
+    const [low, high] = range(columns.flat());
+    const y = (v) => each * d + TITLE + (1 - (v - low) / (high - low)) * (each - TITLE - GAP);
     context.strokeStyle = colour("line");
     context.lineWidth = 1;
     context.strokeRect(PAD.left, y(high), width - PAD.left - PAD.right, y(low) - y(high));
     context.fillStyle = colour("soft");
     context.textAlign = "right";
-    context.fillText(number(high, 1), PAD.left - 5, y(high) + 9);
-    context.fillText(number(low, 1), PAD.left - 5, y(low));
+    context.fillText(tickText(high, low, high), PAD.left - 5, y(high) + 9);
+    context.fillText(tickText(low, low, high), PAD.left - 5, y(low));
     context.textAlign = "left";
     columns.forEach((values, i) => polyline(context, values, x, y, lines[i]));
-    context.strokeStyle = colour("panel");
-    context.lineWidth = 4;
-    context.lineJoin = "round";
-    context.strokeText(name, PAD.left + 5, y(high) + 13);
-    context.fillText(name, PAD.left + 5, y(high) + 13);
+    context.fillText(name, PAD.left + 4, y(high) - 5);
   });
-  if (step !== null) {
-    context.strokeStyle = colour("text");
-    context.lineWidth = 1;
-    context.beginPath();
-    context.moveTo(x(step), 0);
-    context.lineTo(x(step), height - PAD.bottom);
-    context.stroke();
-  }
+  context.strokeStyle = colour("text");
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(x(step), 0);
+  context.lineTo(x(step), height - PAD.bottom);
+  context.stroke();
   context.fillStyle = colour("soft");
   context.textAlign = "right";
   context.fillText("steps", width - PAD.right, height - 6);
@@ -78,23 +85,31 @@ function polyline(context, values, x, y, { stroke, width = 1.6, dash = [] }) {
   context.setLineDash([]);
 }
 
-export function arrow(context, from, to, stroke, width = 2) {
+// An arrow; a lit one has a white edge, to stand out from others.
+export function arrow(context, from, to, stroke, width, isLit = false) {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const length = Math.hypot(dx, dy);
-  context.strokeStyle = context.fillStyle = stroke;
-  context.lineWidth = width;
-  context.beginPath();
-  context.moveTo(...from);
-  context.lineTo(...to);
-  context.stroke();
-  if (length < 3) return;
-  const size = Math.min(7, 0.5 * length);
-  const [ux, uy] = [dx / length, dy / length];
-  context.beginPath();
-  context.moveTo(...to);
-  context.lineTo(to[0] - size * ux + 0.5 * size * uy, to[1] - size * uy - 0.5 * size * ux);
-  context.lineTo(to[0] - size * ux - 0.5 * size * uy, to[1] - size * uy + 0.5 * size * ux);
-  context.fill();
+  const size = length < 3 ? 0 : Math.min(3.5 * width, 0.5 * length); // of the head
+  const [ux, uy] = [dx / (length || 1), dy / (length || 1)];
+  const neck = [to[0] - size * ux, to[1] - size * uy];
+  const draw = (colour, edge) => {
+    context.strokeStyle = context.fillStyle = colour;
+    context.lineWidth = width + edge;
+    context.beginPath();
+    context.moveTo(...from);
+    context.lineTo(...neck);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(...to);
+    context.lineTo(neck[0] + 0.5 * size * uy, neck[1] - 0.5 * size * ux);
+    context.lineTo(neck[0] - 0.5 * size * uy, neck[1] + 0.5 * size * ux);
+    context.closePath();
+    context.lineWidth = edge;
+    if (edge) context.stroke();
+    context.fill();
+  };
+  if (isLit) draw("#ffffff", width);
+  draw(stroke, 0);
 }
 
 // A plane of any two observations, for data of no known world.
@@ -105,7 +120,7 @@ export function planeView(canvas, xs, ys) {
   const context = canvas.getContext("2d");
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.clearRect(0, 0, width, height);
-  const scale = Math.min(width / (right - left), height / (top - bottom));
+  const scale = 0.85 * Math.min(width / (right - left), height / (top - bottom)); // arrows need room
   return { context, scale, at: (x, y) => [
     width / 2 + scale * (x - (left + right) / 2), height / 2 - scale * (y - (bottom + top) / 2),
   ] };
@@ -180,7 +195,7 @@ function drawCurve(context, width, height, data, names) {
   context.textAlign = "center";
   context.fillText(names[data.dims[0]], width / 2, height - 6);
   context.textAlign = "right";
-  context.fillText(number(high, 1), PAD.left - 5, PAD.top + 9);
-  context.fillText(number(low, 1), PAD.left - 5, height - PAD.bottom);
+  context.fillText(tickText(high, low, high), PAD.left - 5, PAD.top + 9);
+  context.fillText(tickText(low, low, high), PAD.left - 5, height - PAD.bottom);
   return null;
 }

@@ -73,10 +73,16 @@ const intersection = {
       view.disc(old[0], old[1], 0.2, ORANGE);
       view.disc(old[2], old[3], 0.2, BLUE);
     }
-    view.disc(obs[2], obs[3], 0.7, BLUE);
-    view.disc(obs[0], obs[1], 0.7, ORANGE);
+    drawCar(view, obs[2], obs[3], BLUE);
+    drawCar(view, obs[0], obs[1], ORANGE);
   },
 };
+
+// A car beyond the picture is a half disc on its edge, so that nobody has to search for it.
+function drawCar(view, x, y, fill) {
+  const inside = (value) => Math.min(15, Math.max(-15, value));
+  view.disc(inside(x), inside(y), 0.7, fill, x === inside(x) && y === inside(y) ? 1 : 0.6);
+}
 
 const cartpole = {
   box: () => [-2.7, 2.7, -0.5, 1.7],

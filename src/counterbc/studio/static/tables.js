@@ -2,14 +2,18 @@
 
 import { button, el, fill, number } from "./dom.js";
 
+const MOST_LINES = 500; // more are drawn only when somebody asks for them
+
 export class Table {
   // `columns`: {key, title, text?, digits?}; `pick(row)` when a row is chosen; rows have a name.
   constructor(caption, columns, pick, ticks = null) {
     Object.assign(this, { columns, pick, ticks, rows: [], chosen: null, by: null, down: false });
     this.head = el("tr");
     this.body = el("tbody");
-    this.element = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-      el("table", {}, el("caption", { class: "gone" }, caption), el("thead", {}, this.head), this.body));
+    this.most = MOST_LINES;
+    this.more = button("", () => { this.most *= 4; this.draw(); }, { hidden: true });
+    const table = el("table", { role: pick ? "grid" : null }, el("caption", { class: "gone" }, caption), el("thead", {}, this.head), this.body);
+    this.element = el("div", { class: "scroll", tabindex: pick ? null : "0", role: "region", "aria-label": caption }, table, this.more);
   }
 
   show(rows) {
@@ -25,32 +29,65 @@ export class Table {
 
   choose(name) {
     this.chosen = name;
+    if (!this.pick) return;
     for (const row of this.body.children) row.setAttribute("aria-selected", String(row.dataset.name === name));
+    this.stop(this.body.querySelector("[aria-selected=true]") ?? this.body.firstChild);
+  }
+
+  // One row is a stop of the Tab key; arrows move between rows.
+  stop(row) {
+    for (const other of this.body.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
+    if (row) row.tabIndex = 0;
+  }
+
+  sorted() {
+    return this.by === null ? this.rows : [...this.rows].sort((a, b) =>
+      (this.down ? -1 : 1) * compare(a[this.by], b[this.by]));
+  }
+
+  // Tick the first rows in the order that is shown, and no others.
+  tickFirst(count) {
+    this.ticks.clear();
+    for (const row of this.sorted().slice(0, count)) this.ticks.add(row.name);
+    this.draw();
   }
 
   draw() {
-    fill(this.head, this.ticks ? el("th", { class: "text" }, el("span", { class: "gone" }, "selected")) : null,
+    fill(this.head, this.ticks ? el("th", { class: "tick" }, el("span", { class: "gone" }, "selected")) : null,
       this.columns.map(({ key, title, text }) => el("th", {
         scope: "col", class: text ? "text" : null,
         "aria-sort": this.by === key ? (this.down ? "descending" : "ascending") : "none",
       }, button(this.by === key ? `${title} ${this.down ? "↓" : "↑"}` : title, () => this.sort(key)))));
-    const sorted = this.by === null ? this.rows : [...this.rows].sort((a, b) =>
-      (this.down ? -1 : 1) * compare(a[this.by], b[this.by]));
-    fill(this.body, sorted.map((row) => this.line(row)));
+    const sorted = this.sorted();
+    fill(this.body, sorted.slice(0, this.most).map((row) => this.line(row)));
+    this.more.hidden = sorted.length <= this.most;
+    this.more.textContent = `Show more: ${this.most} of ${sorted.length} rows are here`;
     this.choose(this.chosen);
   }
 
+  key(event, row, box) {
+    const line = event.currentTarget;
+    const next = { ArrowDown: line.nextSibling, ArrowUp: line.previousSibling }[event.key];
+    if (next) {
+      this.stop(next);
+      next.focus();
+    } else if (event.key === "Enter") this.pick?.(row);
+    else if (event.key === " " && box && event.target === line) box.click();
+    else return;
+    event.preventDefault();
+  }
+
   line(row) {
-    const tick = this.ticks && el("td", { class: "text" }, el("input", {
-      type: "checkbox", "aria-label": `select ${row.name}`, checked: this.ticks.has(row.name),
+    const box = this.ticks && el("input", {
+      type: "checkbox", tabindex: "-1", "aria-label": `select ${row.name}`, checked: this.ticks.has(row.name),
       onclick: (event) => event.stopPropagation(),
       onchange: (event) => (event.target.checked ? this.ticks.add(row.name) : this.ticks.delete(row.name)),
-    }));
+    });
     return el("tr", {
-      tabindex: this.pick ? "0" : null, "data-name": row.name,
+      tabindex: this.pick ? "-1" : null, "data-name": row.name,
       onclick: () => this.pick?.(row),
-      onkeydown: (event) => { if (event.key === "Enter") this.pick?.(row); },
-    }, tick, this.columns.map(({ key, text, digits }) =>
+      onkeydown: (event) => this.key(event, row, box),
+    }, box && el("td", { class: "tick" }, box), this.columns.map(({ key, text, digits }) =>
       el("td", { class: text ? "text" : null }, show(row[key], text, digits))));
   }
 }
