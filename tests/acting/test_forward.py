@@ -14,8 +14,8 @@ from torch import Tensor
 from counterbc.acting.actor import Acting
 from counterbc.acting.forward import Forward
 from counterbc.acting.onnx import export
+from counterbc.acting.onnx_session import Session
 from counterbc.acting.ops import Numpy
-from counterbc.acting.parity import Session
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.methods import METHODS, Method

@@ -21,8 +21,8 @@ import counterbc as cb
 from counterbc.acting import parity
 from counterbc.acting.forward import Forward
 from counterbc.acting.onnx import to_onnx
+from counterbc.acting.onnx_session import Session
 from counterbc.acting.ops import Numpy
-from counterbc.acting.parity import Session
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import CounterBCError

@@ -53,3 +53,18 @@ def test_methods_with_the_same_seeds_see_the_same_starts(
     assert len(set(seeds)) == 300
     assert all(0 <= s < 2**31 for s in seeds)
     assert start_seeds(drivers[1], [7], 0) == [seeds[107]]
+
+
+def test_progress_counts_finished_episodes_and_parts_of_those_that_run(drivers: Policies) -> None:
+    shown: list[tuple[int, float, int]] = []
+    env = make_vec("intersection", 6)
+    rollout = Rollout(drivers, env, "intersection", [3, 4])
+    _, lengths, _ = rollout.run("mean", 0, 1000, lambda *values: shown.append(values))
+    assert [step for _, _, step in shown] == list(range(1, lengths.max() + 1))
+    assert [finished for finished, _, _ in shown] == [
+        int((lengths <= step).sum()) for _, _, step in shown
+    ]
+    limit = env.unwrapped.max_episode_steps  # type: ignore[attr-defined]  # of worlds of ours
+    finished, share, step = shown[0]
+    assert share == pytest.approx(finished + (6 - finished) * step / limit)
+    assert shown[-1][:2] == (6, 6.0)

@@ -7,3 +7,6 @@ from typing import Literal, get_args
 Act = Literal["mean", "sample"]
 """Take the action as deployed, which is deterministic except for a flow, or a sampled one."""
 ACTS: tuple[Act, ...] = get_args(Act)
+AVERAGING = 0.01
+"""Overlapping predictions of an action are averaged with weights exp(−0.01 i), the oldest being
+i = 0, as by ACT."""

@@ -10,17 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from counterbc.acting.act import ACTS, Act
+from counterbc.acting.act import ACTS, AVERAGING, Act
 from counterbc.acting.forward import Forward, TrainedNetworks, decides_by_chunk, fits
 from counterbc.acting.observations import row_vectors, scaled_rows
 from counterbc.acting.ops import Numpy
 from counterbc.data import draws
 from counterbc.errors import DataError, unknown
 from counterbc.policies import Params
-
-AVERAGING = 0.01
-"""Overlapping predictions of an action are averaged with weights exp(−0.01 i), the oldest being
-i = 0, as by ACT."""
 
 
 def average_overlap(plans: Sequence[Tensor]) -> Tensor:
@@ -78,6 +74,13 @@ class Acting:
             action = self.plans[0][:, :, self.step % policy.execute]
         self.step += 1
         return action
+
+    @torch.no_grad()
+    def plan(self, obs: Tensor) -> Tensor:
+        """Return all H actions that are predicted at observations (P, E, S): (P, E, H, A)."""
+        self._observe(obs)
+        self.step += 1
+        return self._predict(self.window, obs)
 
     def _observe(self, obs: Tensor) -> None:
         """Append observations (P, E, S) to the window (P, E, history, S)."""

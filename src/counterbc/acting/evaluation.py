@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from rich.progress import BarColumn, Progress, TimeRemainingColumn
+from rich.progress import BarColumn, Task, TimeRemainingColumn
 
 from counterbc.acting.act import Act
 from counterbc.acting.device import find_device
@@ -29,12 +29,39 @@ from counterbc.acting.own_environments import (
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import OneByOne, Rollout, same_simulator
 from counterbc.data.arrays import Array
-from counterbc.envs import recorded_env
+from counterbc.envs import reason_not_made, recorded_env
 from counterbc.errors import OptionError
-from counterbc.printing import console, printable, text_column
+from counterbc.printing import WorkBars, printable, text_column, time_left
 
 SLOTS = 8192  # of a native vector environment
 SLOTS_ONE_BY_ONE = 64  # of environments stepped one after the other
+
+
+class EpisodeBar(WorkBars):
+    """A bar of episodes that also shows the step of those that run."""
+
+    def __init__(self, title: str, total: int, is_shown: bool) -> None:
+        columns = (
+            text_column("{task.description}"),
+            BarColumn(),
+            text_column("{task.fields[episodes]} of {task.total} episodes, step"),
+            text_column("{task.fields[step]}"),
+            TimeRemainingColumn(),
+        )
+        super().__init__(*columns, line=self._line, is_shown=is_shown, is_transient=True)
+        self.task = self.add_task(printable(title), total=total, episodes=0, step=0)
+        self.before = 0
+        """Episodes of blocks that are finished."""
+
+    def show(self, finished: int, share: float, step: int) -> None:
+        """Show how far a block is: its episodes that are over, with parts of others, and a step."""
+        episodes = self.before + finished
+        self.update(self.task, completed=self.before + share, episodes=episodes, step=step)
+
+    @staticmethod
+    def _line(task: Task) -> str:
+        episodes = f"{task.fields['episodes']:,} of {task.total:,.0f} episodes"
+        return f"{task.description}: {episodes}, step {task.fields['step']:,}{time_left(task)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,25 +134,21 @@ def evaluate(
     if isinstance(env, str):
         env_kwargs = same_simulator(policies, env, env_kwargs)
     make = environment_maker(env, policies.observed, **env_kwargs)
-    if episodes < 1:
-        raise OptionError(f"cannot evaluate {episodes} episodes; ask for 1 or more")
+    check_episodes(episodes)
     shape, acting_device = (len(policies), episodes), _device(policies, device)
     returns, lengths = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
     measures: dict[str, Array] = {}
-    columns = (text_column("{task.description}"), BarColumn(), TimeRemainingColumn())
-    terminal = console(stderr=True)
-    bar = Progress(*columns, console=terminal, disable=not progress, transient=True)
-    with bar:
-        task = bar.add_task(printable(f"evaluating {policies.method}"), total=shape[0] * shape[1])
+    with EpisodeBar(f"evaluating {policies.method}", shape[0] * shape[1], progress) as bar:
         slot_count = 1 if runs_alone(env) else _slots(make) if slots is None else slots
         for members, numbers in _chunks(shape, slot_count):
             part = policies[members].to(acting_device)
             rollout = Rollout(part, make(len(part) * len(numbers)), name, numbers)
             block = members, slice(numbers[0], numbers[-1] + 1)
-            returns[block], lengths[block], block_measures = rollout.run(act, seed, max_steps)
+            results = rollout.run(act, seed, max_steps, bar.show)
+            returns[block], lengths[block], block_measures = results
+            bar.before += len(part) * len(numbers)
             for measure, values in block_measures.items():
                 measures.setdefault(measure, np.full(shape, np.nan))[block] = values
-            bar.advance(task, len(part) * len(numbers))
     for values in (returns, *measures.values()):
         values[policies.diverged] = np.nan
     return Evaluation(
@@ -138,6 +161,18 @@ def evaluate(
         seeds=policies.seeds,
         measures=measures,
     )
+
+
+def check_environment(env: str) -> None:
+    """Refuse an environment that cannot be made, before policies are trained for it."""
+    if problem := reason_not_made(env, is_typed=True):
+        raise OptionError(problem)
+
+
+def check_episodes(episodes: int) -> None:
+    """Refuse a number of episodes that cannot be evaluated."""
+    if episodes < 1:
+        raise OptionError(f"cannot evaluate {episodes} episodes; ask for 1 or more")
 
 
 def compare(a: Evaluation, b: Evaluation) -> Difference:

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from counterbc.acting.act import ACTS, Act
-from counterbc.acting.actor import AVERAGING
+from counterbc.acting.act import ACTS, AVERAGING, Act
 from counterbc.acting.encoder import Parts
 from counterbc.acting.forward import Forward, decides_by_chunk, fits
 from counterbc.acting.networks import NETWORKS
@@ -179,6 +178,7 @@ def metadata(policies: Policies, act: Act) -> dict[str, str]:
         "policy": f"{type(p.policy).__name__}{p.policy.hidden}",
         "seed": member.seed,
         "radius": "not used" if config.radius_from == "not used" else list(member.radius),
+        "lag": list(member.lag),
         "env": config.env or "",
         "data": member.fingerprint,
         "counterbc": __version__,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,10 @@ import torch
 from numpy.typing import NDArray
 
 from counterbc.acting.act import Act
-from counterbc.acting.actor import Acting, average_overlap
+from counterbc.acting.actor import Acting
 from counterbc.acting.encoder import split_rows
 from counterbc.acting.observations import pixel_count
+from counterbc.acting.onnx_session import Session
 from counterbc.acting.policies import Policies
 from counterbc.data import draws
 from counterbc.data.packing import pack
@@ -26,7 +25,6 @@ TOLERANCE = 1e-5
 _ROUNDING = 2.0**-22  # of float32, relative; two units in the last place
 _COPIES = 3
 _EVERY = 4  # of the vectors is tried beside images, which take longer
-_KINDS = {"tensor(float)": np.float32, "tensor(uint8)": np.uint8}
 
 
 @dataclass(frozen=True)
@@ -65,77 +63,6 @@ def check_parity(path: Path, policies: Policies, act: Act) -> Parity:
     gap, total = np.concatenate(gaps), steps.shape[0] * steps.shape[1]
     agrees = bool((gap <= tolerance).all()) and 2 * len(gap) > total  # nan does not agree
     return Parity(agrees, float(gap.max(initial=0)), len(gap), total - len(gap))
-
-
-class Session:
-    """An exported file that acts in E episodes at once."""
-
-    def __init__(self, path: Path, episodes: int) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        content = path.read_bytes()  # onnxruntime opens no path that is not UTF-8
-        self.session = onnxruntime.InferenceSession(
-            content, options, providers=["CPUExecutionProvider"]
-        )
-        self.shapes = {i.name: (episodes, *i.shape[1:]) for i in self.session.get_inputs()}
-        self.kinds = {i.name: _KINDS[i.type] for i in self.session.get_inputs()}
-        self.about = self.session.get_modelmeta().custom_metadata_map
-        self.reset()
-
-    def reset(self) -> None:
-        """Start a new episode."""
-        self.window = np.zeros(self.shapes.get("window", ()), self.kinds.get("obs", np.float32))
-        self.windows: dict[str, NDArray[Any]] = {}
-        self.step = 0
-        self.plans: list[NDArray[np.float32]] = []
-
-    def act(
-        self, obs: Mapping[str, Any] | NDArray[Any], noise: NDArray[Any] | None = None
-    ) -> NDArray[np.float32]:
-        """Return actions (E, A) at observations (E, S), or at a dict of several inputs."""
-        named = dict(obs) if isinstance(obs, Mapping) else {"obs": obs}
-        named = {name: np.asarray(values, self.kinds[name]) for name, values in named.items()}
-        if "horizon" in self.about:
-            return self._act_by_chunk(named, noise)
-        action, *window = self._run(**named, window=self.window, noise=noise)
-        if window:
-            self.window = window[0]
-        return action
-
-    def _run(self, **feeds: Any) -> list[NDArray[np.float32]]:
-        feeds = {k: np.reshape(feeds[k], shape) for k, shape in self.shapes.items()}
-        results: list[NDArray[np.float32]] = self.session.run(None, feeds)
-        return results
-
-    def _act_by_chunk(
-        self, obs: Mapping[str, NDArray[Any]], noise: NDArray[Any] | None
-    ) -> NDArray[np.float32]:
-        """Follow the metadata: what to fill the windows with, and when to call again."""
-        for name, values in obs.items():
-            episodes, _, *shape = self.shapes[name]
-            last = values.reshape(episodes, 1, *shape)
-            if self.step == 0:
-                self.windows[name] = np.broadcast_to(self._before(name, last), self.shapes[name])
-            self.windows[name] = np.concatenate([self.windows[name][:, 1:], last], axis=1)
-        horizon, execute = (int(self.about[name]) for name in ("horizon", "execute"))
-        if "average" in self.about["actions"]:
-            self.plans = [*self.plans, *self._run(**self.windows, noise=noise)][-horizon:]
-            action = average_overlap([torch.from_numpy(plan) for plan in self.plans]).numpy()
-        else:
-            if self.step % execute == 0:
-                self.plans = self._run(**self.windows, noise=noise)
-            action = self.plans[0][:, self.step % execute]
-        self.step += 1
-        return np.asarray(action, np.float32)
-
-    def _before(self, name: str, first: NDArray[Any]) -> NDArray[Any]:
-        """Return what stands for observations before the first one of an episode."""
-        before = self.about.get("obs_before_start")
-        if before is None:
-            return first
-        return np.array(0 if self.kinds[name] == np.uint8 else json.loads(before), first.dtype)
 
 
 def probes(scales: Scaling, steps: int) -> torch.Tensor:

@@ -197,7 +197,7 @@ class Policies:
         """Read what `save` or `counterbc train` wrote."""
         config, tensors = run_folder.load(Path(folder))
         try:
-            return Policies._of(config, tensors)
+            return Policies.from_contents(config, tensors)
         except CounterBCError:
             raise
         except Exception as error:  # a damaged folder can raise anything
@@ -229,7 +229,8 @@ class Policies:
         return config, tensors
 
     @staticmethod
-    def _of(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
+    def from_contents(config: dict[str, Any], tensors: dict[str, Tensor]) -> Policies:
+        """Return the policies that `contents` describes; both may come from anybody."""
         scales = checks.read_scales(config["normalization"], _under(tensors, "normalization/"))
         members = tuple(Member.of(m) for m in config["members"])
         curve, params = _under(tensors, "curve/"), _under(tensors, "policy/")
@@ -237,7 +238,7 @@ class Policies:
         if shards < 1 or not members:
             raise ValueError(f"{len(members)} members of {shards} networks")
         networks, radii = len(members) * shards, [m.radius for m in members]
-        diverged = config.get("diverged", [] if config["version"] > 1 else None)
+        diverged = config.get("diverged", None if config.get("version") == 1 else [])
         checks.check_scales(scales, len(members))
         checks.check_params(policy, params, scales, networks, diverged)
         checks.check_stacked(tensors, networks, len(members))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
@@ -22,6 +22,8 @@ from counterbc.errors import CounterBCError, OptionError
 
 OneByOne = SyncVectorEnv | AsyncVectorEnv
 """Environments that are stepped one after the other, not as arrays."""
+OnStep = Callable[[int, float, int], None]
+"""Gets the episodes that are over, the same with the parts of those that run, and the step."""
 
 
 def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]:
@@ -49,6 +51,16 @@ def same_simulator(policies: Policies, env: str, options: dict[str, Any]) -> dic
             "renders it differently, so leave the backend out, or record with it as well"
         )
     return {**options, "backend": backend}
+
+
+def _longest(env: VectorEnv[Any, Any, Any]) -> float:
+    """Return the most steps of an episode; infinity where the environment does not say."""
+    inner: Any = env.unwrapped
+    steps = getattr(inner, "max_episode_steps", None)
+    if steps is None and isinstance(inner, SyncVectorEnv):
+        inner = inner.envs[0]
+    spec = getattr(inner, "spec", None)
+    return steps or getattr(spec, "max_episode_steps", None) or np.inf
 
 
 def _measures(env: VectorEnv[Any, Any, Any]) -> tuple[str, ...]:
@@ -115,7 +127,9 @@ class Rollout:
                 )
         self.low, self.high = action.low, action.high  # type: ignore[attr-defined]  # a Box, checked above
 
-    def run(self, act: Act, seed: int, max_steps: int) -> tuple[Array, Array, dict[str, Array]]:
+    def run(
+        self, act: Act, seed: int, max_steps: int, on_step: OnStep = lambda *_: None
+    ) -> tuple[Array, Array, dict[str, Array]]:
         """Return the returns, lengths and measures: (P, E) each."""
         acting = Acting(self.policies, self.episodes, act, seed)
         obs = self._reset(start_seeds(self.policies, self.episodes, seed))
@@ -124,12 +138,15 @@ class Rollout:
         measures = {name: np.full(slots, np.nan) for name in _measures(self.env)}
         self.declared = bool(measures)
         running = np.ones(slots, dtype=bool)
-        for _ in range(max_steps):
+        limit = _longest(self.env)
+        for step in range(1, max_steps + 1):
             obs, reward, is_over, info = self._step(acting, obs)
             returns += np.where(running, reward, 0.0)
             lengths += running
             self._keep(measures, info, running & is_over)
             running &= ~is_over
+            left = int(running.sum())
+            on_step(slots - left, slots - left + left * min(step / limit, 1.0), step)
             if not running.any():
                 break
             rests = getattr(self.env.unwrapped, "rests", False)  # finished slots cost nothing

@@ -1,0 +1,118 @@
+"""lerobot-train and lerobot-eval, run in this process as their commands run them.
+
+A process that trains many small policies starts LeRobot once. Two things differ from the commands,
+and neither changes what is learned or measured: items of the dataset are kept in memory, because
+LeRobot's loader takes most of a step on vectors, and lerobot-eval draws no videos.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+os.environ |= {"HF_HUB_OFFLINE": "1", "SDL_VIDEODRIVER": "dummy", "SLURM_JOB_ID": "0"}  # no bars
+
+from in_memory import InMemory
+from lerobot.scripts import lerobot_eval, lerobot_train
+from push_t_data import weights_path
+
+from reproduction.studies.lerobot import PLAIN, Cell
+
+SIZES = {
+    "act": (
+        "--policy.dim_model=128", "--policy.n_heads=4", "--policy.dim_feedforward=256",
+        "--policy.n_encoder_layers=2", "--policy.n_vae_encoder_layers=2", "--policy.chunk_size=16",
+        "--policy.n_action_steps=8", "--policy.optimizer_lr=5e-4",
+    ),
+    "diffusion": (
+        "--policy.down_dims=[64,128]", "--policy.horizon=16", "--policy.n_action_steps=8",
+        "--policy.num_inference_steps=10", "--policy.noise_scheduler_type=DDIM",
+        "--policy.optimizer_lr=5e-4", "--policy.scheduler_warmup_steps=100",
+    ),
+}  # fmt: skip
+"""Small policies, which learn in few steps."""
+BATCH = 256
+
+
+def policy_options(cell: Cell, dataset: Path) -> list[str]:
+    """Return the options that make the policy of a cell."""
+    if cell.variant == PLAIN:
+        return [f"--policy.type={cell.policy}", *SIZES[cell.policy]]
+    options = [f"--policy.type=counter_{cell.policy}", *SIZES[cell.policy]]
+    if cell.variant == "weights":
+        path = weights_path(dataset, cell.radius)
+        return [*options, "--policy.radius=0", f"--policy.weights_path={path}"]
+    return [*options, f"--policy.radius={cell.radius}", f"--policy.lag={cell.lag}"]
+
+
+def train(cell: Cell, folder: Path, dataset: Path, device: str) -> Path:
+    """Train a cell with lerobot-train; return its checkpoint."""
+    shutil.rmtree(folder, ignore_errors=True)  # of a training that was stopped
+    _call(
+        lerobot_train, "--dataset.repo_id=local/pusht", f"--dataset.root={dataset}",
+        f"--policy.device={device}", "--policy.push_to_hub=false",
+        f"--output_dir={folder / 'train'}", f"--steps={cell.steps}",
+        f"--save_freq={cell.steps}", f"--batch_size={BATCH}", "--num_workers=0",
+        "--wandb.enable=false", f"--seed={cell.seed}", *policy_options(cell, dataset),
+    )  # fmt: skip
+    return folder / f"train/checkpoints/{cell.steps:06d}/pretrained_model"
+
+
+def evaluate(checkpoint: Path, out: Path, start: int, count: int, device: str) -> dict[str, Any]:
+    """Test a checkpoint with lerobot-eval from some starts; return its scores."""
+    _call(
+        lerobot_eval, f"--policy.path={checkpoint}", f"--output_dir={out}", "--env.type=pusht",
+        "--env.obs_type=environment_state_agent_pos", f"--policy.device={device}",
+        f"--eval.n_episodes={count}", f"--eval.batch_size={count}", "--eval.use_async_envs=false",
+        f"--seed={start}",
+    )  # fmt: skip
+    info = json.loads((out / "eval_info.json").read_text())
+    scores = [round(float(x), 4) for x in info["per_task"][0]["metrics"]["max_rewards"]]
+    overall = info["overall"]
+    return {
+        "score": overall["avg_max_reward"], "success": overall["pc_success"] / 100,
+        "starts": overall["n_episodes"], "scores": scores,
+    }  # fmt: skip
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of LeRobot and its world."""
+    return {name.replace("-", "_"): version(name) for name in ("lerobot", "gym-pusht")}
+
+
+def _call(module: Any, *options: str) -> None:
+    """Run the command of a module with these options."""
+    before, sys.argv = sys.argv, [module.__name__, *options]
+    logging.disable(logging.WARNING)
+    try:
+        module.main()
+    finally:
+        sys.argv = before
+        logging.disable(logging.NOTSET)
+
+
+def _without_videos(evaluate_all: Any) -> Any:
+    """Return LeRobot's evaluation with no episode drawn."""
+    return lambda *arguments, **options: evaluate_all(
+        *arguments, **(options | {"max_episodes_rendered": 0})
+    )
+
+
+def _in_memory(make_datasets: Any) -> Any:
+    """Return LeRobot's datasets to learn from and, of which there is none, to validate with."""
+
+    def make(*arguments: Any, **options: Any) -> tuple[InMemory, None]:
+        dataset, _ = make_datasets(*arguments, **options)
+        return InMemory(dataset), None
+
+    return make
+
+
+lerobot_train.make_train_eval_datasets = _in_memory(lerobot_train.make_train_eval_datasets)
+lerobot_eval.eval_policy_all = _without_videos(lerobot_eval.eval_policy_all)

@@ -1,0 +1,226 @@
+"""The loop that drives an arm: observe, ask the policy, limit, command, log; at a fixed rate.
+
+The arm stands still in every tick that has a fault. It stands within two periods after
+
+    the last picture of a lost camera   a picture older than `oldest` is a fault at the next tick
+    a stalled policy                    the answer has to come within `budget` of the same period
+    a number that is not finite         found in the tick that it comes in
+
+A tick that takes more than a period commands nothing, and after a stop by the watchdog the arm
+speeds up from 0 again.
+
+A run ends after `patience` faulty ticks in a row, and at once after a fault that does not pass by
+itself. Nothing starts it again but a person.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from counterbc.acting.clock import Clock, Ticks, VirtualClock, WallClock
+from counterbc.data.arrays import Array
+from counterbc.errors import OptionError
+from counterbc.files import reason
+from counterbc.robots.decider import Decider, Decision
+from counterbc.robots.emergency_stop import EmergencyStop
+from counterbc.robots.faults import FINAL, LATE, decision_fault, reading_fault
+from counterbc.robots.limits import Limiter
+from counterbc.robots.robot import Reading, Robot
+from counterbc.robots.stop_signals import INTERRUPTED, stopped_by_signals
+from counterbc.robots.summary import summarize, trained_lag
+from counterbc.robots.tick_log import Tick, TickLog
+from counterbc.robots.watchdog import Watchdog
+
+FINISHED = "finished"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopSettings:
+    """The numbers of the loop."""
+
+    rate: float = 20.0
+    """Ticks per second; that of the demonstrations."""
+    scale: float = 1.0
+    """Speed in m/s that an action of 1 stands for."""
+    budget: float = 0.6
+    """Share of a period within which the policy has to answer."""
+    oldest: float = 0.9
+    """Periods after which a picture is too old; the arm stops at the next tick, so below 1 within
+    two periods of the last picture."""
+    patience: int = 10
+    """Faulty ticks in a row after which the run ends; the arm stands from the first one on."""
+
+    def __post_init__(self) -> None:
+        for name in ("rate", "scale", "oldest", "patience"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise OptionError(f"the loop's {name} is {value}; give a number above 0")
+        if not 0 < self.budget < 1:
+            raise OptionError(f"the policy's budget is {self.budget} periods; give 0 to 1")
+
+
+class Loop:
+    """Runs of an arm, one after the other."""
+
+    def __init__(
+        self, robot: Robot, policy: Decider, log: TickLog, *,
+        settings: LoopSettings | None = None, clock: Clock | None = None,
+        stop: EmergencyStop | None = None,
+    ) -> None:  # fmt: skip
+        self.robot, self.policy, self.log = robot, policy, log
+        self.settings = settings or LoopSettings()
+        self.clock, self.stop = clock or WallClock(), stop or EmergencyStop()
+        self.period = 1 / self.settings.rate
+        self._prepare()
+
+    def run(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> dict[str, Any]:
+        """Drive the arm for some seconds, or until it is stopped; return the summary."""
+        with stopped_by_signals(self.stop):
+            self._prepare()
+            with ExitStack() as stack:
+                if not isinstance(self.clock, VirtualClock):  # time passes by itself
+                    gc.collect()
+                    gc.freeze()  # what exists now is not searched again, which takes milliseconds
+                    stack.callback(gc.unfreeze)
+                    self.watchdog.start()
+                    stack.callback(self.watchdog.close)
+                stack.enter_context(self.stop.stopping(self.robot.stop))
+                try:
+                    self._run(seconds, is_over)
+                except KeyboardInterrupt:
+                    with suppress(KeyboardInterrupt):  # one more of them; the arm is stopped again
+                        self.stop.press(INTERRUPTED)
+                except Exception as error:  # drivers raise what they like
+                    self.stop.press(f"the arm or its log failed: {reason(error)}")
+                finally:
+                    self._try("the arm could not be stopped", self.robot.stop)
+            return self._finish()
+
+    def _prepare(self) -> None:
+        """Forget the last run; only the emergency stop stays."""
+        actions, axes = self.policy.action_size, len(self.robot.limits.low)
+        if actions != axes:
+            raise OptionError(
+                f"the policy gives {actions} number{'s' * (actions != 1)}, the arm moves along "
+                f"{axes} axes; give a policy that was trained on this arm's actions"
+            )
+        self.limiter = Limiter(self.robot.limits, self.period)
+        self.watchdog = Watchdog(self.settings.rate, self.clock, self.robot.stop)
+        self._expiries, self._faults_in_row = 0, 0
+        self._sent_at: float | None = None
+        self._failures: list[str] = []
+        self._logged = len(self.log.ticks)
+
+    def _run(self, seconds: float, is_over: Callable[[], bool]) -> None:
+        ticks = Ticks(self.settings.rate, self.clock)
+        self.start = ticks.due
+        number = 0
+        while not self.stop.is_pressed and not is_over():
+            if (time := self._wait(ticks, seconds)) is None:
+                return
+            self._watch()
+            self._tick(number, *time)
+            number += 1
+
+    def _wait(self, ticks: Ticks, seconds: float) -> tuple[float, float] | None:
+        """Wait for the next tick; return its time and how late it is, None at the end of a run."""
+        now, late = ticks.wait()
+        is_past = now - late - self.start > seconds + self.period / 2
+        return None if is_past or self.stop.is_pressed else (now, late)
+
+    def _watch(self) -> None:
+        """Feed the watchdog; after a stop by it, speed up from 0."""
+        self.watchdog.check()  # its thread may not have run, as in a process that was frozen
+        self.watchdog.feed()
+        if self.watchdog.expiries != self._expiries:
+            self._expiries = self.watchdog.expiries
+            self.limiter.halt()
+        if self.watchdog.error is not None:
+            self.stop.press(f"the watchdog could not stop the arm: {reason(self.watchdog.error)}")
+
+    def _tick(self, number: int, now: float, late: float) -> None:
+        reading = self.robot.observe()
+        seen_at = answered_at = self.clock.now()
+        fault = reading_fault(reading, seen_at, self.settings.oldest * self.period)
+        decision = None
+        if reading is not None and not fault:
+            until = now + self.settings.budget * self.period
+            self.policy.ask(number, reading.obs, number == 0 or self._faults_in_row > 0)
+            decision = self.policy.answer(number, until)
+            answered_at = self.clock.now()
+            fault = decision_fault(decision, self.policy.is_running)
+        fault = fault or self._lateness(now)
+        velocity = self._command(reading, decision, fault, answered_at)
+        fault = fault or self._lateness(now)
+        if self.stop.is_pressed or fault:  # also where that happened while the command was sent
+            self.robot.stop()
+            velocity = self.limiter.halt()
+        sent = self.clock.now()
+        self._count(fault)
+        jitter = 0.0 if self._sent_at is None else abs(sent - self._sent_at - self.period)
+        self._sent_at = sent
+        self.log.add(
+            Tick(
+                tick=number,
+                due=now - late - self.start,
+                late=late,
+                age=None if reading is None else seen_at - reading.time,
+                inference=None if decision is None else decision.seconds,
+                round_trip=None if decision is None else answered_at - seen_at,
+                latency=None if reading is None or fault else sent - reading.time,
+                sent=sent - self.start,
+                jitter=jitter,
+                missed=int((sent - (now - late)) / self.period),
+                action=None if decision is None else tuple(decision.action.tolist()),
+                velocity=tuple(velocity.tolist()),
+                position=None if reading is None else tuple(reading.position.tolist()),
+                fault=fault or self.stop.reason,
+            )
+        )
+
+    def _command(
+        self, reading: Reading | None, decision: Decision | None, fault: str, now: float
+    ) -> Array:
+        """Send the limited velocity to the arm, if nothing speaks against it."""
+        if reading is None or decision is None or fault or self.stop.is_pressed:
+            return self.limiter.halt()
+        wanted = np.asarray(decision.action, np.float64) * self.settings.scale
+        velocity = self.limiter.limit(wanted, reading.position, max(now - reading.time, 0.0))
+        self.robot.command(velocity)
+        return velocity
+
+    def _lateness(self, start: float) -> str:
+        """Return a fault if a tick that began at a time is too late for a command."""
+        has_expired = self.watchdog.expiries != self._expiries
+        return LATE if has_expired or self.clock.now() - start > self.period else ""
+
+    def _count(self, fault: str) -> None:
+        """End the run after a fault that does not pass."""
+        self._faults_in_row = self._faults_in_row + 1 if fault else 0
+        if fault in FINAL or self._faults_in_row >= self.settings.patience:
+            self.stop.press(fault)
+
+    def _finish(self) -> dict[str, Any]:
+        summary = summarize(self.log.ticks[self._logged :])
+        summary |= {
+            "ended": "; ".join([self.stop.reason or FINISHED, *self._failures]),
+            "watchdog_stops": self.watchdog.expiries,
+            "trained_lag": trained_lag(self.policy.about, self.settings.rate),
+        }
+        self._try("the log could not be finished", lambda: self.log.finish(summary))
+        summary["ended"] = "; ".join([self.stop.reason or FINISHED, *self._failures])
+        return summary
+
+    def _try(self, failure: str, act: Callable[[], None]) -> None:
+        """Do something at the end of a run; an error of it must not hide why the run ended."""
+        try:
+            act()
+        except (Exception, KeyboardInterrupt) as error:  # drivers raise what they like
+            self._failures.append(f"{failure}: {reason(error)}")

@@ -1,0 +1,1 @@
+"""A simulated arm at an air hockey table, which stands in for hardware."""

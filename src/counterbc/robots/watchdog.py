@@ -1,0 +1,63 @@
+"""A watchdog that stops the arm when the loop itself hangs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from counterbc.acting.clock import Clock
+
+LIMIT, POLL = 1.5, 0.25
+"""Periods without a tick after which it acts, and between two looks: together below two."""
+
+
+class Watchdog:
+    """Calls `on_expiry` at every look while it was not fed for 1.5 periods.
+
+    It runs in a thread, so it also acts while the loop waits for a driver or a disk.
+    """
+
+    def __init__(self, rate: float, clock: Clock, on_expiry: Callable[[], None]) -> None:
+        self.period, self.clock, self.on_expiry = 1 / rate, clock, on_expiry
+        self.fed_at = clock.now()
+        self.expiries = 0
+        """How often the loop hung; one hang counts once, however long it is."""
+        self.error: Exception | None = None
+        """The last error of `on_expiry`; the next look calls it again."""
+        self._expired_for: float | None = None
+        self._counting = threading.Lock()
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self.feed()
+        self._thread.start()
+
+    def feed(self) -> None:
+        """Note that the loop has ticked."""
+        self.fed_at = self.clock.now()
+
+    def check(self) -> None:
+        """Act if the last tick is too long ago."""
+        fed_at = self.fed_at
+        if self.clock.now() - fed_at <= LIMIT * self.period:
+            return
+        with self._counting:
+            if fed_at != self._expired_for:
+                self._expired_for = fed_at
+                self.expiries += 1
+        try:
+            self.on_expiry()
+        except Exception as error:  # drivers raise what they like
+            self.error = error
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._is_over.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=1)
+
+    def _watch(self) -> None:
+        while not self._is_over.wait(POLL * self.period):
+            self.check()

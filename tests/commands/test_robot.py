@@ -1,0 +1,151 @@
+"""counterbc robot checks an arm, drives it, logs every tick, and stops on Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterbc.commands import command
+from counterbc.robots.tick_log import read_log
+from tests.fixture_types import Call
+from tests.robots.doubles import write_policy
+
+pytestmark = pytest.mark.needs("onnx", "onnxruntime")
+BUSY = ("--oldest", 1000, "--patience", 1000000)  # other programs may take the processor
+MODULE = """
+from counterbc.acting.clock import WallClock
+from tests.robots.doubles import PointRobot
+
+def connect():
+    return PointRobot(WallClock())
+"""
+
+
+@pytest.fixture
+def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A policy file, beside a module with a robot of the user's."""
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "point_arm.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path / "modules")
+    monkeypatch.chdir(tmp_path)
+    return write_policy(tmp_path / "p.onnx")
+
+
+def by_name(payload: dict[str, Any]) -> dict[str, str]:
+    return {check["name"]: check["status"] for check in payload["checks"]}
+
+
+def test_check_prints_one_line_for_each_check(policy: Path, call: Call) -> None:
+    status, out, _ = call("robot", "check", policy, "--robot", "point_arm:connect", *BUSY)
+    lines = out.splitlines()
+    names = ["limits", "position", "sizes", "actions", "rate", "policy", "camera", "calibration"]
+    assert [line[12:].split()[0] for line in lines[:8]] == names
+    assert lines[0].startswith("ok")
+    assert status == (1 if "FAILED" in out else 0)  # rate and policy depend on the machine
+
+
+def test_check_refuses_a_policy_for_another_arm(tmp_path: Path, policy: Path, call: Call) -> None:
+    other = write_policy(tmp_path / "q.onnx", obs_size=4)
+    status, out, _ = call("robot", "run", other, "--robot", "point_arm:connect", *BUSY)
+    assert status == 1
+    assert "the arm observes 6 numbers and moves along 2 axes, the policy reads 4" in out
+    assert "Nothing was moved" in out
+    assert not (tmp_path / "robot.jsonl").exists()
+
+
+def test_run_keeps_a_log_with_lag_and_latency(
+    policy: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = list[bool]()
+    monkeypatch.setattr(command, "before_real_time", [lambda: calls.append(True)])
+    arguments = ("--robot", "point_arm:connect", "--seconds", 1, "--speed", 0.25, *BUSY)
+    for _ in range(20):  # a check may fail on a busy machine
+        status, out, err = call("robot", "run", policy, *arguments, "--json")
+        payload = json.loads(out)
+        if "log" in payload:
+            break
+    assert status == 0, err
+    assert calls == [True], "slow imports are no longer watched"
+    header, ticks, summary = read_log(Path(payload["log"]))
+    assert header["limits"]["speed"] == 0.25
+    assert header["trained_lag"] == {"steps": [2.0], "ms": [100.0]}
+    assert summary is not None
+    assert len(ticks) == summary["ticks"] > 0
+    latency = summary["times_ms"]["latency"]["p50"]
+    assert latency > 0 if any(not tick["fault"] for tick in ticks) else latency is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("nothing.onnx",), "not a policy that can drive an arm"),
+        (("p.onnx", "--robot", "franka"), "name simulated"),
+        (("p.onnx", "--rate", 0), "give a number above 0"),
+        (("p.onnx", "--seconds", 0), "--seconds is 0.0; give a number above 0"),
+        (("p.onnx", "--seconds", "inf"), "--seconds is inf; give a number above 0"),
+        (("p.onnx", "--calibration", "no.json"), "does not exist"),
+    ],
+)
+def test_mistakes_are_answered_in_one_sentence(
+    policy: Path, call: Call, arguments: tuple[object, ...], text: str
+) -> None:
+    status, out, err = call("robot", "check", *arguments)
+    assert (status, out) == (1, "")
+    assert text in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "ended"),
+    [
+        (signal.SIGINT, 130, "stopped by Ctrl-C"),
+        (signal.SIGTERM, 143, "stopped by SIGTERM"),
+        (signal.SIGHUP, 129, "stopped by SIGHUP"),
+    ],
+)
+def test_a_signal_stops_the_arm_and_keeps_the_log(
+    policy: Path, tmp_path: Path, number: signal.Signals, status: int, ended: str
+) -> None:
+    command = [sys.executable, "-m", "counterbc", "robot", "run", str(policy), "--seconds", "600"]
+    command += ["--robot", "point_arm:connect", "--log", "run.jsonl", *map(str, BUSY)]
+    path = os.pathsep.join([str(tmp_path / "modules"), *sys.path])
+    for _ in range(20):  # a check may fail on a busy machine
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        assert process.stderr is not None
+        lines = []
+        for line in process.stderr:
+            lines.append(line)
+            if line.startswith("Driving the arm"):
+                break
+        else:
+            process.communicate()
+            continue
+        break
+    while len((tmp_path / "run.jsonl").read_bytes().splitlines()) < 5:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == status
+    assert err.splitlines()[-1] == "stopped; the arm stands, and the log is in run.jsonl"
+    summary = read_log(tmp_path / "run.jsonl")[2]
+    assert summary is not None
+    assert summary["ended"] == ended
+
+
+@pytest.mark.extra("mujoco", "robosuite", "cv2")
+def test_the_simulated_arm_is_checked_with_its_camera(policy: Path, call: Call) -> None:
+    _, out, _ = call("robot", "check", policy, "--pictures", "--rate", 5, "--json")
+    statuses = by_name(json.loads(out))  # rate and policy depend on the machine
+    assert [statuses[name] for name in ("calibration", "limits", "position", "sizes")] == ["ok"] * 4

@@ -1,0 +1,146 @@
+"""Everything is verified before the arm moves, and the check itself never moves it."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+import pytest
+
+from counterbc.acting.clock import VirtualClock
+from counterbc.data.arrays import Array
+from counterbc.robots.calibration import Calibration
+from counterbc.robots.checks import Check, check_robot
+from counterbc.robots.loop import LoopSettings
+from tests.robots.doubles import PointRobot, ScriptedPolicy
+
+MARKS = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.2]])
+
+
+class StillRobot(PointRobot):
+    """A robot that must not be moved."""
+
+    def command(self, velocity: Array) -> NoReturn:
+        raise AssertionError("the arm was moved")
+
+
+class Bench:
+    """A robot and a policy to be checked."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.robot, self.policy = StillRobot(self.clock), ScriptedPolicy(self.clock)
+        self.calibration = Calibration.of(100 * MARKS, MARKS)
+
+    def check(self) -> dict[str, Check]:
+        checks = check_robot(self.robot, self.policy, LoopSettings(), self.clock, self.calibration)
+        return {check.name: check for check in checks}
+
+    def failed(self) -> list[str]:
+        return [name for name, check in self.check().items() if not check.is_ok]
+
+
+def test_a_sound_arm_passes_every_check() -> None:
+    checks = Bench().check()
+    assert {check.status for check in checks.values()} == {"ok"}
+    assert "1 m/s and 13 m/s² per axis" in checks["limits"].text
+    assert "answers in 1.00 ms" in checks["policy"].text
+    assert "pictures 10.0 ms old" in checks["camera"].text
+
+
+def test_without_a_calibration_that_check_is_not_made() -> None:
+    bench = Bench()
+    checks = check_robot(bench.robot, bench.policy, LoopSettings(), bench.clock)
+    assert [c.name for c in checks if c.status == "not checked"] == ["calibration"]
+
+
+def test_an_arm_outside_its_workspace_fails() -> None:
+    bench = Bench()
+    bench.robot.position = np.array([3.0, 0.0])
+    assert bench.failed() == ["position"]
+
+
+def test_a_lost_camera_fails() -> None:
+    bench = Bench()
+    bench.robot.lost_at = 0.2
+    assert "camera" in bench.failed()
+    assert "no usable picture (camera lost)" in bench.check()["camera"].text
+
+
+def test_a_camera_with_another_clock_fails() -> None:
+    bench = Bench()
+    bench.robot.delay = -1.7e9  # as time.time() gives
+    assert "clock of the camera" in bench.check()["camera"].text
+
+
+def test_a_driver_that_raises_fails_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> NoReturn:
+        raise ConnectionError("no answer")
+
+    bench = Bench()
+    monkeypatch.setattr(bench.robot, "observe", fail)
+    checks = bench.check()
+    assert "the arm's driver failed: no answer" in checks["camera"].text
+    assert not checks["position"].is_ok
+    monkeypatch.setattr(bench.robot, "stop", fail)
+    assert bench.failed() == ["stop"]
+
+
+def test_a_policy_that_answers_nan_fails() -> None:
+    bench = Bench()
+    bench.policy.act = lambda now: np.array([0.1, np.nan])
+    assert bench.failed() == ["policy"]
+    assert "not finite" in bench.check()["policy"].text
+
+
+def test_marks_by_which_the_workspace_is_behind_the_camera_fail() -> None:
+    bench = Bench()
+    depth = 1 + 1.2 * MARKS[:, :1]  # 0 at x = -0.83, and the workspace begins at -1
+    bench.calibration = Calibration.of(100 * MARKS / depth, MARKS)
+    assert bench.failed() == ["calibration"]
+    assert "behind the camera" in bench.check()["calibration"].text
+
+
+def test_numbers_that_are_none_fail() -> None:
+    bench = Bench()
+    bench.robot.nan_at = 0.0
+    assert "camera" in bench.failed()
+
+
+def test_a_policy_for_another_arm_fails() -> None:
+    bench = Bench()
+    bench.policy.obs_size = 8
+    assert "sizes" in bench.failed()
+
+
+def test_a_stalled_policy_fails() -> None:
+    bench = Bench()
+    bench.policy.stalls_at = 0.1
+    assert bench.failed() == ["policy"]
+
+
+def test_a_busy_machine_fails() -> None:
+    bench = Bench()
+    wait = bench.clock.wait_until
+    bench.clock.wait_until = lambda due: wait(due + 0.06)  # type: ignore[method-assign]
+    assert "rate" in bench.failed()
+
+
+def test_bad_marks_fail() -> None:
+    bench = Bench()
+    pixels = 100 * MARKS
+    pixels[1] += 9
+    bench.calibration = Calibration.of(pixels, MARKS)
+    assert bench.failed() == ["calibration"]
+
+
+def test_an_arm_without_a_reading_fails_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench()
+    monkeypatch.setattr(bench.robot, "observe", lambda: None)
+    assert "no reading" in bench.check()["position"].text
+
+
+def test_actions_beyond_the_speed_limit_are_announced() -> None:
+    bench = Bench()
+    bench.policy.about = {"action_low": "[-3, -1]", "action_high": "[3, 1]"}
+    assert bench.check()["actions"].text == "up to 3 m/s, cut at 1 m/s"

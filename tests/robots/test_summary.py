@@ -1,0 +1,28 @@
+"""The summary counts what happened, and keeps the people's lag apart from the loop's latency."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from counterbc.robots.summary import quantiles, summarize, trained_lag
+from tests.robots.test_tick_log import tick
+
+
+def test_faults_and_missed_deadlines_are_counted() -> None:
+    ticks = [replace(tick(i), missed=i % 2, fault="camera lost" * (i == 3)) for i in range(4)]
+    summary = summarize(ticks)
+    assert (summary["ticks"], summary["missed"], summary["faults"]) == (4, 2, {"camera lost": 1})
+
+
+def test_quantiles_are_in_milliseconds_and_skip_what_was_not_measured() -> None:
+    assert quantiles([0.001, None, 0.003]) == {"p50": 2.0, "p99": 2.98, "max": 3.0}
+    assert quantiles([None]) == {"p50": None, "p99": None, "max": None}
+
+
+def test_nothing_happened_in_an_empty_run() -> None:
+    assert summarize([])["ticks"] == 0
+
+
+def test_the_lag_of_the_demonstrators_is_given_in_steps_and_milliseconds() -> None:
+    assert trained_lag({"lag": "[3.0]"}, 20) == {"steps": [3.0], "ms": [150.0]}
+    assert trained_lag({}, 20) == {"steps": None, "ms": None}
