@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
+from counterbc.cli import main
 from counterbc.demonstrators import Chain, GaussianNoise, returns
 from tests.fixture_types import Call, CallJson
+from tests.processes import HEED, RUN, without_loading
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 
@@ -172,6 +174,38 @@ finally:
     assert result.stderr == "set()\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("stduio",), "unknown command 'stduio'.*did you mean studio"),
+        (("Train", "x.hdf5"), "did you mean train"),
+        (("{demos}",), "is no command; counterbc inspect .* shows what is in it"),
+    ],
+)
+def test_an_unknown_command_is_one_sentence(
+    arguments: tuple[str, ...],
+    words: str,
+    intersection_file: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([a.format(demos=intersection_file) for a in arguments])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert stop.value.code == 2
+    assert re.search(words, line)
+    assert line.endswith("see counterbc --help")
+
+
+def test_help_and_version_need_no_dashes(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["help"], ["help", "convert"]):
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert not stop.value.code
+        assert f"usage: counterbc {arguments[-1]}".removesuffix(" help") in capsys.readouterr().out
+    assert main(["version"]) == 0
+    assert capsys.readouterr().out.startswith("counterbc ")
+
+
 @pytest.mark.slow
 def test_warnings_and_bars_stay_off_stdout(intersection_file: Path, tmp_path: Path) -> None:
     command = [
@@ -196,7 +230,9 @@ def run_command(*arguments: object, **options: Any) -> subprocess.CompletedProce
     """Run the console script in a process of its own."""
     words = [sys.executable, "-m", "counterbc", *map(str, arguments)]
     environment = {**os.environ, **options.pop("env", {})}
-    return subprocess.run(words, stderr=subprocess.PIPE, env=environment, check=False, **options)
+    result = subprocess.run(words, stderr=subprocess.PIPE, env=environment, check=False, **options)
+    result.stderr = "".join(f"{t}\n" for t in without_loading(result.stderr.decode())).encode()
+    return result
 
 
 @pytest.fixture
@@ -228,53 +264,6 @@ def test_an_output_on_a_full_disk_is_one_sentence(options: tuple[str, ...], odd_
     assert result.returncode == 1
     assert result.stderr.startswith(b"error: the output could not be written ([Errno 28] No space")
     assert result.stderr.count(b"\n") == 1
-
-
-HEED = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-RUN = "from counterbc.__main__ import run; run()"  # tests may run where Ctrl-C is ignored
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_during_start_up_is_no_traceback(number: int) -> None:
-    stop_at_import = f"""
-class Stop:
-    def find_spec(self, name, *_):
-        if name == "tyro":
-            signal.raise_signal({int(number)})
-sys.meta_path.insert(0, Stop())
-"""
-    words = [sys.executable, "-c", HEED + stop_at_import + RUN, "--help"]
-    result = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout, result.stderr) == (128 + number, "", "stopped\n")
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_between_start_up_and_command_is_no_traceback(number: int) -> None:
-    stop_at_once = f"""
-import counterbc.cli
-class Stop(type):
-    def __instancecheck__(cls, stream):
-        signal.raise_signal({int(number)})
-counterbc.cli.TextIOWrapper = Stop("TextIOWrapper", (), {{}})
-"""
-    words = [sys.executable, "-c", HEED + stop_at_once + RUN, "--help"]
-    result = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout, result.stderr) == (128 + number, "", "stopped\n")
-
-
-def test_an_interrupt_that_a_library_turns_into_an_error_is_still_one(odd_file: Path) -> None:
-    swallow = """
-import h5py
-def is_hdf5(path):
-    try:
-        signal.raise_signal(signal.SIGINT)
-    except KeyboardInterrupt:
-        raise RuntimeError("Link iteration failed")
-h5py.is_hdf5 = is_hdf5
-"""
-    words = [sys.executable, "-c", HEED + swallow + RUN, "inspect", os.fspath(odd_file)]
-    result = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout, result.stderr) == (130, "", "stopped\n")
 
 
 @pytest.mark.slow

@@ -22,3 +22,9 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
         "Drawing figures needs pandas, which is not installed; "
         "install it with: pip install 'counterbc[paper]'"
     )
+
+
+def test_names_joined_by_commas_are_answered_with_spaces() -> None:
+    text = str(unknown("method", "bc,counter-bc", ["bc", "counter-bc"]))
+    assert text.endswith("separate names by spaces: bc counter-bc")
+    assert "spaces" not in str(unknown("method", "bc,moon", ["bc", "counter-bc"]))

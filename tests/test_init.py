@@ -42,3 +42,12 @@ def test_importing_the_package_imports_neither_torch_nor_numpy() -> None:
     code = "import sys, counterbc; print({'torch', 'numpy'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout.strip() == "set()"
+
+
+def test_importing_the_trainer_imports_nothing_that_draws_simulates_or_parses() -> None:
+    code = (
+        "import sys, counterbc.trainer;"
+        "print({'matplotlib', 'gymnasium', 'tyro', 'PIL'} & set(sys.modules))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.strip() == "set()"

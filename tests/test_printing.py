@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+import time
 
 import pytest
 from rich.progress import Progress
 from rich.table import Table
 
 from counterbc.commands.command import plain_table
-from counterbc.printing import console, printable, sentence, text_column, without_nan
+from counterbc.printing import (
+    LINE_EVERY,
+    WorkBars,
+    console,
+    duration,
+    printable,
+    sentence,
+    stage,
+    text_column,
+    without_nan,
+)
 
 NAMES = ["speed [m/s]", "[/s]", "[red]x", ":smile:", "[link=file:///etc/passwd]a[/link]"]
 
@@ -68,3 +79,68 @@ def test_names_in_progress_bars_are_text(name: str) -> None:
     with Progress(text_column("{task.description}"), console=output) as bar:
         bar.add_task(name)
     assert name in output.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.4, "about 0.4 seconds"),
+        (45, "about 45 seconds"),
+        (119, "about 120 seconds"),
+        (125, "about 2.1 minutes"),
+        (3000, "about 50 minutes"),
+        (8200, "about 2.3 hours"),
+        (46_800, "about 13 hours"),
+        (400_000, "about 4.6 days"),
+    ],
+)
+def test_a_duration_is_in_words_with_two_digits(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def _wait_for(text: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what was printed by the time that a text appeared; fail after a minute."""
+    printed = ""
+    for _ in range(6000):
+        printed += capsys.readouterr().err
+        if text in printed:
+            return printed
+        time.sleep(0.01)
+    raise AssertionError(f"{text!r} was not printed, only {printed!r}")
+
+
+def test_without_a_terminal_lines_appear_during_a_single_long_step(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert LINE_EVERY == 10
+    monkeypatch.setattr("counterbc.printing.LINE_EVERY", 0.02)
+    with WorkBars(line=lambda task: f"{task.description} {task.completed:g}") as bars:
+        first = bars.add_task("first", total=2)
+        _wait_for("first 0\n", capsys)
+        bars.update(first, completed=1)
+        _wait_for("first 1\nfirst 1\n", capsys)
+        bars.update(first, completed=2)
+        bars.add_task("second", total=2)
+        assert _wait_for("second 0\nsecond 0\n", capsys).count("first 2") == 0, "it is finished"
+        thread = bars.thread
+    assert thread is not None
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_work_without_a_bar_says_how_long_it_lasts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("counterbc.printing.LINE_EVERY", 0.02)
+    with stage("looking for goals"):
+        assert "seconds so far" in _wait_for("looking for goals, about ", capsys)
+
+
+def test_hidden_bars_print_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("counterbc.printing.LINE_EVERY", 0.001)
+    with WorkBars(line=lambda task: "a line", is_shown=False) as bars:
+        bars.add_task("first", total=2)
+        time.sleep(0.05)
+    assert capsys.readouterr() == ("", "")

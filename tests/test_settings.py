@@ -93,7 +93,7 @@ def test_a_bad_option_is_refused_in_one_sentence(
         ("limited", "no", "True or False"),
         ("scale_obs", None, "True or False"),
         ("feasible", 1, "project or keep"),
-        ("kernel", ("torch",), "auto, torch, numba or triton"),
+        ("kernel", ("torch",), "auto, torch, numba, triton or cuda"),
         (
             "policy",
             3,

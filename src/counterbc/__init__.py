@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterbc.data.version import __version__ as __version__
+from counterbc.data.waiting import let_threads_sleep
 from counterbc.data.writer import set_writer
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers and editors
@@ -170,4 +171,5 @@ def _write(data: Any, path: Path, *, format: str) -> object:
     return import_module("counterbc.formats").save(data, path, format=format)
 
 
+let_threads_sleep()  # before torch is imported, which reads the policy once
 set_writer(_write)  # data cannot import formats, which depend on it

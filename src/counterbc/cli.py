@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shlex
 import signal
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import make_dataclass
 from io import TextIOWrapper
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -18,21 +22,29 @@ from rich.measure import Measurement
 
 from counterbc.commands import COMMANDS, Command
 from counterbc.data.version import __version__
-from counterbc.errors import CounterBCError
+from counterbc.errors import CounterBCError, unknown
 from counterbc.files import interrupts, reason
 from counterbc.printing import console, printable, sentence, without_nan
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit status.
+def main(
+    arguments: Sequence[str] | None = None, on_parsed: Callable[[], None] = lambda: None
+) -> int:
+    """Run one command and return the exit status; `on_parsed` is called before it starts.
 
     An error with an explanation gives 1, Ctrl-C 130, SIGTERM 143; otherwise the command decides.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
-    if [*arguments] == ["--version"]:
+    if [*arguments] in (["--version"], ["version"]):
         print(f"counterbc {__version__}")
         return 0
     command = parse(arguments)
+    on_parsed()
+    return execute(command)
+
+
+def execute(command: Command) -> int:
+    """Run a command, print its result, and return the exit status."""
     warnings.showwarning = _warn
     try:
         with command.session():
@@ -54,6 +66,10 @@ def parse(arguments: Sequence[str]) -> Command:
 
     Only the command that is named gets all its options, because they import the library.
     """
+    if arguments and arguments[0] == "help":  # as git and conda have it
+        arguments = [*arguments[1:2], "--help"]
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        sys.exit(_fail(f"error: {_unknown_command(arguments[0])}; see counterbc --help", 2))
     if arguments and arguments[0] in COMMANDS:
         name, *options = arguments
         return COMMANDS[name].parse(f"counterbc {name}", options)
@@ -64,6 +80,12 @@ def parse(arguments: Sequence[str]) -> Command:
         args=arguments,
         sort_subcommands=False,
     )
+
+
+def _unknown_command(word: str) -> str:
+    if Path(word).exists():
+        return f"{word} is no command; counterbc inspect {shlex.quote(word)} shows what is in it"
+    return str(unknown("command", word, COMMANDS)).rstrip("?")
 
 
 def _stand_in(command: type[Command]) -> type[Command]:
@@ -101,11 +123,10 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 def run() -> None:
     """Run the console script; an output that cannot be written is no traceback."""
     try:
-        _listen()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):  # a terminal that cannot show a character
                 stream.reconfigure(errors="backslashreplace")
-        status = main()
+        status = main(on_parsed=_listen)  # until then a signal need not be handled
         sys.stdout.flush()
         _ignore_signals()
     except KeyboardInterrupt:
@@ -117,7 +138,22 @@ def run() -> None:
     except OSError as error:  # such as a full disk
         _ignore_signals()
         status = _without_stdout(f"error: the output could not be written ({reason(error)})")
+    if interrupts:
+        _leave(status)
     sys.exit(status)
+
+
+def _leave(status: int) -> None:
+    """End the process without taking the interpreter down, which takes seconds on a busy machine.
+
+    Functions registered for the exit are called: they end worker processes. Threads are not waited
+    for, such as one in which a compiler is busy.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody reads it any more
+            stream.flush()
+    os._exit(status)
 
 
 def _ignore_signals() -> None:

@@ -64,6 +64,10 @@ class SlowSimulator(UserWarning):
     """A world that runs in the slower of its simulators."""
 
 
+class SpinningThreads(UserWarning):
+    """Threads of torch that spin as they wait, on a busy machine; training continues."""
+
+
 class Diverged(UserWarning):
     """Members of a population whose loss is no longer finite."""
 
@@ -73,4 +77,6 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> OptionError:
     allowed = list(names)
     nearest = get_close_matches(str(name), allowed, 1)
     hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    if "," in str(name) and set(str(name).split(",")) <= set(allowed):
+        hint = f"; separate names by spaces: {' '.join(str(name).split(','))}"
     return OptionError(f"unknown {kind} {str(name)!r}; allowed: {', '.join(allowed)}{hint}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from counterbc.commands.clean import _text
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.formats import load
+from counterbc.formats import load, save
 from tests.annotated import QUICK
 from tests.fixture_types import Call, CallJson
 
@@ -32,6 +33,13 @@ def test_a_format_that_cannot_be_written_names_the_way_out(tmp_path: Path, call:
     assert f"counterbc convert {path} demos.hdf5 --obs state" in err
 
 
+def test_a_copy_with_an_ending_of_nothing_is_refused_before_any_training(
+    demo_file: Path, tmp_path: Path, call: Call
+) -> None:
+    status, _, err = call("clean", demo_file, "--out", tmp_path / "copy.txt")
+    assert (status, "copy.txt has another ending" in err) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("radius", "distance", "sentence"),
     [
@@ -46,6 +54,7 @@ def test_the_text_explains_how_far_actions_moved(
     payload = {
         "pairs": 9, "out": "c.npz", "moved_rms": distance, "limited": 3, "radius": radius,
         "lag": (0.0,), "rate": 50.0, "offsets": {}, "not_carried_over": [],
+        "train": ["counterbc train a.hdf5", "counterbc train b.hdf5"], "evaluate": None,
     }  # fmt: skip
     assert sentence in _text(payload)
 
@@ -58,6 +67,7 @@ def test_the_text_explains_how_far_actions_moved(
             "Undid a lag of 0.2 s (10 steps); the last 10 steps of each episode have weight 0",
         ),
         ((2.5, 4.0), None, "Undid a lag of 2.5/4 steps; the last 3/4 steps of each episode"),
+        ((1.0,), None, "Undid a lag of 1 step; the last step of each episode has weight 0"),
     ],
 )  # fmt: skip
 def test_the_text_says_which_lag_was_undone(
@@ -66,9 +76,17 @@ def test_the_text_says_which_lag_was_undone(
     payload = {
         "pairs": 9, "out": "c.npz", "moved_rms": 0.2, "limited": 3, "radius": [0.3],
         "lag": lag, "rate": rate, "offsets": {}, "not_carried_over": [],
+        "train": ["counterbc train a.hdf5", "counterbc train b.hdf5"], "evaluate": None,
     }  # fmt: skip
     assert sentence in _text(payload)
     assert "lag" not in _text(payload | {"lag": (0.0,)})
+    assert "are not always better" in _text(payload)
+    assert _text(payload).splitlines()[-3:] == [
+        "  counterbc train a.hdf5", "  counterbc train b.hdf5",
+        "Only policies that act can decide.",
+    ]  # fmt: skip
+    tested = _text(payload | {"evaluate": "counterbc evaluate a b"})
+    assert tested.endswith("b.hdf5\n  counterbc evaluate a b")
     assert "Removed constant offsets of ada." in _text(payload | {"offsets": {"ada": [0.1]}})
 
 
@@ -82,6 +100,28 @@ def test_a_copy_of_chosen_episodes_holds_no_others(
     assert [e.name for e in load(out).episodes] == names
 
 
+def test_a_lerobot_dataset_is_cleaned_in_place_with_everything_else_kept(
+    annotated_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    source, out = tmp_path / "demos", tmp_path / "meant"
+    save(load(annotated_file), source, format="lerobot")
+    video = source / "videos/front/file-000.mp4"
+    video.parent.mkdir(parents=True)
+    video.write_bytes(b"film")
+    payload = call_json("clean", source, *QUICK, "--lag", 1, "--out", out)
+    before, after = load(source), load(out)
+    assert not np.array_equal(after.action, before.action)
+    np.testing.assert_array_equal(after.obs, before.obs)
+    shown = np.load(tmp_path / "meant.shown.npz")["actions_shown"]
+    np.testing.assert_array_equal(shown, before.action)
+    assert (out / "videos/front/file-000.mp4").samefile(video)
+    assert payload["weight_0"] == len(before)
+    assert any("have no meant action" in text for text in payload["not_carried_over"])
+    status, _, err = call("clean", source, *QUICK, "--exclude", 0, "--out", tmp_path / "some")
+    assert status == 0, err
+    assert len(load(tmp_path / "some")) == len(before) - 1
+
+
 def test_time_is_used_unless_turned_off(
     annotated_file: Path, tmp_path: Path, call_json: CallJson
 ) -> None:
@@ -93,3 +133,13 @@ def test_time_is_used_unless_turned_off(
     assert plain["reach"] == []
     with_time, without = (load(tmp_path / f"{i}.hdf5").action for i in (0, 1))
     assert not np.array_equal(with_time, without)
+
+
+def test_a_refusal_says_how_much_is_explained(
+    annotated_file: Path, tmp_path: Path, call: Call
+) -> None:
+    out = tmp_path / "new.hdf5"
+    status, text, _ = call("clean", annotated_file, *QUICK[:-1], "--out", out, "--json")
+    payload = json.loads(text)
+    assert (status, payload["out"], out.exists()) == (1, None, False)
+    assert not payload["explained"]["tells"]

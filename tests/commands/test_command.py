@@ -20,9 +20,12 @@ from counterbc.commands.command import (
     Json,
     TrainingCommand,
     agrees,
+    explained_lines,
     plain_table,
 )
 from counterbc.commands.options import field_docs
+from counterbc.printing import console
+from counterbc.selection.shares import Explained, Share
 from tests.fixture_types import Call, Make
 
 
@@ -160,3 +163,18 @@ def long_file(make_demos: Make, tmp_path: Path) -> Path:
     """Six episodes of 20 pairs as a robomimic file."""
     make_demos(episodes=6, length=20).save(tmp_path / "demos.hdf5")
     return tmp_path / "demos.hdf5"
+
+
+@pytest.mark.parametrize(("size", "rows"), [(1, 0), (3, 3), (10, 8)])
+def test_the_share_of_each_action_dimension_is_shown(size: int, rows: int) -> None:
+    names = tuple(f"joint {i}" for i in range(size))
+    each = tuple(Share(0.5 + i / 100, 0.4, 0.6) for i in range(size))
+    table = explained_lines(Explained(Share(0.55, 0.5, 0.6), each, names))[0]
+    wide = console(width=100)
+    with wide.capture() as text:
+        wide.print(table)
+    shown = [line for line in text.get().splitlines() if "… of joint" in line]
+    assert [line.split("  ")[-1].strip() for line in shown] == [
+        f"{50 + i} % [40, 60]" for i in range(rows)
+    ]
+    assert ("  … of 2 more actions with --json" in text.get()) == (size == 10)

@@ -80,6 +80,9 @@ def test_an_unknown_method_is_refused_before_anything_is_read(call: Call) -> Non
         (("--radius", 3), "every action would be a counterfactual"),
         (("--radii", 0, 5), "every action would be a counterfactual"),
         (("--counterfactuals", 0), "counter-bc without counterfactuals is plain BC"),
+        (("--env", "nowhere"), "unknown environment 'nowhere'; allowed: intersection"),
+        (("--episodes", 0), "cannot evaluate 0 episodes"),
+        (("--seeds", 1), "seeds is 1; methods are compared seed by seed"),
     ],
 )
 def test_nonsense_is_refused_before_anything_is_read(

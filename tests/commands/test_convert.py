@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -52,6 +53,23 @@ def test_what_actions_are_relative_to_is_declared_by_a_conversion_and_kept(
     status, _, err = call("convert", first, tmp_path / "no.npz", "--relative", "wheel")
     assert (status, (tmp_path / "no.npz").exists()) == (1, False)
     assert "there is no 'wheel'; keys: state" in " ".join(err.split())
+
+
+def test_keys_of_the_environment_become_its_state_in_lerobot_and_are_read_back(
+    demo_file: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    (key, _), *_ = load(demo_file).obs_keys
+    out, options = tmp_path / "folder", ("--to", "lerobot", "--environment", key)
+    call_json("convert", demo_file, out, *options)
+    features = json.loads((out / "meta/info.json").read_text())["features"]
+    assert "observation.environment_state" in features
+    assert load(out).fingerprint() == load(demo_file).fingerprint()
+    for arguments, text in (
+        (("b.npz", "--environment", key), "--environment is for LeRobot, not for npz"),
+        (("b", *options[:-1], "cup"), "unknown observation key of the environment 'cup'"),
+    ):
+        status, _, err = call("convert", demo_file, tmp_path / arguments[0], *arguments[1:])
+        assert (status, text in err) == (1, True), err
 
 
 def test_a_mask_and_keys_choose_what_is_converted(

@@ -164,6 +164,38 @@ def test_the_keys_that_a_known_environment_observes_are_read_by_default(
     assert "23 → 2" in text
 
 
+def test_every_command_reads_the_keys_of_the_environment(
+    tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _with_keys(Path("demos.hdf5"), "gym_pusht/PushT-v0", keypoints=18, state=5)
+    call_json("convert", "demos.hdf5", "state.hdf5", "--obs", "state")
+    quick = ("--steps", 5, "--repeats", 1, "--radius", 0.2, "--force", "--no-intents")
+    page, same = (call_json("report", f"{name}.hdf5", *quick) for name in ("demos", "state"))
+    assert page["explained"] == same["explained"]
+    groups, same = (
+        call_json("intents", f"{name}.hdf5", "--groups", 2) for name in ("demos", "state")
+    )
+    assert (groups["explained"], groups["episodes"]) == (same["explained"], same["episodes"])
+    looked, same = (call_json("inspect", f"{name}.hdf5") for name in ("demos", "state"))
+    assert looked["explained"] == same["explained"]
+    _, text, _ = call("inspect", "demos.hdf5")
+    assert "This is explained by state, which the other commands read" in text
+    assert "keypoints (18), state (5)" in text
+
+
+def test_a_policy_for_several_goals_reads_the_goal(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _with_keys(Path("demos.hdf5"), "gym_pusht/PushT-v0", keypoints=18, state=5)
+    for keys in (["state"], ["keypoints", "state"]):
+        copy = f"{len(keys)}.hdf5"
+        call("intents", "demos.hdf5", "--obs", *keys, "--groups", 2, "--condition", "--out", copy)
+        quick = ("--steps", 2, "--lag", 0, "--radius", 0)
+        assert "7 → 2" in call("train", copy, *quick)[1]
+
+
 def test_an_evaluation_that_does_not_fit_says_which_key_would(tmp_path: Path, call: Call) -> None:
     path = _with_keys(tmp_path / "demos.hdf5", "counterbc/Intersection-v0", other=3, state=4)
     call("train", path, "--steps", 2, "--lag", 0, "--radius", 0, "--out", tmp_path / "run")

@@ -103,9 +103,10 @@ def test_every_option_and_group_has_a_help_text() -> None:
     ("options", "words"),
     [
         (("--radius", -1), "radius is -1.0; it must be a number of 0 or more"),
+        (("--radius", 3), "radius is 3, but actions span [-1, 1]"),
         (("--device", "tpu"), "device"),
         (("--folds", 1), "folds is 1; it must be 2 or more"),
-        (("--kernel", "jax"), "kernel is 'jax'; it must be auto, torch, numba or triton"),
+        (("--kernel", "jax"), "kernel is 'jax'; it must be auto, torch, numba, triton or cuda"),
     ],
 )
 def test_wrong_options_are_refused_before_the_demonstrations_are_read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -103,3 +104,14 @@ def test_flows_are_evaluated_and_filmed_with_other_numbers_of_acting(
     assert call_json(*common, *same)["runs"] == usual["runs"]
     _, out, _ = call("evaluate", flow, "--episodes", 1, *same)
     assert "act=mean, execute 4, temperature 0.5, euler 10, 1 episode per policy" in out
+
+
+def test_without_a_terminal_lines_show_episodes_and_the_step(
+    intersection_file: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    call("train", intersection_file, "--method", "bc", "--steps", 2, "--lag", 0, "--out", run)
+    monkeypatch.setattr("counterbc.printing.LINE_EVERY", 0.0)
+    status, _, err = call("evaluate", run, "--episodes", 200)
+    assert status == 0
+    assert re.search(r"^evaluating bc: \d+ of 200 episodes, step \d+(, about .* left)?$", err, re.M)

@@ -10,7 +10,7 @@ from pathlib import Path
 import onnxruntime
 import pytest
 
-from counterbc.acting.parity import Session
+from counterbc.acting.onnx_session import Session
 from counterbc.acting.policies import Policies
 from counterbc.cli import main
 from counterbc.data.demonstrations import Demonstrations

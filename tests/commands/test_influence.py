@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,15 +23,18 @@ def demos(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_harmful_episodes_are_named_and_an_exclude_line_is_printed(
     demos: Path, call: Call, call_json: CallJson
 ) -> None:
     status, out, _ = call("influence", demos, "--judge", "good", *QUICK)
     assert status == 0
     assert "Clearly worse with than without (5 %, adjusted for all episodes)" in out
-    assert "--dataset.exclude_episodes='[9, 10, 11]'" in out
+    assert "--dataset.episodes='[0, 1, 2, 3, 4, 5, 6, 7, 8]'" in out
     assert "120 policies of 150 steps" in out
-    payload = call_json("influence", demos, "--judge", "good", *QUICK)
+    file = demos.with_name("list.json")
+    payload = call_json("influence", demos, "--judge", "good", *QUICK, "--episode-list", file)
+    assert json.loads(file.read_text()) == list(range(9))
     assert [e["index"] for e in payload["episodes"] if e["harmful"]] == [9, 10, 11]
     assert payload["can_tell"] is True
     assert all(e["low"] < e["effect"] < e["high"] for e in payload["episodes"])
@@ -63,3 +67,5 @@ def test_bad_options_are_refused(demos: Path, call: Call) -> None:
     assert (status, "no episode is by ann; the operators are: good, bad" in err) == (1, True)
     status, _, err = call("influence", demos, "--method", "magic")
     assert (status, "magic" in err) == (1, True)
+    status, _, err = call("influence", demos, "--episodes", 0)
+    assert (status, "cannot evaluate 0 episodes" in err) == (1, True)

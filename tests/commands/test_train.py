@@ -61,7 +61,7 @@ def test_a_random_subset_of_pairs_can_be_learned_from(
 @pytest.mark.parametrize(
     ("option", "allowed_words"),
     [
-        ("kernel", "auto, torch, numba or triton"),
+        ("kernel", "auto, torch, numba, triton or cuda"),
         ("feasible", "project, keep"),
         ("shape", "ball, box, student-t or gaussian"),
         ("policy", "gaussian-mlp"),
@@ -112,6 +112,16 @@ def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(
     assert re.search(r"stopped at step \d+ of 1000000; .*--resume", err)
     files = ["config.json", "model.safetensors", "training.safetensors"]
     assert sorted(os.listdir(run)) == files
+
+
+def test_a_new_training_instead_of_a_resumed_one_is_announced(
+    demo_file: Path, tmp_path: Path, call: Call
+) -> None:
+    words = ("--method", "bc", "--steps", 2, "--lag", 0, "--out", tmp_path / "run", "--resume")
+    status, _, err = call("train", demo_file, *words)
+    assert (status, err.count(" to resume, so a new training starts.\n")) == (0, 1)
+    status, _, err = call("train", demo_file, *words)
+    assert (status, "new training" in err, "finished already" in err) == (1, False, True)
 
 
 def test_a_flow_without_a_radius_is_called_bc_in_every_summary(

@@ -103,6 +103,13 @@ def test_a_generator_belongs_to_its_seed_and_purpose() -> None:
     assert not torch.equal(first(0, "initial weights"), first(0, "folds"))
 
 
+def test_generators_of_many_seeds_are_those_of_each_seed() -> None:
+    seeds = [5, -7, 1 << 62]
+    together = [torch.rand(3, generator=g) for g in draws.generators(seeds, "policy")]
+    alone = [torch.rand(3, generator=draws.generator(seed, "policy")) for seed in seeds]
+    assert torch.equal(torch.stack(together), torch.stack(alone))
+
+
 def test_no_global_generator_is_touched() -> None:
     torch_before, numpy_before = torch.get_rng_state(), np.random.get_state(legacy=False)
     draws.uniform(SEED, "global", torch.arange(10), 3)
@@ -118,3 +125,12 @@ def test_numpy_draws_the_same_numbers_as_torch(count: int) -> None:
     by_torch = draws.uniform(torch.from_numpy(seed), "test", torch.from_numpy(index), count)
     by_numpy = draws.uniform_rows(seed, "test", index, count)
     assert np.array_equal(by_numpy, by_torch.double().numpy())
+
+
+def test_streams_draw_from_every_generator_what_each_would_draw_alone() -> None:
+    streams = draws.Streams([3, 5], "weights")
+    first, second = streams.rand(2, 3), draws.rand(streams, 17)
+    for i, seed in enumerate((3, 5)):
+        generator = draws.generator(seed, "weights")
+        assert torch.equal(first[i], torch.rand(2, 3, generator=generator))
+        assert torch.equal(second[i], draws.rand(generator, 17))

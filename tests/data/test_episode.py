@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterbc.data.demonstrations import Episode
+import counterbc.data.episode
+from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.fingerprint import episode_digest
 from counterbc.errors import DataError
 from tests.data.datasets import episode
 
@@ -70,3 +72,22 @@ def test_a_bad_episode_is_called_by_its_name() -> None:
 def test_an_episode_shows_its_operator_success_and_return() -> None:
     text = repr(episode(3, operator="ann", success=True, reward=[1, 1, 0.5], name="demo_4"))
     assert text == "Episode(demo_4, 3 pairs, operator 'ann', success True, return 2.5)"
+
+
+def test_the_digest_of_an_episode_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(*arrays: Any) -> bytes:
+        calls.append(arrays)
+        return episode_digest(*arrays)
+
+    monkeypatch.setattr(counterbc.data.episode, "episode_digest", counted)
+    episodes = [Episode(np.full((3, 2), i), np.ones((3, 1)), name=str(i)) for i in range(4)]
+    demos = Demonstrations(tuple(episodes))
+    first = demos.fingerprint()
+    assert first == demos.fingerprint()
+    assert len(calls) == 4
+    changed = demos.map_actions(lambda action: action + 1)
+    assert changed.fingerprint() != first
+    assert len(calls) == 8
+    assert episodes[0].digest == episode_digest(episodes[0].obs, episodes[0].action, None)

@@ -9,6 +9,7 @@ import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.data.radii import radius_of, two_valued
+from counterbc.errors import OptionError
 from counterbc.trainer import train
 
 
@@ -39,6 +40,17 @@ def test_dimensions_of_two_values_are_found_among_enough_pairs(demos: Demonstrat
 def test_one_radius_leaves_them_out_and_one_per_dimension_does_not(demos: Demonstrations) -> None:
     assert radius_of(0.4, [demos]) == (0.4, 0.0)
     assert radius_of((0.4, 0.4), [demos]) == (0.4, 0.4)
+
+
+def test_a_wrong_number_of_radii_is_refused_in_the_plural_and_the_singular(
+    demos: Demonstrations,
+) -> None:
+    with pytest.raises(OptionError, match=r"^3 radii for 2 action dimensions; give 1 or 2$"):
+        radius_of((0.1, 0.2, 0.3), [demos])
+    action = demos.episodes[0].action[:, :1]
+    one = Demonstrations((replace(demos.episodes[0], action=action),), -np.ones(1), np.ones(1))
+    with pytest.raises(OptionError, match=r"^2 radii for one action dimension; give one$"):
+        radius_of((0.1, 0.2), [one])
 
 
 def test_a_training_uses_and_says_it(demos: Demonstrations) -> None:

@@ -65,6 +65,14 @@ def test_feasible_actions_come_back_as_they_were(actions: bool) -> None:
     torch.testing.assert_close(scales.restore(scales.action(raw_actions)), raw_actions)
 
 
+def test_keys_are_equal_where_the_scales_of_members_are() -> None:
+    demos = [demonstrate("intersection", UniformNoise(0.3), 50, seed=seed) for seed in (0, 1)]
+    first, second = (Scaling.fit(d, scale_obs=True, scale_actions=True) for d in demos)
+    keys = Scaling.stack([first, second, first]).keys()
+    assert keys[0] == keys[2] == first.keys()[0]
+    assert keys[0] != keys[1]
+
+
 def test_each_member_has_scales_of_its_own() -> None:
     first_demos, two = bounded_demos([[0.0]], [0], [4]), bounded_demos([[0.0]], [-1], [1])
     scales = Scaling.stack([fit(first_demos), fit(two)])

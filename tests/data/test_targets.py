@@ -10,6 +10,7 @@ import pytest
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.episode_block import EpisodeBlock
 from counterbc.data.raw_episode import raw_episodes
 from counterbc.data.targets import FEW, Targets, action_targets
 from counterbc.demonstrators import UniformNoise, demonstrate
@@ -109,7 +110,7 @@ def test_pairs_that_are_not_finite_are_left_out() -> None:
     for raw in raw_episodes(demos):
         raw.obs.flags.writeable = raw.action.flags.writeable = True
         raw.obs[3], raw.action[9] = np.nan, np.inf
-        targets.see(raw)
+        targets.see(EpisodeBlock.of([raw]))
     (target,) = targets.detect()
     assert target.correlation == pytest.approx(1, rel=1e-4)
 

@@ -60,7 +60,7 @@ def test_only_what_the_radius_or_the_bounds_stop_is_called_limited(
         call_json(
             "clean", annotated_file, "--out", tmp_path / f"{r}.hdf5", *QUICK[:7], r, "--force"
         )
-        for r in ("3", "0.01")
+        for r in ("2", "0.01")
     )
     assert near["limited"] > near["pairs"] / 2
     assert near["limited"] > wide["limited"]

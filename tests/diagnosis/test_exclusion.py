@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
-from counterbc.diagnosis.exclusion import find_outliers, outlying
+from counterbc.diagnosis.exclusion import find_outliers, outlying, why_none
 from counterbc.diagnosis.meaning import meaning
 from counterbc.diagnosis.scores import Score
 from counterbc.selection.held_out import HeldOut
@@ -77,6 +77,8 @@ def test_none_is_excluded_where_policies_may_only_repeat_the_previous_action(
 ) -> None:
     demos = _opposite(6)
     estimate = meaning(demos, radius=0.1, held_out=QUICK, lag=0.0, offsets="none", progress=False)
+    assert why_none(estimate) == "No episode clearly differs from the others"
     monkeypatch.setattr(Explained, "may_only_repeat", True)
+    assert why_none(estimate).startswith("Policies may only repeat the previous action, so none")
     assert find_outliers(estimate, QUICK, progress=False) == []
     assert find_outliers(estimate, QUICK, force=True, progress=False) == list(range(6))

@@ -72,6 +72,7 @@ def test_episodes_that_contradict_the_others_are_called_harmful(by_trusted: Infl
     assert "least helpful" in repr(by_trusted)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_effects(by_trusted: Influence) -> None:
     second_run = influence(reversed_episodes(), judges=["good"], splits=60, **QUICK)
     assert np.allclose(second_run.effect, by_trusted.effect, rtol=1e-5, atol=1e-8)
@@ -121,9 +122,14 @@ def _pieces(demos: Demonstrations, length: int) -> list[Episode]:
         ({"history": 2}, "policies that read one observation"),
         ({"steps": "auto"}, "with a given number of steps and radius"),
         ({"lag": 2.0}, "without a lag"),
+        ({"env": "nowhere"}, "unknown environment 'nowhere'"),
+        ({"env": "cartpole", "episodes": 0}, "cannot evaluate 0 episodes"),
     ],
 )
-def test_what_cannot_be_done_is_refused(changes: dict[str, Any], message: str) -> None:
+def test_what_cannot_be_done_is_refused_before_a_training(
+    changes: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("counterbc.diagnosis.influence._train")
     with pytest.raises(OptionError, match=message):
         influence(reversed_episodes(), **QUICK | changes)
 

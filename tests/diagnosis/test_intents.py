@@ -194,6 +194,7 @@ def test_numbers_that_leave_nothing_to_do_are_refused(name: str) -> None:
         IntentSearch(**options)
 
 
+@pytest.mark.slow
 def test_the_command_says_the_groups_and_writes_a_marked_copy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,6 +224,7 @@ def test_the_command_refuses_to_condition_nothing(
     assert "add --out FILE" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command_reads_the_format_that_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

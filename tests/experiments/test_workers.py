@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from functools import partial
+from multiprocessing import resource_tracker
 
 import pytest
 
 from counterbc.errors import CounterBCError, OptionError
-from counterbc.experiments.workers import run_all
+from counterbc.experiments.workers import _start_silent_tracker, run_all
 
 
 def _square(number: int) -> tuple[int, int]:
@@ -40,3 +43,38 @@ def test_a_worker_that_dies_is_explained() -> None:
     message = "worker process died, perhaps for lack of memory .* or .* if __name__ == "
     with pytest.raises(CounterBCError, match=message):
         run_all({"a": _die}, lambda *_: None, bars=False)
+
+
+def test_semaphores_of_a_command_that_ends_at_once_are_removed_without_a_word() -> None:
+    code = """
+import os
+from counterbc.experiments.workers import run_all
+run_all({"a": os.getpid}, lambda *_: os._exit(3), bars=False)
+"""
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (3, "")
+
+
+def test_what_others_write_while_workers_start_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def write_meanwhile() -> None:
+        os.write(2, b"a line of another thread")
+
+    monkeypatch.setattr(resource_tracker, "ensure_running", write_meanwhile)
+    options = list(sys.warnoptions)
+    _start_silent_tracker()
+    assert capfd.readouterr().err == "a line of another thread"
+    assert sys.warnoptions == options
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_workers_run_without_a_stderr() -> None:
+    code = """
+import os
+from counterbc.experiments.workers import run_all
+run_all({"a": os.getpid}, lambda name, _: print(name), bars=False)
+"""
+    command = ["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, code]
+    process = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    assert (process.returncode, process.stdout) == (0, "a\n")

@@ -10,7 +10,7 @@ import pytest
 
 from counterbc.acting.actor import Acting
 from counterbc.acting.onnx import export
-from counterbc.acting.parity import Session
+from counterbc.acting.onnx_session import Session
 from counterbc.acting.policies import Policies
 from tests.identities.test_images import SHAPE, pictures, quick
 

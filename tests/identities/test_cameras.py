@@ -13,7 +13,7 @@ import torch
 
 from counterbc.acting.actor import Acting
 from counterbc.acting.onnx import export
-from counterbc.acting.parity import Session
+from counterbc.acting.onnx_session import Session
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.data.obs_rows import obs_rows
@@ -29,12 +29,10 @@ from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import plan_view
 from tests.equality import same
 from tests.formats.datasets import assert_same
+from tests.identities.test_images import ON_IMAGES
 from tests.training.interruption import interrupted
 
 TOP, WRIST = (36, 36, 3), (37, 36, 1)
-ON_IMAGES = (
-    "bc", "counter-bc", "weighted-bc", "bc-rnn", "bcnd", "posterior", "epsilon-insensitive",
-)  # fmt: skip
 
 
 def scenes(seed: int = 0, episodes: int = 4, length: int = 12) -> Demonstrations:

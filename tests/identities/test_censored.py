@@ -13,6 +13,7 @@ from torch import Tensor
 
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.data.draws import Source
 from counterbc.methods import METHODS
 from counterbc.policies import GaussianMLP, Params
 from counterbc.weightings import Batch, Posterior
@@ -125,7 +126,7 @@ class Linear(GaussianMLP):
 
     stacks: ClassVar[bool] = True
 
-    def init(self, generator: torch.Generator, obs_size: int, action_size: int) -> Params:
+    def init(self, generator: Source, obs_size: int, action_size: int) -> Params:
         sizes = {"weight": (obs_size, action_size), "bias": (action_size,), "log_std": (1,)}
         return {name: torch.zeros(size) for name, size in sizes.items()}
 

@@ -6,6 +6,8 @@ Lazy imports inside functions and imports for type checking count like any other
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 
 from tests.identities.source_tree import (
     Import,
@@ -34,6 +36,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "kernels": ("weightings",),
     "settings": ("methods", "kernels"),
     "acting": ("settings", "envs"),
+    "robots": ("acting",),
     "training": ("acting",),
     "selection": ("training",),
     "trainer": ("selection",),
@@ -41,7 +44,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "report": ("diagnosis",),
     "experiments": ("diagnosis", "demonstrators"),
     "studio": ("diagnosis",),
-    "commands": ("experiments", "report", "studio"),
+    "commands": ("experiments", "report", "studio", "robots"),
     "cli": ("commands",),
     "__main__": ("cli",),
     "__init__": ("cli",),
@@ -105,6 +108,13 @@ def test_training_does_not_import_selection() -> None:
     edges = [edge for edge in imports if edge.source.room == "training"]
     assert edges, "the training room imports nothing: this test would not notice a wrong import"
     assert [str(edge) for edge in edges if edge.target.room == "selection"] == []
+
+
+def test_robots_need_no_torch() -> None:
+    names = [name for name in library_modules() if name.startswith("counterbc.robots")]
+    assert names, "there are no robots: this test would not notice a wrong import"
+    code = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_environments_use_only_arrays_cores_and_draws_from_the_data_room() -> None:

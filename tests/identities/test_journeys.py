@@ -92,29 +92,29 @@ def test_a_robomimic_file_leads_to_a_policy_for_the_robot(paste: Paste) -> None:
 
 
 @pytest.mark.slow
-def test_a_lerobot_folder_leads_to_a_policy_for_the_robot(data: Path, paste: Paste) -> None:
+def test_a_lerobot_folder_leads_to_a_policy_for_the_robot(data: Path, paste_often: Paste) -> None:
     folder = data / "fixtures/lerobot_v21_g1"
-    names = follow(f"counterbc inspect {folder} --steps 30", paste)
+    names = follow(f"counterbc inspect {folder} --steps 30", paste_often)
     assert names == ["inspect", "compare", "train", "export"]
     check_exported(26, 26)
 
 
 @pytest.mark.slow
-def test_a_lerobot_folder_with_a_camera_leads_to_a_policy_that_reads_it(paste: Paste) -> None:
+def test_a_lerobot_folder_with_a_camera_leads_to_a_policy_that_reads_it(paste_often: Paste) -> None:
     demos = with_camera(40, 48)
     save(demos, "robot", format="lerobot")
-    names = follow("counterbc inspect robot --steps 5", paste)
+    names = follow("counterbc inspect robot --steps 5", paste_often)
     assert names == ["inspect", "compare", "train", "export"]
     inputs = [i.name for i in onnxruntime.InferenceSession("run.onnx").get_inputs()]
     assert len(inputs) == 2
-    (line,) = re.findall(r"^Next: (.*)$", paste("counterbc inspect robot").stdout, re.M)
+    (line,) = re.findall(r"^Next: (.*)$", paste_often("counterbc inspect robot").stdout, re.M)
     assert line == "counterbc train robot --method bc --steps 2000 --held-out 0.2"
 
 
 @pytest.mark.slow
-def test_a_table_leads_to_a_policy_for_the_robot(make_demos: Make, paste: Paste) -> None:
+def test_a_table_leads_to_a_policy_for_the_robot(make_demos: Make, paste_often: Paste) -> None:
     save_csv(make_demos(episodes=6, length=20), "demos.csv")
-    names = follow("counterbc inspect demos.csv --steps 30", paste)
+    names = follow("counterbc inspect demos.csv --steps 30", paste_often)
     assert names == ["inspect", "compare", "train", "export"]
     check_exported(3, 2)
 

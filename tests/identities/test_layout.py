@@ -23,14 +23,17 @@ ANY_NUMBER = frozenset({"call", "call_json", "command", "figure", "run_command",
 
 ALL_FOLDERS = ("src", "reproduction", "benchmarks", "attack", "tests")
 
-WITHOUT_TEST = {
-    "src/counterbc/__main__.py": "two lines; tests/test_cli.py runs the same entry point",
-}
+WITHOUT_TEST: dict[str, str] = {}
 """Modules that need no test file of their name, and why; package `__init__` files need none."""
 
 TEST_WITHOUT_MODULE = {
     "tests/test_readme.py": "runs the examples of the README and the documentation",
     "tests/studio/test_browser.py": "drives the whole page of the studio in a browser",
+    "tests/studio/test_browser_faults.py": "breaks connections and servers under a browser",
+    "tests/studio/test_browser_look.py": "drives Look in a browser",
+    "tests/studio/test_browser_rates.py": "draws Car Racing in a browser",
+    "tests/studio/test_browser_views.py": "checks every view of the studio in a browser",
+    "tests/studio/test_browser_watch.py": "drives Watch and the lists in a browser",
 }
 """Test files outside tests/identities that mirror no module, and why."""
 

@@ -21,7 +21,7 @@ ROUGH = ("--repeats", 1, "--radius", 0.2, "--force")
 
 
 @pytest.fixture
-def people(make_demos: Make, paste: Paste) -> Demonstrations:
+def people(make_demos: Make, folder: Path) -> Demonstrations:
     """Demonstrations of two operators, saved under a name that needs quotes."""
     demos = make_demos(episodes=10, length=12)
     bad = replace(demos.episodes[4], action=-demos.episodes[4].action)
@@ -65,7 +65,7 @@ def check_pasted(lines: list[str], paste: Paste) -> None:
     ids=lambda typed: " ".join(map(str, typed)),
 )
 def test_what_a_command_prints_about_a_file_runs_twice(
-    typed: tuple[object, ...], people: Demonstrations, call: Call, paste: Paste
+    typed: tuple[object, ...], people: Demonstrations, call: Call, paste_often: Paste
 ) -> None:
     status, out, err = call(typed[0], "my demos.hdf5", *typed[1:])
     assert status == 0, err
@@ -75,18 +75,18 @@ def test_what_a_command_prints_about_a_file_runs_twice(
         lines += [
             html.unescape(line) for line in LINE.findall(re.sub(r"<[^>]*>", "\n", page.read_text()))
         ]
-    check_pasted(lines, paste)
+    check_pasted(lines, paste_often)
 
 
 @pytest.mark.slow
-def test_what_is_printed_about_a_world_and_a_run_runs_twice(call: Call, paste: Paste) -> None:
+def test_what_is_printed_about_a_world_and_a_run_runs_twice(call: Call, paste_often: Paste) -> None:
     _, out, _ = call("demo", "--seeds", 2, "--pairs", 40, "--steps", 5, "--episodes", 2)
     assert LINE.findall(out) == ["counterbc demonstrate intersection --pairs 40"]
-    check_pasted(LINE.findall(out), paste)
+    check_pasted(LINE.findall(out), paste_often)
     call("train", "demos-2.hdf5", *QUICK, "--radius", 0.2)
     status, out, err = call("evaluate", "run", "--episodes", 2, "--act", "sample")
     assert (status, LINE.findall(out)) == (0, ["counterbc export run --act sample"]), err
-    check_pasted(LINE.findall(out), paste)
+    check_pasted(LINE.findall(out), paste_often)
     assert Path("run-2.onnx").exists()
 
 

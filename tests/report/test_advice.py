@@ -18,6 +18,7 @@ from counterbc.commands.intents import IntentsCommand
 from counterbc.commands.score import ScoreCommand
 from counterbc.commands.train import Train
 from counterbc.diagnosis.intents import Intents
+from counterbc.formats.lerobot.episode_list import episodes_option
 from counterbc.report import Findings, ReportOptions, find
 from counterbc.report.advice import Inputs, Step, advice
 from counterbc.report.findings import Source
@@ -68,7 +69,8 @@ def test_excluded_episodes_are_numbered_within_their_files(findings: Findings) -
     inputs = Inputs((Path("a"), Path("b")), ("lerobot", "lerobot"))
     (step,) = [s for s in advice(outlier_findings, inputs) if s.title.startswith("Exclude")]
     options = [c for c in step.commands if c.startswith("--dataset")]
-    assert options == [f"--dataset.exclude_episodes='[{i}]'" for i in (2, 1)]
+    counts = [len(source.episodes) for source in outlier_findings.sources]
+    assert options == [episodes_option(n, [i]) for n, i in zip(counts, (2, 1), strict=True)]
     (train,) = parse_steps([step])
     assert isinstance(train, Train)
     names = [outlier_findings.demos.episodes[i].name for i in outlier_findings.outliers]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from counterbc.selection.folds import some_episodes, split_folds
+from counterbc.errors import OptionError
+from counterbc.selection.folds import some_episodes, split_folds, split_operators
 from tests.fixture_types import Make
 from tests.selection.datasets import joined, late_demos
 
@@ -53,3 +55,27 @@ def test_long_episodes_are_cut_so_that_the_number_of_pairs_is_bounded() -> None:
     long = replace(demos, episodes=(joined(demos),), masks={})
     assert some_episodes(long, 200, 0).pairs == 200
     assert len(some_episodes(demos, 100, 0, least=5)) == 5
+
+
+def test_folds_of_operators_hold_out_everything_and_learn_from_selected_pairs(
+    make_demos: Make,
+) -> None:
+    demos = make_demos(episodes=12, length=9)
+    names = ["eve", "ann", "bob", "dan", "cid", "ann"]
+    episodes = [replace(e, operator=names[i % 6]) for i, e in enumerate(demos.episodes)]
+    every = replace(demos, episodes=tuple(episodes))
+    some = every.sample_pairs(70, seed=1)
+    folds, selected = split_operators(every, 5, seed=2), split_operators(some, 5, seed=2)
+    operator = np.repeat([str(e.operator) for e in episodes], 9)
+    for k in range(5):
+        np.testing.assert_array_equal(folds.held_out[k], selected.held_out[k])
+        assert sorted([*folds.held_out[k], *folds.learned[k]]) == list(range(12 * 9))
+        assert not set(operator[folds.held_out[k]]) & set(operator[folds.learned[k]])
+        expected = np.intersect1d(folds.learned[k], some.learned)
+        np.testing.assert_array_equal(selected.learned[k], expected)
+
+
+def test_more_folds_than_pairs_are_refused(make_demos: Make) -> None:
+    demos = make_demos(episodes=3, length=20)
+    with pytest.raises(OptionError, match="folds is 61, but there are 60 pairs; give fewer folds"):
+        split_folds(demos, 61, 0)

@@ -127,7 +127,7 @@ def test_several_datasets_have_lags_of_their_own_and_agree_with_each_alone() -> 
 def test_operators_who_differ_have_lags_of_their_own() -> None:
     choice = lag_of_one(late_demos(1, 1, 3, episodes=24))
     assert (choice.lag, choice.operators) == ((1.0, 1.0, 3.0), ("p0", "p1", "p2"))
-    assert "p1 reacts 1 steps late; p2 reacts 3 steps late" in choice.explanation
+    assert "p1 reacts 1 step late; p2 reacts 3 steps late" in choice.explanation
 
 
 def test_operators_whom_the_sample_lacks_have_a_lag_too() -> None:

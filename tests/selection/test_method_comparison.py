@@ -66,7 +66,7 @@ def test_a_fold_does_not_choose_for_itself() -> None:
     squares[:, 1, 10:] = 2.0
     fold = np.repeat([0, 1], 10)
     table = ErrorTable(
-        squares=squares, spread=np.ones(20), cluster=np.arange(20) // 2, fold=fold,
+        squares=squares, spread=np.ones((20, 1)), cluster=np.arange(20) // 2, fold=fold,
         several_modes=(), residual=np.zeros((20, 1)),
     )  # fmt: skip
     assert choose_without_fold(table, (0.0, 0.3), 0) == (0, 0)

@@ -69,7 +69,7 @@ def test_a_dimension_in_which_nothing_varies_is_not_called_explained_too_little(
     assert shares.verdict == ()
     low = Share(0.05, 0.0, 0.1)
     assert replace(shares, per_dimension=(low, constant)).verdict == (
-        "Too little is explained of x",
+        "The policies explain too little of x",
     )
 
 
@@ -77,7 +77,14 @@ def test_policies_may_only_repeat_an_action_that_is_visible_and_all_that_is_expl
     low, high = Share(0.1, 0.0, 0.2), Share(0.95, 0.92, 0.98)
     shares = Explained(high, (high,), ("a",), Past(previous=high, beyond=low, visible=high))
     assert shares.may_only_repeat
-    assert shares.verdict[0].startswith("Careful: the observation shows the previous action")
+    assert not shares.tells
+    assert not replace(shares, history=3, policies=high).tells
+    refusal, remedy = shares.verdict
+    assert refusal.startswith("Cannot tell: the observation shows the previous action")
+    assert f"last two actions leave, {low} is explained" in refusal
+    assert remedy.startswith("Leave out the observation that shows the previous action")
+    assert replace(shares, past=Past(high, beyond=high, visible=high)).tells
+    assert replace(shares, past=Past(high, beyond=low, visible=low)).tells
     assert not replace(shares, past=Past(high, beyond=high, visible=high)).may_only_repeat
     assert not replace(shares, past=Past(high, beyond=low, visible=low)).may_only_repeat
     assert not replace(shares, past=None).may_only_repeat

@@ -37,9 +37,8 @@ def test_everything_is_chosen_together_with_one_table_as_evidence() -> None:
     assert choice.radius in SEARCH.radii
     assert choice.steps in SEARCH.step_counts
     assert choice.ensemble in SEARCH.ensembles
-    assert {(t.radius, t.steps) for t in choice.trials} == {
-        (r, n) for r in SEARCH.radii for n in SEARCH.step_counts
-    }
+    grid = {(r, n) for r in SEARCH.radii for n in SEARCH.step_counts}
+    assert {(t.radius, t.steps) for t in choice.trials} == grid
     (chosen,) = [t for t in choice.trials if (t.radius, t.steps) == (choice.radius, choice.steps)]
     assert chosen.above == Estimate(0.0, 0.0)
     best = min(choice.trials, key=lambda t: t.error.value)
@@ -48,6 +47,7 @@ def test_everything_is_chosen_together_with_one_table_as_evidence() -> None:
     assert len(choice.sentences) == 4
 
 
+@pytest.mark.slow
 def test_the_same_call_twice_chooses_the_same() -> None:
     demos = late_demos(1)
     assert tuned(demos).as_dict() == tuned(demos).as_dict()
@@ -56,10 +56,8 @@ def test_the_same_call_twice_chooses_the_same() -> None:
 def test_undoing_the_lag_explains_what_the_state_alone_cannot() -> None:
     demos = late_demos(2)
     undone, late = tuned(demos), tuned(demos, lag=0.0)
-    assert undone.explained is not None
-    assert late.explained is not None
-    assert undone.explained.value > 0.8
-    assert late.explained.value < 0.2
+    assert undone.explained is not None and undone.explained.value > 0.8  # noqa: PT018
+    assert late.explained is not None and late.explained.value < 0.2  # noqa: PT018
     assert not late.tells
     assert "Cannot tell" in late.sentences[0]
 
@@ -197,6 +195,7 @@ def test_constant_actions_are_refused_in_one_sentence_unless_all_is_given(method
     assert member.lag == (0.0,)
 
 
+@pytest.mark.slow
 def test_one_episode_is_split_into_blocks() -> None:
     demos = late_demos(1)
     choice = tuned(replace(demos, episodes=(joined(demos),)))
@@ -205,6 +204,7 @@ def test_one_episode_is_split_into_blocks() -> None:
     assert choice.lag.lag == (1.0,)
 
 
+@pytest.mark.slow
 def test_scattered_pairs_choose_all_but_the_lag() -> None:
     choice = tuned(late_demos(0).sample_pairs(200, 0))
     assert choice.lag.verdict == "cannot tell"
@@ -220,6 +220,7 @@ def test_two_goals_are_noticed() -> None:
     assert any("action[1]" in doubt.text for doubt in choice.doubts)
 
 
+@pytest.mark.slow
 def test_the_posterior_compares_no_noise_with_the_scale_of_held_out_residuals() -> None:
     demos = noisy_demos(0.4, 0.0, episodes=20)
     choice = tuned(demos, "posterior", shape="gaussian", lag=0.0, ensemble=1)
@@ -238,6 +239,7 @@ def test_a_candidate_that_diverges_does_not_stop_the_search() -> None:
     assert {t.radius for t in choice.trials} == {0.0}
 
 
+@pytest.mark.slow
 def test_a_policy_with_history_is_warned_of() -> None:
     demos = late_demos(1)
     kinds = [d.kind for d in tuned(demos, "bc-rnn", hidden=None, ensemble=1).doubts]
@@ -248,6 +250,7 @@ def test_a_policy_with_history_is_warned_of() -> None:
 # Offsets of operators
 
 
+@pytest.mark.slow
 def test_offsets_are_found_after_the_lag_and_removed_before_the_rest() -> None:
     demos = crowd_demos(0.5, -0.5, 0.0, 0.0, late=1)
     choice = tuned(demos, "bc")

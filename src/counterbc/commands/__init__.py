@@ -14,6 +14,7 @@ from counterbc.commands.intents import IntentsCommand
 from counterbc.commands.radius import Radius
 from counterbc.commands.report import Report
 from counterbc.commands.reproduce import Reproduce
+from counterbc.commands.robot import RobotCommand
 from counterbc.commands.score import ScoreCommand
 from counterbc.commands.studio import Studio
 from counterbc.commands.study import StudyCommand
@@ -31,6 +32,7 @@ COMMANDS: dict[str, type[Command]] = {
     "train": Train,
     "evaluate": EvaluateCommand,
     "export": Export,
+    "robot": RobotCommand,
     "score": ScoreCommand,
     "influence": InfluenceCommand,
     "clean": Clean,

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Clean(DiagnosisCommand):
-    """Write a copy of demonstrations with the actions that were meant."""
+    """Write a copy of demonstrations with the actions that were meant.
+
+    Where held-out policies explain too little of the actions, nothing is written, and the exit
+    status is 1."""
 
     default_lag: ClassVar[str] = "auto"
     """A delay is undone in the cleaned copy."""
@@ -43,6 +46,7 @@ class Clean(DiagnosisCommand):
         from counterbc.diagnosis.clean import check_cleanable
         from counterbc.errors import InfeasibleActions
         from counterbc.files import check_free
+        from counterbc.formats.lerobot.relabel import check_relabelable
 
         check_free(self.copy)
         kind = self._format()
@@ -50,10 +54,13 @@ class Clean(DiagnosisCommand):
             check_cleanable(self.demos)
         else:
             check_free(self._beside)
+        if kind == "lerobot" and self.choice.is_all:
+            check_relabelable(self.demos, self.action or None)
         with warnings.catch_warnings():  # the copy has no infeasible actions
             warnings.simplefilter("ignore", InfeasibleActions)
             meaning = self.diagnose((self.demos,), smooth=self.smooth)
-        self._check_explained(meaning)
+        if not (meaning.explained.tells or self.force):
+            return self._refuse(meaning)
         not_carried_over = self._write(meaning, kind)
         payload: Json = {
             "source": str(self.demos),
@@ -71,27 +78,42 @@ class Clean(DiagnosisCommand):
             "explained": meaning.explained.as_dict(),
             **_moves(meaning),
             "not_carried_over": not_carried_over,
-            "next": [self._train_command(kind)],
+            **self._test_commands(meaning, kind),
+            "next": [suggestion("compare", self.demos, *self.as_typed(*DATA_OPTIONS, "device"))],
         }
         return payload, [*explained_lines(meaning.explained), _text(payload)]
 
-    def _train_command(self, kind: str) -> str:
-        """Return the command that trains on the copy, from which delay and offsets are gone."""
-        is_whole = kind == "robomimic" and self.choice.is_all  # and has the keys of the source
-        typed = self.as_typed(*(DATA_OPTIONS if is_whole else ("env", "trusted")), "device")
+    def _test_commands(self, meaning: Meaning, kind: str) -> Json:
+        """Return the commands that train on the demonstrations and on the copy, and one that tests
+        both, None where no environment can."""
+        from counterbc.envs import reason_not_made
+        from counterbc.files import next_free
+
+        # The copy has the source's keys.
+        is_whole = kind in ("robomimic", "lerobot") and self.choice.is_all
         fixed = ("--method", "bc", "--lag", 0, "--offsets", "none")
-        return suggestion("train", self.copy, *fixed, *typed)
+        runs = [next_free(Path(name)) for name in ("run-shown", "run-meant")]
+        options = (DATA_OPTIONS, DATA_OPTIONS if is_whole else ("env", "trusted"))
+        train = [
+            suggestion("train", path, *fixed, *self.as_typed(*names, "device"), "--out", run)
+            for path, names, run in zip((self.demos, self.copy), options, runs, strict=True)
+        ]
+        env = meaning.demos.env
+        is_possible = env and not reason_not_made(env, is_typed=self.env is not None)
+        test = suggestion("evaluate", *runs, *self.as_typed("env")) if is_possible else None
+        return {"train": train, "evaluate": test}
 
-    def _check_explained(self, meaning: Meaning) -> None:
-        """Refuse to move actions towards predictions that explain too little."""
-        from counterbc.errors import DataError
+    def status(self, payload: Json) -> int:
+        return 1 if payload["out"] is None else 0
 
+    def _refuse(self, meaning: Meaning) -> tuple[Json, list[RenderableType]]:
+        """Return why actions are not moved towards predictions that explain too little of them."""
         explained = meaning.explained
-        if not (explained.tells or self.force):
-            raise DataError(
-                f"{explained.refusal}, so no copy was written; --force writes it all the same. "
-                f"{explained.remedy}"
-            )
+        payload: Json = {"source": str(self.demos), "out": None, "explained": explained.as_dict()}
+        return payload, [
+            *explained_lines(explained),
+            "No copy was written; --force writes it all the same.",
+        ]
 
     def _format(self) -> str:
         """Return the format of the source, which must be one that can be written."""
@@ -107,7 +129,10 @@ class Clean(DiagnosisCommand):
                 + suggestion("convert", self.demos, "demos.hdf5", *self.as_typed(*DATA_OPTIONS))
             ) from None
         suffixes = {suffix: name for name, f in FORMATS.items() for suffix in f.suffixes}
-        if suffixes.get(self.copy.suffix.lower(), kind) != kind:
+        endings = (*FORMATS[kind].suffixes, self.demos.suffix.lower(), "")
+        is_file = bool(FORMATS[kind].suffixes)  # a folder may have any name
+        ending = self.copy.suffix.lower()
+        if suffixes.get(ending, kind) != kind or (is_file and ending not in endings):
             raise OptionError(
                 f"a copy of {self.demos} has its format, {kind}, for which {self.copy} has another "
                 f"ending; leave --out out, or convert the copy afterwards"
@@ -121,6 +146,7 @@ class Clean(DiagnosisCommand):
         from counterbc.diagnosis.clean import write_cleaned
         from counterbc.files import aside
         from counterbc.formats import save
+        from counterbc.formats.lerobot.relabel import write_relabeled
 
         if kind == "robomimic" and self.choice.is_all:
             options: Json = {"radius": meaning.radius, "shape": meaning.shape, "lag": meaning.lag}
@@ -129,8 +155,12 @@ class Clean(DiagnosisCommand):
             options |= {} if self.policy is None else {"policy": self.policy}
             unchanged = write_cleaned(meaning, self.demos, self.copy, options)
             return [f"{key}: still as it was demonstrated" for key in unchanged]
-        (stream,) = self.streams([self.demos])
-        not_stored = [*stream.header.left_out, *save(meaning.cleaned, self.copy, format=kind)]
+        if kind == "lerobot" and self.choice.is_all:
+            write_relabeled(self.demos, self.copy, meaning.meant, self.action or None)
+            not_stored = _unmarked(meaning)
+        else:
+            (stream,) = self.streams([self.demos])
+            not_stored = [*stream.header.left_out, *save(meaning.cleaned, self.copy, format=kind)]
         with aside(self._beside) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, actions_shown=meaning.shown)
         return [*not_stored, f"the demonstrated actions: kept in {self._beside}"]
@@ -155,6 +185,12 @@ class Clean(DiagnosisCommand):
         return self.copy.with_name(f"{self.copy.name}.shown.npz")
 
 
+def _unmarked(meaning: Meaning) -> list[str]:
+    """Return what a copy of a LeRobot dataset cannot store about pairs without a meant action."""
+    count = int((~meaning.has_answer).sum())
+    return [f"which {count} pairs have no meant action: they keep the recorded one"] * bool(count)
+
+
 _NEGLIGIBLE = 0.005  # of half an action's range
 
 
@@ -176,10 +212,11 @@ def _lag(lag: tuple[float, ...], rate: float | None) -> str:
 
     from counterbc.data.lags import lag_text
 
-    last = "/".join(str(ceil(k)) for k in dict.fromkeys(lag))
+    last = "/".join(dict.fromkeys(str(ceil(k)) for k in lag))
+    ends = "step of each episode has" if last == "1" else f"{last} steps of each episode have"
     return (
-        f"Undid a lag of {lag_text(lag, rate)}; the last {last} steps of each episode have weight 0"
-        ": they keep the recorded action, and `selected` is false."
+        f"Undid a lag of {lag_text(lag, rate)}; the last {ends} weight 0: the recorded action is "
+        "kept there, and `selected` is false."
     )
 
 
@@ -206,4 +243,10 @@ def _text(payload: Json) -> str:
         )
     if payload["not_carried_over"]:
         lines += ["Not carried over:", *(f"  {text}" for text in payload["not_carried_over"])]
+    lines += [
+        "Policies trained on the copy are not always better than those trained on the "
+        "demonstrations as recorded (docs/clean.md). To test both:",
+        *(f"  {line}" for line in payload["train"]),
+        f"  {payload['evaluate']}" if payload["evaluate"] else "Only policies that act can decide.",
+    ]
     return "\n".join(lines)

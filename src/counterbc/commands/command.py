@@ -6,7 +6,7 @@ import math
 import shlex
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -17,15 +17,25 @@ from rich.table import Table
 
 from counterbc.commands import options
 from counterbc.commands.arguments import repeat_options
+from counterbc.commands.option_names import unknown_option
 from counterbc.commands.options import Group
-from counterbc.printing import printable
+from counterbc.printing import printable, sentence
 
 if TYPE_CHECKING:
     from counterbc.selection.shares import Explained
 
 Json = dict[str, Any]
+before_real_time: list[Callable[[], None]] = []
+"""What has to end before an arm is driven or a studio serves, such as the watch over imports."""
+_DIMENSIONS = 8  # action dimensions whose share is printed
 COPIES = (".hdf5", ".h5", ".npz", "")
 """Endings of files that `Demonstrations.save` writes."""
+
+
+def prepare_real_time() -> None:
+    """End what would take time from a control loop."""
+    for act in before_real_time:
+        act()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +86,9 @@ class Command(ABC):
     def parse(cls, prog: str, arguments: Sequence[str]) -> Self:
         """Return the command with what was typed; exit with the help or an explanation instead."""
         command = cls.complete()
+        if text := unknown_option(command, prog, arguments):
+            print(sentence(f"error: {text}"), file=sys.stderr)
+            sys.exit(2)
         return tyro.cli(command, prog=prog, args=repeat_options(command, arguments))
 
     def given_options(self, group: str) -> dict[str, Any]:
@@ -145,6 +158,10 @@ def suggestion(*words: object) -> str:
 def explained_lines(explained: Explained) -> list[RenderableType]:
     """Return how much of the actions can be predicted, from what, and what follows from it."""
     rows = [(label, str(share)) for label, share in explained.rows]
+    each = [(f"  … of {name}", str(share)) for name, share in explained.dimensions]
+    more = [(f"  … of {len(each) - _DIMENSIONS} more actions with --json", "")]
+    if len(each) > 1:
+        rows[1:1] = each[:_DIMENSIONS] + (more if len(each) > _DIMENSIONS else [])
     table = plain_table(("explained of the actions' variance", "share [90 %]"), rows)
     return [table, *(f"{sentence}." for sentence in explained.verdict), ""]
 

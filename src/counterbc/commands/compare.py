@@ -62,12 +62,18 @@ class Compare(DataCommand, TrainingCommand):
 
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.device import find_device
+        from counterbc.acting.evaluation import check_environment, check_episodes
+        from counterbc.experiments.method_returns import check_seeds
         from counterbc.methods import find_method
         from counterbc.selection.method_comparison import USUAL, compare_methods
         from counterbc.selection.tuning import TuneSearch
         from counterbc.settings import settings_for
 
         find_device(self.device)
+        check_seeds(self.seeds)
+        check_episodes(self.episodes)
+        if self.env is not None and self.env != "none":
+            check_environment(self.env)
         names = self.methods or USUAL
         settings = self.given_options("settings")
         search, checked = (

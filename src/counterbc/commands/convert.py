@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from tyro.conf import Positional
+from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import Json, suggestion
 from counterbc.commands.data_command import DataCommand
@@ -31,6 +31,11 @@ class Convert(DataCommand):
     """Declare what actions are relative to: an observation key, or one observation dimension per
     action and - for an absolute one, such as agent_x,agent_y (docs/relative.md)."""
 
+    environment: UseAppendAction[tuple[str, ...]] = ()
+    """Observation key that describes the environment and not the robot; repeat it for several.
+    LeRobot's ACT and diffusion policies read these as observation.environment_state, and refuse
+    datasets that have neither that nor images."""
+
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:
         from counterbc.formats import writable_formats
@@ -38,12 +43,16 @@ class Convert(DataCommand):
         return {**super().option_choices(), "to": writable_formats()}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.errors import OptionError
         from counterbc.files import check_free
         from counterbc.formats import format_to_write, save
 
         check_free(self.out)
         to = format_to_write(self.out, self.to)
+        if self.environment and to != "lerobot":
+            raise OptionError(f"--environment is for LeRobot, not for {to}; give --to lerobot")
         (stream,) = self.streams([self.source], self.choice)
+        stream = stream.declare_environment(self.environment)
         if self.relative is not None:
             stream = stream.declare_relative(self.relative)
         counter = _Counter()

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import Progress, SpinnerColumn
+from rich.progress import SpinnerColumn, Task
 from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import Command
-from counterbc.printing import console, printable, text_column
+from counterbc.printing import WorkBars, printable, text_column
 
 if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
@@ -126,16 +126,23 @@ class DataCommand(Command):
         """Return several paths as one dataset; a file without operators is one operator."""
         from counterbc.data.merge import merge
 
-        demos = merge([stream.demonstrations() for stream in self.streams(paths)])
-        demos = self.choice.of(demos)
-        keys = () if self.obs else _keys_of_world(demos)
+        return self.choice.of(merge(self.read_each(paths)))
+
+    def read_each(self, paths: Sequence[Path]) -> list[Demonstrations]:
+        """Return each path as a dataset of all its episodes, with the observations that the
+        environment of the data has, unless others were asked for."""
+        from counterbc.data.merge import merge
+
+        datasets = [stream.demonstrations() for stream in self.streams(paths)]
+        demos = merge(datasets)
+        keys = () if self.obs else keys_of_world(demos)
         if not keys:
-            return demos
+            return datasets
         print(
             f"Reads {' and '.join(keys)}, as {demos.env} does; --obs chooses other observations.",
             file=sys.stderr,
         )
-        return replace(self, obs=keys).read(paths)
+        return replace(self, obs=keys).read_each(paths)
 
     def formats(self, paths: Sequence[Path]) -> tuple[str, ...]:
         """Return the format of each path."""
@@ -144,22 +151,47 @@ class DataCommand(Command):
         return tuple(self.format or detect(path) for path in paths)
 
 
-def _keys_of_world(demos: Demonstrations) -> tuple[str, ...]:
-    """Return the observation keys that the environment of the data observes, if they have more."""
+def check_numbered(
+    option: str, file: Path | None, demos: Sequence[Path], choice: EpisodeChoice, suffix: str
+) -> None:
+    """Refuse to write a file that would not number the episodes of one whole dataset."""
+    from counterbc.errors import OptionError
+    from counterbc.files import check_free, check_suffix
+
+    if file is None:
+        return
+    if len(demos) > 1 or not choice.is_all:
+        raise OptionError(
+            f"--{option} numbers all episodes of one dataset; give one, and leave out --mask, "
+            "--operator, --success and --exclude"
+        )
+    check_free(file)
+    check_suffix(file, (suffix,), "file")
+
+
+def keys_of_world(demos: Demonstrations) -> tuple[str, ...]:
+    """Return the observation keys that the environment of the data observes, and the goal that was
+    added to them; empty if the data have no others."""
+    from counterbc.data.names import GOAL_KEY
     from counterbc.envs import WORLDS
 
-    keys = {key for key, _ in demos.obs_keys}
+    keys = [key for key, _ in demos.obs_keys]
     for world in WORLDS.values():
-        if demos.env in (world.id, *world.aliases) and set(world.recorded_obs_keys or keys) < keys:
-            return world.recorded_obs_keys or ()
+        observed = world.recorded_obs_keys or ()
+        if demos.env in (world.id, *world.aliases) and observed and {*observed} <= {*keys}:
+            chosen = (*observed, *(key for key in keys if key == GOAL_KEY))
+            return chosen if {*chosen} < {*keys} else ()
     return ()
 
 
 def _count_on_stderr(raw_episodes: Iterator[RawEpisode], title: str) -> Iterator[RawEpisode]:
-    """Yield the same episodes and count them on stderr, if it is a terminal."""
+    """Yield the same episodes and count them on stderr."""
     columns = (SpinnerColumn(), text_column("{task.description}: {task.completed} episodes"))
-    bars, terminal = console(stderr=True), sys.stderr.isatty()
-    with Progress(*columns, console=bars, transient=True, disable=not terminal) as bar:
+
+    def line(task: Task) -> str:
+        return f"{task.description}: {task.completed:,.0f} episodes"
+
+    with WorkBars(*columns, line=line, is_transient=True) as bar:
         task = bar.add_task(printable(title), total=None)
         for raw_episode in raw_episodes:
             yield raw_episode

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from counterbc.commands.command import TrainingCommand
 from counterbc.commands.data_command import DataCommand
+from counterbc.commands.method_command import refuse_radius
 from counterbc.commands.options import Group
+from counterbc.printing import stage
 
 if TYPE_CHECKING:
+    from counterbc.data.demonstrations import Demonstrations
     from counterbc.diagnosis.meaning import Meaning
     from counterbc.selection.held_out import HeldOut
     from counterbc.selection.radius import RadiusSearch
@@ -64,7 +67,16 @@ class DiagnosisCommand(DataCommand, TrainingCommand):
         options = self.checked_options() | {"lag": self.lag}
         options["offsets"] = typed.get("offsets", default)
         options |= {name: typed[name] for name in self.policy_settings if name in typed}
-        return meaning(self.read(paths), smooth=smooth, **options)
+        demos = self.read(paths)
+        self.check_demos(demos)
+        result = meaning(demos, **options)
+        with stage("comparing predictions with what was shown"):
+            result = result.smooth() if smooth and not result.is_sampled else result
+            _ = result.explained  # computed once, and kept
+        return result
+
+    def check_demos(self, demos: Demonstrations) -> None:
+        """Raise what is wrong with the options for these data, before anything is trained."""
 
     def checked_options(self) -> dict[str, Any]:
         """Return what the held-out policies are trained with; raise what is wrong with it before
@@ -74,7 +86,7 @@ class DiagnosisCommand(DataCommand, TrainingCommand):
         from counterbc.settings import Settings
 
         find_device(self.device)
-        Settings(**self.given_options("settings"))
+        refuse_radius(Settings(**self.given_options("settings")))
         if self.is_flow:
             check_flow(self.radius, self.held_out_policies)
         values = self.radius, self.held_out_policies, self.search, self.device, self.kernel

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
 from counterbc.commands.command import Json, TrainingCommand, plain_table, suggestion
-from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
+from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos, check_numbered
 from counterbc.commands.method_command import refuse_nonsense
 from counterbc.commands.options import Group
 
@@ -44,6 +45,9 @@ class InfluenceCommand(DataCommand, TrainingCommand):
     """The seed of the splits, the policies and the starts."""
     show: int = 20
     """Number of episodes to print; --json has all of them."""
+    episode_list: Path | None = None
+    """Write the numbers of the episodes that do not clearly hurt to this JSON file, for
+    lerobot-train --dataset.episodes="$(cat FILE)"."""
     force: bool = False
     """Print the episodes even if policies explain too little of the actions."""
 
@@ -70,10 +74,12 @@ class InfluenceCommand(DataCommand, TrainingCommand):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.device import find_device
         from counterbc.diagnosis.influence import influence
+        from counterbc.formats.lerobot.episode_list import write_episodes
         from counterbc.methods import find_method
         from counterbc.settings import Settings
 
         find_device(self.device)
+        check_numbered("episode-list", self.episode_list, self.demos, self.choice, ".json")
         _, method = find_method(self.method)
         settings = self.given_options("settings")
         refuse_nonsense(Settings(**settings), method)
@@ -85,6 +91,8 @@ class InfluenceCommand(DataCommand, TrainingCommand):
         if not result.can_tell and not self.force:
             payload["next"] = []
             return payload, [_about(result), _too_little(result)]
+        if self.episode_list is not None:
+            write_episodes(self.episode_list, len(result), _harmful(result))
         return payload, [_about(result), *_tables(result, self.show), _advice(result, self)]
 
     def status(self, payload: Json) -> int:
@@ -138,11 +146,12 @@ def _about(result: Influence) -> str:
 
 
 def _too_little(result: Influence) -> str:
+    repeating = "\nmaybe by repeating the previous action," if result.may_only_repeat else ""
     return (
         f"Cannot tell: policies explain {result.explained} of the variance of actions they did\n"
-        "not learn, so their errors say little about what an episode is worth. Judge by returns\n"
-        "(--env), by operators you trust (--judge NAME), observe more (--obs), or record more;\n"
-        "--force prints the episodes all the same."
+        f"not learn,{repeating} so their errors say little about what an episode is worth. Judge\n"
+        "by returns (--env), by operators you trust (--judge NAME), observe more (--obs), or\n"
+        "record more; --force prints the episodes all the same."
     )
 
 
@@ -176,13 +185,20 @@ def _effect(scale: float, value: float, low: float, high: float) -> tuple[str, s
     return f"{scale * value:+.2f}", f"[{scale * low:+.2f}, {scale * high:+.2f}]"
 
 
+def _harmful(result: Influence) -> list[int]:
+    """Return the numbers of the episodes that clearly hurt."""
+    return [i for i, hurts in enumerate(result.harmful) if hurts]
+
+
 def _advice(result: Influence, command: InfluenceCommand) -> str:
-    harmful = [i for i, hurts in enumerate(result.harmful) if hurts]
+    from counterbc.formats.lerobot.episode_list import episodes_option
+
+    harmful = _harmful(result)
     if not harmful:
         alike = "" if result.differs < 0.05 else " They do not differ clearly from each other."
         return f"\nNo episode clearly hurts: keep them all.{alike}"
     names = ", ".join(result.names[i] for i in harmful)
     lines = [f"\nClearly worse with than without (5 %, adjusted for all episodes): {names}"]
     if len(command.demos) == 1 and command.choice.is_all:  # otherwise the numbers are others
-        lines.append(f"  LeRobot    --dataset.exclude_episodes='{harmful}'")
+        lines.append(f"  LeRobot    {episodes_option(len(result), harmful)}")
     return "\n".join(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,8 @@ from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
 from counterbc.commands.command import Json, explained_lines, plain_table, suggestion
-from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
+from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos, keys_of_world
+from counterbc.printing import stage
 
 if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
@@ -64,13 +65,15 @@ class Inspect(DataCommand):
         inspection, sample = Inspection(self.idle), EpisodeSample()
         for stream in self.streams(self.demos, self.choice):
             inspection.add(stream.header, sample.watch(stream.raw_episodes))
-        explained = _explained(sample.demonstrations(inspection.headers[0]))
+        keys = () if self.obs else keys_of_world(inspection.model)
+        explained = _explained(sample.demonstrations(inspection.headers[0]), keys)
         report = inspection.report().without(self.ignore)
         total = sum(inspection.lengths)
         output = [*_summary(report, inspection.model, total), *_table(report), *_notes(report)]
         output.append(_problems(report.problems))
         if explained is not None:
-            output += ["", *explained_lines(explained), *_quick_look(explained, total)]
+            output += ["", *explained_lines(explained), *_keys_read(inspection.model, keys)]
+            output += _quick_look(explained, total)
         shares = None if explained is None else explained.as_dict()
         payload = report.as_dict() | {
             "explained": shares,
@@ -103,19 +106,34 @@ def _quick_look(explained: Explained, pairs: int) -> list[str]:
     """Return how little of a large dataset was looked at, where that was too little to tell."""
     from counterbc.selection.explained import QUICK_PAIRS
 
-    if explained.tells or pairs <= 2 * QUICK_PAIRS:
-        return []
+    if explained.tells or explained.may_only_repeat or pairs <= 2 * QUICK_PAIRS:
+        return []  # policies that learn from more pairs would repeat the previous action, too
     return [
         f"This is a quick look at about {QUICK_PAIRS} of {pairs:,} pairs. counterbc score trains "
         "policies on all of them, which may explain more."
     ]
 
 
-def _explained(sample: Demonstrations | None) -> Explained | None:
-    """Return how much of the actions a quick regression explains; None for too few pairs."""
+def _keys_read(model: Demonstrations, keys: Sequence[str]) -> list[str]:
+    """Return which observations other commands read, if these are not all."""
+    if not keys:
+        return []
+    return [
+        f"This is explained by {' and '.join(keys)}, which the other commands read, as {model.env} "
+        "does; --obs chooses other observations."
+    ]
+
+
+def _explained(sample: Demonstrations | None, keys: Sequence[str]) -> Explained | None:
+    """Return how much of the actions a quick regression on the observations with these keys, or on
+    all of them, explains; None for too few pairs."""
+    from counterbc.formats.stream import Stream
     from counterbc.selection.explained import explain_if_possible
 
-    return None if sample is None else explain_if_possible(sample)
+    with stage("looking at what can be predicted"):
+        if sample is not None and keys:
+            sample = Stream.of(sample).choose(keys).demonstrations()
+        return None if sample is None else explain_if_possible(sample)
 
 
 def _summary(report: InspectionReport, model: Demonstrations, total: int) -> list[RenderableType]:
@@ -189,9 +207,12 @@ def _notes(report: InspectionReport) -> list[RenderableType]:
     size, option = report.action_size, _relative_option(report.suggested_relative)
     advice = f"; train with {option} (docs/relative.md)" if option else ""
     names = [target.obs for target in report.action_targets if target.kind == "target"]
-    subject = "the actions" if len(names) == size else f"{len(names)} of {size} actions"
+    verb = "is a target" if len(names) == 1 else "are targets"
+    subject = f"{len(names)} of {size} actions"
+    if len(names) == size:
+        subject = "the action" if size == 1 else "the actions"
     if names:
-        notes.append(f"{subject} are targets of {shorten(names)}{advice}")
+        notes.append(f"{subject} {verb} of {shorten(names)}{advice}")
     notes += [f"{trap.text}; {trap.step}" for trap in report.traps]
     return ["\n".join(["\nNotes", *(f"  {note}" for note in notes)])] if notes else []
 

@@ -12,6 +12,7 @@ from rich.console import RenderableType
 from counterbc.commands.command import COPIES, Json, explained_lines, plain_table, suggestion
 from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
 from counterbc.commands.options import Group
+from counterbc.printing import stage
 
 if TYPE_CHECKING:
     from counterbc.diagnosis.intents import Intents
@@ -39,7 +40,6 @@ class IntentsCommand(DataCommand):
         return {"search": Group(kind=IntentSearch)}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
-        from counterbc.data.merge import merge
         from counterbc.diagnosis.intents import IntentSearch, find_intents
         from counterbc.errors import OptionError
         from counterbc.files import check_free, check_suffix
@@ -50,14 +50,13 @@ class IntentsCommand(DataCommand):
             check_suffix(self.out, COPIES, "copy")
         elif self.condition:
             raise OptionError("--condition changes the copy that --out names; add --out FILE")
-        streams = list(self.streams(self.demos))
-        not_read = [text for s in streams for text in s.header.left_out]
-        demos = self.choice.of(merge([s.demonstrations() for s in streams]))
-        intents = find_intents(
-            demos, self.groups, seed=self.seed,
-            search=IntentSearch(**self.given_options("search")),
-        )  # fmt: skip
-        explained = explain_if_possible(demos)
+        not_read = [text for s in self.streams(self.demos) for text in s.header.left_out]
+        demos = self.read(self.demos)
+        search = IntentSearch(**self.given_options("search"))
+        with stage("looking for goals"):
+            intents = find_intents(demos, self.groups, seed=self.seed, search=search)
+        with stage("looking at what can be predicted"):
+            explained = explain_if_possible(demos)
         output, next_steps = _tables(intents), [self._next(intents)]
         if explained is not None:
             output = [*explained_lines(explained), *output]

@@ -60,8 +60,8 @@ class Radius(SelectionCommand):
             rows.append((f"{radius:g}", error, above, mark))
         rows.append(("mean action", f"{choice.mean_action_error:.4f}", "", "for reference"))
         columns = ("Δ", "held-out squared error", "above Δ = 0", "")
-        output: list[RenderableType] = [plain_table(columns, rows), ""]
-        output += [*explained_lines(choice.explained), choice.explanation]
+        output = [*explained_lines(choice.explained), plain_table(columns, rows), ""]
+        output.append(choice.explanation)
         if self.per_dimension:
             dimensions = zip(choice.action_names, choice.per_dimension, strict=True)
             output += [plain_table(("dimension", "Δ"), [(n, f"{r:g}") for n, r in dimensions])]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -15,7 +13,7 @@ from counterbc.commands.command import Json
 from counterbc.commands.data_command import DATA_OPTIONS, Demos
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 from counterbc.commands.options import Group
-from counterbc.printing import console
+from counterbc.printing import stage
 
 if TYPE_CHECKING:
     from counterbc.report import Findings
@@ -55,10 +53,10 @@ class Report(DiagnosisCommand):
         check_suffix(out, (".html", ".htm"), "page")
         typed = self.given_options("page")
         options = ReportOptions(**typed, **self.checked_options(), force=self.force)
-        datasets = [s.demonstrations() for s in self.streams(self.demos)]
+        datasets = self.read_each(self.demos)
         if not self.choice.is_all:
             datasets = [self.choice.of(merge(datasets))]
-        findings = find(datasets, options, _stage)
+        findings = find(datasets, options, stage)
         typed_data = tuple(self.as_typed(*DATA_OPTIONS))
         inputs = Inputs(self.demos, self.formats(self.demos), typed_data, self.choice.is_all)
         hashes = {p.name: sha256(p) for p in self.demos if p.is_file()}
@@ -67,17 +65,6 @@ class Report(DiagnosisCommand):
             temporary.write_bytes(text)
         payload = _payload(findings, inputs) | {"out": str(out), "bytes": len(text)}
         return payload, [_text(payload)]
-
-
-@contextmanager
-def _stage(title: str) -> Iterator[None]:
-    """Print the title to stderr, with a spinner if it is a terminal."""
-    if not sys.stderr.isatty():
-        print(title, file=sys.stderr, flush=True)
-        yield
-        return
-    with console(stderr=True).status(title):
-        yield
 
 
 def _payload(findings: Findings, inputs: Inputs) -> Json:

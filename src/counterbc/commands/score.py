@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal
 from rich.console import RenderableType
 
 from counterbc.commands.command import Json, explained_lines, plain_table, suggestion
-from counterbc.commands.data_command import DATA_OPTIONS, Demos
+from counterbc.commands.data_command import DATA_OPTIONS, Demos, check_numbered
 from counterbc.commands.diagnosis_command import DiagnosisCommand
 
 if TYPE_CHECKING:
+    from counterbc.data.demonstrations import Demonstrations
     from counterbc.diagnosis import scores
     from counterbc.diagnosis.meaning import Meaning
 
@@ -41,6 +42,8 @@ class ScoreCommand(DiagnosisCommand):
     others, by policies that learn from the two thirds that agree best."""
     weights: Path | None = None
     """Write one weight per pair to this Parquet file."""
+    episode_list: Path | None = None
+    """Write the numbers of the kept episodes to this JSON file, for LeRobot."""
     write_mask: str | None = None
     """Name of a mask for the kept episodes, written to --out (a copy of the robomimic file)."""
     out: Path | None = None
@@ -122,17 +125,11 @@ class ScoreCommand(DiagnosisCommand):
 
         if (self.write_mask is None) != (self.out is None):
             raise OptionError("--write-mask NAME and --out FILE only work together; give both")
-        if self.worst is not None and self.worst < 0:
-            raise OptionError(f"worst is {self.worst}; give 0 or more")
-        if self.weights is not None and len(self.demos) > 1:
-            raise OptionError(
-                "weights are numbered within one dataset; give one, or merge them first"
-            )
-        suffixes = (("weights", (".parquet",)), ("out", (".hdf5", ".h5", "")))
-        for name, allowed in suffixes:
-            if (path := getattr(self, name)) is not None:
-                check_free(path)
-                check_suffix(path, allowed, "file")
+        check_numbered("weights", self.weights, self.demos, self.choice, ".parquet")
+        check_numbered("episode-list", self.episode_list, self.demos, self.choice, ".json")
+        if self.out is not None:
+            check_free(self.out)
+            check_suffix(self.out, (".hdf5", ".h5", ""), "file")
         if self.write_mask is not None:
             formats = self.formats(self.demos)
             if formats != ("robomimic",):
@@ -142,30 +139,38 @@ class ScoreCommand(DiagnosisCommand):
                 )
             check_mask(self.demos[0], self.write_mask)
 
+    def check_demos(self, demos: Demonstrations) -> None:
+        from counterbc.errors import OptionError
+
+        most = len(demos) - 1
+        if self.worst is not None and not 0 <= self.worst <= most:
+            raise OptionError(f"worst is {self.worst} of {most + 1} episodes; give 0 to {most}")
+
     def _worst(self, meaning: Meaning, ranking: list[int]) -> list[int]:
         """Return the episodes to exclude: as many of the worst as typed, or the outliers."""
         from counterbc.diagnosis.exclusion import find_outliers
-        from counterbc.errors import OptionError
 
         if self.worst is None:
             return find_outliers(
                 meaning, self.held_out_policies, force=self.force, device=self.device,
                 kernel=self.kernel,
             )  # fmt: skip
-        if self.worst >= len(ranking):
-            raise OptionError(f"worst is {self.worst} of {len(ranking)} episodes; keep one or more")
         return sorted(ranking[: self.worst])
 
     def _write(self, meaning: Meaning, worst: list[int]) -> Json:
         from counterbc.diagnosis.clean import write_mask
         from counterbc.diagnosis.weights import write_weights
+        from counterbc.formats.lerobot.episode_list import write_episodes
 
+        if self.episode_list is not None:
+            write_episodes(self.episode_list, len(meaning.episodes), worst)
         if self.weights is not None:
             write_weights(meaning, self.weights)
         if self.write_mask is not None and self.out is not None:
             names = [e.name for i, e in enumerate(meaning.demos.episodes) if i not in worst]
             write_mask(self.demos[0], self.out, self.write_mask, names)
-        files = {"weights": self.weights, "mask": self.write_mask, "out": self.out}
+        files = {"mask": self.write_mask, "out": self.out, "weights": self.weights}
+        files["episode_list"] = self.episode_list
         return {k: None if v is None else str(v) for k, v in files.items()}
 
     def _above(self, meaning: Meaning) -> list[str]:
@@ -183,14 +188,18 @@ class ScoreCommand(DiagnosisCommand):
 
     def _exclusion(self, meaning: Meaning, worst: list[int], files: Json) -> Iterator[str]:
         """Yield how other trainers leave out the worst episodes."""
+        from counterbc.diagnosis.exclusion import why_none
+        from counterbc.formats.lerobot.episode_list import episodes_option
+
         if not worst:
-            yield f"\n{_why_none(meaning)}; use --worst N."
+            advice = "; use --worst N" if meaning.explained.tells else ""
+            yield f"\n{why_none(meaning, force=self.force)}{advice}."
             return
         names = ", ".join(meaning.demos.episodes[i].name for i in worst)
         which = _OUTLIERS if self.worst is None else "The worst"
         yield f"\n{which}, which the next command excludes: {names}"
         if len(self.demos) == 1 and self.choice.is_all:  # otherwise the numbers are others
-            yield f"  LeRobot    --dataset.exclude_episodes='{worst}'"
+            yield f"  LeRobot    {episodes_option(len(meaning.episodes), worst)}"
         if files["mask"] is not None:
             yield f'  robomimic  config.train.hdf5_filter_key = "{files["mask"]}"'
             yield f"             in {files['out']}"
@@ -271,17 +280,6 @@ def _disguise(meaning: Meaning) -> list[RenderableType]:
             "demonstration bad; look at episodes before you exclude them."
         )
     return ["\n".join(lines)]
-
-
-def _why_none(meaning: Meaning) -> str:
-    """Return why no episode is excluded by default."""
-    from counterbc.diagnosis.exclusion import LEAST_RANKED, followed_measures
-
-    if len(meaning.episodes) < LEAST_RANKED:
-        return "Too few episodes to exclude any by default"
-    if followed_measures(meaning.episodes) or meaning.explained.may_only_repeat:
-        return "So none is excluded by default"
-    return "No episode clearly differs from the others"
 
 
 def _distances(score: scores.Score) -> list[str]:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from tyro.conf import Positional, UseAppendAction
 
-from counterbc.commands.command import Command, Json
+from counterbc.commands.command import Command, Json, prepare_real_time, suggestion
 from counterbc.printing import sentence
 
 if TYPE_CHECKING:
     from counterbc.studio.access import Access
+
+_DATASETS = (".csv", ".h5", ".hdf5", ".npz", ".parquet")  # endings of files
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,14 @@ class Studio(Command):
     """Open the page in the default browser."""
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.errors import OptionError
         from counterbc.studio.serve import StudioOptions, run_studio
 
+        if self.study.suffix.lower() in _DATASETS or self.study.is_file():
+            raise OptionError(
+                f"{self.study} is no folder of a study; to look at a dataset, type "
+                + suggestion("studio", "--data", self.study)
+            )
         options = StudioOptions(
             study=self.study, datasets=self.data, runs=self.run_folder, consent=self.consent,
             host=self.host, port=self.port,
@@ -55,5 +63,6 @@ class Studio(Command):
             print(sentence(f"warning: {warning}"), file=sys.stderr)
         print(f"The studio is at {access.url}", file=sys.stderr)
         print("Stop it with Ctrl-C.", file=sys.stderr, flush=True)
+        prepare_real_time()
         if self.browser:
             webbrowser.open(access.url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import join
@@ -36,7 +37,8 @@ class Train(MethodCommand):
     """The folder to write; by default run or the next free name, such as run-2. With --resume the
     last of these."""
     resume: bool = False
-    """Resume a training that was interrupted; repeat its options."""
+    """Resume a training that was interrupted; repeat its options. If there is none, a new one
+    starts, so that a job may be repeated until it is done."""
     start: Path | None = None
     """Continue from the policies in this folder, with the given demonstrations."""
     pairs: int | None = None
@@ -49,7 +51,7 @@ class Train(MethodCommand):
 
     def advise(self, step_seconds: float) -> str:
         """Return what would take less time: mostly to search nothing."""
-        from counterbc.training.session import duration
+        from counterbc.printing import duration
 
         typed = self.given_options("settings")
         if {"radius", "steps"} <= set(typed):
@@ -126,6 +128,8 @@ class Train(MethodCommand):
         out = self.out or choose(Path("run"))
         if not self.resume:
             check_free(out)
+        elif not out.exists():
+            print(f"There is no {out} to resume, so a new training starts.", file=sys.stderr)
         if out.suffix.lower() in _FILES:
             raise OptionError(
                 f"{out} is named like a file, but a run is a folder; use --out {out.stem}, and "

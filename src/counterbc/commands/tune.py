@@ -82,11 +82,13 @@ class Tune(SelectionCommand):
         return choice.shares is None or choice.shares.tells
 
     def describe(self, choice: Tuning) -> list[RenderableType]:
-        output: list[RenderableType] = [f"{sentence}." for sentence in choice.sentences]
+        shares = choice.shares
+        output: list[RenderableType] = [] if shares is None else explained_lines(shares)
+        guess = (f"Until then these numbers are a guess: {choice.summary}",)
+        sentences = choice.sentences if self.can_tell(choice) else guess
+        output += [f"{sentence}." for sentence in sentences]
         if choice.trials:
             output += ["", _TITLE, _error_table(choice), choice.protocol]
-        if choice.shares is not None:
-            output += ["", *explained_lines(choice.shares)]
         return output + [f"Careful: {doubt.text}." for doubt in choice.doubts]
 
 

@@ -19,6 +19,8 @@ import numpy as np
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.dimensions import dims_of, find_dims
+from counterbc.data.episode_block import blocks
+from counterbc.data.raw_episode import raw_episodes
 from counterbc.errors import OptionError, unknown
 
 TURN = 2 * np.pi
@@ -35,12 +37,16 @@ class Angles:
         self._low, self._high = np.full(width, np.inf), np.full(width, -np.inf)
         self._small, self._between, self._jumps = (np.zeros(width, int) for _ in range(3))
 
-    def add(self, obs: Array) -> None:
-        """Add the values of an episode: (T, S). Values that are not finite are skipped."""
+    def add(self, obs: Array, follows: Array | None = None) -> None:
+        """Add the values of an episode: (T, S). Values that are not finite are skipped.
+
+        Of several episodes, `follows` says which rows have a successor in the next row: (T - 1,).
+        """
         x = np.where(np.isfinite(obs), obs, np.nan).astype(np.float64)
         self._low = np.fmin(self._low, np.fmin.reduce(x, axis=0))
         self._high = np.fmax(self._high, np.fmax.reduce(x, axis=0))
         step = np.abs(np.diff(x, axis=0)) / self._turn  # (T - 1, S)
+        step = step if follows is None else step[follows]
         self._small += ((step > 0) & (step < _SMALL)).sum(axis=0)
         self._between += ((step >= _SMALL) & (step <= _JUMP)).sum(axis=0)
         self._jumps += (step > _JUMP).sum(axis=0)
@@ -61,9 +67,9 @@ def angle_dims(demos: Demonstrations, angles: str, detect: bool) -> tuple[int, .
     declare and, if asked for, those that are detected.
     """
     if angles in ("auto", "none"):
-        detected = wrapped_angles(demos) if detect and angles == "auto" else ()
-        declared = dims_of(demos, demos.angles) if angles == "auto" else ()
-        return tuple(sorted({*declared, *detected}))
+        detected_dims = wrapped_angles(demos) if detect and angles == "auto" else ()
+        declared_dims = dims_of(demos, demos.angles) if angles == "auto" else ()
+        return tuple(sorted({*declared_dims, *detected_dims}))
     if not demos.obs_names:
         raise OptionError(f"angles is {angles!r}, but images have no angles; leave angles out")
     names = [name.strip() for name in angles.split(",")]
@@ -96,6 +102,6 @@ def wrapped_angles(demos: Demonstrations) -> tuple[int, ...]:
     """Return the observation dimensions of a dataset that are angles which wrap at a full turn."""
     angles = Angles(len(demos.obs_names))
     if demos.obs_names:
-        for episode in demos.episodes:
-            angles.add(episode.obs)
+        for block in blocks(raw_episodes(demos)):
+            angles.add(block.obs, block.follows)
     return angles.detect()

@@ -49,8 +49,10 @@ class Copies:
 
     def see(self, r: RawEpisode) -> None:
         """Add an episode of vector observations."""
-        if not self._names or len(r.action) <= MOST + 1:
+        if not self._names or len(r.action) < 2:
             return
+        if self._candidates is not None and not len(self._candidates):
+            return  # all are ruled out
         if self._candidates is None:
             self._candidates = _possible(r.obs[:_ROWS], r.action[:_ROWS])
             self._equal = self._changes = np.zeros(len(self._candidates), int)
@@ -69,10 +71,15 @@ class Copies:
         fits = (self._changes >= _FEW) & (self._equal >= _SHARE * self._changes)
         copies: dict[int, Copy] = {}
         for k, j, i in sorted(self._candidates[fits].tolist()):
-            is_named = _PREVIOUS.search(self._names[i]) is not None
             is_zero = bool(self._starts_at_zero[i]) and self._episodes > 1
-            copies.setdefault(j, Copy(j, i, k, k == 1 and (is_named or is_zero)))
+            is_previous = k == 1 and (is_named_previous(self._names[i]) or is_zero)
+            copies.setdefault(j, Copy(j, i, k, is_previous))
         return tuple(copies.values())
+
+
+def is_named_previous(name: str) -> bool:
+    """Return whether the name of an observation says that it is the previous action."""
+    return _PREVIOUS.search(name) is not None
 
 
 def _possible(obs: Array, action: Array) -> Array:
@@ -90,9 +97,9 @@ def _counts(obs: Array, action: Array, candidates: Array) -> tuple[Array, Array]
     for k in np.unique(candidates[:, 0]).tolist():
         index = np.flatnonzero(candidates[:, 0] == k)
         for part in np.array_split(index, max(1, len(index) // 1000)):
-            a = action[: len(action) - k, candidates[part, 1]]  # (T - k, C)
+            a = action[: max(0, len(action) - k), candidates[part, 1]]  # (T - k, C)
             s = obs[k:, candidates[part, 2]]
             is_equal = np.abs(a - s) <= _EQUAL * np.maximum(np.abs(a), np.abs(s))
-            counts = changed[: len(action) - k, candidates[part, 1]]
+            counts = changed[: len(a), candidates[part, 1]]
             equal[part], changes[part] = (is_equal & counts).sum(axis=0), counts.sum(axis=0)
     return equal, changes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -117,11 +118,11 @@ class Demonstrations:
         """Number of pairs to learn from."""
         return self._total if self.selected is None else len(self.selected)
 
-    @property
+    @cached_property
     def _total(self) -> int:
         return sum(len(e) for e in self.episodes)
 
-    @property
+    @cached_property
     def operators(self) -> tuple[str, ...]:
         """The operators in order of first appearance; empty if none is recorded."""
         return tuple(dict.fromkeys(e.operator for e in self.episodes if e.operator is not None))
@@ -175,7 +176,7 @@ class Demonstrations:
     def fingerprint(self) -> str:
         """Return a hash of what is learned from: data, bounds and selection, but no names."""
         return dataset_fingerprint(
-            ((e.digest(), e.operator, e.success) for e in self.episodes),
+            ((e.digest, e.operator, e.success) for e in self.episodes),
             low=self.action_low,
             high=self.action_high,
             selected=self.selected,
@@ -259,9 +260,8 @@ class Demonstrations:
             raise DataError("no episode passes these conditions; loosen them")
         selected = None
         if self.selected is not None:
-            lengths = np.array([len(e) for e in self.episodes])
-            first = np.cumsum(lengths) - lengths
-            pairs = np.concatenate([np.arange(first[i], first[i] + lengths[i]) for i in keep])
+            rows = np.split(np.arange(self._total), np.cumsum([len(e) for e in self.episodes]))
+            pairs = np.concatenate([rows[i] for i in keep])
             selected = np.flatnonzero(np.isin(pairs, self.selected))
             if not len(selected):
                 raise DataError("no selected pair is left in these episodes; loosen the conditions")

@@ -8,6 +8,8 @@ of a population does not change another's.
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,5 +79,36 @@ def uniform_rows(
 
 def generator(seed: int, purpose: str) -> torch.Generator:
     """Return an ordinary CPU generator whose stream belongs to (seed, purpose)."""
-    key = bits(torch.tensor(seed), purpose, torch.tensor(0), 1)
-    return torch.Generator().manual_seed(int(key.item()) & ((1 << 63) - 1))
+    return next(generators([seed], purpose))
+
+
+class Streams:
+    """The generators of many seeds, from which numbers are drawn together: (N, …) at a time."""
+
+    def __init__(self, seeds: Sequence[int], purpose: str) -> None:
+        self.generators = list(generators(seeds, purpose))
+
+    def rand(self, *shape: int) -> Tensor:
+        """Return what `torch.rand` draws from each generator, to the bit: (N, …)."""
+        numbers = torch.empty(len(self.generators), math.prod(shape))
+        for row, stream in zip(numbers, self.generators, strict=True):
+            row.uniform_(generator=stream)
+        return numbers.view(-1, *shape)
+
+
+Source = torch.Generator | Streams
+"""Where initial weights are drawn from: of one network, or of many at once."""
+
+
+def rand(source: Source, *shape: int) -> Tensor:
+    """Return uniform numbers of one network, or of many: (N, …)."""
+    if isinstance(source, Streams):
+        return source.rand(*shape)
+    return torch.rand(*shape, generator=source)
+
+
+def generators(seeds: Sequence[int], purpose: str) -> Iterator[torch.Generator]:
+    """Yield the generator of each seed; hashing many seeds at once takes as long as one."""
+    keys = bits(torch.tensor(seeds), purpose, torch.tensor(0), 1).squeeze(-1)
+    for key in keys.tolist():
+        yield torch.Generator().manual_seed(key & ((1 << 63) - 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -88,8 +89,9 @@ class Episode:
             images={name: image[rows] for name, image in self.images.items()},
         )
 
+    @cached_property
     def digest(self) -> bytes:
-        """Return a hash of the arrays."""
+        """A hash of the arrays, which are read-only."""
         return episode_digest(self.obs, self.action, self.reward, self.images.values())
 
     def __len__(self) -> int:
@@ -112,13 +114,14 @@ def check_agree(episodes: Sequence[Episode]) -> None:
     if not episodes:
         raise DataError("a dataset needs at least one episode; this one has none")
     first, names = episodes[0], set()
+    first_shapes = {n: x.shape[1:] for n, x in first.images.items()}
     for e in episodes:
         if e.obs.shape[1:] != first.obs.shape[1:] or e.obs.dtype != first.obs.dtype:
             raise DataError(
                 f"obs of episode {e.name!r} has shape {e.obs.shape[1:]} ({e.obs.dtype}); "
                 f"{first.name!r} has {first.obs.shape[1:]} ({first.obs.dtype}); all must agree"
             )
-        shapes, first_shapes = ({n: x.shape[1:] for n, x in y.images.items()} for y in (e, first))
+        shapes = {n: x.shape[1:] for n, x in e.images.items()}
         if list(shapes.items()) != list(first_shapes.items()):
             raise DataError(
                 f"cameras of episode {e.name!r} are {shapes or 'none'}; those of {first.name!r} "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +16,19 @@ def episode_digest(
     obs: Array, action: Array, reward: Array | None, images: Iterable[Array] = ()
 ) -> bytes:
     """Return a hash of an episode's arrays."""
-    digest = hashlib.sha256(repr((obs.shape, str(obs.dtype), action.shape)).encode())
+    digest = hashlib.sha256(repr((obs.shape, _text(obs.dtype), action.shape)).encode())
     for values in (obs, action, reward):
         digest.update(b"" if values is None else np.ascontiguousarray(values).data)
     for image in images:
         digest.update(repr(image.shape).encode() + b"image")
         digest.update(np.ascontiguousarray(image).data)
     return digest.digest()
+
+
+@cache
+def _text(dtype: np.dtype[Any]) -> str:
+    """Return the name of a type, which numpy takes longer to spell than to hash an episode."""
+    return str(dtype)
 
 
 def dataset_fingerprint(

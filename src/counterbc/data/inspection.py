@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ from counterbc.data.censoring import ActionsAre
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.dimensions import dimension_text, dims_of
 from counterbc.data.episode import Episode
+from counterbc.data.episode_block import BlockBuilder, EpisodeBlock
 from counterbc.data.fingerprint import dataset_fingerprint, episode_digest
 from counterbc.data.inspection_report import (
     ActionTarget,
@@ -30,7 +30,7 @@ from counterbc.data.inspection_report import (
 )
 from counterbc.data.merge import check_alike, file_operators
 from counterbc.data.moments import Moments
-from counterbc.data.raw_episode import Header, RawEpisode, selection
+from counterbc.data.raw_episode import Header, RawEpisode, as_float32, selection
 from counterbc.data.relative import ABSOLUTE, relative_text
 from counterbc.data.targets import Targets
 from counterbc.data.traps import Traps
@@ -55,6 +55,7 @@ class Inspection:
         self._ends: list[int] = []  # the number of episodes after each dataset
         self._flags: list[Array | None] = []  # which pairs of an episode are learned from
         self._returns: list[float] = []
+        self._builder = BlockBuilder()
         self._unreadable = problems.Unreadable()
         self._unrewarded = False
 
@@ -70,11 +71,13 @@ class Inspection:
                 if not count:
                     header = self._begin(header, raw_episode)
                 count += 1
-                self._see(_float32(raw_episode))
+                self._see(as_float32(raw_episode))
         if not count and errors:
             raise errors[0]
         if not count:
             raise DataError(f"{header.source}: a dataset needs at least one episode; it has none")
+        for block in self._builder.rest():
+            self._see_block(block)
         self._ends.append(len(self._episodes))
 
     def _begin(self, header: Header, first: RawEpisode) -> Header:
@@ -109,19 +112,25 @@ class Inspection:
         digest = episode_digest(r.obs, r.action, r.reward, r.images.values())
         self._episodes.append((digest, r.operator, r.success))
         self._duplicates.see(r, digest)
-        for check in (
-            self._not_finite, self._outside, self._idle, self._short, self._saturated,
-            self._targets, self._traps,
-        ):  # fmt: skip
-            check.see(r)
-        if len(self.obs.low):
-            self.obs.add(r.obs)
-            self._angles.add(r.obs)
-        self.action.add(r.action)
+        self._short.see(r)
         if r.reward is None:
             self._unrewarded = True
         else:
             self._returns.append(float(r.reward.sum()))
+        for block in self._builder.add(r):
+            self._see_block(block)
+
+    def _see_block(self, block: EpisodeBlock) -> None:
+        """Make the checks that take many episodes at once."""
+        for check in (
+            self._not_finite, self._outside, self._idle, self._saturated, self._targets,
+            self._traps,
+        ):  # fmt: skip
+            check.see(block)
+        if len(self.obs.low):
+            self.obs.add(block.obs)
+            self._angles.add(block.obs, block.follows)
+        self.action.add(block.action)
 
     def problems(self) -> list[Problem]:
         """Return the problems, the most serious first."""
@@ -274,20 +283,3 @@ def _model(header: Header, first: RawEpisode) -> Demonstrations:
         return header.with_episodes([Episode(obs, action, images=images)])
     except DataError as error:
         raise DataError(f"{header.source}: {error}") from None
-
-
-def _float32(r: RawEpisode) -> RawEpisode:
-    """Return the arrays as an `Episode` stores them, unchecked."""
-    with np.errstate(over="ignore"):
-        return replace(
-            r, obs=_as_float32(r.obs), action=_as_float32(r.action),
-            reward=None if r.reward is None else _as_float32(r.reward),
-        )  # fmt: skip
-
-
-def _as_float32(values: Array) -> Array:
-    return (
-        values
-        if values.dtype == np.uint8 and values.ndim == 4
-        else values.astype(np.float32, copy=False)
-    )

@@ -81,10 +81,15 @@ def lags_among(
 def lag_text(lag: Sequence[float], rate: float | None = None) -> str:
     """Return lags in words: in seconds and steps where the data have a rate, else in steps."""
     values = lag[:1] if len(set(lag)) == 1 else lag
-    steps = "/".join(f"{v:g}" for v in values)
+    steps = "/".join(f"{v:g}" for v in values) + (" step" if steps_are_one(values) else " steps")
     if rate is None:
-        return f"{steps} steps"
-    return f"{'/'.join(f'{v / rate:.3g}' for v in values)} s ({steps} steps)"
+        return steps
+    return f"{'/'.join(f'{v / rate:.3g}' for v in values)} s ({steps})"
+
+
+def steps_are_one(values: Sequence[float]) -> bool:
+    """Return whether the noun after these numbers is singular."""
+    return len(values) == 1 and values[0] == 1
 
 
 def undo_lag(

@@ -8,6 +8,9 @@ from typing import SupportsIndex
 
 from counterbc.errors import OptionError, unknown
 
+GOAL_KEY = "intent"
+"""The observation that `counterbc intents --condition` adds."""
+
 
 def shorten(names: Sequence[str], count: int = 6) -> str:
     """Return the first few names, and how many there are in all."""

@@ -15,6 +15,7 @@ from counterbc.data.affine import scale
 from counterbc.data.arrays import Array
 from counterbc.data.censoring import bound_sides
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.episode_block import EpisodeBlock
 from counterbc.data.inspection_report import (
     ConstantPlace,
     DominatedPlace,
@@ -121,9 +122,16 @@ class NotFinite:
         self._names = {"obs": model.obs_names, "action": model.action_names, "reward": ("reward",)}
         self._places = Places()
 
-    def see(self, r: RawEpisode) -> None:
+    def see(self, block: EpisodeBlock) -> None:
+        rewards = [r.reward for r in block.episodes if r.reward is not None]
+        arrays = [block.obs, block.action, np.concatenate([*rewards, np.zeros(0)])]
+        if not all(x.ndim > 2 or np.isfinite(x).all() for x in arrays):
+            for r in block.episodes:
+                self._see_episode(r)
+
+    def _see_episode(self, r: RawEpisode) -> None:
         for key, values in (("obs", r.obs), ("action", r.action), ("reward", r.reward)):
-            if values is None or values.ndim > 2 or np.isfinite(values.sum()):
+            if values is None or values.ndim > 2:
                 continue
             bad = ~np.isfinite(values.reshape(len(values), -1))  # (T, D)
             for i in np.flatnonzero(bad.any(axis=0)).tolist():
@@ -150,11 +158,11 @@ class Outside:
         self._first: dict[int, str] = {}
         self.pairs = 0
 
-    def see(self, r: RawEpisode) -> None:
+    def see(self, block: EpisodeBlock) -> None:
         low, high = self._model.action_low, self._model.action_high
         if low is None or high is None:
             return
-        scaled_action = np.abs(scale(r.action.astype(np.float32), low, high))  # (T, A)
+        scaled_action = np.abs(scale(block.action.astype(np.float32), low, high))  # (T, A)
         is_outside = scaled_action > 1 + 1e-5
         if self._model.action_set == "ball":
             self.pairs += int((np.linalg.norm(scaled_action, axis=1) > 1 + 1e-5).sum())
@@ -162,7 +170,7 @@ class Outside:
             self.pairs += int(is_outside.any(axis=1).sum())
         self._counts += is_outside.sum(axis=0)
         for i in np.flatnonzero(is_outside.any(axis=0)).tolist():
-            self._first.setdefault(i, r.name)
+            self._first.setdefault(i, block.place(int(is_outside[:, i].argmax()))[0].name)
 
     def problems(self) -> Iterator[Problem]:
         names, places = self._model.action_names, Places(self.pairs)
@@ -179,14 +187,15 @@ class Idle:
         self.after = pairs
         self._places, self._pairs = Places(), 0
 
-    def see(self, r: RawEpisode) -> None:
-        changes = np.flatnonzero((r.action[1:] != r.action[:-1]).any(axis=1)) + 1
-        starts = np.concatenate([[0], changes])
-        lengths = np.diff(np.append(starts, len(r.action)))
+    def see(self, block: EpisodeBlock) -> None:
+        action = block.action
+        begins_run = (action[1:] != action[:-1]).any(axis=1) | ~block.follows
+        starts = np.concatenate([[0], np.flatnonzero(begins_run) + 1])
+        lengths = np.diff(np.append(starts, len(action)))
         for i in np.flatnonzero(lengths >= self.after).tolist():
-            self._pairs += int(lengths[i])
-            zero = not r.action[starts[i]].any()
-            row, pairs = int(starts[i]), int(lengths[i])
+            r, row = block.place(int(starts[i]))
+            pairs, zero = int(lengths[i]), not action[starts[i]].any()
+            self._pairs += pairs
             self._places.add(IdlePlace(episode=r.name, row=row, pairs=pairs, action_is_zero=zero))
 
     def problems(self) -> Iterator[Problem]:
@@ -258,10 +267,10 @@ class Saturated:
         self._model, self._moments = model, moments
         self._low, self._high = np.zeros((2, model.action_size), int)
 
-    def see(self, r: RawEpisode) -> None:
+    def see(self, block: EpisodeBlock) -> None:
         low, high = self._model.action_low, self._model.action_high
         if low is not None and high is not None:
-            side = bound_sides(r.action, low, high)
+            side = bound_sides(block.action, low, high)
             self._low += (side < 0).sum(axis=0)
             self._high += (side > 0).sum(axis=0)
 

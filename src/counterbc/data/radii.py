@@ -42,7 +42,10 @@ def radius_of(radius: Radius | str, datasets: Sequence[Demonstrations]) -> tuple
         switches = two_valued(datasets) & (values[0] > 0)
         values = tuple(0.0 if switch else values[0] for switch in switches)
     if len(values) != size:
-        raise OptionError(f"{len(values)} radii for {size} action dimensions; give 1 or {size}")
+        sizes = "one action dimension; give one"
+        if size > 1:
+            sizes = f"{size} action dimensions; give 1 or {size}"
+        raise OptionError(f"{len(values)} radii for {sizes}")
     if not all(np.isfinite(v) and v >= 0 for v in values):
         raise OptionError(f"radius is {radius}; it must be 0 or more (0 is plain behavior cloning)")
     return values

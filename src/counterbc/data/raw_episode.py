@@ -7,7 +7,7 @@ Formats produce them and `Inspection` examines them. Checked, they become an `Ep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,22 @@ class RawEpisode:
     """What cameras saw beside `obs`, by name: (T, H, W, C) each."""
     error: CounterBCError | None = None
     """Why this episode cannot be read, while others of its file can; it has no rows then."""
+    begin: int = 0
+    """The row of the episode that the arrays begin with, where only some rows were asked for."""
+
+    def take(self, rows: slice) -> RawEpisode:
+        """Return some rows of an episode that was read from its first row on."""
+        if rows == slice(0, len(self.action)):
+            return self
+        return replace(
+            self,
+            obs=self.obs[rows],
+            action=self.action[rows],
+            reward=None if self.reward is None else self.reward[rows],
+            selected=None if self.selected is None else self.selected[rows],
+            images={name: image[rows] for name, image in self.images.items()},
+            begin=rows.start,
+        )
 
     def episode(self) -> Episode:
         """Return the checked episode; raise a `DataError` at the first problem."""
@@ -70,6 +86,10 @@ def unreadable(name: str, error: CounterBCError) -> RawEpisode:
     return RawEpisode(np.empty((0, 0)), np.empty((0, 0)), name=name, error=error)
 
 
+STREAM_FIELDS = ("operators", "left_out", "environment_keys")
+"""The fields of a `Header` that `Demonstrations` do not have."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Header:
     """The facts that all episodes of a dataset share; the fields are those of `Demonstrations`."""
@@ -94,6 +114,8 @@ class Header:
     """Operators that the file names, also those without an episode."""
     left_out: tuple[str, ...] = ()
     """Contents of the file that were not read, a few words each."""
+    environment_keys: tuple[str, ...] = ()
+    """Observation keys that describe the environment and not the robot, for LeRobot."""
 
     @classmethod
     def of(cls, demos: Demonstrations, **additions: Any) -> Header:
@@ -106,7 +128,8 @@ class Header:
     ) -> Demonstrations:
         """Return a dataset with these episodes; `pairs` are those that are learned from."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        del values["operators"], values["left_out"]
+        for name in STREAM_FIELDS:
+            del values[name]
         return Demonstrations(tuple(episodes), selected=pairs, **values)
 
 
@@ -132,3 +155,22 @@ def raw_episodes(demos: Demonstrations) -> Iterator[RawEpisode]:
             e.obs, e.action, reward=e.reward, operator=e.operator, success=e.success, name=e.name,
             selected=selected, images=e.images,
         )  # fmt: skip
+
+
+def as_float32(r: RawEpisode) -> RawEpisode:
+    """Return the arrays as an `Episode` stores them, unchecked."""
+    if all(x is None or x.dtype == np.float32 for x in (r.obs, r.action, r.reward)):
+        return r
+    with np.errstate(over="ignore"):
+        return replace(
+            r, obs=_number_array(r.obs), action=_number_array(r.action),
+            reward=None if r.reward is None else _number_array(r.reward),
+        )  # fmt: skip
+
+
+def _number_array(values: Array) -> Array:
+    return (
+        values
+        if values.dtype == np.uint8 and values.ndim == 4
+        else values.astype(np.float32, copy=False)
+    )

@@ -100,9 +100,10 @@ class Scaling:
         indices = [members] if isinstance(members, int) else members
         return self.map(lambda x: x[indices])
 
-    def key(self) -> bytes:
-        """Return bytes that are equal for equal scales."""
-        return b"".join(getattr(self, n).numpy().tobytes() for n in TENSORS)
+    def keys(self) -> list[bytes]:
+        """Return bytes for each member that are equal where scales are."""
+        rows = torch.cat([getattr(self, n) for n in TENSORS], 1).numpy()
+        return [row.tobytes() for row in rows]
 
     def obs(self, obs: Tensor) -> Tensor:
         """Return observations as the policy reads them."""

@@ -19,8 +19,9 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.episode_block import EpisodeBlock, blocks
 from counterbc.data.inspection_report import ActionTarget
-from counterbc.data.raw_episode import RawEpisode, raw_episodes
+from counterbc.data.raw_episode import raw_episodes
 
 NEAR = 0.5
 """Largest rms distance between action and observation, in standard deviations of the action."""
@@ -44,13 +45,13 @@ class Targets:
         self._origin: tuple[Array, Array] | None = None
         self._sums: dict[str, Array] = {}
 
-    def see(self, r: RawEpisode) -> None:
-        """Add an episode; pairs with values that are not finite are left out."""
-        if not self._obs_names or len(r.action) < 2:
+    def see(self, block: EpisodeBlock) -> None:
+        """Add episodes; pairs with values that are not finite are left out."""
+        if not self._obs_names or not block.follows.any():
             return
-        obs, action = r.obs.astype(np.float64), r.action.astype(np.float64)[:-1]
+        obs, action = block.obs.astype(np.float64), block.action.astype(np.float64)[:-1]
         is_finite = np.asarray(np.isfinite(obs).all(axis=1))
-        rows = is_finite[:-1] & is_finite[1:] & np.isfinite(action).all(axis=1)
+        rows = block.follows & is_finite[:-1] & is_finite[1:] & np.isfinite(action).all(axis=1)
         if not rows.any():
             return
         a, s, m = action[rows], obs[:-1][rows], np.diff(obs, axis=0)[rows]
@@ -104,6 +105,6 @@ class Targets:
 def action_targets(demos: Demonstrations) -> tuple[ActionTarget, ...]:
     """Return the action dimensions of a dataset that are targets of an observed quantity."""
     targets = Targets(demos)
-    for raw in raw_episodes(demos):
-        targets.see(raw)
+    for block in blocks(raw_episodes(demos)):
+        targets.see(block)
     return targets.detect()

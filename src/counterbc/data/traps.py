@@ -8,20 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from counterbc.data.angles import DEGREES, Angles
+from counterbc.data.arrays import Array
 from counterbc.data.bounds import RARE, rarely_used
-from counterbc.data.copies import Copies, Copy
+from counterbc.data.copies import Copy
 from counterbc.data.delays import Delays
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.episode_block import EpisodeBlock
 from counterbc.data.inspection_report import ActionTarget, Trap
 from counterbc.data.moments import Moments
 from counterbc.data.names import shorten
 from counterbc.data.raw_episode import RawEpisode
+from counterbc.data.repeated_actions import RepeatedActions
 
 FROZEN = 0.01
 """Smallest share of the steps at which the action changes and the observation does not."""
 _SAMPLE = 50_000  # rows of actions in memory
 _FEW = 5  # frozen steps
-_KEYS = 8  # that are worth naming
 
 
 class Frozen:
@@ -30,11 +32,15 @@ class Frozen:
     def __init__(self) -> None:
         self._frozen = self._steps = 0
 
-    def see(self, r: RawEpisode) -> None:
-        """Add an episode."""
-        changes = (r.action[1:] != r.action[:-1]).any(axis=1)
-        pairs = zip(r.obs[1:], r.obs[:-1], strict=True)  # one at a time: images are large
-        same = np.fromiter((np.array_equal(a, b) for a, b in pairs), bool, len(changes))
+    def see(self, block: EpisodeBlock) -> None:
+        """Add episodes."""
+        obs, action = block.obs, block.action
+        changes = (action[1:] != action[:-1]).any(axis=1) & block.follows
+        if obs.ndim == 2:
+            same = (obs[1:] == obs[:-1]).all(axis=1)
+        else:
+            pairs = zip(obs[1:], obs[:-1], strict=True)  # one at a time: images are large
+            same = np.fromiter((np.array_equal(a, b) for a, b in pairs), bool, len(changes))
         self._frozen += int((changes & same).sum())
         self._steps += int(changes.sum())
 
@@ -50,20 +56,27 @@ class Rare:
 
     def __init__(self, model: Demonstrations) -> None:
         self._names = model.action_names if model.action_low is None else ()
-        self._sample = np.zeros((0, model.action_size), np.float32)
-        self._every = 1
+        self._parts = list[Array]()  # of the sample: (T, A) each
+        self._rows, self._every = 0, 1
 
     def see(self, r: RawEpisode) -> None:
         """Add an episode; beyond a number of rows every second one is dropped."""
-        self._sample = np.concatenate([self._sample, r.action[:: self._every]])
-        if len(self._sample) > _SAMPLE:
-            self._sample, self._every = self._sample[::2], 2 * self._every
+        if not self._names:
+            return
+        self._parts.append(r.action[:: self._every])
+        self._rows += len(self._parts[-1])
+        if self._rows > _SAMPLE:
+            self._parts, self._every = [np.concatenate(self._parts)[::2]], 2 * self._every
+            self._rows = len(self._parts[0])
 
     def detect(self, action: Moments) -> Iterator[Trap]:
         """Yield the trap, given the extremes of all actions."""
-        if not self._names or not np.isfinite(self._sample).all():
+        if not self._parts:
             return
-        low, high = np.percentile(self._sample, [1, 99], axis=0)
+        sample = np.concatenate(self._parts)
+        if not np.isfinite(sample).all():
+            return
+        low, high = np.percentile(sample, [1, 99], axis=0)
         rare = rarely_used(low, high, action.low, action.high)
         if names := [self._names[i] for i in np.flatnonzero(rare).tolist()]:
             yield Trap(
@@ -80,17 +93,19 @@ class Traps:
 
     def __init__(self, model: Demonstrations) -> None:
         self._model = model
-        self._copies, self._delays, self._frozen = Copies(model), Delays(model), Frozen()
+        self._repeats, self._delays, self._frozen = RepeatedActions(model), Delays(model), Frozen()
         self._rare, self._turns = Rare(model), Angles(model.action_size)
         self._degrees = Angles(len(model.obs_names), DEGREES)
 
-    def see(self, r: RawEpisode) -> None:
-        """Add an episode."""
-        for check in (self._copies, self._delays, self._frozen, self._rare):
-            check.see(r)
-        self._turns.add(r.action)
+    def see(self, block: EpisodeBlock) -> None:
+        """Add episodes."""
+        for r in block.episodes:
+            for check in (self._repeats, self._delays, self._rare):
+                check.see(r)
+        self._frozen.see(block)
+        self._turns.add(block.action, block.follows)
         if self._model.obs_names:
-            self._degrees.add(r.obs)
+            self._degrees.add(block.obs, block.follows)
 
     def detect(
         self,
@@ -100,9 +115,9 @@ class Traps:
         action: Moments,
     ) -> tuple[Trap, ...]:
         """Return the traps, given what else was found."""
-        copies = self._copies.detect()
+        copies, repeats = self._repeats.detect(targets)
         return (
-            *self._copied(copies, targets),
+            *repeats,
             *self._late(copies),
             *self._still(),
             *(_angle(name) for name in angles),
@@ -112,53 +127,6 @@ class Traps:
             *_unused("action", self._model.action_names, action),
             *_unused("observation", self._model.obs_names, obs),
         )
-
-    def _copied(self, copies: Sequence[Copy], targets: Sequence[ActionTarget]) -> Iterator[Trap]:
-        actions, names = self._model.action_names, self._model.obs_names
-        present = [c for c in copies if c.steps == 0]
-        previous = [c for c in copies if c.is_previous_action]
-        next_names = {c.action_dim: names[c.obs_dim] for c in copies if c.steps == 1}
-        next_names |= {t.action_dim: t.obs for t in targets if t.kind == "next observation"}
-        next_names = {
-            j: n for j, n in next_names.items() if j not in {c.action_dim for c in previous}
-        }
-        if present:
-            yield Trap(
-                kind="action is observation",
-                dimensions=tuple(names[c.obs_dim] for c in present),
-                text=f"{_subject(len(present), len(actions))} equal to "
-                f"{shorten([names[c.obs_dim] for c in present])} at the same step, so a policy "
-                "only learns to repeat what it sees",
-                step="record the command, or leave these observations out with --obs",
-            )
-        if next_names:
-            yield Trap(
-                kind="action is next observation",
-                dimensions=tuple(next_names.values()),
-                text=f"{_subject(len(next_names), len(actions))} the next values of "
-                f"{shorten(list(next_names.values()))}; they may be computed, not commanded",
-                step="check that the robot takes such targets, or record its commands",
-            )
-        if previous:
-            yield Trap(
-                kind="observation is previous action",
-                dimensions=tuple(names[c.obs_dim] for c in previous),
-                text=f"{shorten([names[c.obs_dim] for c in previous])}: the observation is the "
-                "previous action, which a policy tends to copy instead of reading the state",
-                step=self._without({c.obs_dim for c in previous}),
-            )
-
-    def _without(self, dims: set[int]) -> str:
-        """Return how to leave out the keys of these observation dimensions."""
-        end, keys = 0, []
-        for key, width in self._model.obs_keys:
-            keys += [key] if dims.isdisjoint(range(end, end + width)) else []
-            end += width
-        whole = sum(width for key, width in self._model.obs_keys if key not in keys) == len(dims)
-        if not keys or not whole or len(keys) > _KEYS:
-            return "leave it out by naming the other keys with --obs"
-        words = shlex.join(word for key in keys for word in ("--obs", key))
-        return f"leave it out with {words}"
 
     def _late(self, copies: Sequence[Copy]) -> Iterator[Trap]:
         actions, names = self._model.action_names, self._model.obs_names
@@ -230,10 +198,5 @@ def _unused(kind: str, names: Sequence[str], moments: Moments) -> Iterator[Trap]
             dimensions=tuple(unused),
             text=f"{shorten(unused)}: the {kind} is unused, its value never changes, so a policy "
             f"{effect}",
-            step=f"leave it out with --{'action' if kind == 'action' else 'obs'}, unless it must "
-            "be there",
+            step="leave it out of the data, unless it must be there",
         )
-
-
-def _subject(count: int, size: int) -> str:
-    return "the actions are" if count == size else f"{count} of {size} actions are"

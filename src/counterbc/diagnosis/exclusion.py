@@ -25,11 +25,6 @@ OUTLIER_LEVEL = 2.5
 """Robust standard deviations above the median from which an episode is excluded."""
 LEAST_RANKED = 10
 """With fewer episodes, no usual distance can be estimated, and none is excluded."""
-ONLY_REPEATS = (
-    "The observation shows the previous action, and policies may only repeat it, which does not "
-    "tell a good demonstration from a bad one."
-)
-"""Why nothing is excluded where little is explained beyond the previous action."""
 _TRIM = 1 / 3
 _DISGUISE = 0.3  # rank correlation above which the ranking may be one of speed or length
 
@@ -48,6 +43,17 @@ def find_outliers(
     if not force and (followed_measures(estimate.episodes) or estimate.explained.may_only_repeat):
         return []
     return outlying(trimmed_scores(estimate, held_out, **options))
+
+
+def why_none(estimate: Meaning, *, force: bool = False) -> str:
+    """Return why `find_outliers` found none, without a full stop."""
+    if len(estimate.episodes) < LEAST_RANKED:
+        return "Too few episodes to exclude any by default"
+    if not force and estimate.explained.may_only_repeat:
+        return "Policies may only repeat the previous action, so none is excluded by default"
+    if not force and (measures := followed_measures(estimate.episodes)):
+        return f"The ranking follows {' and '.join(measures)}, so none is excluded by default"
+    return "No episode clearly differs from the others"
 
 
 def trimmed_scores(estimate: Meaning, held_out: HeldOut, **options: Any) -> tuple[Score, ...]:

@@ -21,7 +21,7 @@ import torch
 
 from counterbc.acting.actor import Acting
 from counterbc.acting.device import find_device
-from counterbc.acting.evaluation import evaluate
+from counterbc.acting.evaluation import check_environment, check_episodes, evaluate
 from counterbc.acting.member import Member
 from counterbc.acting.policies import Policies
 from counterbc.data.action_scale import scaled_actions
@@ -31,10 +31,11 @@ from counterbc.data.obs_rows import obs_rows
 from counterbc.data.radii import radius_of
 from counterbc.diagnosis.influence_effects import Influence, least_squares
 from counterbc.errors import CounterBCError, DataError, OptionError
-from counterbc.methods import find_method
+from counterbc.methods import Method, find_method
+from counterbc.selection.explained import explain_if_possible
 from counterbc.selection.held_out import Training
 from counterbc.selection.shares import Share
-from counterbc.settings import settings_for
+from counterbc.settings import Settings, settings_for
 from counterbc.training.checks import as_datasets, check_reads, warn_infeasible
 from counterbc.training.plan import plan_training
 from counterbc.training.progress import Bar, Quiet
@@ -72,14 +73,9 @@ def influence(
     (demos,) = as_datasets(demos)
     torch_device = find_device(device)
     settings = settings_for(preset, **FIXED | changes)
-    if settings.lag != 0 or settings.steps == "auto" or settings.radius == "auto":
-        raise OptionError("influence trains without a lag, with a given number of steps and radius")
-    name, found = find_method(method)
-    applied = settings.apply(found)
-    if applied.policy.history > 1 or applied.policy.horizon > 1:
-        raise OptionError("influence trains policies that read one observation; leave history out")
+    name, applied = _method(method, settings)
     count = max(_SPLITS, _PER_EPISODE * len(demos)) if splits is None else splits
-    _check(demos, count, env, judges)
+    _check(demos, count, judges, env, episodes)
     warn_infeasible([demos], settings)
     check_reads(demos, applied)
     first = random_halves(len(demos), count, seed)  # (K, E)
@@ -105,8 +101,23 @@ def influence(
     judged = np.array([not judges or e.operator in judges for e in demos.episodes])
     gains, mean = _gains(errors, learns, np.bincount(of_pair, minlength=len(demos)) * judged)
     fit = least_squares(first, (gains[::2] - gains[1::2]) / mean)
-    explained = _explained(demos, errors, learns, of_pair, judged)
-    return Influence(**fit, **about, measure="held-out error", mean=mean, explained=explained)
+    shares = explain_if_possible(demos)
+    return Influence(
+        **fit, **about, measure="held-out error", mean=mean,
+        explained=_explained(demos, errors, learns, of_pair, judged),
+        may_only_repeat=shares is not None and shares.may_only_repeat,
+    )  # fmt: skip
+
+
+def _method(method: str, settings: Settings) -> tuple[str, Method]:
+    """Return the name and the definition of a method; refuse what influence cannot train."""
+    if settings.lag != 0 or settings.steps == "auto" or settings.radius == "auto":
+        raise OptionError("influence trains without a lag, with a given number of steps and radius")
+    name, found = find_method(method)
+    applied = settings.apply(found)
+    if applied.policy.history > 1 or applied.policy.horizon > 1:
+        raise OptionError("influence trains policies that read one observation; leave history out")
+    return name, applied
 
 
 def _train(demos: Demonstrations, learns: Array, training: Training, seed: int) -> Policies:
@@ -141,7 +152,9 @@ def episode_of_pair(demos: Demonstrations) -> Array:
     return np.repeat(np.arange(len(demos)), [len(e) for e in demos.episodes])[demos.learned]
 
 
-def _check(demos: Demonstrations, splits: int, env: str | None, judges: Sequence[str]) -> None:
+def _check(
+    demos: Demonstrations, splits: int, judges: Sequence[str], env: str | None, episodes: int
+) -> None:
     count = len(demos)
     if count < LEAST_EPISODES:
         raise DataError(
@@ -157,6 +170,9 @@ def _check(demos: Demonstrations, splits: int, env: str | None, judges: Sequence
     if unknown:
         known = ", ".join(demos.operators) or "none"
         raise OptionError(f"no episode is by {unknown[0]}; the operators are: {known}")
+    check_episodes(episodes)
+    if env is not None:
+        check_environment(env)
 
 
 def random_halves(episodes: int, splits: int, seed: int) -> Array:

@@ -41,6 +41,9 @@ class Influence:
     splits: int
     steps: int
     env: str | None = None
+    may_only_repeat: bool = False
+    """Whether the observation shows the previous action and little is explained beyond it; not
+    asked if returns were measured."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -48,7 +51,8 @@ class Influence:
     @property
     def can_tell(self) -> bool:
         """Whether returns were measured, or policies explain enough for errors to mean anything."""
-        return self.explained is None or self.explained.is_enough
+        is_enough = self.explained is None or self.explained.is_enough
+        return is_enough and not self.may_only_repeat
 
     @property
     def se(self) -> Array:

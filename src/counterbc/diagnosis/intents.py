@@ -26,6 +26,7 @@ from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.dimensions import dimension_text, dims_of, find_dims
 from counterbc.data.merge import file_operators
+from counterbc.data.names import GOAL_KEY
 from counterbc.diagnosis.intent_ends import (
     EndData,
     are_goals,
@@ -105,8 +106,8 @@ class Intents:
         return replace(
             demos,
             episodes=episodes,
-            obs_keys=(*demos.obs_keys, ("intent", self.groups)),
-            obs_names=(*demos.obs_names, *(f"intent[{k}]" for k in range(self.groups))),
+            obs_keys=(*demos.obs_keys, (GOAL_KEY, self.groups)),
+            obs_names=(*demos.obs_names, *(f"{GOAL_KEY}[{k}]" for k in range(self.groups))),
         )
 
     def _check(self, demos: Demonstrations) -> None:

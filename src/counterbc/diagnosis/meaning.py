@@ -207,6 +207,7 @@ def meaning(
     method = _with_history(method, history)
     warn_infeasible([demos], settings)
     check_reads(demos, method)
+    _check_fits(demos, radius, held_out)
     training = Training(
         name=name, method=method, settings=settings, device=find_device(device),
         progress=_bar("choosing the lag", progress),
@@ -226,10 +227,16 @@ def meaning(
         means = mean_within(plain, samples, delta, shape, lag)[None]
     else:
         means = robust_predictions(plain, held_out, delta, training, lag)
-    result = meaning_of_predictions(demos, means, delta, shape, lag, offsets)
-    result = replace(result, history=history, is_sampled=samples_actions)
-    result = replace(result, is_radius_chosen=is_chosen)
-    return result.smooth() if smooth and not samples_actions else result
+    meant = meaning_of_predictions(demos, means, delta, shape, lag, offsets)
+    meant = replace(meant, history=history, is_sampled=samples_actions, is_radius_chosen=is_chosen)
+    return meant.smooth() if smooth and not samples_actions else meant
+
+
+def _check_fits(demos: Demonstrations, radius: Radius | str, held_out: HeldOut) -> None:
+    """Raise if radii or folds do not fit the data, before anything is trained."""
+    held_out.split(demos)
+    if not isinstance(radius, str):
+        radius_of(radius, [demos])
 
 
 def _bar(title: str, is_shown: bool) -> Progress:

@@ -64,6 +64,12 @@ class MethodReturns:
         )
 
 
+def check_seeds(seeds: int) -> None:
+    """Refuse too few policies of each method."""
+    if seeds < 2:
+        raise OptionError(f"seeds is {seeds}; methods are compared seed by seed, so give 2 or more")
+
+
 def measure_returns(
     demos: Demonstrations,
     comparison: Comparison,
@@ -77,8 +83,7 @@ def measure_returns(
     **changes: Any,
 ) -> MethodReturns:
     """Train each compared method with what the comparison chose for it, and roll it out."""
-    if seeds < 2:
-        raise OptionError(f"seeds is {seeds}; methods are compared seed by seed, so give 2 or more")
+    check_seeds(seeds)
     evaluations = []
     for method in comparison.methods:
         chosen: dict[str, Any] = {"lag": comparison.lag, "steps": method.steps}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.queues import Queue
 from typing import Any, TypeAlias, TypeVar
 
@@ -79,6 +80,7 @@ def run_all(
     """
     workers = min(len(jobs), max_workers or cores())
     context = multiprocessing.get_context("spawn")
+    _start_silent_tracker()
     messages: Messages | None = context.Queue() if bars else None
     arguments = (messages, max(1, cores() // workers))
     with (
@@ -97,10 +99,37 @@ def run_all(
                 "work is kept, so run the same command again"
             ) from None
         except BaseException:
-            for process in list(pool._processes.values()):
-                process.terminate()
-            pool.shutdown(wait=False, cancel_futures=True)
+            _end_workers(pool)
             raise
+
+
+def _start_silent_tracker() -> None:
+    """Start the process that removes semaphores which stopped workers leave, without its warnings.
+
+    It would warn about them after the last word of a command that is stopped.
+    """
+    if sys.platform == "win32":  # where there is none
+        return
+    silence = "ignore:resource_tracker:UserWarning"
+    sys.warnoptions.append(silence)  # which the new process is given; this one has read them
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.remove(silence)
+
+
+def _end_workers(pool: ProcessPoolExecutor) -> None:
+    """End the workers of a pool at once, and wait until it has removed its semaphores.
+
+    The wait is short: a worker that was ended while it held a lock may keep the pool's thread for
+    ever.
+    """
+    manager: Any = pool._executor_manager_thread  # a thread, whatever typeshed says
+    for process in list(pool._processes.values()):
+        process.terminate()
+    pool.shutdown(wait=False, cancel_futures=True)
+    if manager is not None:
+        manager.join(timeout=1)
 
 
 @contextmanager

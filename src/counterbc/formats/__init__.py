@@ -19,6 +19,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.resizing import checked_size
 from counterbc.errors import FormatError, OptionError, unknown
 from counterbc.files import boundary
+from counterbc.formats.asked import WHOLE, AskedPart
 from counterbc.formats.guard import check_there
 from counterbc.formats.untrusted import trusting
 
@@ -130,12 +131,14 @@ def open_stream(
     format: str | None = None,
     trusted: bool = False,
     image_size: Sequence[int] = (),
+    part: AskedPart | None = None,
 ) -> Stream:
     """Open a dataset that is read episode by episode, for data larger than memory.
 
     `trusted` lifts the bounds on memory and time that files from anybody are read within, and
-    images are resized to the height and width `image_size`, if given. Whatever goes wrong with a
-    file, here or while its episodes are read, is a `CounterBCError`.
+    images are resized to the height and width `image_size`, if given. `part` are the episodes and
+    rows to read; formats that can do so do not read the others. Whatever goes wrong with a file,
+    here or while its episodes are read, is a `CounterBCError`.
     """
     path = Path(path)
     check_there(path)
@@ -146,7 +149,8 @@ def open_stream(
         raise OptionError(f"the format {name} cannot choose actions; leave --action out")
     size = checked_size(image_size)
     with trusting(trusted), boundary(path):
-        return stream_of(path, *keys).with_known_angles().guarded(path, trusted, size)
+        stream = stream_of(path, *keys).with_known_angles()
+        return stream.guarded(path, trusted, size, part or WHOLE)
 
 
 def save(

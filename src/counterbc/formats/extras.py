@@ -53,20 +53,26 @@ class Extras:
     cameras: tuple[str, ...]
     episodes: list[dict[str, Any]]
 
+    def name(self, index: int) -> str:
+        """Return the name of an episode."""
+        episode = self.episodes[index] if index < len(self.episodes) else {}
+        return str(episode.get("name", f"demo_{index}"))
+
     def restore(self, raw: RawEpisode, index: int) -> RawEpisode:
         """Return an episode with its description added; one without description as it is."""
         if index >= len(self.episodes):
             return raw
         episode = self.episodes[index]
         reward, selected = episode.get("reward"), episode.get("selected")
+        rows = slice(raw.begin, raw.begin + len(raw.action))
         return replace(
             raw,
             name=str(episode.get("name", raw.name)),
             operator=episode.get("operator"),
             success=episode.get("success"),
-            reward=np.array(reward, np.float32) if isinstance(reward, list)
+            reward=np.array(reward, np.float32)[rows] if isinstance(reward, list)
             else raw.reward if reward else None,
-            selected=raw.selected if selected is None else np.array(selected, bool),
+            selected=raw.selected if selected is None else np.array(selected, bool)[rows],
         )  # fmt: skip
 
     def without_action(self) -> Extras:

@@ -28,11 +28,12 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.resizing import asked_size, resize
+from counterbc.data.user_cache import cache_folder
 from counterbc.errors import CounterBCError, OptionError
 from counterbc.files import aside, sha256
 from counterbc.formats.frames import decode_video
 
-_FOLDER, _LIMIT = "COUNTERBC_CACHE", "COUNTERBC_CACHE_GB"
+_LIMIT = "COUNTERBC_CACHE_GB"
 _DEFAULT_GB = 10.0
 _LAYOUT = 1  # of an entry; raise it when its bytes change
 _CHECKSUM = 32  # bytes of BLAKE2b at the start of an entry
@@ -52,7 +53,7 @@ def cached_video(
         frames = decode_video(path, begin=begin, count=count, fps=fps, shape=shape, label=label)
         return resize(frames, size)
 
-    folder = _folder()
+    folder = cache_folder("films")
     if folder is None or not isfile(path):
         return decode()
     about = (_LAYOUT, _content(path), begin, count, fps, tuple(shape), size, _decoder())
@@ -123,17 +124,6 @@ def _remove_oldest(newest: Path, limit: float) -> None:
         with suppress(OSError):
             os.unlink(name)
             total -= size
-
-
-def _folder() -> Path | None:
-    """Return the folder of the entries; None if films are not kept."""
-    folder = os.environ.get(_FOLDER)
-    if folder is not None:
-        return Path(folder).absolute() / "films" if folder else None
-    with suppress(RuntimeError):  # no home
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        return Path(base).absolute() / "counterbc" / "films"
-    return None
 
 
 def _limit() -> float:

@@ -30,11 +30,13 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.dimensions import known_angles
 from counterbc.data.episode import Episode, check_agree, is_image
 from counterbc.data.episode_choice import EpisodeChoice
+from counterbc.data.raw_episode import STREAM_FIELDS as STREAM
 from counterbc.data.raw_episode import Header, RawEpisode, raw_episodes, selection
 from counterbc.data.relative import check_relative, relative_dims
 from counterbc.data.resizing import resize, resizing
 from counterbc.errors import DataError, FormatError, OptionError, unknown
 from counterbc.files import boundary
+from counterbc.formats.asked import WHOLE, AskedPart, asked_rows, asking, is_asked
 from counterbc.formats.untrusted import Tally, trusting
 
 __all__ = ["Header", "RawEpisode", "Stream", "camera_names"]
@@ -54,13 +56,16 @@ class Stream:
             return data
         return cls(Header.of(data), raw_episodes(data))
 
-    def guarded(self, path: Path, trusted: bool = False, size: tuple[int, ...] = ()) -> Stream:
+    def guarded(
+        self, path: Path, trusted: bool = False, size: tuple[int, ...] = (), part: AskedPart = WHOLE
+    ) -> Stream:
         """Return this stream with an explanation for whatever goes wrong while it is read.
 
         Unless the file is `trusted`, its memory and time are bounded. Images are resized to `size`
-        if it is given.
+        if it is given. Only `part` is read.
         """
-        raw_episodes = _guard(self.raw_episodes, path, trusted, size)
+        raws = self.raw_episodes if part == WHOLE else _read_part(self.raw_episodes, part)
+        raw_episodes = _guard(raws, path, trusted, size)
         return Stream(replace(self.header, image_size=size), raw_episodes)
 
     def with_known_angles(self) -> Stream:
@@ -85,7 +90,7 @@ class Stream:
             if first is None:
                 raise DataError("a dataset needs at least one episode; this one has none")
             sample = header.with_episodes([first.episode()])
-        full = Header.of(sample, operators=header.operators, left_out=header.left_out)
+        full = Header.of(sample, **{name: getattr(header, name) for name in STREAM})
         return Stream(full, self._check(first, sample.episodes[0]))
 
     def _check(self, first: RawEpisode, model: Episode) -> Iterator[RawEpisode]:
@@ -162,6 +167,17 @@ class Stream:
     def declare_env(self, env: str) -> Stream:
         """Return this stream with the environment that a person names, whatever its file does."""
         return replace(self, header=replace(self.header, env_args={"env_name": env}))
+
+    def declare_environment(self, keys: Sequence[str]) -> Stream:
+        """Return this stream with the observation keys that describe the environment."""
+        if not keys:
+            return self
+        full = self.checked()
+        names = [name for name, _ in full.header.obs_keys]
+        for key in keys:
+            if key not in names:
+                raise unknown("observation key of the environment", key, names)
+        return replace(full, header=replace(full.header, environment_keys=tuple(keys)))
 
     def declare_bounds(self, low: Sequence[float], high: Sequence[float]) -> Stream:
         """Return this stream with bounds of its actions: one for all dimensions, or one each."""
@@ -244,6 +260,22 @@ def _guard(
                     "store one row per pair"
                 )
         yield raw
+
+
+def _read_part(raw_episodes: Iterator[RawEpisode], part: AskedPart) -> Iterator[RawEpisode]:
+    """Yield the episodes that are asked for, up to the last of them, with the rows asked for."""
+    missing_count = None if part.names is None else len(part.names)
+    while missing_count != 0:
+        with asking(part):
+            raw = next(raw_episodes, None)
+            if raw is None:
+                return
+            if not is_asked(raw.name):
+                continue
+            rows = asked_rows(len(raw.action))
+        if missing_count is not None:
+            missing_count -= 1
+        yield raw if raw.begin or raw.error is not None else raw.take(rows)
 
 
 def _resized(raw: RawEpisode, size: tuple[int, ...]) -> RawEpisode:

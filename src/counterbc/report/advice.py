@@ -9,6 +9,7 @@ from pathlib import Path
 
 from counterbc.data.names import shorten
 from counterbc.formats import writable_formats
+from counterbc.formats.lerobot.episode_list import episodes_option
 from counterbc.report.findings import Findings
 from counterbc.selection.held_out import HeldOut
 from counterbc.settings import Settings
@@ -169,11 +170,12 @@ def _outlier_names(findings: Findings) -> str:
 def _lerobot(findings: Findings, inputs: Inputs) -> Iterator[str]:
     if not inputs.is_all:  # the numbers are not those of the files
         return
-    for path, numbers in zip(inputs.paths, _outliers_by_source(findings), strict=True):
+    outliers = _outliers_by_source(findings)
+    for path, source, numbers in zip(inputs.paths, findings.sources, outliers, strict=True):
         if numbers:
             suffix = f" for {path.name}" if len(inputs.paths) > 1 else ""
             yield f"# LeRobot, an option of lerobot-train{suffix}:"
-            yield f"--dataset.exclude_episodes='{numbers}'"
+            yield episodes_option(len(source.episodes), numbers)
 
 
 def _train(findings: Findings, inputs: Inputs) -> Iterator[Step]:

@@ -17,12 +17,7 @@ from counterbc.data.inspection_report import InspectionReport
 from counterbc.data.merge import merge
 from counterbc.data.radii import Radius
 from counterbc.data.raw_episode import Header, raw_episodes
-from counterbc.diagnosis.exclusion import (
-    LEAST_RANKED,
-    ONLY_REPEATS,
-    find_outliers,
-    followed_measures,
-)
+from counterbc.diagnosis.exclusion import LEAST_RANKED, find_outliers, followed_measures
 from counterbc.diagnosis.intents import Intents, find_intents
 from counterbc.diagnosis.meaning import Meaning, meaning
 from counterbc.diagnosis.scores import Score
@@ -118,11 +113,8 @@ class Findings:
         if self.meaning is None or len(self.meaning.episodes) < LEAST_RANKED:
             return "There are too few episodes to detect outliers."
         measures = followed_measures(self.meaning.episodes)
-        if self.options.force:
+        if self.options.force or not measures:
             return None
-        if not measures:
-            is_blind = self.meaning.explained.may_only_repeat
-            return f"{ONLY_REPEATS} So no episode is called an outlier." if is_blind else None
         return (
             f"The ranking follows {' and '.join(measures)}, which alone does not make a "
             "demonstration bad. So no episode is called an outlier."
@@ -156,7 +148,8 @@ def find(
     scores = stages.attempt(
         "scores", lambda: _score(demos, choice, options, progress), _why_no_scores(options, choice)
     )
-    explained = explain_if_possible(demos) if scores is None else scores.explained
+    with titles("looking at what can be predicted"):
+        explained = explain_if_possible(demos) if scores is None else scores.explained
     unranked: tuple[Score, ...] = ()
     if scores is not None and not (scores.explained.tells or options.force):
         stages.reasons["scores"] = "too little of the actions is explained for scores"

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from counterbc.data.demonstrations import Array, Demonstrations
-from counterbc.errors import DataError
+from counterbc.errors import DataError, OptionError
 
 LEAST_PAIRS = 20
 """With fewer pairs a fold would hold out fewer than four."""
@@ -102,15 +102,20 @@ def _deal(group: Array, count: int, seed: int) -> Array:
 
 def _by_operator(demos: Demonstrations, count: int, seed: int) -> Folds:
     """Hold out whole operators, in at most as many folds as there are operators."""
-    names = np.array([str(e.operator) for e in demos.episodes])
+    _, number = np.unique([str(e.operator) for e in demos.episodes], return_inverse=True)
     count = min(count, len(demos.operators))
-    fold = _deal(np.repeat(names, [len(e) for e in demos.episodes]), count, seed)
+    fold = _deal(np.repeat(number, [len(e) for e in demos.episodes]), count, seed)
     held_out = tuple(np.flatnonzero(fold == k) for k in range(count))
     return Folds("episodes", 0, held_out, tuple(np.flatnonzero(fold != k) for k in range(count)))
 
 
 def _select(folds: Folds, demos: Demonstrations) -> Folds:
-    return replace(folds, learned=tuple(np.intersect1d(x, demos.learned) for x in folds.learned))
+    """Return the folds with the selected pairs alone among those that they learn from."""
+    if demos.selected is None:
+        return folds
+    is_selected = np.zeros(sum(map(len, demos.episodes)), bool)
+    is_selected[demos.selected] = True
+    return replace(folds, learned=tuple(x[is_selected[x]] for x in folds.learned))
 
 
 def _fewest(folds: Folds) -> int:
@@ -123,6 +128,8 @@ def _blocks(demos: Demonstrations, count: int, seed: int, gap: int | None) -> Fo
     Another seed shifts the blocks; the last one then wraps around to the first pair.
     """
     pairs, starts = demos.learned, demos.starts
+    if count > len(pairs):
+        raise OptionError(f"folds is {count}, but there are {len(pairs)} pairs; give fewer folds")
     if gap is None:
         gap = int(np.clip(len(starts) // 20, 1, _GAP))
     shift = int(_GOLDEN * seed % 1 * len(pairs) / count)  # seeds fill a block evenly

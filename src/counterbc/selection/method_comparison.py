@@ -167,7 +167,7 @@ def compare_methods(
             )
             for t, r, d, p in zip(trainings, results, differences, p, strict=True)
         ),
-        Share.of(plain, table.spread, table.cluster),
+        Share.of(plain, table.spread.sum(1), table.cluster),
         lag.lag,
         networks,
         results[0].protocol,

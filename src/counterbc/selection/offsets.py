@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.stats import t as student_t
+from scipy.special import stdtr  # scipy.stats takes a second to import
 
 from counterbc.acting.intervals import holm
 from counterbc.data.action_scale import scaled_actions, user_actions
@@ -144,7 +144,7 @@ def choose_offsets(demos: Demonstrations, lag: Sequence[float] = (0.0,)) -> Offs
     if len(conclusive) < LEAST_OPERATORS:
         return _too_few(choice, evidence)
     offset, se = effects.offset[conclusive], effects.se[conclusive]  # (C, A) each
-    p = 2 * student_t.sf(np.abs(offset) / np.maximum(se, 1e-9), cluster.max() + 1 - len(compared))
+    p = 2 * stdtr(cluster.max() + 1 - len(compared), -np.abs(offset) / np.maximum(se, 1e-9))
     p[:, two_valued([demos]) | (se < 1e-6).any(0)] = np.nan  # nobody means a value between two
     p = np.reshape(holm(p.ravel().tolist()), p.shape)
     half_range = _half_range(demos)

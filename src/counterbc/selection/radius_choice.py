@@ -61,7 +61,9 @@ class RadiusChoice:
         """The reason for this radius, in two sentences."""
         g = int(np.nanargmin(self.error))
         part = 100 * np.array([self.difference[g], self.difference_se[g]]) / self.error[0]
-        if not self.explained.tells:
+        if self.explained.may_only_repeat:
+            finding = "policies may only repeat the previous action, so this one is a guess"
+        elif not self.explained.tells:
             finding = "held-out actions are hardly predicted at any radius, so this one is a guess"
         elif g == 0:
             finding = "no radius predicts held-out actions better than 0, which is plain BC"

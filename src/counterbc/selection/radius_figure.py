@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from counterbc.data.arrays import Array
 from counterbc.errors import OptionError
@@ -56,6 +55,8 @@ def percent_above(choice: ErrorCurve) -> tuple[Array, Array, float]:
 
 def radius_figure(choice: ErrorCurve, path: Path) -> None:
     """Draw the error in percent of that at Δ = 0, with one standard error of the difference."""
+    from matplotlib.figure import Figure  # training needs no matplotlib
+
     check_kind(path)
     radii = np.array(choice.radii)
     part, se, mean_action = percent_above(choice)

@@ -109,7 +109,9 @@ class Explained:
     @property
     def tells(self) -> bool:
         """Whether enough is explained for a ranking: from the present observation or, by policies
-        with a history, beyond the previous action."""
+        with a history, beyond the previous action; never by repeating that action."""
+        if self.may_only_repeat:
+            return False
         if self.history == 1 or self.policies is None:
             return self.present.is_enough
         return self.policies.is_enough and (self.present.is_enough or self.history_tells)
@@ -148,29 +150,38 @@ class Explained:
         varies = [(n, share) for n, share in self.dimensions if not np.isnan(share.value)]
         low = [name for name, share in varies if not share.is_enough]
         if low:
-            sentences.append(f"Too little is explained of {shorten(low, 8)}")
-        if self.may_only_repeat:
-            sentences.append(
-                "Careful: the observation shows the previous action, and observations explain "
-                "little beyond it, so policies may only repeat it"
-            )
+            sentences.append(f"The policies explain too little of {shorten(low, 8)}")
         return tuple(sentences)
 
     @property
     def refusal(self) -> str:
         """The sentence for data that cannot tell."""
+        if self.may_only_repeat:
+            return (
+                "Cannot tell: the observation shows the previous action, and policies may only "
+                "repeat it, which does not tell a good demonstration from a bad one; of what the "
+                f"last two actions leave, {self.counted} is explained, and {NEEDED}"
+            )
         return f"Cannot tell: of the actions' variance, {self.counted} is explained, and {NEEDED}"
 
     @property
     def counted(self) -> Share:
         """The share that counts: from the present observation, or beyond the previous action."""
-        if self.history == 1 or self.past is None or self.present.low > self.past.beyond.low:
+        if self.past is None:
             return self.present
-        return self.past.beyond
+        is_beyond = self.history > 1 and self.present.low <= self.past.beyond.low
+        return self.past.beyond if is_beyond or self.may_only_repeat else self.present
 
     @property
     def remedy(self) -> str:
         """What may raise the share."""
+        if self.may_only_repeat:
+            return (
+                "Leave out the observation that shows the previous action, or choose other keys "
+                "(--obs): those that demonstrators act on, such as goals or objects. Where actions "
+                "are targets of what is observed, such as positions, it cannot be left out; then "
+                "only returns can judge episodes (counterbc influence --env)"
+            )
         if self.history == 1 and self.history_tells:
             return (
                 "Past observations explain the actions, so try --history auto, which changes the "

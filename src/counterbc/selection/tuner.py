@@ -20,7 +20,7 @@ from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import lag_of
 from counterbc.data.offsets import remove_offsets
-from counterbc.data.radii import Radius
+from counterbc.data.radii import Radius, radius_of
 from counterbc.errors import OptionError
 from counterbc.methods import METHODS, Method, find_method, without_counterfactuals
 from counterbc.policies import POLICIES
@@ -85,9 +85,8 @@ def tune(
     choice = tune_datasets([demos], training, search, lag_search, radii=radii)[0][0]
     if choice.explained is None:
         return choice
-    shares = replace(explain_quickly(demos), present=choice.explained)
-    if demos.action_size == 1:
-        shares = replace(shares, per_dimension=(choice.explained,))
+    each = choice.per_dimension if demos.action_size > 1 else (choice.explained,)
+    shares = replace(explain_quickly(demos), present=choice.explained, per_dimension=each)
     return replace(choice, shares=shares)
 
 
@@ -228,7 +227,9 @@ def find_lags(
     datasets: Sequence[Demonstrations], training: Training, search: LagSearch | None = None
 ) -> list[LagChoice]:
     """Return the lag of each dataset: the one in the settings, or a chosen one."""
-    lag = training.settings.lag
+    lag, radius = training.settings.lag, training.settings.radius
+    if not isinstance(radius, str):
+        radius_of(radius, datasets)  # or refuse the number of radii, before anything is searched
     if lag == "auto":
         return choose_lags(datasets, training, search)
     return [LagChoice(lag_of(lag, d), "given", rate=d.rate) for d in datasets]
@@ -253,7 +254,8 @@ def _choose(start: Tuning, table: ErrorTable, radii: Radii, counts: Sequence[int
         radius=radii[g],
         steps=counts[s],
         trials=trials,
-        explained=Share.of(squares[s, g], table.spread, table.cluster),
+        explained=Share.of(squares[s, g], table.spread.sum(1), table.cluster),
+        per_dimension=table.per_dimension,
         doubts=tuple(_doubts(start.lag, table, radii, g, counts, s)),
         no_radius="No noise of this shape was found: Δ 0" if is_noiseless else start.no_radius,
     )

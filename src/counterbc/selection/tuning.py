@@ -10,7 +10,7 @@ from typing import Any
 
 from counterbc.acting.member import radius_text
 from counterbc.data.field_checks import check_fields, field_from, limited_field
-from counterbc.data.lags import lag_text
+from counterbc.data.lags import lag_text, steps_are_one
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.doubts import Doubt
 from counterbc.selection.folds import LEAST_PAIRS
@@ -81,6 +81,8 @@ class Tuning:
     size was tried."""
     explained: Share | None = None
     """Share of the actions' variance that the chosen combination explains."""
+    per_dimension: tuple[Share, ...] = ()
+    """The same of each action dimension, by policies with the first Δ that was tried."""
     doubts: tuple[Doubt, ...] = ()
     protocol: str = ""
     """How the errors were measured."""
@@ -93,7 +95,10 @@ class Tuning:
 
     @property
     def tells(self) -> bool:
-        """Whether held-out policies explain enough for a conclusion."""
+        """Whether held-out policies explain enough for a conclusion, and do more than repeat the
+        previous action."""
+        if self.shares is not None and self.shares.may_only_repeat:
+            return False
         return self.explained is None or self.explained.is_enough
 
     @property
@@ -106,8 +111,7 @@ class Tuning:
                 f"Cannot tell: policies explain {share} of the variance of held-out actions, and "
                 f"{NEEDED}. Other observation keys, "
                 "velocities, a history or more demonstrations may help; until then these numbers "
-                f"are a guess: lag {lag_text(self.lag.lag, self.lag.rate)}, Δ "
-                f"{radius_text(as_tuple(self.radius))}, {self.steps:,} steps, {networks}",
+                f"are a guess: {self.summary}",
             )
         average = f"average {networks}" if self.ensemble > 1 else networks
         steps = f"Stop after {self.steps:,} steps; {average} {self._ensemble_text()}".rstrip()
@@ -115,6 +119,13 @@ class Tuning:
             steps = f"Train for {self.steps:,} steps, which were not searched; {average}"
         texts = (self.lag.explanation, *self.offsets.sentences, self._radius_text(), steps)
         return (*texts, plateau) if (plateau := self._plateau_text()) else texts
+
+    @property
+    def summary(self) -> str:
+        """The numbers alone."""
+        networks = f"{self.ensemble} networks" if self.ensemble > 1 else "one network"
+        lag, radius = lag_text(self.lag.lag, self.lag.rate), radius_text(as_tuple(self.radius))
+        return f"lag {lag}, Δ {radius}, {self.steps:,} steps, {networks}"
 
     @property
     def as_good(self) -> dict[str, list[float]]:
@@ -144,7 +155,8 @@ class Tuning:
             words = (
                 f" ({'–'.join(f'{s:.3g}' for s in dict.fromkeys(seconds))} s)" if seconds else ""
             )
-            texts.append(f"a lag of {range_text(lags, self.lag.lags)} steps{words}")
+            noun = "step" if steps_are_one(lags) else "steps"
+            texts.append(f"a lag of {range_text(lags, self.lag.lags)} {noun}{words}")
         if radii:
             texts.append(f"Δ {range_text(radii, self._radii)}")
         if counts:

@@ -17,6 +17,7 @@ from counterbc.selection.clusters import Estimate, cluster_mean, episode_cluster
 from counterbc.selection.ensembles import by_size, smallest_as_good
 from counterbc.selection.folds import Folds, split_folds
 from counterbc.selection.held_out import Candidate, HeldOutErrors, Training, held_out_errors
+from counterbc.selection.shares import Share
 from counterbc.selection.tuning import TuneSearch, Tuning
 from counterbc.selection.unimodality import two_peaks
 
@@ -29,6 +30,7 @@ class ErrorTable:
 
     squares: Array
     spread: Array
+    """(n, A): squared distance of each action from the mean action."""
     cluster: Array
     fold: Array
     """(n,): the fold that held out each action."""
@@ -36,6 +38,14 @@ class ErrorTable:
     """Action dimensions whose errors at the first radius have several peaks."""
     residual: Array
     """(n, A): errors of the first radius after the number of steps that suits it best."""
+
+    @property
+    def per_dimension(self) -> tuple[Share, ...]:
+        """The share of each action dimension's variance that policies with the first radius
+        explain, in the pairs at which they did not diverge."""
+        rows = np.isfinite(self.residual).all(1)
+        dimensions = zip(self.residual[rows].T ** 2, self.spread[rows].T, strict=True)
+        return tuple(Share.of(error, spread, self.cluster[rows]) for error, spread in dimensions)
 
 
 class TuningErrors:
@@ -144,7 +154,7 @@ class TuningErrors:
     def _table(self, d: int, by_count: Sequence[HeldOutErrors]) -> ErrorTable:
         data, squares = self.datasets[d], np.stack([_squares(errors) for errors in by_count])
         action = scaled_actions(data, data.action[data.learned])
-        spread = ((action - action.mean(0)) ** 2).sum(-1)
+        spread = (action - action.mean(0)) ** 2
         known = np.isfinite(squares).any((0, 1))  # a lag may reach back before an episode
         finite = np.isfinite(squares)
         if not finite.any():

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from counterbc.files import aside
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.plateaus import ComparedTrial
 from counterbc.selection.radius_figure import check_kind
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _CURVE, _MARK = "#0072B2", "#D55E00"  # of the palette of Okabe and Ito
 
@@ -40,6 +41,8 @@ class _Tuning(Protocol):
 
 def tuning_figure(tuning: _Tuning, path: Path) -> None:
     """Draw the held-out error of every lag, and of every Δ along the training."""
+    from matplotlib.figure import Figure  # training needs no matplotlib
+
     check_kind(path)
     figure = Figure(figsize=(7.0, 2.7))
     left, right = figure.subplots(1, 2)

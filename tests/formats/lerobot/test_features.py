@@ -60,6 +60,11 @@ def test_keys_are_joined_into_the_features_that_policies_read(
     assert obs_features(Header(obs_keys=tuple((key, 1) for key in keys))) == features
 
 
+def test_declared_keys_of_the_environment_become_its_state() -> None:
+    header = Header(obs_keys=(("arm", 1), ("cup", 1)), environment_keys=("cup",))
+    assert obs_features(header) == [STATE, ENVIRONMENT]
+
+
 def test_observations_are_split_by_feature() -> None:
     header = Header(obs_keys=(("position", 2), ("object", 1), ("speed", 1)))
     columns = obs_columns(RawEpisode(np.array([[1, 2, 3, 4]]), np.zeros((1, 1))), header)

@@ -1,8 +1,9 @@
 """Features and columns of the LeRobot v3.0 datasets that we write.
 
-Keys named observation.… become features of that name. `object` and `environment_state` become
-observation.environment_state. All others are joined into observation.state, which LeRobot's
-policies read. A camera becomes observation.images.NAME, unless it has the name of a feature.
+Keys named observation.… become features of that name. `object`, `keypoints`, `environment_state`
+and the header's `environment_keys` become observation.environment_state. All others are joined into
+observation.state, which LeRobot's policies read. A camera becomes observation.images.NAME, unless
+it has the name of a feature.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from counterbc.formats.stream import Header, RawEpisode, camera_names
 Feature = dict[str, Any]
 """A feature as in info.json: dtype, shape, names."""
 
-_ENVIRONMENT_KEYS = ("object", "environment_state")
+_ENVIRONMENT_KEYS = ("object", "environment_state", "keypoints")
 
 
 def choose_features(
@@ -71,8 +72,9 @@ def obs_features(header: Header) -> list[str]:
     feature_keys = {key for key, _ in header.obs_keys if FEATURE_KEY.fullmatch(key)}
     state = STATE if STATE not in feature_keys else f"{STATE}_of_others"
     environment = ENVIRONMENT if ENVIRONMENT not in feature_keys else state
+    environment_keys = (*_ENVIRONMENT_KEYS, *header.environment_keys)
     return [
-        key if key in feature_keys else environment if key in _ENVIRONMENT_KEYS else state
+        key if key in feature_keys else environment if key in environment_keys else state
         for key, _ in header.obs_keys
     ]
 

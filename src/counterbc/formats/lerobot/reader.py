@@ -16,6 +16,7 @@ from counterbc.data.arrays import Array
 from counterbc.data.raw_episode import read_episode, unreadable
 from counterbc.errors import FormatError
 from counterbc.formats import frames, json_files, parquet
+from counterbc.formats.asked import asked_rows, is_asked
 from counterbc.formats.extras import Extras, lost_digits, read_extras
 from counterbc.formats.film_cache import cached_video
 from counterbc.formats.lerobot.episode_index import EpisodeEntry, read_index, split_by_file
@@ -122,10 +123,13 @@ class _Dataset:
         columns = [k.feature for k in self.keys if k.feature.dtype != "video"]
         columns += [*self.actions, *(features[n] for n in labels if n in features)]
         widths = {f.name: f.width if f.numeric else None for f in columns}
-        for run in split_by_file(self.entries):
+        for run in split_by_file([e for e in self.entries if is_asked(self._name(e))]):
             for raw, entry in zip(self._read_run(run, widths), run, strict=True):
                 is_ours = self.extras is not None and raw.error is None
                 yield self.extras.restore(raw, entry.index) if self.extras and is_ours else raw
+
+    def _name(self, entry: EpisodeEntry) -> str:
+        return self.extras.name(entry.index) if self.extras else f"demo_{entry.index}"
 
     def _read_run(
         self, run: Sequence[EpisodeEntry], widths: Mapping[str, int | None]
@@ -146,7 +150,8 @@ class _Dataset:
             yield from (unreadable(f"demo_{entry.index}", error) for entry in run[count:])
 
     def _raw_episode(self, entry: EpisodeEntry, table: pa.Table) -> RawEpisode:
-        info, keys = self.info, self.keys
+        info, keys, rows = self.info, self.keys, asked_rows(entry.length)
+        table = table.slice(rows.start, rows.stop - rows.start)
 
         def column(feature: Feature) -> Array:
             return parquet.numbers(table[feature.name], feature.width, feature.name, entry.file)
@@ -164,7 +169,8 @@ class _Dataset:
         success, selected = scalar("next.success"), scalar("selected")
         vectors = [k for k in keys if not k.feature.camera]
         parts = [column(k.feature)[:, k.start : k.start + k.width] for k in vectors]
-        images = {k.name: _pixels(info, entry, table, k.feature) for k in keys if k not in vectors}
+        cameras = [k for k in keys if k not in vectors]
+        images = {k.name: _pixels(info, entry, rows, table, k.feature) for k in cameras}
         first = next(iter(images), "")
         return RawEpisode(
             obs=np.concatenate(parts, axis=1) if parts else images.pop(first),
@@ -174,6 +180,7 @@ class _Dataset:
             name=f"demo_{entry.index}",
             selected=None if selected is None else selected.astype(bool),
             images=images,
+            begin=rows.start,
         )
 
 
@@ -204,8 +211,10 @@ def _load_meta(info: Info, name: str) -> dict[str, Any]:
     return json_files.load(path, dict) if isfile(path) else {}
 
 
-def _pixels(info: Info, entry: EpisodeEntry, table: pa.Table, camera: Feature) -> Array:
-    """Return the images of a camera: (T, H, W, C)."""
+def _pixels(
+    info: Info, entry: EpisodeEntry, rows: slice, table: pa.Table, camera: Feature
+) -> Array:
+    """Return the images of a camera in these rows of an episode: (T, H, W, C)."""
     label = f"{entry.file}: {camera.name}"
     if camera.dtype == "video":
         if camera.name not in entry.videos:
@@ -217,8 +226,8 @@ def _pixels(info: Info, entry: EpisodeEntry, table: pa.Table, camera: Feature) -
         info.check_inside(file)
         return cached_video(
             file,
-            begin=begin,
-            count=entry.length,
+            begin=begin + rows.start / info.fps,
+            count=rows.stop - rows.start,
             fps=info.fps,
             shape=camera.shape,
             label=label,

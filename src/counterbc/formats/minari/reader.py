@@ -14,6 +14,7 @@ import numpy as np
 from counterbc.data.raw_episode import read_episode
 from counterbc.errors import FormatError
 from counterbc.formats import json_files
+from counterbc.formats.asked import is_asked
 from counterbc.formats.extras import Extras, lost_digits, read_extras
 from counterbc.formats.minari.sources import MAIN, Source, arrow_sources, hdf5_sources, member_names
 from counterbc.formats.minari.spaces import Leaf, action_bounds, leaves
@@ -205,6 +206,9 @@ class _Dataset:
         step_count, total = json_files.count(self.metadata, "total_steps", self.path), 0
         is_whole = True
         for i, source in enumerate(self._sources()):
+            if not is_asked(self.extras.name(i) if self.extras else f"demo_{i}"):
+                is_whole = False
+                continue
             raw = read_episode(f"demo_{i}", self.path, partial(self._raw_episode, i, source))
             total += len(raw.action)
             is_whole = is_whole and raw.error is None

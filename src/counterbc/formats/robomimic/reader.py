@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import numpy as np
 from counterbc.data.arrays import Array
 from counterbc.data.raw_episode import read_episode
 from counterbc.errors import FormatError
+from counterbc.files import Guard
 from counterbc.formats import hdf5
+from counterbc.formats.asked import asked_rows, is_asked
 from counterbc.formats.hdf5 import member, numbers, text_of
 from counterbc.formats.robomimic.layout import Layout, is_image, read_layout, width_of
 from counterbc.formats.rows import column
@@ -44,7 +47,7 @@ def _header_then_episodes(
         layout = read_layout(file, path, obs, action)
         yield layout.header
         data = hdf5.subgroup(file, "data", path)
-        for name in layout.names:
+        for name in filter(lambda n: is_asked(layout.names[n]), layout.names):
             read = partial(_read_demo, data, name, layout, path)
             yield read_episode(layout.names[name], path, read)
 
@@ -62,20 +65,21 @@ def _read_demo(data: h5py.Group, file_name: str, layout: Layout, path: Path) -> 
     operator, success = text_of(group, "operator", path), hdf5.number_of(group, "success", path)
     optional = [k for k in ("rewards", "selected") if k in datasets]
     values = {k: numbers(group, k, path, exists=True) for k in optional}
+    rows = asked_rows(len(action))
     with np.errstate(over="ignore"):  # numbers beyond 32 bits become infinite and are reported
-        images = _read_images(group, name, len(action), layout, path)
-        return RawEpisode(
-            obs=_read_vector(group, name, len(action), layout, path)
-            if layout.vectors
-            else images.pop(layout.cameras[0]),
+        images = _read_images(group, name, len(action), rows, layout, path)
+        vector = _read_vector(group, name, len(action), layout, path) if layout.vectors else None
+        raw = RawEpisode(
+            obs=_as_stored(action) if vector is None else vector,
             action=_as_stored(action),
             reward=_as_stored(values["rewards"]) if "rewards" in values else None,
             operator=layout.operators.get(file_name) if operator is None else operator,
             success=None if success is None else bool(success),
             name=name,
             selected=values.get("selected"),
-            images=images,
-        )
+        ).take(rows)
+    obs = images.pop(layout.cameras[0]) if vector is None else raw.obs
+    return replace(raw, obs=obs, images=images)
 
 
 def _read_action(group: h5py.Group, name: str, layout: Layout, path: Path) -> Array:
@@ -105,10 +109,10 @@ def _read_vector(group: h5py.Group, name: str, length: int, layout: Layout, path
 
 
 def _read_images(
-    group: h5py.Group, name: str, length: int, layout: Layout, path: Path
+    group: h5py.Group, name: str, length: int, rows: slice, layout: Layout, path: Path
 ) -> dict[str, Array]:
-    """Return the images of each camera: (T, H, W, C) each."""
-    images = {key: _read_key(group, key, name, length, path) for key in layout.cameras}
+    """Return the images of each camera in these rows: (T, H, W, C) each."""
+    images = {key: _read_key(group, key, name, length, path, rows) for key in layout.cameras}
     for key, values in images.items():
         if not is_image(values):
             raise FormatError(
@@ -118,14 +122,22 @@ def _read_images(
     return {key: _as_stored(values) for key, values in images.items()}
 
 
-def _read_key(group: h5py.Group, key: str, name: str, length: int, path: Path) -> Array:
-    """Return the values of an observation key, one row for each action."""
+def _read_key(
+    group: h5py.Group, key: str, name: str, length: int, path: Path, rows: slice | None = None
+) -> Array:
+    """Return some rows of an observation key, by default all; it has one for each action."""
     obs = hdf5.subgroup(group, "obs", path)
-    part = numbers(obs, key, path, exists=key in hdf5.names(obs, path))
-    rows = len(part) if part.ndim else 0
-    if rows != length:
+    if rows in (None, slice(0, length)):
+        part = numbers(obs, key, path, exists=key in hdf5.names(obs, path))
+        count = len(part) if part.ndim else 0
+    else:
+        values = hdf5.dataset(obs, key, path)
+        count = len(values) if values.ndim else 0
+        with Guard(path):
+            part = values[rows]
+    if count != length:
         raise FormatError(
-            f"{path}: demo {name!r} has {rows} rows of obs/{key} but {length} actions; "
+            f"{path}: demo {name!r} has {count} rows of obs/{key} but {length} actions; "
             "record one observation per action"
         )
     return part

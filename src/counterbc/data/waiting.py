@@ -1,0 +1,33 @@
+"""How the threads of OpenMP, with which torch computes, wait for each other.
+
+By default they spin: a thread that is done runs in a loop until the others are done as well. Where
+other programs need the cores, the loop keeps the very thread from running that it waits for, and
+small training steps take many times as long. `benchmarks/busy.py` measures it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import MutableMapping
+from functools import cache
+
+POLICIES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+"""The variables of the environment that decide it; OpenMP reads them once, as it is loaded."""
+
+
+@cache
+def let_threads_sleep() -> bool:
+    """Let waiting threads sleep, unless the user decided; return whether it is too late for that.
+
+    It is where torch was imported before: its threads may spin. Only the first call decides.
+    """
+    return choose_policy(os.environ, "torch" in sys.modules)
+
+
+def choose_policy(environment: MutableMapping[str, str], torch_is_loaded: bool) -> bool:
+    """Set the policy of an environment that has none; return whether torch has read another."""
+    if any(name in environment for name in POLICIES):
+        return False
+    environment["OMP_WAIT_POLICY"] = "PASSIVE"  # of child processes in any case
+    return torch_is_loaded
