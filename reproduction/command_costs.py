@@ -7,6 +7,7 @@ from reproduction.options import DOCS
 from reproduction.records import Record, read
 
 COSTS = DOCS.parent / "benchmarks" / "results" / "commands.json"
+LARGE = COSTS.with_name("large.json")
 PAGES = {
     "formats": "inspect",
     "radius": "radius",
@@ -25,13 +26,28 @@ def sections() -> dict[str, dict[str, str]]:
     rows: list[Record] = read(COSTS)
     by_command = {row["command"]: row for row in rows}
     pages = {page: {"cost": sentence(by_command[name])} for page, name in PAGES.items()}
-    return {"benchmarks": {"commands": table(rows)}, **pages}
+    large: list[Record] = read(LARGE) if LARGE.exists() else []
+    return {"benchmarks": {"commands": table(rows), "large": large_table(large)}, **pages}
 
 
 def table(rows: list[Record]) -> str:
     """Return processor time and memory of each command."""
     lines = [[f"`{r['command']}`", f"{r['processor']:.0f} s", f"{r['megabytes']} MB"] for r in rows]
     return markdown_table(["command", "processor time", "memory"], lines)
+
+
+def large_table(rows: list[Record]) -> str:
+    """Return processor time of each command on large data, before and now, and their ratio."""
+    head = ["command", "pairs", "before", "now", "before / now"]
+    return markdown_table(head, [_large_line(row) for row in rows])
+
+
+def _large_line(row: Record) -> list[str]:
+    before, now = row.get("before"), row["now"]
+    start = [row["command"], f"{row['pairs']:,}"]
+    if before is None:
+        return [*start, "–", f"{now:.1f} s", "–"]
+    return [*start, f"{before:.1f} s", f"{now:.1f} s", f"{before / now:.1f}"]
 
 
 def sentence(row: Record) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from counterbc.experiments.cell import reproducible
 from counterbc.experiments.workers import run_all
 from reproduction.options import StudyOptions, option
-from reproduction.records import Record, Records, write_rows
+from reproduction.records import Record, Records, read_rows, write_rows
 
 Measure = Callable[[Record, str | None], Record]
 """Returns what is measured of a dataset of this kind and seed, on a device."""
@@ -34,8 +34,13 @@ class DatasetOptions(StudyOptions):
 def compute_rows(
     study: str, kinds: Iterable[Record], measure: Measure, options: DatasetOptions
 ) -> list[Record]:
-    """Compute the missing rows of a study, each of one kind and seed, and return all of them."""
-    records = Records(options.out / study / "rows.json", indent=None, device=options.device)
+    """Compute the missing rows of a study, each of one kind and seed, and return all of them.
+
+    Where no part of it was computed here, its rows in the repository are the first ones.
+    """
+    folder = options.out / study
+    records = Records(folder / "rows.json", indent=None, device=options.device)
+    records.rows = records.rows or read_rows(folder)
     jobs = {
         ", ".join(map(str, kind.values())): partial(_row, measure, kind, options.device)
         for kind in kinds
@@ -48,7 +53,7 @@ def compute_rows(
 
     if jobs:
         run_all(jobs, keep, options.workers, bars=False)
-    write_rows(records.rows, options.out / study)
+    write_rows(records.rows, folder)
     return records.rows
 
 

@@ -126,15 +126,16 @@ class Gain:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BelowBest:
-    """One method's difference to the best method at the first point."""
+class Alike:
+    """The difference between two methods at the first point."""
 
     world: str
     act: str
     at: float
-    best: str
-    mean_of_best: float
+    mean: float
+    """The mean return over all methods."""
     method: str
+    other: str
     difference: Interval
     p: float
 
@@ -199,8 +200,8 @@ class Improvement:
     """Counter-BC's mean return."""
     other: float
     """The mean return of the baseline."""
-    interval: str
-    """The method of the interval: a bootstrap of runs, or a jackknife-t of few runs."""
+    difference: Interval
+    """Counter-BC's mean return minus the baseline's, which means something near zero too."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,7 @@ class Figure5:
     leads: tuple[Lead, ...] = ()
     steps: tuple[Lead, ...] = ()
     """The growth of each lead from one σ to the next; `at` is the second."""
-    alike: tuple[BelowBest, ...] = ()
+    alike: tuple[Alike, ...] = ()
     made: tuple[str, ...] = ()
 
 

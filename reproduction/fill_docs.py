@@ -13,7 +13,14 @@ from pathlib import Path
 
 from counterbc.errors import FormatError, unknown
 from counterbc.files import aside
-from reproduction import command_costs, markdown_tables
+from reproduction import (
+    camera_speed,
+    command_costs,
+    gpu_speed,
+    markdown_tables,
+    rival_speeds,
+    step_speeds,
+)
 from reproduction.options import DOCS, RESULTS, option
 from reproduction.studies import STUDIES, TABLES, load_study
 
@@ -58,7 +65,8 @@ def page_sections(results: Path) -> dict[str, dict[str, str]]:
     tables: list[dict[str, dict[str, str]]] = [
         getattr(study, "sections", lambda results: {})(results) for study in studies
     ]
-    for by_page in (*tables, command_costs.sections()):
+    speeds = (command_costs, camera_speed, gpu_speed, rival_speeds, step_speeds)
+    for by_page in (*tables, *(module.sections() for module in speeds)):
         for page, sections in by_page.items():
             pages.setdefault(page, {}).update(sections)
     return pages

@@ -10,11 +10,17 @@ from counterbc.envs import WORLDS
 from counterbc.experiments.styles import method_styles
 from reproduction.claims import Claim, claims
 from reproduction.markdown import markdown_table
-from reproduction.numbers import Numbers, read_numbers, where
-from reproduction.paper import PAPER_IMPROVEMENTS, PAPER_METHODS, PAPER_RETURNS, STAND_IN
+from reproduction.numbers import Numbers, interval_text, read_numbers, where
+from reproduction.paper import (
+    OTHER_CONVENTIONS,
+    PAPER_IMPROVEMENTS,
+    PAPER_METHODS,
+    PAPER_RETURNS,
+    STAND_IN,
+)
 from reproduction.plots import title
 from reproduction.records import read
-from reproduction.verdicts import OPEN, Finding, improves
+from reproduction.verdicts import OPEN, PARTLY, YES, Finding, improves, under_convention
 
 TABLE1 = "Table 1"
 LABELS = {method: style.label for method, style in method_styles(PAPER_METHODS).items()}
@@ -28,7 +34,8 @@ def claim_findings(numbers: Numbers) -> list[tuple[Claim, Finding, Finding, str]
     findings = []
     for claim in claims(numbers):
         sample, mean = (claim.rule(numbers, act) for act in ("sample", "mean"))
-        verdict = mean.verdict if sample.verdict == OPEN else sample.verdict
+        deciding = mean if sample.verdict == OPEN else sample
+        verdict = under_convention(deciding, claim.place).verdict
         findings.append((claim, sample, mean, verdict))
     return findings
 
@@ -36,18 +43,27 @@ def claim_findings(numbers: Numbers) -> list[tuple[Claim, Finding, Finding, str]
 def summary(folder: Path) -> str:
     """Return the count of each verdict; then a line per claim with a column per world."""
     entries = claim_findings(read_numbers(folder))
-    count = Counter(verdict for *_, verdict in entries)
+    count = Counter(verdict.split(" (")[0] for *_, verdict in entries)
     counts = ", ".join(f"{n} {verdict}" for verdict, n in count.most_common())
     listed_entries = [row for row in entries if row[0].section != TABLE1]
     places = list(dict.fromkeys(claim.place for claim, *_ in listed_entries))
     lines: dict[tuple[str, str], dict[str, str]] = {}
     for claim, _, mean, verdict in sorted(listed_entries, key=_paper_order):
-        differs = "" if mean.verdict in (verdict, OPEN) else f" (mean: {mean.verdict})"
+        differs = "" if _is_said(mean, verdict) else f" (mean: {mean.verdict})"
         line = lines.setdefault((claim.section, claim.paper), {})
         line[claim.place] = f"{verdict}{differs}"
     rows = [[*key, *(line.get(p, "") for p in places)] for key, line in lines.items()]
-    return f"{len(entries)} claims: {counts}.\n\n" + markdown_table(
-        ["section", "the paper", *map(title, places)], rows
+    head = f"{len(entries)} claims: {counts}. {_elsewhere(entries)}"
+    return f"{head}\n\n" + markdown_table(["section", "the paper", *map(title, places)], rows)
+
+
+def _elsewhere(entries: list[tuple[Claim, Finding, Finding, str]]) -> str:
+    """Return how many supported claims have rows that were made in another way than the paper's."""
+    count = Counter(verdict for claim, *_, verdict in entries if claim.place in OTHER_CONVENTIONS)
+    worlds = ", ".join(map(title, OTHER_CONVENTIONS))
+    return (
+        f"Of these, {count[YES]} reproduced and {count[PARTLY]} partly are of worlds that differ "
+        f"from the paper's: {worlds}."
     )
 
 
@@ -57,34 +73,77 @@ def _paper_order(row: tuple[Claim, Finding, Finding, str]) -> tuple[bool, str]:
 
 
 def verdicts(folder: Path) -> str:
-    """Return the numbers behind each verdict."""
+    """Return the numbers behind each verdict, with their convention and number of runs."""
+    numbers = read_numbers(folder)
     rows = [
-        [c.section, title(c.place), c.paper, sample.ours or "–", _mean_text(mean, verdict), verdict]
-        for c, sample, mean, verdict in claim_findings(read_numbers(folder))
+        [
+            c.section, title(c.place), c.paper, _protocol(numbers, c), sample.ours or "–",
+            _mean_text(mean, verdict), verdict,
+        ]
+        for c, sample, mean, verdict in claim_findings(numbers)
         if c.section != TABLE1
-    ]
-    head = ("section", "where", "the paper", "ours, act=sample", "ours, act=mean", "verdict")
-    return markdown_table(head, rows)
+    ]  # fmt: skip
+    head = ("section", "where", "the paper", "convention, n", "ours, act=sample", "ours, act=mean")
+    return markdown_table((*head, "verdict"), rows)
+
+
+def _protocol(numbers: Numbers, claim: Claim) -> str:
+    """Return whose convention the rows of a claim follow, and how many runs or datasets it has."""
+    convention = "ours" if claim.place in OTHER_CONVENTIONS else "the paper's"
+    cells = [*numbers.figure4.cells, *numbers.figure5.cells, *numbers.figure6.cells]
+    runs = [cell.count for cell in where(cells, world=claim.place)]
+    if claim.section == "6":
+        subjects = max((t.anova.subjects for t in numbers.figure7.statistics), default=0)
+        return f"{convention}, {subjects} datasets"
+    if claim.section == "Fig. 3":
+        runs = [row.runs for row in numbers.figure3.by_radius]
+    return f"{convention}, {max(runs)} runs" if runs else "–"
+
+
+def _is_said(finding: Finding, verdict: str) -> bool:
+    """Return whether a verdict, or what its brackets say happened here, is that of a finding."""
+    return finding.verdict in (verdict, OPEN) or f"({finding.verdict} here)" in verdict
 
 
 def _mean_text(finding: Finding, verdict: str) -> str:
     """Return the finding by act=mean, with its verdict where that differs."""
-    if finding.verdict in (verdict, OPEN):
+    if _is_said(finding, verdict):
         return finding.ours or "–"
     return f"{finding.ours} ({finding.verdict})"
 
 
 def table1(folder: Path) -> str:
-    """Return the paper's cells with ours beside them."""
+    """Return the paper's cells with ours beside them, as differences too.
+
+    A percentage of a return near zero is large whatever the difference is.
+    """
     numbers, rows = read_numbers(folder), []
     for world, cells in PAPER_IMPROVEMENTS.items():
         for baseline, paper in cells.items():
             sample, mean = (improves(numbers, act, world, baseline) for act in ("sample", "mean"))
             texts = [f"{paper:,.0f} %", sample.ours or "–", mean.ours or "–"]
-            largest = _largest(numbers, world, baseline)
-            rows.append([title(world), LABELS[baseline], *texts, largest, sample.verdict])
-    head = ("world", "over", "the paper", "ours, act=sample", "ours, act=mean")
-    return markdown_table((*head, "at most", "verdict"), rows)
+            texts += [_difference(numbers, world, baseline), _largest(numbers, world, baseline)]
+            verdict = under_convention(sample, world).verdict
+            improvements = where(numbers.table1.improvements, world=world, baseline=baseline)
+            convention = "ours" if world in OTHER_CONVENTIONS else "the paper's"
+            text = f"{convention}, {improvements[0].runs} runs" if improvements else "–"
+            rows.append([title(world), LABELS[baseline], text, *texts, verdict])
+    head = ("world", "over", "convention, n", "the paper", "ours, act=sample", "ours, act=mean")
+    return markdown_table((*head, "difference, act=sample", "at most", "verdict"), rows)
+
+
+def _difference(numbers: Numbers, world: str, baseline: str) -> str:
+    """Return Counter-BC's mean return minus the baseline's with its interval, act=sample."""
+    for row in where(numbers.table1.improvements, act="sample", world=world, baseline=baseline):
+        return f"{interval_text(row.difference)} of {row.other:.1f}"
+    return "–"
+
+
+def conventions(folder: Path) -> str:
+    """Return how the rows of each world were made, where that is not the paper's way."""
+    places = {claim.place for claim, *_ in claim_findings(read_numbers(folder))}
+    rows = [[title(w), text] for w, text in OTHER_CONVENTIONS.items() if w in places]
+    return markdown_table(("world", "what differs from the paper"), rows)
 
 
 def _largest(numbers: Numbers, world: str, baseline: str) -> str:
@@ -163,6 +222,7 @@ def seconds(folder: Path) -> str:
 
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "summary": summary,
+    "conventions": conventions,
     "table 1": table1,
     "verdicts": verdicts,
     "rewards": rewards,

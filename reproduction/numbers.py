@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from counterbc.acting.intervals import Interval
 from counterbc.experiments.styles import method_style
 from reproduction.anova import ALPHA
 from reproduction.catalog import FIGURES
@@ -133,10 +134,10 @@ def lead_text(test: MethodTest, better: int = 1, level: float = ALPHA) -> str:
     return f"above {', '.join(leads)}"
 
 
-def interval_text(test: PairedTest) -> str:
+def interval_text(difference: Interval) -> str:
     """Return a difference with its interval, such as +0.45 [−0.10, +1.00]."""
-    d = test.difference
-    return f"{signed_text(d.mean)} [{signed_text(d.low)}, {signed_text(d.high)}]"
+    mean, low, high = map(signed_text, (difference.mean, difference.low, difference.high))
+    return f"{mean} [{low}, {high}]"
 
 
 def signed_text(number: float) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from counterbc.acting.intervals import Interval, paired_difference
-from reproduction.anova import bonferroni
-from reproduction.figure_numbers import BelowBest, Gain, Lead
+from reproduction.anova import ALPHA, bonferroni
+from reproduction.figure_numbers import Alike, Gain, Lead
 from reproduction.improvement import of_paper
 
 T = TypeVar("T")
@@ -74,27 +74,32 @@ def gains(runs: pd.DataFrame, world: str, act: str) -> list[Gain]:
     )
 
 
-def alike(runs: pd.DataFrame, world: str, act: str) -> list[BelowBest]:
-    """Return each other method's difference to the best at the first point."""
+def alike(runs: pd.DataFrame, world: str, act: str) -> list[Alike]:
+    """Return the difference between every two methods at the first point.
+
+    Comparing with the best would choose it on the rows that it is tested on.
+    """
     at = _axes(runs)[0][0]
     first = runs[at]
-    best = str(first.mean().idxmax())
-    mean = float(first[best].mean())
-    make = partial(BelowBest, world=world, act=act, at=at, best=best, mean_of_best=mean)
+    make = partial(Alike, world=world, act=act, at=at, mean=float(first.mean().mean()))
     return adjusted_tests(
-        (partial(make, method=m), first[m], first[best]) for m in first.columns if m != best
+        (partial(make, method=a, other=b), first[a], first[b])
+        for b, a in combinations(first.columns, 2)
     )
 
 
 def adjusted_tests(comparisons: Iterable[tuple[Make[T], pd.Series, pd.Series]]) -> list[T]:
-    """Return paired t-tests of a − b with p adjusted by Bonferroni over all of them."""
-    differences = [
-        (make, paired_difference(a.to_numpy(), b.to_numpy())) for make, a, b in comparisons
-    ]
-    p = bonferroni([difference.p for _, difference in differences])
+    """Return paired t-tests of a − b; p and 95 % intervals are adjusted over all of them.
+
+    The adjustment is Bonferroni's, so an interval excludes 0 exactly where its p is below .05.
+    """
+    pairs = [(make, a.to_numpy(), b.to_numpy()) for make, a, b in comparisons]
+    level = 1 - ALPHA / max(1, len(pairs))
+    differences = [paired_difference(a, b, level=level) for _, a, b in pairs]
+    p = bonferroni([difference.p for difference in differences])
     return [
         make(difference=difference.interval, p=adjusted_p)
-        for (make, difference), adjusted_p in zip(differences, p, strict=True)
+        for (make, *_), difference, adjusted_p in zip(pairs, differences, p, strict=True)
     ]
 
 

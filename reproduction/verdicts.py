@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from reproduction.anova import ALPHA
@@ -23,10 +23,12 @@ from reproduction.numbers import (
     sign_by_runs,
     where,
 )
+from reproduction.paper import OTHER_CONVENTIONS
 
 YES, PARTLY, NO, OPEN = "reproduced", "partly", "not reproduced", "not run"
 OPPOSITE = "contradicted"  # a significant effect the other way round
 UNCLEAR = "cannot tell"  # an interval too wide to say
+UNTESTED = "not tested as in the paper"  # it fails, under another convention than the paper's
 MARGIN = 0.05  # share of a mean by which equal numbers may differ
 LARGE = 1.0  # a Δ of half the action range: "too large", if any is
 
@@ -40,6 +42,17 @@ class Finding:
 
 
 NO_FINDING = Finding("", OPEN)
+
+
+def under_convention(finding: Finding, world: str) -> Finding:
+    """Return a finding whose verdict says no more than the convention of its rows allows.
+
+    Rows that were made in another way than the paper's can support a claim. They do not refute it,
+    and the verdict says what happened here.
+    """
+    if finding.verdict not in (NO, OPPOSITE) or world not in OTHER_CONVENTIONS:
+        return finding
+    return replace(finding, verdict=f"{UNTESTED} ({finding.verdict} here)")
 
 
 def not_run(numbers: Numbers, act: str, command: str) -> Finding:
@@ -108,7 +121,7 @@ def at_radius(numbers: Numbers, act: str, world: str, teacher: str) -> list[Abov
 
 def _above_bc(test: AboveBC) -> str:
     p = f", {p_text(test.p)}" if math.isfinite(test.p) else ""
-    return f"Δ {test.radius:g}: {interval_text(test)} above BC{p}"
+    return f"Δ {test.radius:g}: {interval_text(test.difference)} above BC{p}"
 
 
 def zero_is_bc(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
@@ -116,7 +129,8 @@ def zero_is_bc(numbers: Numbers, act: str, world: str, teacher: str) -> Finding:
     first = at_radius(numbers, act, world, teacher)[0]
     if first.radius != 0:
         return NO_FINDING
-    text = f"Δ 0: {interval_text(first)} above BC; ± {MARGIN * abs(first.bc):.2f} is the same"
+    above, margin = interval_text(first.difference), MARGIN * abs(first.bc)
+    text = f"Δ 0: {above} above BC; ± {margin:.2f} is the same"
     return Finding(text, equivalent(first, first.bc))
 
 

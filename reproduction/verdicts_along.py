@@ -79,14 +79,20 @@ def _sizes_text(words: str, tests: Sequence[Lead]) -> str:
 
 
 def alike(numbers: Numbers, act: str, world: str) -> Finding:
-    """Return whether, without noise, every method equals the best; one that differs denies it."""
+    """Return whether, without noise, every two methods are equal; one that differs denies it."""
     tests = where(numbers.figure5.alike, act=act, world=world, at=0.0)
     if not tests:
         return NO_FINDING
-    best, mean = method_style(tests[0].best).label, tests[0].mean_of_best
-    texts = ", ".join(f"{method_style(t.method).label} {interval_text(t)}" for t in tests)
-    text = f"best {best} {mean:.1f}, above it {texts}; ± {MARGIN * abs(mean):.2f} is the same"
-    verdicts = {equivalent(t, mean) for t in tests}
+    mean = tests[0].mean
+    verdicts = [equivalent(t, mean) for t in tests]
+    over_bc = ", ".join(
+        f"{method_style(t.method).label} {interval_text(t.difference)}"
+        for t in tests
+        if t.other == "bc"
+    )
+    same, different = verdicts.count(YES), verdicts.count(OPPOSITE)
+    text = f"above BC: {over_bc}; {same} of {len(tests)} pairs are the same"
+    text += f" (± {MARGIN * abs(mean):.2f}), {different} differ"
     return Finding(text, next(v for v in (OPPOSITE, UNCLEAR, YES) if v in verdicts))
 
 

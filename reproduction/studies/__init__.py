@@ -18,6 +18,7 @@ STUDIES = (
     "car-racing-chunks",
     "car-racing-dimensions",
     "car-racing-expert",
+    "car-racing-paper",
     "car-racing-pedals",
     "censored",
     "clean",
@@ -25,6 +26,7 @@ STUDIES = (
     "compare",
     "environments",
     "explained",
+    "fair",
     "family",
     "filtering",
     "fixed-radii",
@@ -37,15 +39,18 @@ STUDIES = (
     "intents",
     "lag",
     "lag-recordings",
+    "lerobot",
     "methods",
     "modes",
     "no-noise",
     "offsets",
+    "playground",
     "presets",
     "push-t",
     "push-t-evidence",
     "radius",
     "radius-errors",
+    "robot",
     "scores",
     "speed",
     "teacher-lags",
@@ -54,9 +59,12 @@ STUDIES = (
     "worlds",
 )
 PICTURES = {name: f"{name}-pictures" for name in ("can", "car-racing", "push-t")}
-"""Studies with pictures of trained policies, and the modules that draw them."""
+PICTURES |= {"fair": "fair-figures", "playground": "playground-page"}
+"""Studies with pictures of their own, and the modules that draw them."""
 
-TABLES = {name: f"{name}-tables" for name in ("can", "car-racing", "push-t")}
+TABLES = {
+    name: f"{name}-tables" for name in ("can", "car-racing", "car-racing-paper", "fair", "push-t")
+}
 """Studies whose tables are made by a module of their own, which needs pandas."""
 
 

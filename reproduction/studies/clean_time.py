@@ -99,13 +99,13 @@ def measure(about: Record, device: str | None) -> Record:
     parts = [action[known] for action, known in episodes]
     truth = intended[rows]
     filters = {window: np.concatenate([_filter(p, window)[0] for p in parts]) for window in WINDOWS}
-    chosen = min(WINDOWS, key=lambda window: _left_out_error(parts, window))
+    best_left_out = min(WINDOWS, key=lambda window: _left_out_error(parts, window))
     best = min(WINDOWS, key=lambda window: float(((filters[window] - truth) ** 2).sum()))
     actions = {"shown": answer, "clean": plain.meant, "smooth": plain.smooth().meant}
-    for name, window in (("filter", chosen), ("tuned filter", best)):
+    for name, window in (("filter", best_left_out), ("tuned filter", best)):
         actions[name] = answer.copy()
         actions[name][rows] = filters[window]
-    row: Record = {"lag": float(np.mean(plain.lag)), "window": chosen, "best_window": best}
+    row: Record = {"lag": float(np.mean(plain.lag)), "window": best_left_out, "best_window": best}
     for name in VARIANTS:
         row[f"distance_{name}"] = _rms(demos, actions[name], intended, rows)
         row[f"moved_{name}"] = _rms(demos, actions[name], answer, rows)
@@ -159,8 +159,8 @@ def _left_out_error(parts: list[Array], window: int) -> float:
     errors = []
     for part in parts:
         filtered, weight = _filter(part, window)
-        used = weight < 1 - 1e-9
-        errors.append(((part - filtered)[used] / (1 - weight[used, None])).ravel())
+        is_used = weight < 1 - 1e-9
+        errors.append(((part - filtered)[is_used] / (1 - weight[is_used, None])).ravel())
     return float((np.concatenate(errors) ** 2).mean())
 
 
@@ -201,9 +201,9 @@ def _return_table(rows: list[Record], worlds: list[str]) -> str:
 
 def _by_seed(rows: list[Record], world: str, column: str) -> Array:
     """Return the mean over teachers of each seed that has all of them: (seeds,)."""
-    some = [r for r in rows if r["world"] == world and r["teacher"] != NO_NOISE]
-    seeds, teachers = ({r[key] for r in some} for key in ("seed", "teacher"))
-    groups = ([r[column] for r in some if r["seed"] == seed] for seed in sorted(seeds))
+    world_rows = [r for r in rows if r["world"] == world and r["teacher"] != NO_NOISE]
+    seeds, teachers = ({r[key] for r in world_rows} for key in ("seed", "teacher"))
+    groups = ([r[column] for r in world_rows if r["seed"] == seed] for seed in sorted(seeds))
     return np.array([np.mean(g) for g in groups if len(g) == len(teachers)])
 
 
@@ -220,8 +220,8 @@ def _return_difference(rows: list[Record], world: str) -> Interval:
 
 def _moved(rows: list[Record], world: str) -> float:
     """Return how far `smooth` moves actions without errors: the largest of all datasets."""
-    some = [r for r in rows if r["world"] == world and r["teacher"] == NO_NOISE]
-    return float(np.max([r["moved_smooth"] for r in some])) if some else float("nan")
+    world_rows = [r for r in rows if r["world"] == world and r["teacher"] == NO_NOISE]
+    return float(np.max([r["moved_smooth"] for r in world_rows])) if world_rows else float("nan")
 
 
 def is_default(rows: list[Record]) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -48,7 +47,8 @@ def run(options: CompareOptions) -> None:
         files = {name: options.data / file for name, file in FILES.items() if options.data}
         for name, file in (files | {DEMO: demo}).items():
             if name not in rows:
-                rows[name] = record(*_counterbc("compare", str(file), *options.extra, "--json"))
+                words = ("compare", str(file), *options.extra, "--yes", "--json")
+                rows[name] = record(*_counterbc(*words))
                 write(rows, path)
     print(table(rows))
 
@@ -87,13 +87,14 @@ def _percent(unit: float, method: dict[str, Any]) -> str:
 
 def _counterbc(*words: str) -> tuple[str, float, float]:
     """Run a command; return its output, processor time in seconds and largest memory in MiB."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [sys.executable, "-m", "counterbc", *words], stdout=subprocess.PIPE, text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
-    if done.returncode:
-        raise OptionError(f"counterbc {words[0]} failed; run it by itself: {' '.join(words)}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return done.stdout, seconds, after.ru_maxrss / 1024
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "counterbc", *words], stdout=output,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise OptionError(f"counterbc {words[0]} failed; run it by itself: {' '.join(words)}")
+        output.seek(0)
+        return output.read(), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024

@@ -3,6 +3,7 @@
 shuffled   actions of Intersection, shuffled among its states
 noise      uniform actions that depend on nothing
 AR(1)      actions that depend on the previous action alone (ρ 0.9), at the states of Intersection
+observed   the same, with the previous action among the observations
 missing    Cartpole without velocities, on which the expert acts
 scores     the episodes of the study `scores`, in which good and bad can be distinguished
 
@@ -41,6 +42,7 @@ LABELS = {
     "shuffled": "actions shuffled among states",
     "noise": "actions of pure noise",
     "AR(1)": "actions that follow the previous action alone",
+    "observed": "the same, and the previous action is observed",
     "missing": "Cartpole without velocities",
     "scores": "forty good and eighteen bad episodes, as below",
 }
@@ -80,6 +82,8 @@ def dataset(kind: str, seed: int) -> cb.Demonstrations:
         "noise": lambda: rng.uniform(-1, 1, demos.action.shape),
         "AR(1)": lambda: _follow(demos.starts, rng.normal(0, 0.5, demos.action.shape)),
     }
+    if kind == "observed":
+        return _with_previous(_with_actions(demos, actions["AR(1)"]()))
     return _with_actions(demos, actions[kind]())
 
 
@@ -96,6 +100,15 @@ def _with_actions(demos: cb.Demonstrations, action: Array) -> cb.Demonstrations:
     parts = by_episode(demos, action.astype(np.float32))
     pairs = zip(demos.episodes, parts, strict=True)
     return replace(demos, episodes=tuple(replace(e, action=a) for e, a in pairs))
+
+
+def _with_previous(demos: cb.Demonstrations) -> cb.Demonstrations:
+    """Return the demonstrations with the previous action, first 0, as further observations."""
+    previous = [np.pad(e.action, ((1, 0), (0, 0)))[:-1] for e in demos.episodes]
+    pairs = zip(demos.episodes, previous, strict=True)
+    parts = tuple(replace(e, obs=np.concatenate([e.obs, p], axis=1)) for e, p in pairs)
+    names = (*demos.obs_names, *(f"previous {name}" for name in demos.action_names))
+    return replace(demos, episodes=parts, obs_names=names, obs_keys=())
 
 
 def _only(demos: cb.Demonstrations, columns: tuple[int, ...]) -> cb.Demonstrations:

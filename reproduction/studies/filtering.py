@@ -43,6 +43,7 @@ from counterbc.training.progress import Quiet
 from counterbc.training.run import run as run_plan
 from reproduction.options import RESULTS, StudyOptions, option
 from reproduction.records import Record, Records, read_rows, write_rows
+from reproduction.studies.filtering_can import LONGEST, corrupt_can
 from reproduction.studies.filtering_data import KINDS, corrupt_dataset, corrupt_people
 from reproduction.studies.filtering_rules import Case, exclusions
 from reproduction.studies.filtering_tables import choose_rule, markdown
@@ -51,11 +52,15 @@ from reproduction.studies.flow import RELATIVE
 Array = NDArray[Any]
 FILTER_WORLDS = ("intersection", "cartpole", "air-hockey")
 FILTER_METHODS = ("bc", "counter-bc")
-PEOPLE = "push-t"
+PEOPLE, ROBOT = "push-t", "can"
 KEY = ("phase", "world", "kind", "seed", "method", "subset")
-STARTS = {"air-hockey": 10}
-"""Test starts of each policy; elsewhere 20."""
-ALONE = (PEOPLE,)
+STARTS = {"air-hockey": 10, ROBOT: 2}
+"""Test starts of each policy; elsewhere 20. In Can policies differ more than starts."""
+STEP_COUNTS = {ROBOT: (3200,)}
+"""Training steps that are tried. In Can the number that predicts best, 400, lets none succeed."""
+LIMITS: dict[str, dict[str, Any]] = {ROBOT: {"max_episode_steps": LONGEST}}
+"""Options of the environment."""
+ALONE = (PEOPLE, ROBOT)
 """Worlds whose datasets are measured one by one, because testing takes longest; elsewhere the
 kinds of two seeds are trained as one population."""
 
@@ -73,6 +78,7 @@ class FilteringOptions(StudyOptions):
     members: int = option(3, "policies of each method and subset")
     data: Path | None = option(None, "people's demonstrations of Push-T, pusht_human_206.hdf5")
     other: Path | None = option(None, "those of another goal, pusht_other_goal_151.hdf5")
+    alone: bool = option(False, "measure each dataset alone, not two seeds as one population")
     quick: bool = option(False, "train briefly, to try the study")
     device: str | None = None
     workers: int | None = None
@@ -88,7 +94,8 @@ def run(options: FilteringOptions) -> None:
         jobs = {}
         rule = known_rule(records.rows) if phase == "report" and count else None
         for world in options.worlds:
-            for seeds, kinds in blocks(world, range(first, first + count), options.kinds):
+            alone = world in ALONE or options.alone
+            for seeds, kinds in blocks(range(first, first + count), options.kinds, alone):
                 if not records.has(phase=phase, world=world, seed=seeds[-1], kind=kinds[-1]):
                     name = f"{phase}, {world}, seeds {seeds[0]}–{seeds[-1]}, {', '.join(kinds)}"
                     part = replace(options, kinds=kinds)
@@ -107,10 +114,10 @@ def known_rule(rows: list[Record]) -> str:
 
 
 def blocks(
-    world: str, seeds: range, kinds: tuple[str, ...]
+    seeds: range, kinds: tuple[str, ...], alone: bool
 ) -> Iterator[tuple[range, tuple[str, ...]]]:
     """Yield the seeds and kinds of data that are measured together."""
-    if world in ALONE:
+    if alone:
         yield from ((range(s, s + 1), (kind,)) for s in seeds for kind in kinds)
     else:
         yield from ((seeds[i : i + 2], kinds) for i in range(0, len(seeds), 2))
@@ -135,7 +142,8 @@ def measure(world: str, seeds: range, rule: str | None, options: FilteringOption
             facts.append(about)
         rows = []
         for method in FILTER_METHODS:
-            returns = returns_without(cases, masks, tunings[method], method)
+            if method == "bc" or not all(map(is_bc, tunings[method], tunings["bc"])):
+                returns = returns_without(cases, masks, tunings[method], method)
             for i, (case, tuning) in enumerate(zip(cases, tunings[method], strict=True)):
                 shared: Record = {"phase": "report" if rule else "choice", "world": world}
                 shared |= {"kind": case.kind, "seed": case.seed, "method": method}
@@ -144,10 +152,17 @@ def measure(world: str, seeds: range, rule: str | None, options: FilteringOption
     return rows
 
 
+def is_bc(counter_bc: Tuning, bc: Tuning) -> bool:
+    """Return whether tuned Counter-BC is tuned BC: with Δ 0 they are equal to the bit."""
+    return float(np.max(counter_bc.radius)) == 0 and counter_bc.steps == bc.steps
+
+
 def make_case(world: str, kind: str, seed: int, options: FilteringOptions) -> Case:
     """Return a dataset with known corruptions."""
     reads: dict[str, Any] = {}
-    if world != PEOPLE:
+    if world == ROBOT:
+        demos, is_bad = corrupt_can(kind, seed)
+    elif world != PEOPLE:
         demos, is_bad = corrupt_dataset(world, kind, seed)
     else:
         if options.data is None or options.other is None:
@@ -165,7 +180,9 @@ def make_case(world: str, kind: str, seed: int, options: FilteringOptions) -> Ca
 
 def tune_cases(cases: Sequence[Case], method: str) -> list[Tuning]:
     """Return Δ and the number of steps of each dataset, chosen on all of its episodes."""
-    search = TuneSearch(radii=(0.0, 0.2), step_counts=(50, 100)) if cases[0].quick else TuneSearch()
+    search = TuneSearch(step_counts=STEP_COUNTS.get(cases[0].world, TuneSearch().step_counts))
+    if cases[0].quick:
+        search = TuneSearch(radii=(0.0, 0.2), step_counts=(50, 100))
     choices = tune_datasets([c.demos for c in cases], _training(cases[0], method), search)
     return [choice for (choice,) in choices]
 
@@ -207,7 +224,8 @@ def returns_without(
         datasets, training.method, training.settings, members, name=method, lists=lists
     )
     policies = run_plan(plan, device=training.device)
-    evaluation = cb.evaluate(policies, world, episodes=STARTS.get(world, 20), progress=False)
+    starts, limits = STARTS.get(world, 20), LIMITS.get(world, {})
+    evaluation = cb.evaluate(policies, world, episodes=starts, progress=False, **limits)
     entry = WORLDS[world].measure
     means = (evaluation.returns if entry is None else evaluation.measures[entry]).mean(1)
     return [

@@ -126,15 +126,17 @@ def _compare(choice: OffsetChoice, demos: Demonstrations, crowd: str, seed: int)
     """
     half = _half_range(demos)
     names = list(demos.operators)
-    told = [o for o in choice.operators if o.offset and choice.verdict != "cannot tell"]
-    if not told:
+    estimates = [o for o in choice.operators if o.offset and choice.verdict != "cannot tell"]
+    if not estimates:
         return {name: [] for name in FOUND}
-    truth = true_offsets(crowd, demos.action_size, seed)[[names.index(o.operator) for o in told]]
+    truth = true_offsets(crowd, demos.action_size, seed)[
+        [names.index(o.operator) for o in estimates]
+    ]
     zero = (0.0,) * demos.action_size
-    removed = [dict(choice.offsets).get(o.operator, zero) for o in told]
+    removed = [dict(choice.offsets).get(o.operator, zero) for o in estimates]
     return {
-        "estimate": (np.array([o.offset for o in told]) / half).ravel().tolist(),
-        "se": (np.array([o.se for o in told]) / half).ravel().tolist(),
+        "estimate": (np.array([o.offset for o in estimates]) / half).ravel().tolist(),
+        "se": (np.array([o.se for o in estimates]) / half).ravel().tolist(),
         "truth": (truth - truth.mean(0)).ravel().tolist(),
         "corrected": (np.array(removed) / half).ravel().tolist(),
     }

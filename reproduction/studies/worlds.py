@@ -1,6 +1,7 @@
 """Returns of experts and teachers in the worlds that need no extra.
 
 Means over 10,000 episodes ± standard error, of the expert and of each teacher, noises at σ = 0.5.
+Intersection also with actions scaled into the unit disc, as the paper may have scored teachers.
 Cartpole also from wider starts, and from the spread of starts at which demonstrations with uniform
 noise are as short as the paper's synthetic ones. `python benchmarks/worlds.py` measures speed.
 """
@@ -111,8 +112,12 @@ def spread_of(target: float, episodes: int) -> float:
 
 
 def all_returns(episodes: int) -> Record:
-    """Return all teachers in all worlds, Cartpole from wider starts, and the matching spread."""
+    """Return all teachers in all worlds, Cartpole from wider starts, and the matching spread.
+
+    Intersection also with a teacher's actions scaled into the unit disc, as a learner's are.
+    """
     cases: dict[str, tuple[str, dict[str, Any]]] = {world: (world, {}) for world in CORE_WORLDS}
+    cases["intersection, scaled into the disc"] = ("intersection", {"limit_actions": True})
     cases |= {f"cartpole, starts ±{s:g}": ("cartpole", {"start_spread": s}) for s in SPREADS}
     table = {}
     for name, (world, kwargs) in cases.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.commands import COMMANDS
-from reproduction.command_costs import PAGES, sections, sentence, table
+from reproduction.command_costs import PAGES, large_table, sections, sentence, table
 
 ROW = {"command": "clean", "processor": 49.2, "megabytes": 913, "pairs": 2000, "episodes": 100}
 
@@ -19,3 +19,10 @@ def test_every_command_that_is_measured_has_its_page() -> None:
     assert set(PAGES.values()) == {command.split()[0] for command in COMMANDS}
     assert pages.keys() == {"benchmarks", *PAGES}
     assert all(f"`{command}`" in pages["benchmarks"]["commands"] for command in COMMANDS)
+
+
+def test_costs_on_large_data_are_compared_with_those_before() -> None:
+    row = {"command": "inspect", "pairs": 1_000_000, "now": 2.0}
+    lines = large_table([row | {"before": 23.0}, row]).splitlines()
+    assert lines[2] == "| inspect | 1,000,000 | 23.0 s | 2.0 s | 11.5 |"
+    assert lines[3] == "| inspect | 1,000,000 | – | 2.0 s | – |"

@@ -40,3 +40,8 @@ def test_rows_are_computed_once_and_resumed(
     ]  # fmt: skip
     assert read(tmp_path / "study" / "rows.json") == rows
     assert [r["double"] for r in read_rows(tmp_path / "study")] == [10, 12]
+    (tmp_path / "study" / "rows.json").unlink()  # as in a new clone
+    more = [*kinds, {"kind": "b", "seed": 5}]
+    assert [r["double"] for r in compute_rows("study", more, measure, options)] == [10, 12, 10]
+    assert seeds == [5, 6, 5]
+    assert [r["kind"] for r in read_rows(tmp_path / "study")] == ["a", "a", "b"]

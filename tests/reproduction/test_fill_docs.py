@@ -26,9 +26,10 @@ def test_every_page_says_what_the_numbers_on_file_say(sections: dict[str, dict[s
 
 def test_every_page_with_results_has_tables(sections: dict[str, dict[str, str]]) -> None:
     assert set(sections) == {
-        "benchmarks", "can", "car-racing", "censored", "clean", "compare", "environments",
-        "filtering", "formats", "influence", "intents", "modes", "policies/flow", "push-t",
-        "radius", "report", "reproduction", "scores", "teachers", "tune", "which-policy",
+        "benchmarks", "cameras", "can", "car-racing", "censored", "clean", "compare",
+        "environments", "filtering", "formats", "influence", "intents", "lerobot", "modes",
+        "playground", "policies/flow", "push-t", "radius", "report", "reproduction", "robots",
+        "scores", "teachers", "tune", "which-policy",
     }  # fmt: skip
     assert all(text.strip() for tables in sections.values() for text in tables.values())
 

@@ -61,4 +61,5 @@ def test_numbers_of_other_studies_are_left_alone(tmp_path: Path) -> None:
 
 def test_numbers_are_printed_with_their_sign() -> None:
     assert [signed_text(x) for x in (0.451, -0.1, math.nan)] == ["+0.45", "−0.10", "?"]
-    assert interval_text(paired(Lead, 0.45, 0.1, at=0, other="bc")) == "+0.45 [−0.55, +1.45]"
+    lead = paired(Lead, 0.45, 0.1, at=0, other="bc")
+    assert interval_text(lead.difference) == "+0.45 [−0.55, +1.45]"

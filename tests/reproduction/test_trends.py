@@ -54,9 +54,27 @@ def test_a_step_is_the_change_of_a_lead_and_not_of_a_return() -> None:
     (step,) = in_each_world(table, "sigma", steps)
     assert (step.at, step.other) == (1.0, "bc")
     assert step.p == pytest.approx(p_of(1, 2, 6))  # 2 − 1, 4 − 2, 9 − 3
-    (below,) = in_each_world(table, "sigma", alike)
-    assert (below.best, below.mean_of_best, below.method) == ("counter-bc", 13.0, "bc")
-    assert (below.at, below.difference.mean) == (0.25, -2.0)
+    (above,) = in_each_world(table, "sigma", alike)
+    assert (above.method, above.other, above.mean) == ("counter-bc", "bc", 12.0)
+    assert (above.at, above.difference.mean) == (0.25, 2.0)
+
+
+def test_an_adjusted_interval_excludes_zero_where_its_adjusted_p_is_small() -> None:
+    small, large = in_each_world(rows(), "pairs", leads)
+    for lead in (small, large):
+        assert (lead.difference.low > 0) == (lead.p < 0.05)
+    # Bonferroni over two sizes: 97.5 %, two degrees of freedom, of 2, 2 and 5.
+    half = stats.t.ppf(1 - 0.025 / 2, 2) * np.std([2, 2, 5], ddof=1) / np.sqrt(3)
+    assert small.difference.high == pytest.approx(3 + half)
+
+
+def test_every_two_methods_are_compared_where_all_should_be_equal() -> None:
+    table = rows("sigma", {("uniform", 0.0): (1, 2, 3)})
+    third = table[table["method"] == "bc"].assign(method="bcnd")
+    pairs = in_each_world(pd.concat([table, third]), "sigma", alike)
+    assert {(t.method, t.other) for t in pairs} == {
+        ("counter-bc", "bc"), ("bcnd", "bc"), ("bcnd", "counter-bc"),
+    }  # fmt: skip
 
 
 def test_only_the_paper_s_teachers_are_pooled() -> None:

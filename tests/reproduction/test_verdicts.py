@@ -24,6 +24,7 @@ from reproduction.verdicts import (
     OPPOSITE,
     PARTLY,
     UNCLEAR,
+    UNTESTED,
     YES,
     Finding,
     all_won,
@@ -33,6 +34,7 @@ from reproduction.verdicts import (
     larger_helps,
     simpler,
     too_large_hurts,
+    under_convention,
     zero_is_bc,
 )
 from tests.reproduction.made_up import compared, improvement, paired, post_hoc
@@ -178,3 +180,15 @@ def test_a_curve_may_turn_back_by_less_than_a_standard_error(falls: float, verdi
     finding = simpler(Numbers(figure3=Figure3(rows)), "mean", "to_examples", sign=1)
     assert finding.verdict == verdict
     assert finding.ours == f"BC 0.30, Δ 0.1 {0.3 - falls:.2f}, Δ 1 0.50"
+
+
+@pytest.mark.parametrize("verdict", [YES, PARTLY, UNCLEAR])
+def test_rows_made_in_another_way_than_the_paper_s_can_support_a_claim(verdict: str) -> None:
+    assert under_convention(Finding("ours", verdict), "car-racing").verdict == verdict
+
+
+@pytest.mark.parametrize("verdict", [NO, OPPOSITE])
+def test_rows_made_in_another_way_than_the_paper_s_refute_nothing(verdict: str) -> None:
+    untested = under_convention(Finding("ours", verdict), "car-racing")
+    assert untested == Finding("ours", f"{UNTESTED} ({verdict} here)")
+    assert under_convention(Finding("ours", verdict), "cartpole").verdict == verdict

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reproduction.figure_numbers import BelowBest, Figure4, Figure5, FigureCell, Gain, Lead
+from reproduction.figure_numbers import Alike, Figure4, Figure5, FigureCell, Gain, Lead
 from reproduction.numbers import Numbers
 from reproduction.verdicts import NO, OPEN, OPPOSITE, PARTLY, UNCLEAR, YES, Finding
 from reproduction.verdicts_along import alike, grows, leads, more_helps, near_chance, occasionally
@@ -79,17 +79,19 @@ def test_leading_names_the_sizes_at_which_it_does_not() -> None:
     ("bcnd", "cbc", "verdict"),
     [(-1.0, -3.9, YES), (-1.0, -4.5, UNCLEAR), (-1.0, -9.0, OPPOSITE), (-4.5, -9.0, OPPOSITE)],
 )
-def test_methods_are_alike_where_each_is_the_same_as_the_best(
+def test_methods_are_alike_where_every_two_are_the_same(
     bcnd: float, cbc: float, verdict: str
 ) -> None:
-    best = {"at": 0.0, "best": "bc", "mean_of_best": 100.0}
     tests = tuple(
-        paired(BelowBest, d, math.nan, method=m, **best)
-        for m, d in (("bcnd", bcnd), ("counter-bc", cbc))
-    )
+        paired(Alike, d, math.nan, at=0.0, mean=100.0, method=m, other=other)
+        for m, other, d in (
+            ("bcnd", "bc", bcnd), ("counter-bc", "bc", cbc), ("counter-bc", "bcnd", 0.0),
+        )
+    )  # fmt: skip
     found = alike(Numbers(figure5=Figure5(alike=tests)), "sample", "cartpole")
     assert found.verdict == verdict
-    assert found.ours.startswith("best BC 100.0, above it BCND −")
+    assert found.ours.startswith("above BC: BCND −")
+    assert "of 3 pairs" in found.ours
 
 
 @pytest.mark.parametrize(

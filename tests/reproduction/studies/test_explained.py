@@ -30,6 +30,16 @@ def test_actions_that_follow_themselves_start_anew_in_each_episode() -> None:
     assert correlation == pytest.approx(0.9, abs=0.04)
 
 
+def test_the_previous_action_is_observed_beside_the_same_actions() -> None:
+    plain, shown = explained.dataset("AR(1)", 3), explained.dataset("observed", 3)
+    np.testing.assert_array_equal(shown.action, plain.action)
+    for before, now in zip(plain.episodes, shown.episodes, strict=True):
+        size = before.obs.shape[1]
+        np.testing.assert_array_equal(now.obs[:, :size], before.obs)
+        assert not now.obs[0, size:].any()
+        np.testing.assert_array_equal(now.obs[1:, size:], before.action[:-1])
+
+
 def test_velocities_are_missing() -> None:
     assert explained.dataset("missing", 3).obs_names == ("x", "theta")
 

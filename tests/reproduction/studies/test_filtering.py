@@ -51,15 +51,15 @@ def test_the_study_chooses_a_rule_then_reports_every_score(tmp_path: Path) -> No
     assert count <= 20
 
 
-def test_people_are_measured_dataset_by_dataset_and_others_two_seeds_at_a_time() -> None:
+def test_datasets_are_measured_alone_or_two_seeds_at_a_time() -> None:
     kinds = ("noisy", "clean")
-    assert list(filtering.blocks("push-t", range(5, 7), kinds)) == [
+    assert list(filtering.blocks(range(5, 7), kinds, alone=True)) == [
         (range(5, 6), ("noisy",)),
         (range(5, 6), ("clean",)),
         (range(6, 7), ("noisy",)),
         (range(6, 7), ("clean",)),
     ]
-    assert list(filtering.blocks("cartpole", range(5, 8), kinds)) == [
+    assert list(filtering.blocks(range(5, 8), kinds, alone=False)) == [
         (range(5, 7), kinds),
         (range(7, 8), kinds),
     ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from counterbc.acting.intervals import paired_difference
 from counterbc.errors import DataError
 from reproduction.records import Record
 from reproduction.studies import filtering_tables as ft
@@ -73,3 +75,8 @@ def test_using_less_data_is_called_worse_where_it_is() -> None:
         for name, value in {"all": 11.0, ft.OURS: 10.0, "random": 9.0, "oracle": 11.0}.items()
     ]
     assert "below using all the data: all (fork, BC)" in ft.markdown(rows)["significance"]
+
+
+def test_differences_that_are_all_the_same_have_no_interval() -> None:
+    same = paired_difference(np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 4.0]))
+    assert ft._difference_text(same, same.p, 2) == "-1.00 –, –"

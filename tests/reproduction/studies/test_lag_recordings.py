@@ -30,7 +30,7 @@ def test_the_table_shows_errors_in_units_of_that_of_no_lag_by_hand() -> None:
     (line,) = lag_recordings.markdown([row]).splitlines()[2:]
     assert line == (
         "| Push-T, mouse | 3 | 60 | 0.4 s (4 steps) | not late | 0 s (0 steps) | 80 % [70, 90] "
-        "| 1: 1.50, 2: 2.00, 4: 3.00 | 0.1 s (1 steps) |"
+        "| 1: 1.50, 2: 2.00, 4: 3.00 | 0.1 s (1 step) |"
     )
 
 

@@ -1,0 +1,61 @@
+"""Tables of the docs about the loop that drives an arm, from the benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from reproduction.markdown import markdown_table
+from reproduction.options import DOCS
+from reproduction.records import read
+
+TIMES = DOCS.parent / "benchmarks" / "results" / "robots.json"
+PRIORITY = ", real-time priority"
+NONE = "Not measured yet."
+
+
+def benchmark(path: Path = TIMES) -> dict[str, Any]:
+    """Return the sections of the benchmark; none where it was not run."""
+    contents: dict[str, Any] = read(path) if path.exists() else {}
+    return contents
+
+
+def faults_table(sections: dict[str, Any]) -> str:
+    """Return how soon the arm was stopped after each fault, in periods."""
+    lines = []
+    for name, section in _of_task(sections, "faults"):
+        for row in section["rows"]:
+            lines.append([
+                row["fault"], str(row["runs"]), f"{row['within_two_periods']}",
+                f"{row['median_periods']:.2f}", f"{row['largest_periods']:.2f}",
+                str(row["commands_after_stop"]), name, f"{section['load_at_end']:.1f}",
+            ])  # fmt: skip
+    columns = (
+        "fault", "runs", "stopped within two periods", "median, periods", "largest, periods",
+        "commands after the stop", "scheduling", "load at the end",
+    )  # fmt: skip
+    return markdown_table(columns, lines) if lines else NONE
+
+
+def soak_table(sections: dict[str, Any]) -> str:
+    """Return lateness and jitter of the arm's loop and of one that only sleeps."""
+    lines = []
+    for name, section in _of_task(sections, "soak"):
+        for row in section["rows"]:
+            late, jitter = row["late_ms"], row["jitter_ms"]
+            lines.append([
+                row["loop"], f"{row['ticks']:,}", str(row["missed"]), f"{late['p99']:.2f}",
+                f"{late['max']:.2f}", f"{jitter['p50']:.2f}", f"{jitter['p99']:.2f}",
+                f"{jitter['max']:.2f}", name, f"{section['load_at_end']:.1f}",
+            ])  # fmt: skip
+    columns = (
+        "loop", "ticks", "deadlines missed", "late, 99 % (ms)", "largest", "jitter, median (ms)",
+        "99 %", "largest", "scheduling", "load at the end",
+    )  # fmt: skip
+    return markdown_table(columns, lines) if lines else NONE
+
+
+def _of_task(sections: dict[str, Any], task: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the sections of a task, ordinary scheduling first."""
+    names = {"ordinary": task, "real-time": task + PRIORITY}
+    return [(label, sections[name]) for label, name in names.items() if name in sections]

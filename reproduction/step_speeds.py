@@ -1,0 +1,73 @@
+"""The tables of `benchmarks/step.py` and `benchmarks/busy.py`, for their page of the docs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from reproduction.markdown import markdown_table
+from reproduction.options import DOCS
+from reproduction.records import Record, read
+
+FOLDER = DOCS.parent / "benchmarks" / "results"
+
+
+def sections(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
+    """Return the tables by page and mark; they say so where nothing was measured."""
+    step, busy = (
+        read(path) if path.exists() else {}
+        for path in (folder / "step.json", folder / "busy.json")
+    )  # fmt: skip
+    texts = {"step": step_table(step), "step-run": step_sentence(step)}
+    texts |= {"busy": busy_table(busy), "busy-run": busy_sentence(busy)}
+    return {"benchmarks": texts}
+
+
+def step_table(run: dict[str, Any]) -> str:
+    """Return the ratios of a run with their quartiles, by wall and by processor time."""
+    lines = [
+        [row["what"], *(_quartiles(row[clock]) for clock in ("wall", "cpu")), row["goal"] or "–"]
+        for row in run.get("ratios", [])
+    ]
+    return markdown_table(["", "wall time", "processor time", "goal"], lines)
+
+
+def step_sentence(run: dict[str, Any]) -> str:
+    """Return how long the steps took in the run, and how busy the machine was."""
+    if not run:
+        return "Not run yet."
+    wall, cpu = (run["microseconds per network and step"][clock] for clock in ("wall", "cpu"))
+    times = ", ".join(f"{name} {wall[name]:g} / {cpu[name]:g}" for name in wall)
+    return (
+        f"{run['threads']} threads, load {run['load before']:g} before the run, medians of "
+        f"{run['rounds']} rounds; µs per network and step, wall / processor time: {times}; "
+        f"matrix products reach {run['peak GFLOP/s']['wall']:g} GFLOP/s"
+    )
+
+
+def busy_table(run: dict[str, Any]) -> str:
+    """Return the seconds of each training, idle and busy, and their ratio."""
+    head = ["method", "kernel", "seeds × steps", "idle", "busy", "busy / idle", "processor time"]
+    return markdown_table(head, [_busy_line(row) for row in run.get("rows", [])])
+
+
+def busy_sentence(run: dict[str, Any]) -> str:
+    """Return on what machine the run was made."""
+    if not run:
+        return "Not run yet."
+    return (
+        f"{run['cores']} cores, load {run['load before']:g} before the run, {run['pairs']} pairs, "
+        f"medians of {run['rounds']} rounds"
+    )
+
+
+def _quartiles(values: list[float]) -> str:
+    median, low, high = values
+    return f"{median:.2f} ({low:.2f} … {high:.2f})"
+
+
+def _busy_line(row: Record) -> list[str]:
+    cpu = f"{row['idle, processor']:.1f} / {row['busy, processor']:.1f} s"
+    work = f"{row['seeds']} × {row['steps']}"
+    times = [f"{row['idle']:.1f} s", f"{row['busy']:.1f} s", f"{row['ratio']:.2f}", cpu]
+    return [row["method"], row["kernel"], work, *times]

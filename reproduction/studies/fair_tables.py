@@ -1,0 +1,266 @@
+"""The tables of the study `fair`: means, and each comparison in one word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterbc.acting.act import ACTS
+from counterbc.acting.intervals import Interval, mean_interval, paired_difference
+from counterbc.experiments.styles import method_style
+from reproduction.anova import ALPHA
+from reproduction.improvement import jackknife
+from reproduction.markdown import markdown_table
+from reproduction.paper import PAPER_IMPROVEMENTS
+from reproduction.plots import title
+from reproduction.records import Record, read_rows
+from reproduction.sizes import PAPER_SIZES
+from reproduction.studies.fair import (
+    FAIR_WORLDS,
+    FOUR_BC,
+    PAPER_VARIANTS,
+    SCATTERED,
+    STUDY,
+    SWEEPS,
+    TUNED_VARIANTS,
+    WHOLE,
+    sweep_name,
+)
+from reproduction.verdicts import MARGIN
+
+TUNED = "counter-bc, tuned"
+COLUMNS = (*PAPER_VARIANTS, *TUNED_VARIANTS)
+CANDIDATES = ("counter-bc", TUNED)
+ABOVE, BELOW, ALIKE, OPEN = "above", "below", "alike", "open"
+Runs = dict[int, float]
+"""A number for each seed."""
+
+
+def sections(results: Path) -> dict[str, dict[str, str]]:
+    """Return the tables of docs/reproduction.md."""
+    rows = read_rows(results / STUDY)
+    tables = {"fair table 1": table1(rows), "fair verdicts": verdicts(rows)}
+    tables |= {"fair means": means(rows), "fair choices": choices(rows)}
+    tables |= {"fair ensemble": ensemble(rows), "fair knob": knob(rows)}
+    tables |= {"fair teachers": by_teacher(rows)}
+    return {"reproduction": tables | {"fair sizes": sizes(rows)}}
+
+
+def label(variant: str) -> str:
+    """Return the name of a variant in tables and figures."""
+    if variant == FOUR_BC:
+        return "four BC"
+    name, _, rest = variant.partition(", ")
+    return f"{method_style(name).label}, {rest}" if rest else method_style(name).label
+
+
+def present(rows: Iterable[Record]) -> list[str]:
+    """Return the variants that have rows, in the order of the tables."""
+    variants = {row["variant"] for row in rows}
+    return [variant for variant in COLUMNS if variant in variants]
+
+
+def places(rows: Iterable[Record]) -> Iterator[tuple[str, str, list[Record]]]:
+    """Yield the rows of figures 4 and 7 of each world and way of taking pairs."""
+    main_rows = [row for row in rows if row["sigma"] in (None, 0.5)]
+    for world in FAIR_WORLDS:
+        for protocol in (SCATTERED, WHOLE):
+            group = [r for r in main_rows if (r["world"], r["taken"]) == (world, protocol)]
+            if group:
+                yield world, protocol, group
+
+
+def by_run(rows: Sequence[Record], variants: Sequence[str]) -> np.ndarray[Any, Any] | None:
+    """Return runs × variants: means over the teachers and sizes that all of the variants have.
+
+    A run in which one of them diverged is left out. None where they have nothing in common.
+    """
+    cells: dict[tuple[Any, ...], dict[str, Runs]] = {}
+    for r in rows:
+        if r["return"] is None:
+            continue
+        key = r["pairs"], r["taken"], r["teacher"], r["sigma"]
+        cells.setdefault(key, {}).setdefault(r["variant"], {})[r["seed"]] = r["return"]
+    cell_group = [cell for cell in cells.values() if set(variants) <= set(cell)]
+    seeds = [set(cell[v]) for cell in cell_group for v in variants]
+    if not seeds or not (seed_list := sorted(set.intersection(*seeds))):
+        return None
+    values = [[[cell[v][s] for v in variants] for s in seed_list] for cell in cell_group]
+    return np.asarray(np.mean(values, axis=0))  # (runs, variants)
+
+
+def word(difference: Interval, rival: float) -> str:
+    """Return one word on a difference and its interval: above, below, alike or open."""
+    if difference.low > 0 or difference.high < 0:
+        return ABOVE if difference.low > 0 else BELOW
+    margin = MARGIN * abs(rival)
+    return ALIKE if -margin <= difference.low and difference.high <= margin else OPEN
+
+
+def compare(rows: Sequence[Record], candidate: str, rival: str, count: int) -> str:
+    """Return a difference in per cent of the rival's mean, its interval, and one word.
+
+    The interval is adjusted for `count` comparisons by Bonferroni.
+    """
+    runs = by_run(rows, (candidate, rival))
+    if runs is None:
+        return "–"
+    difference = paired_difference(*runs.T, level=1 - ALPHA / max(1, count)).interval
+    scale = 100 / abs(runs[:, 1].mean())
+    mean, low, high = (scale * x for x in (difference.mean, difference.low, difference.high))
+    text = f"{mean:+.1f} % [{low:+.1f}, {high:+.1f}]".replace("-", "−")
+    return f"{text} {word(difference, float(runs[:, 1].mean()))}"
+
+
+def verdicts(rows: list[Record]) -> str:
+    """Return Counter-BC, as in the paper and tuned, against every other variant."""
+    variants, lines = present(rows), []
+    for world, protocol, group in places(rows):
+        for act, candidate in ((act, c) for act in ACTS for c in CANDIDATES):
+            part = [r for r in group if r["act"] == act]
+            rivals = [v for v in present(part) if v != candidate]
+            cells = {v: compare(part, candidate, v, len(rivals)) for v in rivals}
+            if set(cells.values()) <= {"–"}:
+                continue
+            texts = ["" if v == candidate else cells.get(v, "–") for v in variants]
+            lines.append([title(world), protocol, act, label(candidate), *texts])
+    return markdown_table(["world", "pairs", "act", "Counter-BC", *map(label, variants)], lines)
+
+
+def table1(rows: list[Record]) -> str:
+    """Return table 1 with the same baseline at 10,000 steps and tuned."""
+    lines = []
+    for world, protocol, group in places(rows):
+        for baseline, paper in PAPER_IMPROVEMENTS.get(world, {}).items():
+            pairs = ("counter-bc", baseline), ("counter-bc", f"{baseline}, tuned")
+            for act in reversed(ACTS):
+                part = [r for r in group if r["act"] == act]
+                texts = [_percent(part, *pair) for pair in (*pairs, (TUNED, pairs[1][1]))]
+                lines.append([
+                    title(world), protocol, method_style(baseline).label, act, f"{paper:g} %",
+                    *texts, _word(part, TUNED, pairs[1][1]),
+                ])  # fmt: skip
+    head = ["world", "pairs", "over", "act", "the paper", "as in the paper"]
+    return markdown_table([*head, "baseline tuned", "both tuned", "tuned alike"], lines)
+
+
+def _percent(rows: Sequence[Record], candidate: str, baseline: str) -> str:
+    """Return 100 · (C − B) / |B| with its jackknife-t interval, as in table 1."""
+    runs = by_run(rows, (candidate, baseline))
+    if runs is None or len(runs) < 2:
+        return "–"
+    counter_runs, rival_runs = runs.mean(axis=0)
+    low, high = jackknife(runs)
+    percent = 100 * (counter_runs - rival_runs) / abs(rival_runs)
+    digits = 1 if abs(percent) < 10 else 0
+    text = f"{percent:.{digits}f} % [{low:.{digits}f}, {high:.{digits}f}]"
+    return text.replace("-0.0", "0.0").replace("-", "−")
+
+
+def _word(rows: Sequence[Record], candidate: str, rival: str) -> str:
+    runs = by_run(rows, (candidate, rival))
+    if runs is None:
+        return "not run"
+    return word(paired_difference(*runs.T).interval, float(runs[:, 1].mean()))
+
+
+def by_teacher(rows: list[Record]) -> str:
+    """Return where Counter-BC helps: against BC and against tuned BC, by teacher at 400 pairs."""
+    pairs = [("counter-bc", "bc"), ("counter-bc", "bc, tuned"), ("bc, tuned", "bc")]
+    pairs.append((TUNED, "bc, tuned"))
+    lines = []
+    for world, protocol, group in places([r for r in rows if r["pairs"] == 400]):
+        for teacher in dict.fromkeys(r["teacher"] for r in group):
+            for act in reversed(ACTS):
+                part = [r for r in group if (r["teacher"], r["act"]) == (teacher, act)]
+                texts = [compare(part, *pair, len(pairs)) for pair in pairs]
+                if set(texts) != {"–"}:
+                    lines.append([title(world, teacher), protocol, act, *texts])
+    head = [f"{label(candidate)} over {label(rival)}" for candidate, rival in pairs]
+    return markdown_table(["world, teacher", "pairs", "act", *head], lines)
+
+
+def means(rows: list[Record]) -> str:
+    """Return the mean ± standard error of every variant at 400 pairs."""
+    variants, lines = present(rows), []
+    for world, protocol, group in places([r for r in rows if r["pairs"] == 400]):
+        for teacher in dict.fromkeys(r["teacher"] for r in group):
+            for act in reversed(ACTS):
+                part = [r for r in group if (r["teacher"], r["act"]) == (teacher, act)]
+                teacher_return = f"{np.mean([r['shown'] for r in part]):.1f}"
+                texts = [_mean(part, variant) for variant in variants]
+                runs = str(len({r["seed"] for r in part}))
+                lines.append([title(world, teacher), protocol, act, runs, teacher_return, *texts])
+    head = ["world, teacher", "pairs", "act", "n", "shown", *map(label, variants)]
+    return markdown_table(head, lines)
+
+
+def _mean(rows: Iterable[Record], variant: str) -> str:
+    values = np.array([r["return"] for r in rows if r["variant"] == variant], np.float64)
+    if not len(values):
+        return "–"
+    interval = mean_interval(values)
+    return f"{interval.mean:.2f} ± {interval.se:.2f}".replace("-", "−")
+
+
+def sizes(rows: list[Record]) -> str:
+    """Return what was run: numbers of pairs and runs by world and way of taking pairs."""
+    lines = []
+    for world, protocol, group in places(rows):
+        for variants, name in ((PAPER_VARIANTS, "fixed"), (TUNED_VARIANTS, "tuned")):
+            part = [r for r in group if r["variant"] in variants]
+            by_size = {
+                n: {(r["teacher"], r["variant"]) for r in part if r["pairs"] == n}
+                for n in sorted({r["pairs"] for r in part})
+            }
+            text = ", ".join(f"{n}: {len(cells)}" for n, cells in by_size.items())
+            lines.append([title(world), protocol, name, text or "none"])
+    return markdown_table(["world", "pairs", "variants", "pairs: teachers × variants"], lines)
+
+
+def choices(rows: list[Record]) -> str:
+    """Return what the search chose at 400 pairs: medians of lag, Δ and steps."""
+    lines = []
+    for world, protocol, group in places([r for r in rows if r["pairs"] == 400]):
+        for teacher in dict.fromkeys(r["teacher"] for r in group):
+            for variant in ("bc, tuned", TUNED):
+                part = [r for r in group if (r["teacher"], r["variant"]) == (teacher, variant)]
+                if part:
+                    lag, radius, steps = (
+                        np.median([r[name] for r in part]) for name in ("lag", "radius", "steps")
+                    )
+                    texts = [f"{lag:.3g}", f"{radius:g}", f"{steps:,.0f}"]
+                    lines.append([title(world, teacher), protocol, label(variant), *texts])
+    return markdown_table(["world, teacher", "pairs", "variant", "lag, steps", "Δ", "steps"], lines)
+
+
+def ensemble(rows: list[Record]) -> str:
+    """Return whether BCND differs from four BC networks that learn from the same shards."""
+    lines = []
+    for world, protocol, group in places(rows):
+        for act in reversed(ACTS):
+            part = [r for r in group if r["act"] == act]
+            if by_run(part, ("bcnd", FOUR_BC, "bc")) is not None:
+                texts = [compare(part, *pair, 1) for pair in (("bcnd", "bc"), (FOUR_BC, "bc"))]
+                lines.append(
+                    [title(world), protocol, act, *texts, compare(part, "bcnd", FOUR_BC, 1)]
+                )
+    head = ["world", "pairs", "act", "BCND above BC", "four BC above BC", "BCND above four BC"]
+    return markdown_table(head, lines)
+
+
+def knob(rows: list[Record]) -> str:
+    """Return the mean return by Δ and number of steps under uniform noise; Δ 0 is BC."""
+    lines = []
+    for world, protocol, group in places([r for r in rows if r["pairs"] == 400]):
+        for act in reversed(ACTS):
+            part = [r for r in group if (r["teacher"], r["act"]) == ("uniform", act)]
+            for steps in sorted(SWEEPS.values()):
+                texts = [_mean(part, sweep_name(r, steps)) for r in PAPER_SIZES.radii]
+                if any(text != "–" for text in texts):
+                    lines.append([title(world), protocol, act, f"{steps:,}", *texts])
+    head = ["world", "pairs", "act", "steps", *(f"Δ {r:g}" for r in PAPER_SIZES.radii)]
+    return markdown_table(head, lines)
