@@ -5,8 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-all test-cpus test-gpu test-pythons lint types attack attack-full bench bench-gpu system venv clean
-.PHONY: environments push-t racing can meant
+.PHONY: demo test test-all test-cpus test-gpu test-pythons test-lerobot lint types attack attack-full bench bench-gpu system venv clean
+.PHONY: environments push-t racing can meant playground
 
 demo: .venv/.core
 	@$(BIN)/counterbc demo
@@ -17,8 +17,9 @@ test: venv system
 	@$(BIN)/pytest $(WORKERS) $(ARGS)
 
 # The rest: tests that take minutes and tests of simulators that are large to install.
+# Two processes, because most of them start processes of their own or wait for a browser.
 test-all: test .venv/.all
-	@$(BIN)/pytest -m "slow or extra" $(ARGS)
+	@$(BIN)/pytest -m "slow or extra" --numprocesses 2 --dist loadfile $(ARGS)
 
 # The numeric tests again, as CPUs with other instruction sets and other numbers of threads round.
 NUMERIC := $(wildcard tests/weightings tests/policies tests/kernels tests/training tests/selection \
@@ -52,6 +53,29 @@ test-pythons:
 	    --disable-pip-version-check -c constraints.txt -e '.[dev]' \
 	    && .venv-$$version/bin/pytest -q $(WORKERS) $(ARGS) || exit 1; \
 	done
+
+# The LeRobot plugin against both versions of LeRobot that it supports, each in an environment of
+# its own. The first run downloads about 12 GB.
+LEROBOTS ?= 0.6.1 0.4.4
+LEROBOT_0.6.1 := 3.12 lerobot[training,dataset,diffusion,pusht]==0.6.1
+LEROBOT_0.4.4 := 3.11 lerobot[pusht]==0.4.4
+test-lerobot: $(foreach version,$(LEROBOTS),.venv-lerobot-$(version)/.ready)
+	@for version in $(LEROBOTS); do \
+	  echo "LeRobot $$version"; \
+	  .venv-lerobot-$$version/bin/pytest -q -c integrations/lerobot/pyproject.toml \
+	    --rootdir integrations/lerobot integrations/lerobot/tests $(ARGS) || exit 1; \
+	done
+
+.venv-lerobot-%/.ready: pyproject.toml integrations/lerobot/pyproject.toml
+	@version=$(word 1,$(LEROBOT_$*)); \
+	python=$$(python$$version -c 'import sys; print(sys.executable)' 2>/dev/null \
+	  || ls -d ~/.pyenv/versions/$$version.*/bin/python 2>/dev/null | tail -1); \
+	test -n "$$python" || { echo "LeRobot $* needs Python $$version, which is not installed."; exit 1; }; \
+	echo "Installing LeRobot $* into .venv-lerobot-$*; this downloads gigabytes."; \
+	$$python -m venv .venv-lerobot-$* && .venv-lerobot-$*/bin/pip install --quiet \
+	  --disable-pip-version-check '$(word 2,$(LEROBOT_$*))' lerobot-doctor==0.2.0 pytest \
+	  -e . -e integrations/lerobot
+	@touch $@
 
 lint: venv
 	@$(BIN)/ruff check
@@ -127,6 +151,11 @@ can: venv system
 	  > can-scores.json && mv can-scores.json reproduction/results/can-scores/numbers.json
 	@$(REPRODUCE) docs can scores
 
+# The page without a server: build/playground.html.
+playground: venv
+	@$(INSTALL) -e '.[playground]'
+	@$(REPRODUCE) draw playground
+
 # System libraries that the simulators draw with, and the browser that tests the studio. Where apt-get cannot be used the rest still works.
 SYSTEM := libosmesa6 libgl1 libglib2.0-0 chromium
 system:
@@ -152,9 +181,9 @@ venv: .venv/.dev
 
 .venv/.all: .venv/.dev
 	@echo "Installing every extra."
-	@$(INSTALL) -e '.[all,dev]'
+	@$(INSTALL) -e '.[all,dev,playground]'
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-3.* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
-	find src tests benchmarks reproduction attack -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .venv .venv-3.* .venv-lerobot-* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	find src tests benchmarks reproduction attack integrations -name __pycache__ -type d -prune -exec rm -rf {} +
