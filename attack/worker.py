@@ -137,6 +137,7 @@ def _child(part: Part, keys: Sequence[str], folder: Path, pipe: int, log: Path) 
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    faulthandler.disable()  # enabling has no effect where a library has replaced its handlers
     faulthandler.enable(2)
     faulthandler.register(signal.SIGUSR1, 2, all_threads=False)
     size = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")

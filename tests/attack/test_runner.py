@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import time
@@ -72,6 +73,17 @@ def test_every_case_gets_a_row_whatever_happens_in_it(tmp_path: Path) -> None:
     assert rows["raise"].cause == "ValueError at outside the library"
     assert rows["memory"].megabytes > 400
     assert sorted(path.name for path in tmp_path.iterdir()) == ["part.jsonl"]
+
+
+def test_a_crash_is_named_where_a_library_has_replaced_the_handlers(tmp_path: Path) -> None:
+    def run_cases() -> None:
+        faulthandler.enable()
+        signal.signal(signal.SIGSEGV, signal.SIG_DFL)  # as Ray does, with a handler of its own
+        run_part(_part(), ["crash"], tmp_path, workers=1)
+
+    in_child(run_cases)
+    (row,) = RowFile(tmp_path, "part").rows()
+    assert row.cause == "SIGSEGV: Segmentation fault at outside the library"
 
 
 def _resident(folder: Path) -> int:
