@@ -85,7 +85,7 @@ def test_a_slow_import_is_announced_and_can_be_stopped(number: int) -> None:
     assert process.stderr is not None
     assert process.stderr.readline().startswith("loading counterbc")
     process.send_signal(number)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (128 + number, "")
     assert without_loading(err) == ["stopped"]
 

@@ -161,7 +161,7 @@ def test_ctrl_c_leaves_no_half_page(demos: Path, tmp_path: Path) -> None:
     assert process.stderr.readline()  # it is at work
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Traceback" not in err
     # What was trained is kept, so that the same command continues.

@@ -136,7 +136,7 @@ def test_a_signal_stops_the_arm_and_keeps_the_log(
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(number)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == status
     assert err.splitlines()[-1] == "stopped; the arm stands, and the log is in run.jsonl"
     summary = read_log(tmp_path / "run.jsonl")[2]

@@ -203,7 +203,7 @@ def test_damaged_files_are_read_or_refused_and_never_crash(
             damaged.append(str(path))
     assert len(damaged) >= (60 if DATA else 40)
     process = subprocess.run(  # a crash of the HDF5 library would take the tests with it
-        [sys.executable, "-c", WORKER, *damaged], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", WORKER, *damaged], capture_output=True, text=True, timeout=300
     )
     results = dict(json.loads(line) for line in process.stdout.splitlines())
     assert process.returncode == 0, damaged[len(results)]

@@ -159,7 +159,7 @@ def test_mutations_of_the_real_dataset_are_read_or_refused_and_break_nothing(
         input="\n".join(map(str, paths)),
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
     )
     assert process.returncode == 0, process.stderr[-2000:]
     answers = dict(zip(changes, map(json.loads, process.stdout.splitlines()), strict=True))

@@ -1,8 +1,9 @@
 """lerobot-train and lerobot-eval, run in this process as their commands run them.
 
 A process that trains many small policies starts LeRobot once. Two things differ from the commands,
-and neither changes what is learned or measured: items of the dataset are kept in memory, because
-LeRobot's loader takes most of a step on vectors, and lerobot-eval draws no videos.
+and neither changes what is learned or measured: `train` gets an Accelerator that keeps the items of
+the dataset in memory, because LeRobot's loader takes most of a step on vectors, and lerobot-eval
+draws no videos.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import logging
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "SDL_VIDEODRIVER": "dummy", "SLURM_JOB_ID": "0"}  # no bars
 
-from in_memory import InMemory
+from in_memory import InMemoryAccelerator
 from lerobot.scripts import lerobot_eval, lerobot_train
+from lerobot.utils.import_utils import register_third_party_plugins
 from push_t_data import weights_path
 
 from reproduction.studies.lerobot import PLAIN, Cell
@@ -54,8 +57,10 @@ def policy_options(cell: Cell, dataset: Path) -> list[str]:
 def train(cell: Cell, folder: Path, dataset: Path, device: str) -> Path:
     """Train a cell with lerobot-train; return its checkpoint."""
     shutil.rmtree(folder, ignore_errors=True)  # of a training that was stopped
+    register_third_party_plugins()
     _call(
-        lerobot_train, "--dataset.repo_id=local/pusht", f"--dataset.root={dataset}",
+        lambda: lerobot_train.train(accelerator=InMemoryAccelerator(device)),
+        "--dataset.repo_id=local/pusht", f"--dataset.root={dataset}",
         f"--policy.device={device}", "--policy.push_to_hub=false",
         f"--output_dir={folder / 'train'}", f"--steps={cell.steps}",
         f"--save_freq={cell.steps}", f"--batch_size={BATCH}", "--num_workers=0",
@@ -67,7 +72,7 @@ def train(cell: Cell, folder: Path, dataset: Path, device: str) -> Path:
 def evaluate(checkpoint: Path, out: Path, start: int, count: int, device: str) -> dict[str, Any]:
     """Test a checkpoint with lerobot-eval from some starts; return its scores."""
     _call(
-        lerobot_eval, f"--policy.path={checkpoint}", f"--output_dir={out}", "--env.type=pusht",
+        lerobot_eval.main, f"--policy.path={checkpoint}", f"--output_dir={out}", "--env.type=pusht",
         "--env.obs_type=environment_state_agent_pos", f"--policy.device={device}",
         f"--eval.n_episodes={count}", f"--eval.batch_size={count}", "--eval.use_async_envs=false",
         f"--seed={start}",
@@ -86,12 +91,12 @@ def versions() -> dict[str, str]:
     return {name.replace("-", "_"): version(name) for name in ("lerobot", "gym-pusht")}
 
 
-def _call(module: Any, *options: str) -> None:
-    """Run the command of a module with these options."""
-    before, sys.argv = sys.argv, [module.__name__, *options]
+def _call(command: Callable[[], Any], *options: str) -> None:
+    """Run a command of LeRobot with these options."""
+    before, sys.argv = sys.argv, ["lerobot", *options]
     logging.disable(logging.WARNING)
     try:
-        module.main()
+        command()
     finally:
         sys.argv = before
         logging.disable(logging.NOTSET)
@@ -104,15 +109,4 @@ def _without_videos(evaluate_all: Any) -> Any:
     )
 
 
-def _in_memory(make_datasets: Any) -> Any:
-    """Return LeRobot's datasets to learn from and, of which there is none, to validate with."""
-
-    def make(*arguments: Any, **options: Any) -> tuple[InMemory, None]:
-        dataset, _ = make_datasets(*arguments, **options)
-        return InMemory(dataset), None
-
-    return make
-
-
-lerobot_train.make_train_eval_datasets = _in_memory(lerobot_train.make_train_eval_datasets)
 lerobot_eval.eval_policy_all = _without_videos(lerobot_eval.eval_policy_all)
