@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from counterbc.envs import make_vec
-from counterbc.errors import OptionError
+from counterbc.errors import FormatError, OptionError
 from counterbc.formats import load
 from counterbc.studio.collecting import Collecting, Input
 from counterbc.studio.frames import Frame
@@ -162,6 +162,36 @@ def test_success_and_failure_end_an_episode_or_mark_the_last(
     desk.session.end(False)
     desk.session.recorder.wait()
     assert [e.success for e in load(dataset_of(study.path)).episodes] == [True, False]
+
+
+def test_discarding_an_episode_without_a_step_keeps_the_one_before(
+    desks: Any, study: StudyFolder
+) -> None:
+    desk = desks("intersection")
+    desk.session.record()
+    desk.session.start()
+    desk.step(1.0, 0.0)
+    desk.session.end(True)
+    desk.session.start()
+    desk.session.discard()  # before its first tick
+    assert (desk.status["episodes"], desk.status["pairs"], desk.status["phase"]) == (1, 1, "ready")
+    desk.session.recorder.wait()
+    assert [e.success for e in load(dataset_of(study.path)).episodes] == [True]
+    desk.session.discard()
+    assert desk.status["episodes"] == 0
+
+
+def test_a_session_whose_disk_failed_stays_finished(desks: Any) -> None:
+    desk = desks("intersection")
+    desk.session.record()
+    desk.session.start()
+    desk.step(1.0, 0.0)
+    journal = desk.session.recorder.journal
+    journal._fail(FormatError("the disk is full"))
+    assert desk.status["phase"] == "finished"
+    desk.session.discard()  # a session that is complete would continue
+    desk.session.start()
+    assert (desk.status["episodes"], desk.status["phase"]) == (0, "finished")
 
 
 def test_latency_is_the_age_of_a_new_input_at_its_tick(desks: Any, study: StudyFolder) -> None:

@@ -117,10 +117,12 @@ class Collecting:
     def discard(self) -> None:
         """Discard the episode that runs, or the last one."""
         with self._lock:
-            if self.phase in ("running", "paused"):
+            is_open = self.phase in ("running", "paused")
+            is_empty = is_open and self.step == 0  # there is nothing to discard
+            if is_open:
                 self._end("stopped", None)
-            if self.recorder.discard() and self.phase == "finished":
-                self.phase = "ready"
+            if not is_empty and self.recorder.discard() and self.phase == "finished":
+                self.phase = "ready" if self.recorder.error is None else "finished"
             self.report()
 
     def finish(self) -> None:

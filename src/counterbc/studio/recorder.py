@@ -112,6 +112,11 @@ class Recorder:
         return True
 
     @property
+    def error(self) -> FormatError | None:
+        """Why nothing more is written, or None."""
+        return None if self.journal is None else self.journal.error
+
+    @property
     def pairs_so_far(self) -> int:
         """The pairs of all episodes, that of the running one included."""
         return self.pairs + self._steps
