@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import signal
+import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,10 +20,11 @@ from counterbc.kernels.compiling import (
     announce_compiling,
     compile_aside,
     hear_compiling,
+    only_here,
 )
 
 CODE = """
-from counterbc.kernels.numba_gaussian import cached_njit
+from counterbc.kernels.numba_cache import cached_njit
 
 @cached_njit()
 def twice(x):
@@ -90,3 +93,49 @@ def test_the_thread_of_a_compiler_compiles_what_it_needs_itself() -> None:
     first, second = compile_aside(outer, "code")
     assert first is second
     assert first is not threading.main_thread()
+
+
+def test_a_block_waits_for_one_of_the_same_name_and_for_no_other(tmp_path: Path) -> None:
+    events: list[str] = []
+
+    def work() -> None:
+        with only_here(tmp_path, "a"):
+            events.append("second")
+
+    thread = threading.Thread(target=work)
+    with only_here(tmp_path, "a"):
+        thread.start()
+        with only_here(tmp_path, "b"):
+            thread.join(0.5)
+            events.append("first")
+    thread.join(60)
+    assert events == ["first", "second"]
+
+
+def test_a_block_whose_turn_does_not_come_runs_all_the_same(tmp_path: Path) -> None:
+    with only_here(tmp_path, "a"), only_here(tmp_path, "a", patience=0):
+        pass
+    with only_here(tmp_path, "a", patience=0), only_here(tmp_path / "new folder", "a"):
+        pass
+
+
+def test_a_process_that_was_killed_delays_nobody(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; "
+        "from counterbc.kernels.compiling import only_here\n"
+        "with only_here(Path(sys.argv[1]), 'a'): print('mine', flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline().split() == [b"mine"]
+    process.kill()
+    process.communicate()
+    begin = time.monotonic()
+    with only_here(tmp_path, "a", patience=300):
+        assert time.monotonic() - begin < 200
+
+
+def test_a_folder_that_cannot_be_written_needs_no_lock(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with only_here(tmp_path / "file", "a"):
+        pass

@@ -125,7 +125,7 @@ def test_damaged_code_in_the_cache_is_compiled_again(
 ) -> None:
     _device_that_loads(monkeypatch, b"INT X;")
     cuda_compiler.load_function("int x;", "x", 32, 0, 0)
-    (entry,) = (tmp_path / "cuda").iterdir()
+    (entry,) = (tmp_path / "cuda").glob("*.cubin")
     entry.write_bytes(b"INT")
     cuda_compiler.load_function("int x;", "x", 32, 0, 0)
     assert entry.read_bytes() == b"INT X;"

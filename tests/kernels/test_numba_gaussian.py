@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-from tests.full_disk import largest_file
-
-numba = pytest.importorskip("numba", reason="the loop needs numba")
 
 native = pytest.importorskip("counterbc.kernels.numba_gaussian", reason="the loop needs numba")
 
@@ -35,27 +29,3 @@ def test_one_state_with_two_actions_by_hand() -> None:
     assert loss[0] == pytest.approx(expected_loss, rel=1e-6)
     slope = -(1 - p) * (1 - 0.5 * p)  # ∂L/∂ℓ of the action 1: −p (ℓ + L + 1), where z = 1
     assert d_mean[0, 0] == pytest.approx(slope, rel=1e-5)
-
-
-def double(x: float) -> float:
-    return 2 * x
-
-
-def test_without_a_folder_for_machine_code_functions_are_compiled_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    caching = importlib.import_module("numba.core.caching")
-    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
-    with pytest.raises(RuntimeError, match="cannot cache"):
-        numba.njit(cache=True)(double)  # a read-only package and no home
-    assert native.cached_njit(fastmath=native.FAST)(double)(1.5) == 3
-
-
-def test_a_full_disk_does_not_stop_a_training_whose_code_cannot_be_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    with largest_file(10):
-        assert native.cached_njit()(double)(2.5) == 5
-    assert native.cached_njit()(double)(2.5) == 5
-    assert any(path.suffix == ".nbc" for path in tmp_path.rglob("*"))  # the second one was stored

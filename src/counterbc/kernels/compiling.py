@@ -1,17 +1,22 @@
-"""Compiling native code, which takes a while and happens once on a machine: announced, and stopped
-by Ctrl-C."""
+"""Compiling native code, which takes a while: announced, stopped by Ctrl-C, and done by one process
+while others wait for its result."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 MESSAGE = "Compiling the training step for this machine, once: about 10 seconds if it is idle."
 _LOOK_EVERY = 0.2  # seconds
+_PATIENCE = 300.0  # seconds; on a busy machine a compiler may take minutes
 _announce: ContextVar[Callable[[str], None]] = ContextVar("announce", default=lambda text: None)
 _at_once: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
     "at_once", default=nullcontext
@@ -65,3 +70,42 @@ def compile_aside(compile_code: Callable[[Any], Any], signature: Any) -> Any:
     if errors:
         raise errors[0]
     return results[0]
+
+
+@contextmanager
+def only_here(folder: Path, name: str, patience: float = _PATIENCE) -> Iterator[None]:
+    """Run a block while no other process runs one of the same name and folder.
+
+    The system ends the claim of a process that ends, however it ends. After `patience` seconds, and
+    where there are no locks or the folder cannot be written, the block runs beside others: work may
+    then be repeated.
+    """
+    path = folder / f".{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"
+    end = time.monotonic() + patience
+    try:
+        import fcntl
+
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+    except (ImportError, OSError):  # Windows, or a read-only folder
+        yield
+        return
+    try:
+        while not _is_ours(fcntl, descriptor) and time.monotonic() < end:
+            time.sleep(_LOOK_EVERY)
+        yield
+    finally:
+        with suppress(OSError):  # not by closing: a process that was forked may have it open
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def _is_ours(fcntl: Any, descriptor: int) -> bool:
+    """Lock a file; return False if another process has locked it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from counterbc.data.user_cache import cache_folder
-from counterbc.kernels.compiling import announce_compiling
+from counterbc.kernels.compiling import announce_compiling, only_here
 
 _DYNAMIC_SHARED, _CARVEOUT = 8, 9  # attributes of a function, by their numbers in cuda.h
 _MOST_SHARED = 100  # per cent of the memory that the first cache and shared memory divide
@@ -124,14 +124,21 @@ def program(sources: Sequence[str], macros: Sequence[tuple[str, str]]) -> str:
 
 
 def machine_code(text: str, options: Sequence[str]) -> bytes:
-    """Return the machine code of a program, from the cache if it is there."""
+    """Return the machine code of a program, from the cache if it is there.
+
+    Of several processes that need it at the same time, one compiles it.
+    """
     path = _entry(text, options)
-    if path is not None:
-        with suppress(OSError):
-            return path.read_bytes()
+    if path is None:
+        announce_compiling()
+        return _compile(find_compiler(), text, options)
+    with suppress(OSError):
+        return path.read_bytes()
     announce_compiling()
-    binary = _compile(find_compiler(), text, options)
-    if path is not None:
+    with only_here(path.parent, path.name):
+        with suppress(OSError):  # another process may have stored it meanwhile
+            return path.read_bytes()
+        binary = _compile(find_compiler(), text, options)
         with suppress(OSError):  # otherwise it is compiled again next time
             path.parent.mkdir(parents=True, exist_ok=True)
             part = path.with_suffix(f".{os.getpid()}")

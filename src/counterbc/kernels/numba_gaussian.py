@@ -1,22 +1,17 @@
 """The closed form of `policies/fused.py` as one native loop over states, compiled by numba.
 
-Importing this module needs numba: `pip install 'counterbc[fast]'`. Code is compiled at first use
-and stored beside this file where that is writable.
+Importing this module needs numba: `pip install 'counterbc[fast]'`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 from numba import njit
 
-from counterbc.kernels.compiling import announce_compiling, compile_aside
 from counterbc.kernels.numba_vector import (
     FAST,
     INT,
@@ -47,38 +42,6 @@ C3, C4, C5, C6 = f(0.16666667), f(0.041666485), f(0.0083333), f(0.0013998)
 _LINE = 16  # numbers of a cache line
 _GROUP = 8  # states whose sums are computed together
 LOWEST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
-
-
-def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator as numba's that stores machine code for the next process if it can.
-
-    In a container the package may be read-only and the user without a home, and a disk may be full.
-    The function is then compiled in every process.
-    """
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        try:
-            dispatcher = njit(cache=True, **options)(function)
-        except RuntimeError:  # there is no folder to store the code in
-            return njit(**options)(function)
-        cache = dispatcher._cache
-        save, load = cache.save_overload, cache.load_overload
-
-        def load_or_announce(*arguments: Any) -> Any:
-            code = load(*arguments)
-            if code is None:
-                announce_compiling()
-            return code
-
-        def save_if_possible(*arguments: Any) -> None:
-            with suppress(OSError):
-                save(*arguments)
-
-        cache.save_overload, cache.load_overload = save_if_possible, load_or_announce
-        dispatcher.compile = partial(compile_aside, dispatcher.compile)
-        return dispatcher
-
-    return decorate
 
 
 @njit(fastmath=FAST, forceinline=True, error_model="numpy")

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from counterbc.kernels.closed_form import loss_misfit
+from counterbc.kernels.numba_cache import cached_njit
 from counterbc.kernels.numba_gaussian import (
     Gaussians,
-    cached_njit,
     inverse_scales,
     states,
 )

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterbc.kernels import adam
+from counterbc.kernels.numba_cache import cached_njit
 from counterbc.kernels.numba_chain import Chain, backward, forward, make_chain, update
-from counterbc.kernels.numba_gaussian import Gaussians, cached_njit, states
+from counterbc.kernels.numba_gaussian import Gaussians, states
 from counterbc.kernels.numba_gru import gru_backward, gru_forward, gru_units
 from counterbc.kernels.numba_mixture import HIGH, LOW, mixture_losses
 from counterbc.kernels.numba_vector import (

@@ -1,0 +1,67 @@
+"""Machine code of numba that is compiled once: kept for later processes, and by one process where
+several need it at the same time.
+
+Importing this module needs numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
+
+from counterbc.kernels.compiling import announce_compiling, compile_aside, only_here
+
+
+def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator as numba's that stores machine code for other processes if it can.
+
+    Code is compiled at first use and stored beside the function's file, or in NUMBA_CACHE_DIR. In a
+    container the package may be read-only and the user without a home, and a disk may be full. The
+    function is then compiled in every process.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        try:
+            dispatcher = njit(cache=True, **options)(function)
+        except RuntimeError:  # there is no folder to store the code in
+            return njit(**options)(function)
+        _compile_once(dispatcher)
+        return dispatcher
+
+    return decorate
+
+
+def _compile_once(dispatcher: Any) -> None:
+    """Let processes that need the same code wait for the first of them, and load what it stores.
+
+    numba's index of stored code is read, changed and written again. Two processes that do so at the
+    same time would lose an entry, or store two codes under one name.
+    """
+    cache, compile_code, claims = dispatcher._cache, dispatcher.compile, ExitStack()
+    save, load, folder = cache.save_overload, cache.load_overload, Path(cache.cache_path)
+    name = f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
+
+    def load_or_claim(signature: Any, context: Any) -> Any:
+        code = load(signature, context)
+        if code is None:
+            announce_compiling()
+            claims.enter_context(only_here(folder, f"{name} {signature}"))
+            code = load(signature, context)  # another process may have stored it meanwhile
+        return code
+
+    def save_if_possible(*arguments: Any) -> None:
+        with suppress(OSError), only_here(folder, name):
+            save(*arguments)
+
+    def compile_or_load(signature: Any) -> Any:
+        with global_compiler_lock, claims:  # one thread at a time has claims
+            return compile_code(signature)
+
+    cache.save_overload, cache.load_overload = save_if_possible, load_or_claim
+    dispatcher.compile = partial(compile_aside, compile_or_load)

@@ -1,0 +1,84 @@
+"""Machine code is stored where it can be, and compiled by one process where several need it."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.full_disk import largest_file
+
+numba = pytest.importorskip("numba", reason="it compiles")
+native = pytest.importorskip("counterbc.kernels.numba_cache", reason="it compiles")
+
+CODE = """
+from counterbc.kernels.numba_cache import cached_njit
+
+@cached_njit()
+def twice(x):
+    return x + x
+"""
+USE = """
+import sys, time
+from pathlib import Path
+from compiled_here import twice
+from counterbc.kernels.compiling import hear_compiling
+
+place, other = Path(sys.argv[1]), Path(sys.argv[2])
+compile_code = twice._compiler.compile
+
+def compile_when_the_other_waits(*arguments):
+    end = time.monotonic() + 300
+    while not other.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    return compile_code(*arguments)
+
+twice._compiler.compile = compile_when_the_other_waits
+with hear_compiling(lambda sentence: place.touch()):
+    assert twice(2.5) == 5
+print(sum(twice.stats.cache_misses.values()), sum(twice.stats.cache_hits.values()))
+"""
+"""Calls a function, makes a file before it is compiled, and compiles once another file is there."""
+
+
+def double(x: float) -> float:
+    return 2 * x
+
+
+def test_without_a_folder_for_machine_code_functions_are_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    caching = importlib.import_module("numba.core.caching")
+    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
+    with pytest.raises(RuntimeError, match="cannot cache"):
+        numba.njit(cache=True)(double)  # a read-only package and no home
+    assert native.cached_njit(fastmath=True)(double)(1.5) == 3
+
+
+def test_a_full_disk_does_not_stop_a_training_whose_code_cannot_be_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    with largest_file(10):
+        assert native.cached_njit()(double)(2.5) == 5
+    assert native.cached_njit()(double)(2.5) == 5
+    assert any(path.suffix == ".nbc" for path in tmp_path.rglob("*"))  # the second one was stored
+
+
+def test_of_two_processes_that_need_the_same_code_one_compiles_it(tmp_path: Path) -> None:
+    (tmp_path / "compiled_here.py").write_text(CODE)
+    (tmp_path / "use.py").write_text(USE)
+    names = [("a", "b"), ("b", "a")]  # neither compiles before both have found no code
+    processes = [
+        subprocess.Popen(
+            [sys.executable, tmp_path / "use.py", *(tmp_path / name for name in pair)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for pair in names
+    ]
+    counts = sorted(process.communicate(timeout=600)[0].split() for process in processes)
+    assert counts == [["0", "1"], ["1", "0"]]
