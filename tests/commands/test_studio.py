@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,21 +28,63 @@ def test_the_address_is_printed_and_ctrl_c_ends_it(tmp_path: Path) -> None:
 
 
 def test_a_network_address_is_announced_with_what_it_exposes(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened, calls = list[str](), list[bool]()
     monkeypatch.setattr(command, "before_real_time", [lambda: calls.append(True)])
     monkeypatch.setattr("webbrowser.open", opened.append)
     access = Access("192.168.1.7", 8000)
-    Studio()._announce(access, ["cartpole-001"])
+    Studio(tmp_path)._announce(access, ["cartpole-001"])
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "Recovered cartpole-001 from its journal."
     assert lines[1].startswith("warning: 192.168.1.7:8000 can be reached from the network")
     assert access.url in lines[2]
-    assert opened == [access.url]
-    assert calls == [True], "slow imports are no longer watched"
-    Studio(browser=False)._announce(access, [])
     assert len(opened) == 1
+    assert calls == [True], "slow imports are no longer watched"
+    Studio(tmp_path, browser=False)._announce(access, [])
+    assert len(opened) == 1
+
+
+def test_the_token_is_in_no_argument_of_the_browser_but_in_a_file_of_its_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[str]()
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    access = Access("127.0.0.1", 8000)
+    door = tmp_path / ".open-studio.html"
+    door.write_text("")
+    door.chmod(0o644)  # left behind, or laid there by somebody else
+    Studio(tmp_path)._announce(access, [])
+    assert opened == [door.as_uri()]
+    assert door.stat().st_mode & 0o777 == 0o600
+    assert access.url in door.read_text()
+
+
+def test_the_file_with_the_token_is_deleted_when_the_studio_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[str]()
+    monkeypatch.setattr("webbrowser.open", opened.append)
+
+    def serve(options: object, announce: Callable[[Access, list[str]], None]) -> None:
+        announce(Access("127.0.0.1", 8000), [])
+        assert (tmp_path / ".open-studio.html").exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("counterbc.studio.serve.run_studio", serve)
+    with pytest.raises(KeyboardInterrupt):
+        Studio(tmp_path).run()
+    assert opened
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_does_not_keep_the_studio_from_starting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[str]()
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    Studio(tmp_path / "missing")._announce(Access("127.0.0.1", 8000), [])
+    assert opened == []  # the address is printed
 
 
 def test_data_that_does_not_exist_is_refused(

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterbc.commands.studio import Studio
 from counterbc.formats import load
 from counterbc.studio.journal import read_session
 from counterbc.trainer import train
+from tests.browser import PATIENCE
 from tests.studio.browsers import (
     PACE,
     PHONE,
@@ -114,6 +116,18 @@ def test_names_are_text_and_never_markup(tab: Any, server: LiveServer) -> None:
 
 def test_the_token_does_not_stay_in_the_address(tab: Any) -> None:
     assert "token" not in tab.url
+
+
+def test_the_file_that_a_browser_is_given_leads_to_the_page(
+    browser: Any, server: LiveServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[str]()
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    Studio(server.study.path)._announce(server.access, [])
+    page = browser.new_page()
+    page.goto(opened[0])
+    page.wait_for_selector("#operator", timeout=PATIENCE)
+    page.close()
 
 
 def test_keys_work_after_every_button_of_a_session(tab: Any, server: LiveServer) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import os
 import sys
 import webbrowser
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from counterbc.studio.access import Access
 
 _DATASETS = (".csv", ".h5", ".hdf5", ".npz", ".parquet")  # endings of files
+_DOOR = ".open-studio.html"
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,10 @@ class Studio(Command):
             study=self.study, datasets=self.data, runs=self.run_folder, consent=self.consent,
             host=self.host, port=self.port,
         )  # fmt: skip
-        run_studio(options, self._announce)
+        try:
+            run_studio(options, self._announce)
+        finally:
+            (self.study / _DOOR).unlink(missing_ok=True)
         return {"study": str(self.study)}, [f"The study is in {self.study}."]
 
     def _announce(self, access: Access, sessions: list[str]) -> None:
@@ -65,4 +72,19 @@ class Studio(Command):
         print("Stop it with Ctrl-C.", file=sys.stderr, flush=True)
         prepare_real_time()
         if self.browser:
-            webbrowser.open(access.url)
+            self._open(access.url)
+
+    def _open(self, url: str) -> None:
+        """Open the page by a file that only its owner can read, and that leads to the address.
+
+        Everybody on a machine can read the arguments of a browser's process, where the address
+        with its token would be.
+        """
+        path, link = self.study.resolve() / _DOOR, html.escape(url)
+        text = f'<!doctype html><meta http-equiv="refresh" content="0; url={link}">{link}\n'
+        with suppress(OSError):  # the address is printed
+            path.unlink(missing_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
+                file.write(text)
+            webbrowser.open(path.as_uri())
