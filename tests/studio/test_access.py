@@ -77,7 +77,14 @@ def test_the_page_itself_needs_no_cookie_and_its_code_is_plain_files(server: Liv
 
 
 @pytest.mark.parametrize(
-    "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static/x.py"]
+    "path",
+    [
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static/..%2fapp.py",
+        "/static/x.py",
+        "/static/index.html",
+    ],
 )
 def test_static_files_do_not_lead_outside(server: LiveServer, path: str) -> None:
     assert server.http("GET", path)[0].status in (403, 404)
@@ -103,16 +110,29 @@ def test_requests_of_other_pages_are_refused(server: LiveServer) -> None:
 
 
 def test_every_answer_carries_a_strict_policy(server: LiveServer) -> None:
+    hosts = [f"{name}:{server.access.port}" for name in ("127.0.0.1", "localhost")]
     for path in ("/", "/static/main.js", "/nothing"):
         headers = server.http("GET", path)[0].headers
-        policy = headers["content-security-policy"]
-        assert policy.startswith("default-src 'none'")
-        assert "unsafe" not in policy
-        assert "http" not in policy
-        assert "frame-ancestors 'none'" in policy
-        assert headers["x-content-type-options"] == "nosniff"
-        assert headers["cache-control"] == "no-store"
-        assert headers["referrer-policy"] == "no-referrer"
+        policy = dict(rule.split(" ", 1) for rule in headers["content-security-policy"].split("; "))
+        assert policy == {
+            "default-src": "'none'", "script-src": "'self'", "style-src": "'self'",
+            "img-src": "'self'", "connect-src": " ".join(["'self'", *(f"ws://{h}" for h in hosts)]),
+            "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'",
+        }  # fmt: skip
+        expected = {
+            "x-content-type-options": "nosniff", "cache-control": "no-store",
+            "referrer-policy": "no-referrer", "cross-origin-opener-policy": "same-origin",
+            "cross-origin-resource-policy": "same-origin",
+        }  # fmt: skip
+        assert {name: headers[name] for name in expected} == expected
+
+
+def test_studios_on_two_ports_do_not_take_each_others_cookies() -> None:
+    first, second = Access("127.0.0.1", 8000), Access("127.0.0.1", 8001)
+    cookies = [access.set_cookie().partition(";")[0] for access in (first, second)]
+    assert len({cookie.partition("=")[0] for cookie in cookies}) == 2  # browsers keep both
+    assert first.has_cookie(["; ".join(cookies)])
+    assert second.has_cookie(["; ".join(cookies)])
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "example.com", "", "127.0.0.1.evil"])
