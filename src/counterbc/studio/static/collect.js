@@ -206,10 +206,11 @@ export class Collect {
     const s = this.status;
     if (!s || !this.controls) return;
     const isRecording = s.mode === "record";
+    const mode = s.phase === "finished" ? "finished" : !isRecording ? "practice, not recorded" : s.phase === "running" ? "● recording" : "recording";
     const limit = s.protocol.episodes ? ` of ${s.protocol.episodes}` : "";
     const mark = s.success === null ? "not marked" : s.success ? "success" : "failure";
     fill(this.summary, facts([
-      ["operator", s.operator], ["mode", isRecording ? (s.phase === "running" ? "● recording" : "recording") : "practice, not recorded"],
+      ["operator", s.operator], ["mode", mode],
       isRecording ? ["episodes", `${s.episodes}${limit}`] : null,
       isRecording ? ["pairs", this.pairsSoFar()] : null,
       !isRecording && s.practice_left !== null ? ["practice left", clock(this.practiceLeft())] : null,
@@ -238,6 +239,8 @@ export class Collect {
     const start = { running: "Pause", paused: "Continue", ready: "Start" }[s.phase];
     const canMark = s.mode === "record" && (isOpen || s.last !== null);
     return [
+      done && button("Next operator", () => this.next(""), { class: "main" }),
+      done && button("Same operator again", () => this.next(s.operator)),
       start && act(start, () => this.command("Space"), { class: "main" }),
       s.mode === "practice" && act("Record now", () => this.do("record")),
       canMark && act("Success", () => this.do("success")),
@@ -245,8 +248,6 @@ export class Collect {
       canMark && act(isOpen ? "Discard this episode" : "Discard last episode", () => this.do("discard")),
       isOpen && act("End episode", () => this.do("end")),
       !done && act("Finish session", () => this.do("finish")),
-      done && button("Next operator", () => this.next(""), { class: "main" }),
-      done && button("Same operator again", () => this.next(s.operator)),
     ].filter(Boolean);
   }
 

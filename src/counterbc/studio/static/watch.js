@@ -6,6 +6,7 @@ import { drawScene } from "./scenes.js";
 
 const TAKE = "Take a policy over at any moment: what you do is recorded.";
 const STEER = "Steer with arrows or WASD, the pointer on the picture, or a gamepad; the policy acts until you do. Space or Esc gives it back.";
+const NOBODY = "corrector"; // the operator of corrections if none is named
 const FIRST = 1; // the panel of the first policy in frames
 const MOST = 4; // policies side by side
 
@@ -89,7 +90,7 @@ export class Watch {
   build(panels, world) {
     this.controls?.close();
     Object.assign(this, { world, controls: null });
-    this.operator = el("input", { type: "text", id: "corrector", value: this.operator?.value ?? "", maxlength: "80", autocomplete: "off" });
+    this.operator = el("input", { type: "text", id: "corrector", value: this.operator?.value ?? "", placeholder: NOBODY, maxlength: "80", autocomplete: "off" });
     this.panels = panels.map((panel, i) => {
       const canvas = el("canvas", { class: "scene", tabindex: "0", role: "img", "aria-label": `${panel.name} acting` });
       const facts = el("p", { class: "hint" });
@@ -110,7 +111,7 @@ export class Watch {
 
   async take(index) {
     if (this.status.driven === index) return this.do("release");
-    const reply = await this.link.attempt("watch.take", { panel: index, operator: this.operator.value || "corrector" });
+    const reply = await this.link.attempt("watch.take", { panel: index, operator: this.operator.value || NOBODY });
     if (!reply) return;
     this.controls?.close();
     const { canvas } = this.panels[index];
@@ -132,6 +133,7 @@ export class Watch {
     if (status.driven === null) { this.controls?.close(); this.controls = null; }
     if (!this.panels.length) return;
     this.pauseButton.textContent = status.running ? "Pause" : "Continue";
+    this.pauseButton.disabled = status.panels.every((panel) => panel.over);
     this.panels.forEach((panel, i) => {
       panel.take.textContent = status.driven === i ? "Give back" : "Take over";
       panel.take.disabled = status.panels[i]?.over ?? false;
