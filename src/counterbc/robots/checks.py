@@ -175,8 +175,8 @@ def _rate(observed: Observed, settings: LoopSettings) -> str:
     missed = sum(seconds > 1 / settings.rate for seconds in observed.late)
     if missed > ALLOWED:
         raise Failed(
-            f"{missed} of {TICKS} ticks came a whole period late; close other programs, or lower "
-            "--rate"
+            f"{missed} of {TICKS} ticks came a whole period late; close other programs, give "
+            "--priority, or lower --rate"
         )
     return f"{settings.rate:g} Hz, ticks late by {late['p50']:.2f} ms, at most {late['max']:.2f}"
 
@@ -190,7 +190,7 @@ def _policy(observed: Observed, policy: Decider, settings: LoopSettings) -> str:
     if not answers or silent > ALLOWED:
         raise Failed(
             f"it answered {len(answers)} of {len(answers) + silent} questions within {budget:g} ms;"
-            " use a smaller policy, or a faster machine"
+            " close other programs, give --priority, or use a smaller policy"
         )
     times = quantiles(answers)
     return f"answers in {times['p50']:.2f} ms, at most {times['max']:.2f}, of {budget:g} allowed"
@@ -198,13 +198,15 @@ def _policy(observed: Observed, policy: Decider, settings: LoopSettings) -> str:
 
 def _camera(observed: Observed, settings: LoopSettings) -> str:
     bad = sum(bool(fault) for fault in observed.faults)
+    ages = quantiles([age for age in observed.ages if age is not None])
+    allowed = 1000 * settings.oldest / settings.rate
     if bad > ALLOWED:
         kinds = ", ".join(sorted({fault for fault in observed.faults if fault}))
+        oldest = "" if ages["max"] is None else f", up to {ages['max']:.1f} ms old"
         raise Failed(
-            f"{bad} of {TICKS} ticks had no usable picture ({kinds}); check camera, light and puck"
+            f"{bad} of {TICKS} ticks had no usable picture ({kinds}{oldest}, of {allowed:g} "
+            "allowed); check camera, light and puck, or lower the camera's delay"
         )
-    ages = quantiles(observed.ages)
-    allowed = 1000 * settings.oldest / settings.rate
     return f"pictures {ages['p50']:.1f} ms old, at most {ages['max']:.1f}, of {allowed:g} allowed"
 
 
