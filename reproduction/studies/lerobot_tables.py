@@ -10,8 +10,10 @@ from reproduction.records import Record
 from reproduction.studies.lerobot import MEASURE, PLAIN, POLICIES, SEEDS, SETTINGS
 
 HELPS, HURTS, UNDECIDED = "helps", "hurts", "no difference shown"
-FEWEST = 4
+FEWEST = 2
 """Trainings of a variant below which its difference from plain gets no verdict."""
+COMPARISONS = sum(len(variants) - 1 for variants in SETTINGS.values())
+"""Differences of a policy that are looked at; intervals are adjusted for them (Bonferroni)."""
 
 
 def report_table(rows: list[Record]) -> str:
@@ -25,7 +27,7 @@ def report_table(rows: list[Record]) -> str:
                     lines.append([policy, data, variant, *_cells(results, plain)])
     head = (
         "policy", "data", "variant", "Δ", "lag, frames", "steps", "best overlap (each training)",
-        "success", "best overlap above plain, by seed", "by start", "verdict", "policies",
+        "success", "above plain, each training", "by start", "verdict", "policies",
     )  # fmt: skip
     return markdown_table(head, lines)
 
@@ -47,20 +49,23 @@ def _cells(results: dict[int, Record], plain: dict[int, Record]) -> list[str]:
         f"{100 * success:.0f} %",
     ]  # fmt: skip
     both = [seed for seed in results if seed in plain]
-    if first["variant"] == PLAIN or len(both) < 2:
+    if first["variant"] == PLAIN or not both:
         return [*cells, "", "", "", str(len(results))]
     ours, theirs = ([x[seed] for seed in both] for x in (results, plain))
-    by_seed = _gap([row[MEASURE] for row in ours], [row[MEASURE] for row in theirs])
+    gaps = [a[MEASURE] - b[MEASURE] for a, b in zip(ours, theirs, strict=True)]
     by_start = _gap(*([s for row in rows for s in row["scores"]] for rows in (ours, theirs)))
-    texts = [f"{g.mean:+.3f} [{g.low:+.3f}, {g.high:+.3f}]" for g in (by_seed, by_start)]
-    word = verdict(by_seed.low, by_seed.high) if len(both) >= FEWEST else "too few trainings"
-    return [*cells, *texts, word, str(len(results))]
+    text = f"{by_start.mean:+.3f} [{by_start.low:+.3f}, {by_start.high:+.3f}]"
+    word = verdict(by_start, gaps) if len(both) >= FEWEST else "one training"
+    return [*cells, ", ".join(f"{x:+.3f}" for x in gaps), text, word, str(len(results))]
 
 
 def _gap(ours: list[float], theirs: list[float]) -> Interval:
-    return paired_difference(np.array(ours), np.array(theirs)).interval
+    level = 1 - 0.05 / COMPARISONS
+    return paired_difference(np.array(ours), np.array(theirs), level=level).interval
 
 
-def verdict(low: float, high: float) -> str:
-    """Return what the 95 % interval of a difference from plain says."""
-    return HELPS if low > 0 else HURTS if high < 0 else UNDECIDED
+def verdict(by_start: Interval, gaps: list[float]) -> str:
+    """Return what the differences from plain say: by start, and of each training."""
+    if by_start.low > 0 and min(gaps) > 0:
+        return HELPS
+    return HURTS if by_start.high < 0 and max(gaps) < 0 else UNDECIDED

@@ -1,6 +1,6 @@
 """Compute the rows of the study `lerobot`: Push-T through lerobot-train and lerobot-eval.
 
-    python integrations/lerobot/evidence/push_t.py DATA OUT [--steps 2000] [--device cuda]
+    python integrations/lerobot/evidence/push_t.py DATA OUT [--workers 2] [--device cuda]
 
 DATA is the file of human demonstrations with the state of agent and block. Every test of a policy
 is one row of OUT/rows.json. Stop it at any time: what has a row is not computed again. The study
@@ -22,7 +22,7 @@ sys.path[:0] = [str(Path(__file__).parents[3]), str(Path(__file__).parent)]
 from push_t_data import dataset_path, write_dataset, write_weights  # noqa: E402
 
 from reproduction.records import Record, Records, write_rows  # noqa: E402
-from reproduction.studies.lerobot import SETTINGS, STARTS, STEPS, Cell, cells  # noqa: E402
+from reproduction.studies.lerobot import SETTINGS, STARTS, Cell, cells  # noqa: E402
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
     records = Records(options.out / "rows.json", indent=None, device=options.device)
     with context.Pool(options.workers, prepare) as pool:
         deadline = None if options.seconds is None else started + options.seconds
-        compute(pool, list(cells(options.steps)), records, options, deadline)
+        compute(pool, list(cells()), records, options, deadline)
     write_rows(records.rows, options.out)
 
 
@@ -50,7 +50,6 @@ def read_options() -> Any:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--steps", type=int, default=STEPS, help="gradient steps")
     parser.add_argument("--seconds", type=float, help="time after which the rest is left out")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--workers", type=int, default=1, help="trainings at a time")

@@ -23,13 +23,13 @@ RUN = """
 import json, sys
 sys.path[:0] = sys.argv[1:3]
 from pathlib import Path
-from lerobot_scripts import evaluate, policy_options, train
-from reproduction.studies.lerobot import Cell
+from lerobot_scripts import BATCH, evaluate, policy_options, train
+from reproduction.studies.lerobot import SEEDS, Cell
 policy, variant, data, out = sys.argv[3], sys.argv[4], Path(sys.argv[5]), Path(sys.argv[6])
-cell = Cell(policy, "people", variant, 0.1, 1.0, 4, 3304)
+cell = Cell(policy, "people", variant, 0.1, 1.0, 4, SEEDS[0])
 checkpoint = train(cell, out, data, "cpu")
 result = evaluate(checkpoint, out / "eval", 7, 2, "cpu")
-print("RESULT", json.dumps([str(checkpoint), policy_options(cell, data), result]))
+print("RESULT", json.dumps([str(checkpoint), cell.seed, BATCH, policy_options(cell, data), result]))
 """
 
 
@@ -43,12 +43,12 @@ def test_a_cell_is_trained_as_by_the_commands(
     )
     assert result.returncode == 0, result.stderr[-4000:]
     line = next(x for x in result.stdout.splitlines() if x.startswith("RESULT "))
-    checkpoint, options, row = json.loads(line.removeprefix("RESULT "))
+    checkpoint, seed, size, options, row = json.loads(line.removeprefix("RESULT "))
     script(
         "lerobot-train", "--dataset.repo_id=local/pusht", f"--dataset.root={dataset}",
         "--policy.device=cpu", "--policy.push_to_hub=false", f"--output_dir={tmp_path / 'out'}",
-        "--steps=4", "--save_freq=4", "--batch_size=256", "--num_workers=0",
-        "--wandb.enable=false", "--seed=3304", *options,
+        "--steps=4", "--save_freq=4", f"--batch_size={size}", "--num_workers=0",
+        "--wandb.enable=false", f"--seed={seed}", *options,
     )  # fmt: skip
     ours = load_file(Path(checkpoint) / "model.safetensors")
     path = tmp_path / "out/checkpoints/000004/pretrained_model"

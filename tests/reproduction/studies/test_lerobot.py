@@ -1,4 +1,4 @@
-"""The study of Push-T through LeRobot: what is compared, how settings are chosen, its tables."""
+"""The study of Push-T through LeRobot: what is compared, and its tables."""
 
 from __future__ import annotations
 
@@ -7,22 +7,31 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from counterbc.acting.intervals import Interval, paired_difference
 from counterbc.errors import OptionError
-from reproduction.studies import lerobot_tables
 from reproduction.studies.lerobot import (
     PEOPLE,
     PLAIN,
     SEEDS,
     SETTINGS,
     STARTS,
+    STEPS,
     Cell,
     LeRobotOptions,
     cells,
     run,
 )
-from reproduction.studies.lerobot_tables import HELPS, HURTS, UNDECIDED, report_table, verdict
+from reproduction.studies.lerobot_tables import (
+    COMPARISONS,
+    HELPS,
+    HURTS,
+    UNDECIDED,
+    report_table,
+    verdict,
+)
 
 Record = dict[str, Any]
 
@@ -41,7 +50,7 @@ def test_every_kind_of_data_has_a_plain_policy_to_compare_with() -> None:
 
 
 def test_variants_train_as_long_as_plain_policies() -> None:
-    assert {cell.steps for cell in cells(100)} == {100}
+    assert all(cell.steps == STEPS[cell.policy] for cell in cells())
 
 
 def test_cells_of_a_seed_share_their_starts_and_seeds_do_not() -> None:
@@ -57,28 +66,45 @@ def test_trainings_have_names_of_their_own() -> None:
     assert len({cell.name for cell in cells()}) == len(list(cells()))
 
 
-def test_variants_are_compared_with_plain_seed_by_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lerobot_tables, "FEWEST", 2)
+def line(rows: list[Record], variant: str) -> str:
+    """Return the line of a variant."""
+    return next(x for x in report_table(rows).splitlines() if f"| {variant} |" in x)
+
+
+def test_variants_are_compared_with_plain_training_by_training_and_start_by_start() -> None:
     rows = [*reports(PLAIN, 0.4, 0.6), *reports("radius", 0.5, 0.71)]
-    line = next(x for x in report_table(rows).splitlines() if "| radius |" in x)
-    assert "| +0.105 [+0.041, +0.169] | +0.105 [+0.096, +0.114] | helps | 2 |" in line
-    assert "| 0.500 (0.400, 0.600) |" in next(
-        x for x in report_table(rows).splitlines() if "| plain |" in x
-    )
+    interval = paired_difference(
+        np.array([0.4, 0.6, 0.61, 0.81]),
+        np.array([0.3, 0.5, 0.5, 0.7]),
+        level=1 - 0.05 / COMPARISONS,
+    ).interval
+    by_start = f"+0.105 [{interval.low:+.3f}, {interval.high:+.3f}]"
+    assert f"| +0.100, +0.110 | {by_start} | helps | 2 |" in line(rows, "radius")
+    assert "| 0.500 (0.400, 0.600) |" in line(rows, PLAIN)
 
 
 def test_a_variant_that_has_more_seeds_than_plain_is_compared_on_shared_ones() -> None:
     rows = [*reports(PLAIN, 0.4, 0.6), *reports("radius", 0.5, 0.7, 0.9)]
-    line = next(x for x in report_table(rows).splitlines() if "| radius |" in x)
-    assert "| +0.100 [+0.100, +0.100] | +0.100 [+0.100, +0.100] | too few trainings | 3 |" in line
+    assert "| +0.100, +0.100 | +0.100 [+0.100, +0.100] | helps | 3 |" in line(rows, "radius")
+
+
+def test_one_training_has_no_verdict() -> None:
+    rows = [*reports(PLAIN, 0.4), *reports("radius", 0.5)]
+    assert "| +0.100 | +0.100 [+0.100, +0.100] | one training | 1 |" in line(rows, "radius")
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "text"),
-    [(0.01, 0.2, HELPS), (-0.2, -0.01, HURTS), (-0.1, 0.1, UNDECIDED), (0.0, 0.1, UNDECIDED)],
-)
-def test_an_interval_that_holds_0_decides_nothing(low: float, high: float, text: str) -> None:
-    assert verdict(low, high) == text
+    ("low", "high", "gaps", "text"),
+    [
+        (0.01, 0.2, [0.1, 0.2], HELPS), (-0.2, -0.01, [-0.1, -0.2], HURTS),
+        (-0.1, 0.1, [0.1, 0.2], UNDECIDED), (0.0, 0.1, [0.1, 0.2], UNDECIDED),
+        (0.01, 0.2, [-0.1, 0.3], UNDECIDED), (-0.2, -0.01, [0.1, -0.3], UNDECIDED),
+    ],
+)  # fmt: skip
+def test_a_verdict_needs_an_interval_without_0_and_trainings_that_agree(
+    low: float, high: float, gaps: list[float], text: str
+) -> None:
+    assert verdict(Interval((low + high) / 2, 0.05, low, high, 100), gaps) == text
 
 
 def test_the_study_says_what_it_lacks(tmp_path: Path) -> None:
