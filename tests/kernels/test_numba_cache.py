@@ -82,3 +82,48 @@ def test_of_two_processes_that_need_the_same_code_one_compiles_it(tmp_path: Path
     ]
     counts = sorted(process.communicate(timeout=600)[0].split() for process in processes)
     assert counts == [["0", "1"], ["1", "0"]]
+
+
+CALLED = """
+from numba import njit
+
+@njit
+def add(x):
+    return x + 1
+"""
+CALLER = """
+from called_here import add
+from counterbc.kernels.numba_cache import cached_njit
+
+@cached_njit()
+def call(x):
+    return add(x)
+"""
+CALL = "from caller_here import call; print(call(1.0), sum(call.stats.cache_hits.values()))"
+
+
+def test_code_is_compiled_again_when_a_function_that_it_calls_has_changed(tmp_path: Path) -> None:
+    def call() -> str:
+        command = [sys.executable, "-c", CALL]
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    (tmp_path / "caller_here.py").write_text(CALLER)
+    (tmp_path / "called_here.py").write_text(CALLED)
+    assert call() == "2.0 0"
+    assert call() == "2.0 1"
+    (tmp_path / "called_here.py").write_text(CALLED.replace("+ 1", "+ 100"))
+    assert call() == "101.0 0"
+    assert call() == "101.0 1"
+
+
+def test_a_number_that_a_module_imports_changes_the_stamp_of_its_sources(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    step = importlib.import_module("counterbc.kernels.numba_step")
+    mixture = importlib.import_module("counterbc.kernels.numba_mixture")
+    before = native.source_stamp(step.train_some.py_func)
+    assert native.source_stamp(step.train_some.py_func) == before
+    monkeypatch.setattr(mixture, "LOW", mixture.LOW + 1)
+    assert native.source_stamp(step.train_some.py_func) != before

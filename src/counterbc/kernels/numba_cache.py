@@ -6,10 +6,14 @@ Importing this module needs numba.
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
+from numbers import Real
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from numba import njit
@@ -24,6 +28,9 @@ def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     Code is compiled at first use and stored beside the function's file, or in NUMBA_CACHE_DIR. In a
     container the package may be read-only and the user without a home, and a disk may be full. The
     function is then compiled in every process.
+
+    numba compiles stored code again when the function's own file has changed. What the function
+    calls is compiled into the same code, so a change of those files has to count as well.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -31,10 +38,46 @@ def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             dispatcher = njit(cache=True, **options)(function)
         except RuntimeError:  # there is no folder to store the code in
             return njit(**options)(function)
+        stored = dispatcher._cache._cache_file
+        stored._source_stamp = (stored._source_stamp, source_stamp(function))
         _compile_once(dispatcher)
         return dispatcher
 
     return decorate
+
+
+def source_stamp(function: Callable[..., Any]) -> str:
+    """Return a hash of the modules beside a function's own that it may call, and of its own.
+
+    Numbers count by their value too, because a module may import them from anywhere.
+    """
+    folder = _file(sys.modules[function.__module__]).parent
+    names, left = set(), [function.__module__]
+    while left:
+        names.add(name := left.pop())
+        used = {
+            value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+            for value in vars(sys.modules[name]).values()
+        }
+        modules = ((x, sys.modules.get(x)) for x in used if isinstance(x, str))
+        left += [x for x, m in modules if m and x not in names and _file(m).parent == folder]
+    stamp = hashlib.sha256()
+    for name in sorted(names):
+        module = sys.modules[name]
+        stamp.update(_file(module).read_bytes())
+        stamp.update(repr(sorted(x for x in vars(module).items() if _is_number(x[1]))).encode())
+    return stamp.hexdigest()
+
+
+def _file(module: ModuleType) -> Path:
+    return Path(getattr(module, "__file__", None) or "")
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a number, or a tuple of numbers."""
+    return isinstance(value, Real) or (
+        isinstance(value, tuple) and all(isinstance(x, Real) for x in value)
+    )
 
 
 def _compile_once(dispatcher: Any) -> None:
