@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from counterbc.commands.compare import Compare
 from counterbc.demonstrators import demonstrate, find_teacher
 from tests.fixture_types import Call, CallJson, CheckRefused
 from tests.selection.datasets import late_demos
@@ -58,6 +59,13 @@ def test_returns_are_measured_in_the_environment_of_the_demonstrations(
     status, out, _ = call("compare", simulation_file, *quick, "--env", "none")
     assert status == 0
     assert "return in" not in out
+
+
+def test_no_environment_for_returns_leaves_the_one_that_the_data_name(data: Path) -> None:
+    people = data / "pusht_human_206.hdf5"
+    for env in (None, "none", "push-t"):
+        assert Compare(demos=(people,), env=env).read((people,)).obs_shape == (5,)
+    assert Compare(demos=(people,), env="none").read((people,)).env == "gym_pusht/PushT-v0"
 
 
 def test_the_comparison_survives_an_environment_that_does_not_fit(file: Path, call: Call) -> None:

@@ -164,6 +164,18 @@ def test_the_keys_that_a_known_environment_observes_are_read_by_default(
     assert "23 → 2" in text
 
 
+@pytest.mark.parametrize("env", ["push-t", "gym_pusht/PushT-v0", "counterbc/PushT-v0"])
+def test_declaring_the_environment_by_any_of_its_names_reads_its_keys(
+    env: str, tmp_path: Path, call: Call
+) -> None:
+    path = _with_keys(tmp_path / "demos.hdf5", "elsewhere", keypoints=18, state=5)
+    quick = ("--steps", 2, "--lag", 0, "--radius", 0)
+    _, text, err = call("train", path, "--env", env, *quick, "--out", tmp_path / "run")
+    assert "5 → 2" in text
+    assert f"Reads state, as {env} does" in err
+    assert "23 → 2" in call("train", path, *quick, "--out", tmp_path / "all")[1]
+
+
 def test_every_command_reads_the_keys_of_the_environment(
     tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:

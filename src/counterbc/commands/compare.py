@@ -60,6 +60,10 @@ class Compare(DataCommand, TrainingCommand):
         settings = Group(kind=Settings, presets=PRESETS, without=without, text=SETTINGS)
         return {"search": Group(kind=TuneSearch, without=("ensembles",)), "settings": settings}
 
+    @property
+    def declared_env(self) -> str | None:
+        return None if self.env == "none" else self.env
+
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.device import find_device
         from counterbc.acting.evaluation import check_environment, check_episodes

@@ -92,6 +92,11 @@ class DataCommand(Command):
             mask=self.mask, operators=self.operator, success=self.success, exclude=self.exclude
         )
 
+    @property
+    def declared_env(self) -> str | None:
+        """The environment that the data are declared to come from; None for the one they name."""
+        return self.env
+
     def streams(
         self, paths: Sequence[Path], choice: EpisodeChoice | None = None
     ) -> Iterator[Stream]:
@@ -118,8 +123,8 @@ class DataCommand(Command):
                 stream = stream.declare_angles(self.angle)
             if self.actions_are is not None:
                 stream = stream.declare(self.actions_are)
-            if self.env is not None:
-                stream = stream.declare_env(self.env)
+            if self.declared_env is not None:
+                stream = stream.declare_env(self.declared_env)
             yield replace(stream, raw_episodes=_count_on_stderr(stream.raw_episodes, path.name))
 
     def read(self, paths: Sequence[Path]) -> Demonstrations:
@@ -173,12 +178,12 @@ def keys_of_world(demos: Demonstrations) -> tuple[str, ...]:
     """Return the observation keys that the environment of the data observes, and the goal that was
     added to them; empty if the data have no others."""
     from counterbc.data.names import GOAL_KEY
-    from counterbc.envs import WORLDS
+    from counterbc.envs import WORLDS, find_id
 
-    keys = [key for key, _ in demos.obs_keys]
+    keys, env = [key for key, _ in demos.obs_keys], find_id(demos.env or "")
     for world in WORLDS.values():
         observed = world.recorded_obs_keys or ()
-        if demos.env in (world.id, *world.aliases) and observed and {*observed} <= {*keys}:
+        if env == world.id and observed and {*observed} <= {*keys}:
             chosen = (*observed, *(key for key in keys if key == GOAL_KEY))
             return chosen if {*chosen} < {*keys} else ()
     return ()
