@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterbc.acting.device import find_device
+from counterbc.acting.device import enter_device, find_device
 from counterbc.errors import OptionError
 
 
@@ -26,3 +26,12 @@ def test_a_gpu_is_chosen_by_default_if_there_is_one(monkeypatch: pytest.MonkeyPa
 def test_a_device_that_cannot_be_used_is_refused(name: str, sentence: str) -> None:
     with pytest.raises(OptionError, match=sentence):
         find_device(name)
+
+
+def test_a_gpu_becomes_the_current_one_and_the_cpu_needs_nothing() -> None:
+    second_gpu, cpu = enter_device(torch.device("cuda:1")), enter_device(torch.device("cpu"))
+    assert isinstance(second_gpu, torch.cuda.device)
+    assert second_gpu.idx == 1
+    assert not isinstance(cpu, torch.cuda.device)
+    with cpu:
+        assert torch.zeros(1).device.type == "cpu"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
 from counterbc.methods import METHODS
 from counterbc.settings import settings_for
-from counterbc.training import checkpoints
+from counterbc.training import checkpoints, loop
 from counterbc.training.plan import TrainingPlan, plan_training
 from counterbc.training.progress import Quiet
 from counterbc.training.run import run
@@ -169,3 +170,30 @@ def test_a_state_that_is_not_whole_is_not_resumed(
         quick(tiny, "bc", out=out, resume=True)
     (out / checkpoints.TRAINING).unlink()
     assert same(quick(tiny, "bc", out=out, resume=True), quick(tiny, "bc"))
+
+
+def test_kernels_are_chosen_and_run_while_their_device_is_the_current_one(
+    tiny: Demonstrations, quick: Train, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered: list[torch.device] = []
+    log: list[tuple[str, list[torch.device]]] = []
+
+    @contextmanager
+    def enter(device: torch.device) -> Iterator[None]:
+        entered.append(device)
+        yield
+        entered.pop()
+
+    def noting(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*args: Any) -> Any:
+            log.append((name, list(entered)))
+            return call(*args)
+
+        return noted
+
+    monkeypatch.setattr(loop, "enter_device", enter)
+    monkeypatch.setattr(loop, "choose_kernel", noting("choose", loop.choose_kernel))
+    monkeypatch.setattr(loop.NetworkStack, "steps", noting("steps", loop.NetworkStack.steps))
+    quick(tiny, "bc", steps=20, device="cpu")
+    assert {name for name, _ in log} == {"choose", "steps"}
+    assert all(devices == [torch.device("cpu")] for _, devices in log)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import torch
 
 from counterbc.errors import OptionError
@@ -21,3 +23,11 @@ def find_device(name: str | torch.device | None) -> torch.device:
     if device.type == "cuda" and (device.index or 0) >= count:
         raise OptionError(f"device {device} was asked for, but there are {count} GPUs; use cpu")
     return device
+
+
+def enter_device(device: torch.device) -> AbstractContextManager[None]:
+    """Return a context in which a device is the current one; the CPU needs none.
+
+    Tensors know their GPU, but native kernels, streams and graphs take the current one.
+    """
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()

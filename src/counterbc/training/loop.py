@@ -10,6 +10,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from counterbc.acting.device import enter_device
 from counterbc.acting.policies import Curve
 from counterbc.files import Guard
 from counterbc.kernels.compiling import hear_compiling
@@ -77,7 +78,8 @@ class Loop:
         """The work that comes after this training, as a number of states."""
         self.batches = Batches(view.nets, batch)
         self.cases = [part.case(batch) for _, part in view.parts]
-        self.kernels = [choose_kernel(settings.kernel, case) for case in self.cases]
+        with enter_device(view.rows.device):
+            self.kernels = [choose_kernel(settings.kernel, case) for case in self.cases]
         self.kernel_name = " and ".join(dict.fromkeys(k.name for k in self.kernels))
         self.interval = max(1, settings.step_count // _POINTS)
         block = _CUDA_BLOCK if view.rows.is_cuda else _BLOCK
@@ -97,8 +99,9 @@ class Loop:
         total_step = 0 if state is None else self._done(state)
         params: Params | None = None
         self.progress.start(total_step, steps * rounds, self.kernel_name)
+        hear = hear_compiling(self._announce, self.interrupt.at_once)
         try:
-            with self.interrupt, hear_compiling(self._announce, self.interrupt.at_once):
+            with self.interrupt, hear, enter_device(self.view.rows.device):
                 for round_ in range(min(total_step // steps, rounds - 1), rounds):
                     self.networks = networks = self._start_round(round_, params, state)
                     self._round(networks, round_, max(total_step - round_ * steps, 0))
@@ -284,16 +287,14 @@ class Loop:
     def _restore(self, networks: NetworkStack | StackParts, state: dict[str, Tensor]) -> None:
         networks.restore(state)
         if self.held_out is not None:
-            device = networks.loss.device
             self.held_out.columns = {
-                k.removeprefix("held_out/"): v.to(device)
+                k.removeprefix("held_out/"): v.to(networks.loss.device)
                 for k, v in state.items()
                 if k.startswith("held_out/")
             }
             self.held_out.share_columns()
         for key in (k for k in state if k.startswith("snapshot/")):
             _, step, name = key.split("/", 2)
-            snapshot = self.snapshots.setdefault(int(step), {})
-            snapshot[name] = state[key].to(networks.loss.device)
+            self.snapshots.setdefault(int(step), {})[name] = state[key].to(networks.loss.device)
         steps = sorted(int(k.removeprefix("loss/")) for k in state if k.startswith("loss/"))
         self.points = {s: (state[f"loss/{s}"], state[f"held_out_loss/{s}"]) for s in steps}
