@@ -20,7 +20,7 @@ from counterbc.commands.train import Train
 from counterbc.diagnosis.intents import Intents
 from counterbc.formats.lerobot.episode_list import episodes_option
 from counterbc.report import Findings, ReportOptions, find
-from counterbc.report.advice import Inputs, Step, advice
+from counterbc.report.advice import Inputs, Step, advice, last_commands
 from counterbc.report.findings import Source
 from counterbc.selection.held_out import HeldOut
 
@@ -51,8 +51,11 @@ def test_every_line_is_a_command_that_we_have(findings: Findings) -> None:
     inputs = Inputs((ODD,), ("robomimic",), ("--obs", "state", "--obs", "goal"))
     one_source = replace(with_outliers(findings), sources=(Source("a", tuple(map(str, range(8)))),))
     commands = parse_steps(advice(one_source, inputs))
-    assert [type(c).__name__ for c in commands] == ["ScoreCommand", "Train", "Train", "Clean"]
-    score, _, train, clean = commands
+    assert [type(c).__name__ for c in commands] == ["Train", "ScoreCommand", "Train", "Clean"]
+    without, score, train, clean = commands
+    assert isinstance(without, Train)
+    names = (one_source.demos.episodes[2].name, one_source.demos.episodes[6].name)
+    assert (without.demos, without.exclude, without.obs) == ((ODD,), names, ("state", "goal"))
     assert isinstance(score, ScoreCommand)
     assert (score.demos, score.worst, score.radius) == ((ODD,), None, 0.25)
     assert score.write_mask == "good"
@@ -62,6 +65,16 @@ def test_every_line_is_a_command_that_we_have(findings: Findings) -> None:
     assert train.given_options("settings") == {"radius": 0.25}
     assert isinstance(clean, Clean)
     assert clean.copy == Path("my demos-meant.hdf5")
+
+
+@pytest.mark.parametrize("format", ["robomimic", "npz", "lerobot"])
+def test_the_last_line_trains_without_the_outliers(findings: Findings, format: str) -> None:
+    one_source = replace(with_outliers(findings), sources=(Source("a", tuple(map(str, range(8)))),))
+    steps = advice(one_source, Inputs((ODD,), (format,)))
+    (line,) = last_commands(steps)
+    train = parse(shlex.split(line)[1:])
+    assert isinstance(train, Train)
+    assert train.exclude == tuple(one_source.demos.episodes[i].name for i in (2, 6))
 
 
 def test_excluded_episodes_are_numbered_within_their_files(findings: Findings) -> None:

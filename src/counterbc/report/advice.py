@@ -121,20 +121,13 @@ def _exclude_outliers(findings: Findings, inputs: Inputs) -> Iterator[Step]:
     outliers = findings.outliers
     if not outliers:
         return
-    commands = []
+    names = [findings.demos.episodes[i].name for i in outliers]
+    words = [word for name in names for word in ("--exclude", name)]
+    commands = [inputs.command("train", *words, *_given_radius(findings))]
     if inputs.formats == ("robomimic",):
-        copy = inputs.beside("good")
-        commands.append(
-            inputs.command("score", *_score_options(findings), "--write-mask", "good",
-                           "--out", copy)
-        )  # fmt: skip
-        words = ["--mask", "good", *_given_radius(findings)]
-        commands.append(shlex.join(["counterbc", "train", copy, *words]))
-        commands.append('# robomimic: config.train.hdf5_filter_key = "good"')
-    else:
-        names = [findings.demos.episodes[i].name for i in outliers]
-        words = [word for name in names for word in ("--exclude", name)]
-        commands.append(inputs.command("train", *words, *_given_radius(findings)))
+        mask = ("--write-mask", "good", "--out", inputs.beside("good"))
+        commands.append('# robomimic: config.train.hdf5_filter_key = "good", in the copy of')
+        commands.append(inputs.command("score", *_score_options(findings), *mask))
     commands += _lerobot(findings, inputs)
     differ = "episode differs" if len(outliers) == 1 else "episodes differ"
     yield Step(
