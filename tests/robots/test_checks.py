@@ -63,8 +63,20 @@ def test_an_arm_outside_its_workspace_fails() -> None:
 def test_a_lost_camera_fails() -> None:
     bench = Bench()
     bench.robot.lost_at = 0.2
+    text = bench.check()["camera"].text
+    assert text.endswith(
+        " of 40 ticks had no usable picture (camera lost); check camera, light and puck"
+    )
     assert "camera" in bench.failed()
-    assert "no usable picture (camera lost)" in bench.check()["camera"].text
+
+
+def test_a_camera_with_a_long_delay_fails_and_its_delay_is_named() -> None:
+    bench = Bench()
+    bench.robot.delay = 0.06
+    assert "camera" in bench.failed()
+    text = bench.check()["camera"].text
+    assert "40 of 40 ticks had no usable picture (camera lost): new pictures arrive" in text
+    assert "up to 60.0 ms old, of 45 allowed; lower the camera's delay, or --rate" in text
 
 
 def test_a_camera_with_another_clock_fails() -> None:

@@ -12,7 +12,7 @@ from counterbc.acting.clock import Clock, Ticks
 from counterbc.files import reason
 from counterbc.robots.calibration import LARGEST_ERROR, Calibration
 from counterbc.robots.decider import Decider
-from counterbc.robots.faults import ACTION, decision_fault, reading_fault
+from counterbc.robots.faults import ACTION, CAMERA, decision_fault, reading_fault
 from counterbc.robots.limits import Limiter
 from counterbc.robots.loop import LoopSettings
 from counterbc.robots.robot import Reading, Robot
@@ -202,12 +202,23 @@ def _camera(observed: Observed, settings: LoopSettings) -> str:
     allowed = 1000 * settings.oldest / settings.rate
     if bad > ALLOWED:
         kinds = ", ".join(sorted({fault for fault in observed.faults if fault}))
-        oldest = "" if ages["max"] is None else f", up to {ages['max']:.1f} ms old"
+        if _are_late(observed):
+            raise Failed(
+                f"{bad} of {TICKS} ticks had no usable picture ({kinds}): new pictures arrive, up "
+                f"to {ages['max']:.1f} ms old, of {allowed:g} allowed; lower the camera's delay, "
+                "or --rate"
+            )
         raise Failed(
-            f"{bad} of {TICKS} ticks had no usable picture ({kinds}{oldest}, of {allowed:g} "
-            "allowed); check camera, light and puck, or lower the camera's delay"
+            f"{bad} of {TICKS} ticks had no usable picture ({kinds}); check camera, light and puck"
         )
     return f"pictures {ages['p50']:.1f} ms old, at most {ages['max']:.1f}, of {allowed:g} allowed"
+
+
+def _are_late(observed: Observed) -> bool:
+    """Return whether most pictures that count as lost are new ones, of a camera with a delay."""
+    pairs = zip(observed.readings, observed.faults, strict=True)
+    times = [reading.time for reading, fault in pairs if reading is not None and fault == CAMERA]
+    return len(set(times)) > TICKS / 2
 
 
 def _calibration(calibration: Calibration, robot: Robot) -> str:
