@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 
+from counterbc.kernels import compiling
 from counterbc.kernels.compiling import (
     MESSAGE,
     announce_compiling,
+    announced_once,
     compile_aside,
     hear_compiling,
     only_here,
@@ -57,6 +59,36 @@ def test_code_is_announced_when_it_is_compiled_and_not_when_it_is_loaded(tmp_pat
 
 def test_nobody_needs_to_listen() -> None:
     announce_compiling()
+
+
+def test_a_compiler_with_a_cache_of_its_own_is_announced_once_for_each_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentences: list[str] = []
+    with hear_compiling(sentences.append):
+        with pytest.raises(ZeroDivisionError), announced_once(tmp_path / "new", "first"):
+            _ = 1 // 0
+        with announced_once(tmp_path / "new", "first"):
+            assert len(sentences) == 2, "the first attempt compiled nothing"
+        monkeypatch.setattr(compiling, "_announced", set())  # as in a new process
+        for _ in range(2):
+            with announced_once(tmp_path / "new", "first"):
+                assert len(sentences) == 2
+        with announced_once(tmp_path / "new", "second"):
+            assert len(sentences) == 3
+
+
+def test_a_process_announces_once_where_no_file_can_remember_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    for folder in (None, tmp_path / "file"):
+        monkeypatch.setattr(compiling, "_announced", set())
+        sentences: list[str] = []
+        with hear_compiling(sentences.append):
+            for _ in range(2):
+                with announced_once(folder, "code"):
+                    assert sentences == [MESSAGE]
 
 
 def test_ctrl_c_stops_the_waiting_for_a_compiler_at_once() -> None:

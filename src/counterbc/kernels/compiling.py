@@ -14,9 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-MESSAGE = "Compiling the training step for this machine, once: about 10 seconds if it is idle."
+MESSAGE = "Compiling the training step for this machine, once: 10 to 20 seconds if it is idle."
 _LOOK_EVERY = 0.2  # seconds
 _PATIENCE = 300.0  # seconds; on a busy machine a compiler may take minutes
+_announced: set[str] = set()  # by this process, where no file can remember it
 _announce: ContextVar[Callable[[str], None]] = ContextVar("announce", default=lambda text: None)
 _at_once: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
     "at_once", default=nullcontext
@@ -43,6 +44,26 @@ def hear_compiling(
 def announce_compiling() -> None:
     """Tell whoever listens that code will be compiled."""
     _announce.get()(MESSAGE)
+
+
+@contextmanager
+def announced_once(folder: Path | None, code: str) -> Iterator[None]:
+    """Announce that a block compiles, unless one with the same code has ended well before.
+
+    This is for compilers that keep a cache of their own and do not tell whether they used it. An
+    empty file in `folder` remembers the code; None: only this process remembers it.
+    """
+    name = hashlib.sha256(code.encode()).hexdigest()
+    if name in _announced or (folder is not None and (folder / name).exists()):
+        yield
+        return
+    announce_compiling()
+    yield
+    _announced.add(name)
+    if folder is not None:
+        with suppress(OSError):  # otherwise it is announced again next time
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).touch()
 
 
 def compile_aside(compile_code: Callable[[Any], Any], signature: Any) -> Any:

@@ -14,8 +14,10 @@ import torch
 import triton
 from torch import Tensor
 
+from counterbc.data.user_cache import cache_folder
 from counterbc.kernels import triton_layers
 from counterbc.kernels.closed_form import native_misfit, step_misfit, weights_misfit
+from counterbc.kernels.compiling import announced_once
 from counterbc.kernels.packed_kernel import PackedKernel, weighting_layers
 from counterbc.kernels.step_kernel import StepCase, StepTensors
 from counterbc.kernels.triton_gru import train_gru
@@ -112,12 +114,19 @@ class TritonKernel(PackedKernel):
     def launch(self, position: Tensor, memory: Tensor, sizes: Tensor, roots: Tensor) -> None:
         steps, networks, batch = position.shape
         kernel = train_gru if self.case.policy.recurrent() else train_layers
-        kernel[(networks,)](
-            position=position, memory=memory, scratch=torch.empty_like(memory[0]), sizes=sizes,
-            roots=roots, loss=self.tensors.loss,
-            steps=steps, networks=networks, width=self.tensors.pairs.shape[1], batch=batch,
-            **self.data, **self._weights(position), **self.sizes,
-        )  # fmt: skip
+        with announced_once(cache_folder("triton"), self._code()):
+            kernel[(networks,)](
+                position=position, memory=memory, scratch=torch.empty_like(memory[0]), sizes=sizes,
+                roots=roots, loss=self.tensors.loss,
+                steps=steps, networks=networks, width=self.tensors.pairs.shape[1], batch=batch,
+                **self.data, **self._weights(position), **self.sizes,
+            )  # fmt: skip
+
+    def _code(self) -> str:
+        """Return what the code of the kernel is compiled for."""
+        gpu = torch.cuda.get_device_capability(self.tensors.obs.device)
+        facts = (triton.__version__, gpu, self.case.policy.recurrent(), self.sizes)
+        return f"triton {facts}"
 
     def _weights(self, position: Tensor) -> dict[str, Tensor]:
         """Return what the weighting knows of the pairs of all steps: (steps, N, B) each."""
