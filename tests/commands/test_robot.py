@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from counterbc.commands import command
+from counterbc.commands.robot import signal_line
 from counterbc.robots.tick_log import read_log
 from tests.fixture_types import Call
 from tests.robots.doubles import write_policy
@@ -26,6 +27,22 @@ from tests.robots.doubles import PointRobot
 
 def connect():
     return PointRobot(WallClock())
+"""
+
+FAILS_LATER = """
+def connect_stuck():
+    robot = connect()
+    command, stop = robot.command, robot.stop
+
+    def fail():
+        raise ConnectionError("no answer")
+
+    def command_and_jam(velocity):
+        command(velocity)
+        robot.stop = fail
+
+    robot.command = command_and_jam
+    return robot
 """
 
 
@@ -109,6 +126,8 @@ def test_mistakes_are_answered_in_one_sentence(
         (signal.SIGINT, 130, "stopped by Ctrl-C"),
         (signal.SIGTERM, 143, "stopped by SIGTERM"),
         (signal.SIGHUP, 129, "stopped by SIGHUP"),
+        (signal.SIGTSTP, 148, "stopped by Ctrl-Z"),
+        (signal.SIGQUIT, 131, "stopped by Ctrl-\\"),
     ],
 )
 def test_a_signal_stops_the_arm_and_keeps_the_log(
@@ -142,6 +161,34 @@ def test_a_signal_stops_the_arm_and_keeps_the_log(
     summary = read_log(tmp_path / "run.jsonl")[2]
     assert summary is not None
     assert summary["ended"] == ended
+
+
+def test_an_arm_that_cannot_be_stopped_is_not_said_to_stand(
+    policy: Path, tmp_path: Path, call: Call
+) -> None:
+    module = tmp_path / "modules" / "stuck_arm.py"
+    module.write_text(MODULE + FAILS_LATER)
+    arguments = ("--robot", "stuck_arm:connect_stuck", "--seconds", 0.5, *BUSY)
+    for _ in range(20):  # a check may fail on a busy machine
+        status, out, _ = call("robot", "run", policy, *arguments)
+        assert status == 1
+        if "Log: " in out:
+            break
+    assert "THE ARM MAY STILL MOVE: it could not be stopped; cut its power" in out
+    assert "the arm could not be stopped: no answer" in out
+
+
+@pytest.mark.parametrize(
+    ("is_stopped", "text"),
+    [
+        (True, "stopped; the arm stands, and the log is in a.jsonl"),
+        (False, "THE ARM MAY STILL MOVE: it could not be stopped; cut its power "
+                "(stopped by Ctrl-C; x); the log is in a.jsonl"),
+    ],
+)  # fmt: skip
+def test_after_a_signal_the_arm_stands_only_if_it_was_stopped(is_stopped: bool, text: str) -> None:
+    summary = {"ended": "stopped by Ctrl-C; x", "is_stopped": is_stopped}
+    assert signal_line(summary, Path("a.jsonl")) == text
 
 
 @pytest.mark.extra("mujoco", "robosuite", "cv2")

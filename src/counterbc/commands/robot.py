@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from counterbc.robots.robot import Robot as Arm
     from counterbc.robots.simulated.simulated_robot import SimulatedRobot
 
+MAY_MOVE = "THE ARM MAY STILL MOVE: it could not be stopped; cut its power"
+
 
 @dataclass(frozen=True)
 class RobotCommand(Command):
@@ -128,8 +130,9 @@ class RobotCommand(Command):
             summary = Loop(robot, policy, log, settings=settings).run(self.seconds, is_over)
         if (number := signal_of(summary["ended"])) is not None:
             interrupts.append(number)  # it decides the exit status
-            raise KeyboardInterrupt(f"stopped; the arm stands, and the log is in {path}")
-        payload |= {"log": str(path), "summary": summary, "ok": summary["ended"] == FINISHED}
+            raise KeyboardInterrupt(signal_line(summary, path))
+        is_ok = summary["ended"] == FINISHED and summary["is_stopped"]
+        payload |= {"log": str(path), "summary": summary, "ok": is_ok}
         if rally is not None:
             payload["measures"] = rally.measures
         return payload, run_lines(summary, payload.get("measures"), path)
@@ -205,10 +208,18 @@ def check_lines(checks: list[Check]) -> tuple[Json, list[RenderableType]]:
     return {"ok": all(c.is_ok for c in checks), "checks": rows}, lines
 
 
+def signal_line(summary: Json, path: Path) -> str:
+    """Return what to print after a signal: whether the arm stands, and where the log is."""
+    if summary["is_stopped"]:
+        return f"stopped; the arm stands, and the log is in {path}"
+    return f"{MAY_MOVE} ({summary['ended']}); the log is in {path}"
+
+
 def run_lines(summary: Json, measures: Json | None, path: Path) -> list[RenderableType]:
     """Return what a run amounts to, in words and a table."""
     faults = ", ".join(f"{name} {n}" for name, n in summary["faults"].items()) or "none"
-    lines: list[RenderableType] = [
+    lines: list[RenderableType] = [] if summary["is_stopped"] else [MAY_MOVE]
+    lines += [
         f"{summary['ticks']} ticks in {summary['seconds']:.1f} s: {summary['ended']}",
         f"deadlines missed: {summary['missed']}; ticks with a fault: {faults}; stops by the "
         f"watchdog: {summary['watchdog_stops']}",

@@ -39,6 +39,8 @@ from counterbc.robots.tick_log import Tick, TickLog
 from counterbc.robots.watchdog import Watchdog
 
 FINISHED = "finished"
+STOPS = 5
+"""Calls of `stop` at the end of a run before the arm counts as not stopped."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +84,7 @@ class Loop:
 
     def run(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> dict[str, Any]:
         """Drive the arm for some seconds, or until it is stopped; return the summary."""
-        with stopped_by_signals(self.stop):
+        with stopped_by_signals(self.stop) as is_last_stop_over:
             self._prepare()
             with ExitStack() as stack:
                 if not isinstance(self.clock, VirtualClock):  # time passes by itself
@@ -100,7 +102,8 @@ class Loop:
                 except Exception as error:  # drivers raise what they like
                     self.stop.press(f"the arm or its log failed: {reason(error)}")
                 finally:
-                    self._try("the arm could not be stopped", self.robot.stop)
+                    self._is_stopped = self._stop_at_end()
+                    is_last_stop_over.set()
             return self._finish()
 
     def _prepare(self) -> None:
@@ -115,6 +118,7 @@ class Loop:
         self.watchdog = Watchdog(self.settings.rate, self.clock, self.robot.stop)
         self._expiries, self._faults_in_row = 0, 0
         self._sent_at: float | None = None
+        self._is_stopped = False
         self._failures: list[str] = []
         self._logged = len(self.log.ticks)
 
@@ -207,10 +211,25 @@ class Loop:
         if fault in FINAL or self._faults_in_row >= self.settings.patience:
             self.stop.press(fault)
 
+    def _stop_at_end(self) -> bool:
+        """Stop the arm, several times if that fails; return whether a call of `stop` returned.
+
+        A signal may interrupt a call that would have stopped the arm, so it is made once more.
+        """
+        for attempt in range(1, STOPS + 1):
+            try:
+                self.robot.stop()
+                return True
+            except (Exception, KeyboardInterrupt) as error:  # drivers raise what they like
+                if attempt == STOPS:
+                    self._failures.append(f"the arm could not be stopped: {reason(error)}")
+        return False
+
     def _finish(self) -> dict[str, Any]:
         summary = summarize(self.log.ticks[self._logged :])
         summary |= {
             "ended": "; ".join([self.stop.reason or FINISHED, *self._failures]),
+            "is_stopped": self._is_stopped,
             "watchdog_stops": self.watchdog.expiries,
             "trained_lag": trained_lag(self.policy.about, self.settings.rate),
         }
