@@ -11,10 +11,18 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from counterbc.errors import CounterBCError, OptionError
 from counterbc.files import reason
-from counterbc.studio.limits import BURST, CONNECTIONS, FAULTS, MESSAGES_PER_SECOND, Bucket
+from counterbc.studio.limits import (
+    BURST,
+    CONNECTIONS,
+    FAULTS,
+    MESSAGES_PER_SECOND,
+    REQUESTS,
+    Bucket,
+)
 from counterbc.studio.messages import Message, decode, read_text, read_whole
 from counterbc.studio.outbox import Outbox
 from counterbc.studio.person import People, Person
+from counterbc.studio.request_queue import RequestQueue, failure
 
 _HELLO = 10.0  # seconds in which a page must introduce itself
 POLICY, TRY_LATER = 1008, 1013  # codes with which a socket is closed
@@ -45,6 +53,7 @@ class _Connection:
     def __init__(self, socket: WebSocket, connections: Connections) -> None:
         self.socket, self.connections = socket, connections
         self.outbox = Outbox(asyncio.get_running_loop())
+        self.requests = RequestQueue(REQUESTS, self._reply, self._refuse)
         self.bucket = Bucket(MESSAGES_PER_SECOND, BURST)
         self.faults = 0
 
@@ -58,19 +67,23 @@ class _Connection:
             await _close(self.socket, TRY_LATER, reason(error))
             return
         await asyncio.to_thread(person.attach, self.outbox)
+        answering = asyncio.create_task(self.requests.run())
         tasks = [
             asyncio.create_task(self.outbox.run(self.socket)),
             asyncio.create_task(self._receive(person)),
             asyncio.create_task(self._overflow()),
         ]
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([answering, *tasks], return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self.requests.close()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.to_thread(person.detach, self.outbox)
             await _close(self.socket, 1000, "")
+            await asyncio.gather(answering, return_exceptions=True)
+            await asyncio.to_thread(person.rest)  # what the last request began
 
     async def _overflow(self) -> None:
         """Close the socket of a page for which too much waits."""
@@ -100,53 +113,60 @@ class _Connection:
         return str(text)
 
     async def _receive(self, person: Person) -> None:
-        while True:
+        """Handle messages as they come; nothing here may take long."""
+        while self.faults <= FAULTS:
             request: Message = {}
             try:
                 if not self.bucket.take():
                     await _close(self.socket, POLICY, "too many messages; reload the page")
                     return
                 request = decode(await self._text())
-                await self._answer(person, request)
+                if not self._handle(person, request):
+                    await _close(self.socket, POLICY, "too many requests wait; reload the page")
+                    return
             except WebSocketDisconnect:
                 return
             except CounterBCError as error:
-                text = str(error)
-                if "id" in request:
-                    self.outbox.post({"type": "refused", "id": request["id"], "text": text})
-                    continue
-                self.faults += 1
-                self.outbox.post({"type": "problem", "text": text})
-                if self.faults > FAULTS:
-                    await _close(self.socket, POLICY, "too many messages without sense")
-                    return
+                self._refuse(request, error)
+        await _close(self.socket, POLICY, "too many messages without sense")
 
-    async def _answer(self, person: Person, request: Message) -> None:
-        kind = request["type"]
+    def _handle(self, person: Person, message: Message) -> bool:
+        """Handle a message, or let it wait as a request; return False if too many wait."""
+        kind = message["type"]
+        room = person.rooms.get(kind.partition(".")[0])
         if kind == "ping":
             now = time.perf_counter() * 1000
-            self.outbox.post({"type": "pong", "sent": request.get("sent"), "now": now})
-            return
-        if kind == "frame.seen":
-            self.outbox.saw(read_whole(request, "slot", 0, 10_000))
-            return
-        room = person.rooms.get(kind.partition(".")[0])
-        is_input = kind.endswith(".input")
-        handler = None if room is None else room.handlers.get(kind)
-        if is_input:
-            handler = getattr(room, "give", None)
-        if handler is None:
+            self.outbox.post({"type": "pong", "sent": message.get("sent"), "now": now})
+        elif kind == "frame.seen":
+            self.outbox.saw(read_whole(message, "slot", 0, 10_000))
+        elif kind.endswith(".input") and hasattr(room, "give"):
+            self._give(room, message)
+        elif room is not None and kind in room.handlers:
+            return self.requests.put(message, room.handlers[kind])
+        else:
             raise OptionError(f"{kind!r:.60} is not a message of this studio; reload the page")
+        return True
+
+    def _give(self, room: Any, message: Message) -> None:
+        """Pass an input to its world here and now: the next tick acts on it."""
         try:
-            if is_input:
-                handler(request)  # here and now: inputs must stay in order
-                return
-            reply = await asyncio.to_thread(handler, request)
+            room.give(message)
         except CounterBCError:
             raise
         except Exception as error:  # a page must not be able to bring the server down
-            raise OptionError(f"that failed ({type(error).__name__}: {reason(error)})") from error
-        self.outbox.post({"type": "reply", "id": request.get("id"), **(reply or {})})
+            raise failure(error) from error
+
+    def _reply(self, request: Message, reply: dict[str, Any]) -> None:
+        self.outbox.post({"type": "reply", "id": request.get("id"), **reply})
+
+    def _refuse(self, request: Message, error: CounterBCError) -> None:
+        """Say why a message was refused; one that is no request counts as a fault."""
+        text = str(error)
+        if "id" in request:
+            self.outbox.post({"type": "refused", "id": request["id"], "text": text})
+            return
+        self.faults += 1
+        self.outbox.post({"type": "problem", "text": text})
 
 
 async def _close(socket: WebSocket, code: int, text: str) -> None:

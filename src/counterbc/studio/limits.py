@@ -19,6 +19,12 @@ MESSAGES_PER_SECOND = 800
 fast screen sends 360 inputs, and 50 more as the world moves."""
 BURST = 2400
 """Messages that a page may send at once, such as after its connection was slow."""
+REQUESTS = 200
+"""Requests of one page that wait for their answer; more close its connection."""
+PING_INTERVAL = 5.0
+"""Seconds between two pings of a connection."""
+PING_TIMEOUT = 10.0
+"""Seconds without the answer to a ping after which a connection is closed."""
 FAULTS = 20
 """Messages without sense after which a connection is closed."""
 LONGEST_NAME = 80

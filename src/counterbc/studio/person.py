@@ -57,6 +57,11 @@ class Person:
         self.outbox, self.left_at = None, time.monotonic()
         self._leave_rooms()
 
+    def rest(self) -> None:
+        """Pause everything unless a page is connected: a request may end after its page is gone."""
+        if self.outbox is None:
+            self._leave_rooms()
+
     def _leave_rooms(self) -> None:
         for room in self.rooms.values():
             room.leave()

@@ -68,7 +68,7 @@ def make_server(study: object, host: str, listener: socket.socket) -> tuple[Serv
 
     from counterbc.studio.access import Access
     from counterbc.studio.app import make_app
-    from counterbc.studio.limits import CONNECTIONS, LARGEST_MESSAGE
+    from counterbc.studio.limits import CONNECTIONS, LARGEST_MESSAGE, PING_INTERVAL, PING_TIMEOUT
     from counterbc.studio.study_folder import StudyFolder
 
     assert isinstance(study, StudyFolder)
@@ -80,9 +80,8 @@ def make_server(study: object, host: str, listener: socket.socket) -> tuple[Serv
         server_header=False,
         proxy_headers=False,
         ws_max_size=LARGEST_MESSAGE,
-        ws_max_queue=32,
-        ws_ping_interval=5,
-        ws_ping_timeout=10,
+        ws_ping_interval=PING_INTERVAL,
+        ws_ping_timeout=PING_TIMEOUT,
         ws_per_message_deflate=False,
         limit_concurrency=4 * CONNECTIONS,
         timeout_graceful_shutdown=5,

@@ -9,7 +9,7 @@ const FIRST_CAMERA = 100; // the panel of the first camera in frames
 
 export class Look {
   constructor(root, link) {
-    Object.assign(this, { root, link, data: null, episode: null, results: new Map(), distances: new Map(), awaited: null });
+    Object.assign(this, { root, link, data: null, episode: null, results: new Map(), distances: new Map(), awaited: null, nextStep: null });
     this.ticks = new Set();
     this.datasets = el("select", { id: "dataset" });
     this.unlisted = el("div", {});
@@ -219,6 +219,7 @@ export class Look {
     const episode = await this.link.attempt("look.episode", { episode: row.name });
     if (!episode) return;
     this.episode = episode;
+    this.nextStep = null;
     this.episodes.choose(row.name);
     this.player.open(episode);
     this.showSettings();
@@ -247,8 +248,20 @@ export class Look {
     if (this.isStale) { this.isStale = false; this.refresh(); }
   }
 
+  // Only the newest step counts, as in `refresh`.
   async moment(step = this.player.moment) {
     if (!this.results.has(this.settings().lag) || !this.distances.has(this.episode.name)) return;
+    if (this.isWeighing) { this.nextStep = step; return; }
+    this.isWeighing = true;
+    await this.weigh(step);
+    this.isWeighing = false;
+    if (this.nextStep === null) return;
+    step = this.nextStep;
+    this.nextStep = null;
+    this.moment(step);
+  }
+
+  async weigh(step) {
     const dims = this.dims.map((list) => Number(list.value));
     const reply = await this.link.attempt("look.moment", { episode: this.episode.name, step, dims: [...new Set(dims)], ...this.settings() });
     if (!reply) return;
