@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
@@ -12,6 +13,7 @@ from counterbc.data.arrays import Array
 from counterbc.robots.calibration import Calibration
 from counterbc.robots.checks import Check, check_robot
 from counterbc.robots.loop import LoopSettings
+from counterbc.robots.robot import Reading
 from tests.robots.doubles import PointRobot, ScriptedPolicy
 
 MARKS = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.2]])
@@ -58,6 +60,31 @@ def test_an_arm_outside_its_workspace_fails() -> None:
     bench = Bench()
     bench.robot.position = np.array([3.0, 0.0])
     assert bench.failed() == ["position"]
+
+
+@pytest.mark.parametrize(
+    ("delay", "text"),
+    [
+        (None, "(0.000, 0.000) m, inside the workspace; its age is unknown"),
+        (0.01, "(0.000, 0.000) m, inside the workspace"),
+        (0.06, "40 of 40 positions had no usable time (position too old); let the driver"),
+        (-1.7e9, "40 of 40 positions had no usable time (clock of the position is not"),
+    ],
+)
+def test_positions_have_to_be_new_if_their_time_is_known(delay: float | None, text: str) -> None:
+    bench = Bench()
+    see = bench.robot.observe
+
+    def observe() -> Reading | None:
+        time, reading = bench.clock.now(), see()
+        assert reading is not None
+        return replace(reading, position_time=None if delay is None else time - delay)
+
+    bench.robot.observe = observe  # type: ignore[method-assign]
+    checks = bench.check()
+    assert checks["position"].text.startswith(text)
+    assert checks["position"].is_ok == (delay in (None, 0.01))
+    assert checks["camera"].is_ok
 
 
 def test_a_lost_camera_fails() -> None:

@@ -12,7 +12,14 @@ from counterbc.acting.clock import Clock, Ticks
 from counterbc.files import reason
 from counterbc.robots.calibration import LARGEST_ERROR, Calibration
 from counterbc.robots.decider import Decider
-from counterbc.robots.faults import ACTION, CAMERA, decision_fault, reading_fault
+from counterbc.robots.faults import (
+    ACTION,
+    CAMERA,
+    POSITION,
+    POSITION_CLOCK,
+    decision_fault,
+    reading_fault,
+)
 from counterbc.robots.limits import Limiter
 from counterbc.robots.loop import LoopSettings
 from counterbc.robots.robot import Reading, Robot
@@ -23,6 +30,7 @@ TICKS = 40
 ALLOWED = 1
 """Ticks of these that may be late: other programs run as well."""
 RANDOM_STEPS = 2000
+POSITIONS = (POSITION, POSITION_CLOCK)
 OK, NOT_CHECKED = "ok", "not checked"
 
 
@@ -148,7 +156,13 @@ def _position(robot: Robot, observed: Observed) -> str:
         raise Failed(f"the position has {reading.position.size} numbers, the workspace {low.size}")
     if not ((low - 0.01 <= reading.position) & (reading.position <= high + 0.01)).all():
         raise Failed(f"the arm is at ({place}) m, outside its workspace; move it inside by hand")
-    return f"({place}) m, inside the workspace"
+    if bad := [fault for fault in observed.faults if fault in POSITIONS]:
+        raise Failed(
+            f"{len(bad)} of {TICKS} positions had no usable time ({bad[0]}); let the driver "
+            "measure again before each reading, with the times of time.perf_counter()"
+        )
+    has_time = reading.position_time is not None
+    return f"({place}) m, inside the workspace" + ("" if has_time else "; its age is unknown")
 
 
 def _sizes(robot: Robot, policy: Decider, observed: Observed) -> str:
@@ -197,11 +211,12 @@ def _policy(observed: Observed, policy: Decider, settings: LoopSettings) -> str:
 
 
 def _camera(observed: Observed, settings: LoopSettings) -> str:
-    bad = sum(bool(fault) for fault in observed.faults)
+    faults = [fault for fault in observed.faults if fault and fault not in POSITIONS]
+    bad = len(faults)
     ages = quantiles([age for age in observed.ages if age is not None])
     allowed = 1000 * settings.oldest / settings.rate
     if bad > ALLOWED:
-        kinds = ", ".join(sorted({fault for fault in observed.faults if fault}))
+        kinds = ", ".join(sorted(set(faults)))
         if _are_late(observed):
             raise Failed(
                 f"{bad} of {TICKS} ticks had no usable picture ({kinds}): new pictures arrive, up "

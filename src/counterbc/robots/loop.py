@@ -9,8 +9,8 @@ The arm stands still in every tick that has a fault. It stands within two period
 A tick that takes more than a period commands nothing, and after a stop by the watchdog the arm
 speeds up from 0 again.
 
-A run ends after `patience` faulty ticks in a row, and at once after a fault that does not pass by
-itself. Nothing starts it again but a person.
+A run ends after `patience` faulty ticks, in a row or among the last twice as many, and at once
+after a fault that does not pass by itself. Nothing starts it again but a person.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from counterbc.errors import OptionError
 from counterbc.files import reason
 from counterbc.robots.decider import Decider, Decision
 from counterbc.robots.emergency_stop import EmergencyStop
-from counterbc.robots.faults import FINAL, LATE, decision_fault, reading_fault
+from counterbc.robots.faults import LATE, STILL, FaultCount, decision_fault, reading_fault
 from counterbc.robots.limits import Limiter
+from counterbc.robots.motion_check import MotionCheck
 from counterbc.robots.robot import Reading, Robot
 from counterbc.robots.stop_signals import INTERRUPTED, stopped_by_signals
 from counterbc.robots.summary import summarize, trained_lag
@@ -57,7 +58,8 @@ class LoopSettings:
     """Periods after which a picture is too old; the arm stops at the next tick, so below 1 within
     two periods of the last picture."""
     patience: int = 10
-    """Faulty ticks in a row after which the run ends; the arm stands from the first one on."""
+    """Faulty ticks, in a row or among the last twice as many, after which the run ends; the arm
+    stands in each of them."""
 
     def __post_init__(self) -> None:
         for name in ("rate", "scale", "oldest", "patience"):
@@ -115,8 +117,10 @@ class Loop:
                 f"{axes} axes; give a policy that was trained on this arm's actions"
             )
         self.limiter = Limiter(self.robot.limits, self.period)
+        self.motion = MotionCheck(self.period, axes)
         self.watchdog = Watchdog(self.settings.rate, self.clock, self.robot.stop)
-        self._expiries, self._faults_in_row = 0, 0
+        self.fault_count = FaultCount(self.settings.patience)
+        self._expiries = 0
         self._sent_at: float | None = None
         self._is_stopped = False
         self._failures: list[str] = []
@@ -153,10 +157,12 @@ class Loop:
         reading = self.robot.observe()
         seen_at = answered_at = self.clock.now()
         fault = reading_fault(reading, seen_at, self.settings.oldest * self.period)
+        if reading is not None and not fault and self.motion.is_still(reading.position):
+            fault = STILL
         decision = None
         if reading is not None and not fault:
             until = now + self.settings.budget * self.period
-            self.policy.ask(number, reading.obs, number == 0 or self._faults_in_row > 0)
+            self.policy.ask(number, reading.obs, number == 0 or self.fault_count.in_row > 0)
             decision = self.policy.answer(number, until)
             answered_at = self.clock.now()
             fault = decision_fault(decision, self.policy.is_running)
@@ -170,6 +176,7 @@ class Loop:
         self._count(fault)
         jitter = 0.0 if self._sent_at is None else abs(sent - self._sent_at - self.period)
         self._sent_at = sent
+        self.motion.add(velocity)
         self.log.add(
             Tick(
                 tick=number,
@@ -196,7 +203,8 @@ class Loop:
         if reading is None or decision is None or fault or self.stop.is_pressed:
             return self.limiter.halt()
         wanted = np.asarray(decision.action, np.float64) * self.settings.scale
-        velocity = self.limiter.limit(wanted, reading.position, max(now - reading.time, 0.0))
+        age = max(now - reading.oldest_time, 0.0)
+        velocity = self.limiter.limit(wanted, reading.position, age)
         self.robot.command(velocity)
         return velocity
 
@@ -206,10 +214,9 @@ class Loop:
         return LATE if has_expired or self.clock.now() - start > self.period else ""
 
     def _count(self, fault: str) -> None:
-        """End the run after a fault that does not pass."""
-        self._faults_in_row = self._faults_in_row + 1 if fault else 0
-        if fault in FINAL or self._faults_in_row >= self.settings.patience:
-            self.stop.press(fault)
+        """End the run after a fault that does not pass, or that comes back again and again."""
+        if ending := self.fault_count.add(fault):
+            self.stop.press(ending)
 
     def _stop_at_end(self) -> bool:
         """Stop the arm, several times if that fails; return whether a call of `stop` returned.

@@ -17,6 +17,14 @@ class Reading:
     position: Array  # (D,), of the end effector in metres; what the workspace limits
     time: float
     """When the camera took the picture, on the clock of the loop: `time.perf_counter()`."""
+    position_time: float | None = None
+    """When the position was measured, on the same clock. Without it the loop cannot see that a
+    driver repeats an old position."""
+
+    @property
+    def oldest_time(self) -> float:
+        """The earlier of the two times, by which the limits look ahead."""
+        return self.time if self.position_time is None else min(self.time, self.position_time)
 
 
 @runtime_checkable
@@ -32,7 +40,7 @@ class Robot(Protocol):
     """What the loop may command."""
 
     def observe(self) -> Reading | None:
-        """Return the newest reading; None before there is one, or if the position is old."""
+        """Return the newest reading; None before there is one."""
 
     def command(self, velocity: Array) -> None:
         """Move the end effector at this velocity, (D,) in m/s, until the next command.

@@ -61,7 +61,8 @@ class SimulatedRobot:
             return None
         time, position, before = newest
         paddle = self.arm.paddle
-        return Reading(np.concatenate([paddle, position, before]), paddle, self.start + time)
+        obs = np.concatenate([paddle, position, before])
+        return Reading(obs, paddle, self.start + time, position_time=now)
 
     def command(self, velocity: Array) -> None:
         now = self.clock.now()
