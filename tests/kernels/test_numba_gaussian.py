@@ -29,3 +29,15 @@ def test_one_state_with_two_actions_by_hand() -> None:
     assert loss[0] == pytest.approx(expected_loss, rel=1e-6)
     slope = -(1 - p) * (1 - 0.5 * p)  # ∂L/∂ℓ of the action 1: −p (ℓ + L + 1), where z = 1
     assert d_mean[0, 0] == pytest.approx(slope, rel=1e-5)
+
+
+def test_one_state_with_its_action_alone_by_hand() -> None:
+    """μ = 0, log σ = log 2 and the action 1: z = ½, and the loss is −log N(1; 0, 2²)."""
+    mean, inverse, d_mean, d_log_std = (np.zeros((1, 1), np.float32) for _ in range(4))
+    log_std, loss = np.full((1, 1), math.log(2), np.float32), np.zeros(1, np.float32)
+    native.inverse_scales(log_std, inverse)
+    block = native.Gaussians(mean, log_std, inverse, d_mean, d_log_std)
+    native.states(block, np.ones((1, 1), np.float32), np.array([0]), loss)
+    assert loss[0] == pytest.approx(0.5 * math.log(2 * math.pi) + math.log(2) + 0.125, rel=1e-6)
+    assert d_mean[0, 0] == pytest.approx(-0.25, rel=1e-6)
+    assert d_log_std[0, 0] == pytest.approx(0.75, rel=1e-6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,11 @@ def reductions(x: Any, count: int) -> Any:
     return native.total(value), native.largest(low)
 
 
+@numba.njit(error_model="numpy")
+def copies(x: Any, begin: int, out: Any, begin_out: int, count: int) -> None:
+    native.copy(x, begin, out, begin_out, count)
+
+
 def test_functions_are_those_of_numpy_and_nan_stays() -> None:
     x = np.linspace(-80, 80, 1003).astype(np.float32)
     x[7] = np.nan
@@ -52,3 +59,26 @@ def test_lanes_beyond_the_count_are_not_written(count: int) -> None:
 def test_reductions_read_the_lanes_below_the_count() -> None:
     x = -np.arange(1, LANES + 1, dtype=np.float32)
     assert reductions(x, 3) == (-6, -1)
+
+
+@pytest.mark.parametrize("count", [0, 1, LANES, 2 * LANES + 3])
+def test_a_copy_writes_its_numbers_and_no_others(count: int) -> None:
+    x, out = np.arange(4 * LANES, dtype=np.float32), np.full(4 * LANES, 7, np.float32)
+    copies(x, 2, out, 3, count)
+    target = np.full(4 * LANES, 7, np.float32)
+    target[3 : 3 + count] = x[2 : 2 + count]
+    np.testing.assert_array_equal(out, target)
+
+
+def test_no_native_code_copies_by_slices() -> None:
+    """numba compiles the sentence of an error for shapes that differ: strings, for seconds."""
+    copying = []
+    for file in sorted(Path(native.__file__).parent.glob("numba_*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Assign) and all(map(_is_slice, [*node.targets, node.value])):
+                copying.append(f"{file.name}:{node.lineno}")
+    assert copying == []
+
+
+def _is_slice(node: ast.expr) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)

@@ -1,1 +1,1 @@
-"""Training steps: plain torch, which defines them, and faster kernels by numba and Triton."""
+"""Training steps: plain torch, which defines them, and faster kernels by numba, Triton and CUDA."""

@@ -13,9 +13,18 @@ from llvmlite import ir
 from numba import njit
 
 from counterbc.kernels.numba_vector import (
+    C3,
+    C4,
+    C5,
+    C6,
     FAST,
+    HALF,
     INT,
     LANES,
+    LN2_HIGH,
+    LN2_LOW,
+    LOG2E,
+    ONE,
     Code,
     at_most,
     cgutils,
@@ -36,9 +45,7 @@ from counterbc.kernels.numba_vector import (
 )
 
 LOWEST_LOG = f(-3e38)
-ZERO, ONE, HALF, HALF_LOG_2PI = f(0), f(1), f(0.5), f(0.5 * math.log(2 * math.pi))
-LOG2E, LN2_HIGH, LN2_LOW = f(1.44269504), f(0.693359375), f(-2.12194440e-4)
-C3, C4, C5, C6 = f(0.16666667), f(0.041666485), f(0.0083333), f(0.0013998)
+ZERO, HALF_LOG_2PI = f(0), f(0.5 * math.log(2 * math.pi))
 _LINE = 16  # numbers of a cache line
 _GROUP = 8  # states whose sums are computed together
 LOWEST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
@@ -92,8 +99,11 @@ def inverse_scales(log_std: Any, inverse: Any) -> None:
 
 @inline
 def states(block: Gaussians, actions: Any, rows: Any, loss: Any) -> None:
-    """Write L (B,), ∂L/∂μ and ∂L/∂log σ of states whose C(s, a) are rows of actions (N, A, M)."""
-    if actions.shape[2] == 1:
+    """Write L (B,), ∂L/∂μ and ∂L/∂log σ of states whose C(s, a) are rows of actions (N, A, M).
+
+    Actions (N, A) are the only ones of their sets. Each of the two is compiled without the other.
+    """
+    if actions.ndim == 2:
         single_actions(block, actions, rows, loss)
         return
     size = actions.shape[2] + LANES
@@ -122,7 +132,7 @@ def single_actions(block: Gaussians, actions: Any, rows: Any, loss: Any) -> None
         value = ZERO
         for d in range(actions.shape[1]):
             scale = block.inverse[i, d]
-            z = (actions[rows[i], d, 0] - block.mean[i, d]) * scale
+            z = (actions[rows[i], d] - block.mean[i, d]) * scale
             value += block.log_std[i, d] + HALF_LOG_2PI + HALF * z * z
             block.d_mean[i, d] = -z * scale
             block.d_log_std[i, d] = ONE - z * z

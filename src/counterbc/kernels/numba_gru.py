@@ -15,6 +15,7 @@ from counterbc.kernels.numba_product import Matrix, add_bias, add_matrix, transp
 from counterbc.kernels.numba_vector import (
     LANES,
     ONE,
+    copy,
     f,
     inline,
     load,
@@ -91,7 +92,7 @@ def gru_forward(theta: Any, gru: Any, obs: Any, rows: int, memory: Units) -> Non
     for t in range(steps):
         if t == 0:  # h is 0
             for b in range(rows):
-                memory.u[b * wide : (b + 1) * wide] = theta[at_state_bias : at_state_bias + wide]
+                copy(theta, at_state_bias, memory.u, b * wide, wide)
         else:
             add_bias(
                 Matrix(memory.h, t * rows * units, units, 1), Matrix(theta, at_state, wide, 1),

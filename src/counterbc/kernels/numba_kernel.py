@@ -44,7 +44,9 @@ class NumbaKernel(NumbaLossKernel):
         table, form = tensors.counterfactuals, case.weighting.step_form(case.samples)
         assert form is not None
         self.form: StepForm = form
-        actions = tensors.action.unsqueeze(-1) if table is None else table
+        actions = tensors.action if table is None else table
+        if case.policy.modes and table is None:
+            actions = actions.unsqueeze(-1)
         arrays = (tensors.pairs, tensors.obs, tensors.starts, actions)
         names = ("pairs", "obs", "starts", "actions")
         self.data: dict[str, Any] = {

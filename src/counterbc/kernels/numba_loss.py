@@ -45,14 +45,14 @@ def some_states(
 
 def evaluate(mean: Tensor, log_std: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return what `fused.closed_form` returns, for float32 tensors on the CPU."""
-    loss = mean.new_empty(len(mean))
+    loss, only = mean.new_empty(len(mean)), actions.shape[1] == 1
     d_mean, d_log_std = torch.empty_like(mean), torch.empty_like(mean)
     arrays = {
         "mean": mean.detach().contiguous().numpy(),
         "log_std": log_std.detach().contiguous().numpy(),
         "d_mean": d_mean.numpy(),
         "d_log_std": d_log_std.numpy(),
-        "actions": actions.detach().transpose(1, 2).contiguous().numpy(),
+        "actions": (actions[:, 0] if only else actions.mT).detach().contiguous().numpy(),
         "loss": loss.numpy(),
     }
     share(lambda begin, end: some_states(begin, end, **arrays), len(mean), _STATES)

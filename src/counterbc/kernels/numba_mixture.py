@@ -17,19 +17,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from counterbc.kernels.numba_gaussian import (
-    HALF,
-    HALF_LOG_2PI,
-    ONE,
-    ZERO,
-    exponentials,
-)
-from counterbc.kernels.numba_vector import FAST, f, i32
+from counterbc.kernels.numba_gaussian import HALF_LOG_2PI, ZERO, exponentials
+from counterbc.kernels.numba_vector import FAST, HALF, LN2_HIGH, LN2_LOW, ONE, f, i32
 from counterbc.policies.gaussian import LOG_STD_RANGE
 
 LOW, HIGH = f(LOG_STD_RANGE[0]), f(LOG_STD_RANGE[1])
 ROOT_HALF, SHIFT = i32(0x3F3504F3), i32(23)  # the bits of √½; those of a mantissa
-LN2_HIGH, LN2_LOW = f(0.693359375), f(-2.12194440e-4)
 L3, L4, L5, L6 = f(3.3333331174e-1), f(-2.4999993993e-1), f(2.0000714765e-1), f(-1.6668057665e-1)
 L7, L8, L9, L10 = f(1.4249322787e-1), f(-1.2420140846e-1), f(1.1676998740e-1), f(-1.1514610310e-1)
 L11 = f(7.0376836292e-2)

@@ -21,6 +21,7 @@ from counterbc.kernels.numba_vector import (
     LANES,
     ONE,
     at_most,
+    copy,
     exp,
     f,
     inline,
@@ -43,7 +44,7 @@ class Data(NamedTuple):
     pairs: Any  # (N, n): rows of `obs`
     obs: Any  # (T, S)
     starts: Any  # (T,): the first row of each row's episode
-    actions: Any  # (N · n, A, M) where counterfactuals are kept, else (T, A, 1)
+    actions: Any  # (N · n, A, M) where counterfactuals are kept, else (T, A), or (T, A, 1)
     stored: bool
     """Whether counterfactuals are kept in memory."""
 
@@ -118,7 +119,7 @@ def weigh_by_operator(
 def weigh_by_state(loss: Any, weights: Any, net: Chain) -> None:
     """Write R (B,), the softmax of the network's output, and the gradient by that output."""
     batch, at, average = len(loss), net.places[-2], ZERO
-    weights[:] = net.units[at : at + batch]
+    copy(net.units, at, weights, 0, batch)
     softmax(weights)
     for b in range(batch):
         average += weights[b] * loss[b]
@@ -172,11 +173,11 @@ def train_one(
         places = data.position[t, n]
         gather(n, places, data, rows, history, x)
         if weighting is not None:
-            net.units[: batch * inputs] = x[batch * inputs * (history - 1) :][: batch * inputs]
+            copy(x, batch * inputs * (history - 1), net.units, 0, batch * inputs)
             forward(theta, net, batch)
         if gru is not None:
             gru_forward(theta, gru, x, batch, cell)
-            policy.units[:hidden] = cell.h[history * hidden :]
+            copy(cell.h, history * hidden, policy.units, 0, hidden)
         forward(theta, policy, batch)
         if modes is None:
             gaussian_losses(head, by_head, data.actions, rows, loss, room)
@@ -197,7 +198,7 @@ def train_one(
             backward(theta, net, batch, grads, spare, False)
         backward(theta, policy, batch, grads, spare, gru is not None)
         if gru is not None:
-            cell.dh[:] = policy.back[:hidden]
+            copy(policy.back, 0, cell.dh, 0, hidden)
             gru_backward(theta, gru, x, cell, grads, spare)
         step = first_step + t
         size, root = f(rate / (1 - BETA_1**step)), f(math.sqrt(1 - BETA_2**step))
