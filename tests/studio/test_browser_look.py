@@ -48,6 +48,12 @@ def test_look_redraws_the_meant_actions_for_every_radius_and_lag(
     line.wait_for(timeout=4 * PATIENCE)
     assert line.inner_text() != texts[-1]
     tab.wait_for_selector("label[for=lag] >> text=1 (0.02 s)")
+    tab.wait_for_selector("text=/Step 0: the loss .* for the action demonstrated 1 step later/")
+    tab.wait_for_selector("text=The policy was trained with Δ 0.2 and this lag")
+    last = tab.locator("#time").get_attribute("max")
+    tab.locator("#time").fill(last)
+    tab.wait_for_selector(f"text=Step {last}: No action answers this state")
+    tab.wait_for_selector("canvas[aria-label^=Loss]", state="hidden")
 
 
 def test_predictions_that_are_ready_while_the_page_is_away_are_shown_when_it_is_back(

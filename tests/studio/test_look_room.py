@@ -85,6 +85,25 @@ def test_a_moment_has_a_landscape(page: Page) -> None:
         assert page.ask("look.moment", **fields, **wrong)["type"] == "refused"
 
 
+def test_with_a_lag_the_landscape_is_around_the_action_that_answers_the_state(
+    page: Page, server: LiveServer
+) -> None:
+    page.ask("look.open", dataset="a.hdf5")
+    page.ask("look.predict", lag=3)
+    demos = load(server.study.path / "a.hdf5")
+    action, steps = demos.episodes[1].action, len(demos.episodes[1])
+    fields = {"episode": "demo_1", "lag": 3, "radius": 0.3, "dims": [0, 1]}
+    for step in (0, 2, steps - 4):
+        plane = page.ask("look.moment", step=step, **fields)
+        np.testing.assert_allclose(plane["shown"], action[step + 3], atol=1e-6)
+        np.testing.assert_allclose(plane["mean"], action[step], atol=1e-6)  # of the pair's policy
+        assert plane["trained_radius"] == 0.2
+    for step in (steps - 3, steps - 1):  # whose answers come after the end of the episode
+        refused = page.ask("look.moment", step=step, **fields)
+        assert (refused["type"], "no action answers" in refused["text"]) == ("refused", True)
+    assert page.ask("look.moment", step=steps - 1, **(fields | {"lag": 0}))["type"] == "reply"
+
+
 def test_a_selection_leaves_as_command_mask_and_cleaned_copy(
     page: Page, server: LiveServer
 ) -> None:

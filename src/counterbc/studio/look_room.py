@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from counterbc.data.action_scale import scaled_actions
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
 from counterbc.printing import duration
@@ -191,10 +188,14 @@ class LookRoom:
         }
 
     def moment(self, message: Message) -> dict[str, Any]:
-        """Return the loss landscape of one step (figure 2 of the paper)."""
+        """Return the loss landscape of one step (figure 2 of the paper).
+
+        The policy's mean at s_t predicts a_(t+k) for a lag of k, so that action is the `+` of the
+        picture and the middle of C(s, a).
+        """
         view, lag = self._view(), read_whole(message, "lag", 0, LONGEST_LAG)
         radius = read_number(message, "radius", 0.0, 4.0)
-        self._meant(lag)
+        meant_actions = self._meant(lag)
         pairs, sample = view.pairs(read_text(message, "episode")), self._sample(view)
         at = pairs.start + read_whole(message, "step", 0, pairs.stop - pairs.start - 1)
         result = self.results[lag]
@@ -202,8 +203,9 @@ class LookRoom:
             raise OptionError("only Gaussian policies have a landscape; these are none")
         largest = sample.action_size - 1
         dims = {read_whole({"dim": d}, "dim", 0, largest) for d in _dims(message)}
-        shown_action = scaled_actions(sample, sample.action[at].astype(np.float64)[None])[0]
-        return landscape(shown_action, result.mean[at], result.std[at], radius, tuple(sorted(dims)))
+        policy = result.mean[at], result.std[at]
+        plane = landscape(meant_actions.answer(at), *policy, radius, tuple(sorted(dims)))
+        return plane | {"trained_radius": RADIUS}
 
     def exclude(self, message: Message) -> dict[str, Any]:
         """Return the command that excludes the selected episodes."""

@@ -15,6 +15,7 @@ from counterbc.data.lags import lag_of, undo_lag
 from counterbc.data.scaling import scaled_feasible_set
 from counterbc.diagnosis.clamp_to_support import prediction_trust, within
 from counterbc.diagnosis.predictions import disagreement
+from counterbc.errors import OptionError
 
 SHAPE = "ball"
 
@@ -34,6 +35,18 @@ class MeantActions:
         trust[rows] = prediction_trust(residual, disagreement(demos, predictions)[rows])
         self._target = self._action + trust[:, None] * (aim - self._action)
         self._feasible = scaled_feasible_set(demos)
+
+    def answer(self, pair: int) -> Array:
+        """Return the action that answers the state of a pair, where actions span [−1, 1]: (A,).
+
+        With a lag of k that is a_(t+k), which the last k pairs of an episode do not have.
+        """
+        if not self.has_answer[pair]:
+            raise OptionError(
+                "no action answers this state: with this lag it would come after the end of the "
+                "episode; choose an earlier step or a smaller lag"
+            )
+        return np.asarray(self._action[pair])
 
     def meant(self, pairs: slice, radius: float) -> Array:
         """Return the meant actions of pairs in the user's units: (n, A).

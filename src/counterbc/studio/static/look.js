@@ -263,11 +263,23 @@ export class Look {
 
   async weigh(step) {
     const dims = this.dims.map((list) => Number(list.value));
-    const reply = await this.link.attempt("look.moment", { episode: this.episode.name, step, dims: [...new Set(dims)], ...this.settings() });
-    if (!reply) return;
+    const { lag } = this.settings();
+    const fields = { episode: this.episode.name, step, dims: [...new Set(dims)], ...this.settings() };
+    try {
+      this.describe(step, lag, await this.link.ask("look.moment", fields));
+    } catch (error) {
+      this.landscape.hidden = true;
+      this.landscapeText.textContent = `Step ${step}: ${error.message}`;
+    }
+  }
+
+  describe(step, lag, reply) {
+    this.landscape.hidden = false;
     drawLandscape(this.landscape, reply, this.data.action_names);
-    this.landscapeText.textContent = `Step ${step}: the loss (eq. M4) is ${number(reply.here)} for the demonstrated action` +
+    const later = lag ? ` ${lag} ${lag === 1 ? "step" : "steps"} later` : "";
+    this.landscapeText.textContent = `Step ${step}: the loss (eq. M4) is ${number(reply.here)} for the action demonstrated${later}` +
       (reply.dims.length > 1 ? " (+). Dashed: C(s, a). Solid: the policy, 1 and 2 standard deviations." : " (orange). Band: C(s, a). Blue: the policy's mean.") +
-      " Dark is small.".repeat(reply.dims.length - 1);
+      " Dark is small.".repeat(reply.dims.length - 1) +
+      ` The policy was trained with Δ ${reply.trained_radius} and this lag; the slider for Δ changes C(s, a) and the loss, not the policy.`;
   }
 }
