@@ -10,6 +10,7 @@ import pytest
 from counterbc.commands import command
 from counterbc.commands.studio import Studio
 from counterbc.studio.access import Access
+from counterbc.studio.datasets import Recovery
 from tests.fixture_types import Call
 from tests.studio.processes import StudioProcess
 
@@ -34,11 +35,14 @@ def test_a_network_address_is_announced_with_what_it_exposes(
     monkeypatch.setattr(command, "before_real_time", [lambda: calls.append(True)])
     monkeypatch.setattr("webbrowser.open", opened.append)
     access = Access("192.168.1.7", 8000)
-    Studio(tmp_path)._announce(access, ["cartpole-001"])
+    Studio(tmp_path)._announce(
+        access, [Recovery("cartpole-001"), Recovery("push-t-002", "KeyError: header")]
+    )
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "Recovered cartpole-001 from its journal."
-    assert lines[1].startswith("warning: 192.168.1.7:8000 can be reached from the network")
-    assert access.url in lines[2]
+    assert lines[1].startswith("push-t-002 could not be recovered (KeyError: header). Its journal")
+    assert lines[2].startswith("warning: 192.168.1.7:8000 can be reached from the network")
+    assert access.url in lines[3]
     assert len(opened) == 1
     assert calls == [True], "slow imports are no longer watched"
     Studio(tmp_path, browser=False)._announce(access, [])
@@ -66,7 +70,7 @@ def test_the_file_with_the_token_is_deleted_when_the_studio_ends(
     opened = list[str]()
     monkeypatch.setattr("webbrowser.open", opened.append)
 
-    def serve(options: object, announce: Callable[[Access, list[str]], None]) -> None:
+    def serve(options: object, announce: Callable[[Access, list[Recovery]], None]) -> None:
         announce(Access("127.0.0.1", 8000), [])
         assert (tmp_path / ".open-studio.html").exists()
         raise KeyboardInterrupt

@@ -12,8 +12,9 @@ import h5py
 import numpy as np
 import pytest
 
+from counterbc.errors import FormatError
 from counterbc.formats import load
-from counterbc.studio.datasets import SUFFIXES, recover, write_dataset
+from counterbc.studio.datasets import SUFFIXES, Recovery, recover, write_dataset
 from counterbc.studio.journal import JournalWriter
 from counterbc.studio.protocol import FREE, Plan
 from counterbc.studio.recorder import Recorder, Timing
@@ -125,7 +126,7 @@ def test_recovery_writes_what_a_killed_server_had_recorded(study: StudyFolder) -
     journal = study.journal(session) / "0001.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:4]) + lines[4][:10])  # three steps and a bit
-    assert recover(study) == [session]
+    assert recover(study) == [Recovery(session)]
     demos = load(path)
     assert [len(e) for e in demos.episodes] == [4, 3]
     np.testing.assert_array_equal(demos.obs, np.stack([obs for obs, _, _ in pairs[:7]]))
@@ -138,3 +139,31 @@ def test_a_session_without_a_step_is_not_recovered(study: StudyFolder) -> None:
     (study.path / "journal" / "file").touch()
     assert recover(study) == []
     assert not list(Path(study.path).glob("*.hdf5"))
+
+
+def test_a_damaged_journal_keeps_no_other_session_back(study: StudyFolder) -> None:
+    damaged, _ = record(study, "robomimic", (3,))
+    whole, _ = record(study, "robomimic", (4,))
+    for session in (damaged, whole):
+        (study.path / f"{session}.hdf5").unlink()
+    journal = study.journal(damaged) / "0000.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b'"robomimic"', b'"tapes"'))
+    assert recover(study) == [Recovery(damaged, "KeyError: tapes"), Recovery(whole)]
+    assert load(study.path / f"{whole}.hdf5").pairs == 4
+    assert sorted(p.name for p in study.path.glob("*-00*")) == [f"{whole}.hdf5"]
+    (recovery,) = recover(study)  # the next start tries again
+    assert str(recovery).startswith(f"{damaged} could not be recovered (KeyError: tapes). ")
+
+
+def test_a_disk_that_is_still_full_is_named_and_the_studio_starts(
+    study: StudyFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, _ = record(study, "robomimic", (3,))
+    (study.path / f"{session}.hdf5").unlink()
+    error = FormatError("the disk is full; free some space")
+
+    def fail(*arguments: Any, **options: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("counterbc.studio.datasets.save", fail)
+    assert recover(study) == [Recovery(session, str(error))]

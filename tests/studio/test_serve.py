@@ -20,6 +20,7 @@ from counterbc.errors import FormatError, MissingExtra, OptionError
 from counterbc.formats import load
 from counterbc.studio.limits import LARGEST_MESSAGE
 from counterbc.studio.serve import StudioOptions, run_studio
+from counterbc.studio.study_folder import LONGEST_CONSENT, StudyFolder
 from tests.fixture_types import CallJson
 from tests.studio.clients import LiveServer, Page, dataset_of, open_socket, wait_for
 from tests.studio.processes import StudioProcess
@@ -218,6 +219,15 @@ def test_a_consent_text_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     options = StudioOptions(study=tmp_path / "s", consent=tmp_path / "no.txt")
     with pytest.raises(FormatError, match="consent"):
         run_studio(options, lambda a, s: None)
+
+
+def test_a_study_whose_consent_text_is_too_long_is_refused_before_it_is_served(
+    tmp_path: Path,
+) -> None:
+    study = StudyFolder.open(tmp_path / "s")
+    (study.path / "consent.txt").write_text("x" * (LONGEST_CONSENT + 1), encoding="utf-8")
+    with pytest.raises(FormatError, match="shorten it"):
+        run_studio(StudioOptions(study=study.path), lambda a, s: None)
 
 
 def test_without_its_extra_the_studio_names_it(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from counterbc.errors import FormatError, OptionError
-from counterbc.studio.study_folder import CONSENT, StudyFolder
+from counterbc.studio.study_folder import CONSENT, LONGEST_CONSENT, StudyFolder
 from tests.fixture_types import Make, Train
 
 
@@ -16,6 +16,20 @@ def test_a_new_study_has_a_consent_text_that_can_be_edited(tmp_path: Path) -> No
     assert study.consent() == CONSENT
     (study.path / "consent.txt").write_text("I agree to be tested.", encoding="utf-8")
     assert StudyFolder.open(study.path).consent() == "I agree to be tested."
+
+
+def test_a_consent_text_is_never_cut(tmp_path: Path) -> None:
+    study, text = StudyFolder.open(tmp_path / "study"), tmp_path / "text.txt"
+    text.write_text("ü" * LONGEST_CONSENT, encoding="utf-8")
+    study.set_consent(text)
+    assert study.consent() == "ü" * LONGEST_CONSENT
+    text.write_text("x" * (LONGEST_CONSENT + 1), encoding="utf-8")
+    with pytest.raises(FormatError, match="more than 20000 characters; shorten it"):
+        study.set_consent(text)
+    assert study.consent() == "ü" * LONGEST_CONSENT  # what was there is kept
+    (study.path / "consent.txt").write_text("x" * (LONGEST_CONSENT + 1), encoding="utf-8")
+    with pytest.raises(FormatError, match=r"consent\.txt has more than 20000"):
+        study.consent()
 
 
 @pytest.mark.parametrize(

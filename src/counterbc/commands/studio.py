@@ -19,6 +19,7 @@ from counterbc.printing import sentence
 
 if TYPE_CHECKING:
     from counterbc.studio.access import Access
+    from counterbc.studio.datasets import Recovery
 
 _DATASETS = (".csv", ".h5", ".hdf5", ".npz", ".parquet")  # endings of files
 _DOOR = ".open-studio.html"
@@ -62,10 +63,10 @@ class Studio(Command):
             (self.study / _DOOR).unlink(missing_ok=True)
         return {"study": str(self.study)}, [f"The study is in {self.study}."]
 
-    def _announce(self, access: Access, sessions: list[str]) -> None:
+    def _announce(self, access: Access, recoveries: list[Recovery]) -> None:
         """Print the address, what it exposes, and what was recovered from a crash."""
-        for name in sessions:
-            print(sentence(f"Recovered {name} from its journal."), file=sys.stderr)
+        for recovery in recoveries:
+            print(sentence(str(recovery)), file=sys.stderr)
         if (warning := access.exposure()) is not None:
             print(sentence(f"warning: {warning}"), file=sys.stderr)
         print(f"The studio is at {access.url}", file=sys.stderr)

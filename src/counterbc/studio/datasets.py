@@ -12,6 +12,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.raw_episode import Header, RawEpisode
-from counterbc.files import aside, remove_leftovers
+from counterbc.errors import CounterBCError
+from counterbc.files import aside, reason, remove_leftovers
 from counterbc.formats import save
 from counterbc.formats.hdf5_output import open_to_write
 from counterbc.formats.stream import Stream
@@ -59,19 +61,49 @@ def write_dataset(study: StudyFolder, session: str) -> Path | None:
     return path
 
 
-def recover(study: StudyFolder) -> list[str]:
-    """Write the datasets of sessions whose server was killed; return their names."""
-    sessions = []
-    for folder in sorted((study.path / "journal").iterdir()):
-        if not folder.is_dir():
-            continue
+@dataclass(frozen=True)
+class Recovery:
+    """A session whose server was killed, and why its dataset could not be written, if so."""
+
+    session: str
+    problem: str | None = None
+
+    def __str__(self) -> str:
+        if self.problem is None:
+            return f"Recovered {self.session} from its journal."
+        return (
+            f"{self.session} could not be recovered ({self.problem}). Its journal is kept; the "
+            "next start tries again."
+        )
+
+
+def recover(study: StudyFolder) -> list[Recovery]:
+    """Write the datasets of sessions whose server was killed.
+
+    A session that cannot be written, such as one with a damaged journal, keeps no other one back.
+    """
+    recoveries = [
+        _recover(study, folder)
+        for folder in sorted((study.path / "journal").iterdir())
+        if folder.is_dir()
+    ]
+    return [recovery for recovery in recoveries if recovery is not None]
+
+
+def _recover(study: StudyFolder, folder: Path) -> Recovery | None:
+    """Write the dataset of a session if its journal is newer; return None if nothing was done."""
+    try:
         journals = [path.stat().st_mtime for path in folder.glob("*.jsonl")]
         paths = [study.path / f"{folder.name}{suffix}" for suffix in SUFFIXES.values()]
         written_at = [path.stat().st_mtime for path in paths if path.exists()]
         is_behind = journals and (not written_at or max(written_at) < max(journals))
-        if is_behind and write_dataset(study, folder.name) is not None:
-            sessions.append(folder.name)
-    return sessions
+        if not is_behind or write_dataset(study, folder.name) is None:
+            return None
+        return Recovery(folder.name)
+    except CounterBCError as error:
+        return Recovery(folder.name, reason(error))
+    except Exception as error:  # whatever is in a damaged journal
+        return Recovery(folder.name, f"{type(error).__name__}: {reason(error)}")
 
 
 def header(episode: JournalEpisode) -> Header:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from counterbc.errors import FormatError, MissingExtra, OptionError
+from counterbc.errors import MissingExtra, OptionError
 
 if TYPE_CHECKING:
     from uvicorn import Server
 
     from counterbc.studio.access import Access
+    from counterbc.studio.datasets import Recovery
 
 _SWITCH = 0.001  # seconds after which Python lets another thread run; a control loop may need it
 _BACKLOG = 128
@@ -34,8 +35,8 @@ class StudioOptions:
     """A text that replaces the study's consent text."""
 
 
-def run_studio(options: StudioOptions, announce: Callable[[Access, list[str]], None]) -> None:
-    """Serve until interrupted; `announce` gets the address and the sessions that were recovered.
+def run_studio(options: StudioOptions, announce: Callable[[Access, list[Recovery]], None]) -> None:
+    """Serve until interrupted; `announce` gets the address and the sessions that a crash ended.
 
     Returns when everything that was recorded is on the disk.
     """
@@ -52,13 +53,14 @@ def run_studio(options: StudioOptions, announce: Callable[[Access, list[str]], N
     Access(options.host, options.port)  # refuses a host that is not one address
     study = StudyFolder.open(options.study, options.datasets, options.runs)
     if options.consent is not None:
-        _set_consent(study.path / "consent.txt", options.consent)
+        study.set_consent(options.consent)
+    study.consent()  # refuses a text that no page could show
     listener = _bind(options.host, options.port)
     with listener:
         server, access = make_server(study, options.host, listener)
-        sessions = recover(study)
+        recoveries = recover(study)
         sys.setswitchinterval(_SWITCH)
-        announce(access, sessions)
+        announce(access, recoveries)
         server.run(sockets=[listener])
 
 
@@ -101,12 +103,3 @@ def _bind(host: str, port: int) -> socket.socket:
             f"{host} port {port} cannot be used ({error}); choose another --port, or leave it out"
         ) from None
     return listener
-
-
-def _set_consent(target: Path, source: Path) -> None:
-    try:
-        target.write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise FormatError(
-            f"{source} cannot be used as consent text ({error}); give a text in UTF-8"
-        ) from error

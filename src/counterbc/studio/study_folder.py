@@ -27,10 +27,11 @@ CONSENT = (
     "your own. Nothing else is recorded, and nothing leaves this machine. You may stop at any "
     "time, and you may ask for your recordings to be deleted.\n"
 )
-_LONGEST_CONSENT = 20_000  # characters
 _SUFFIXES = (".hdf5", ".h5", ".npz", ".csv")
 _SESSION = re.compile(r"[a-z-]+-(\d{3,6})")
 _DEEPEST = 3  # folders below the study in which runs and datasets are listed
+LONGEST_CONSENT = 20_000
+"""Characters of a consent text; a longer one is refused."""
 LIST_LIMIT = 2000
 """Datasets of a study that are listed, and runs; pages say how many more there are."""
 
@@ -67,12 +68,14 @@ class StudyFolder:
 
     def consent(self) -> str:
         """Return the text that people agree to, as the researcher edited it."""
-        file = self.path / "consent.txt"
-        try:
-            with file.open(encoding="utf-8") as stream:
-                return stream.read(_LONGEST_CONSENT)
-        except (OSError, ValueError) as error:
-            raise FormatError(f"{file} cannot be read ({error}); restore that text") from error
+        return _read_consent(self.path / "consent.txt", "restore that text")
+
+    def set_consent(self, source: Path) -> None:
+        """Let people agree to the text of another file from now on."""
+        text = _read_consent(source, "give a text in UTF-8 as --consent")
+        target = self.path / "consent.txt"
+        with writing(target):
+            target.write_text(text, encoding="utf-8")
 
     def inside(self, name: str) -> Path:
         """Return the path of a name in the study; refuse what leads outside, links included."""
@@ -148,6 +151,20 @@ class StudyFolder:
                 if path.resolve().is_relative_to(self.path):
                     yield path
             names[:] = [n for n in names if not _is_leaf(Path(folder) / n)]
+
+
+def _read_consent(file: Path, advice: str) -> str:
+    """Return a consent text; one that is too long is refused, as nobody may agree to half of it."""
+    try:
+        with file.open(encoding="utf-8") as stream:
+            text = stream.read(LONGEST_CONSENT + 1)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{file} is no consent text ({error}); {advice}") from error
+    if len(text) > LONGEST_CONSENT:
+        raise FormatError(
+            f"the consent text in {file} has more than {LONGEST_CONSENT} characters; shorten it"
+        )
+    return text
 
 
 def _is_listed(name: str) -> bool:
