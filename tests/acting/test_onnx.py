@@ -20,7 +20,7 @@ from hypothesis.extra.numpy import arrays
 import counterbc as cb
 from counterbc.acting import parity
 from counterbc.acting.forward import Forward
-from counterbc.acting.onnx import to_onnx
+from counterbc.acting.onnx import metadata, to_onnx
 from counterbc.acting.onnx_session import Session
 from counterbc.acting.ops import Numpy
 from counterbc.acting.policies import Policies
@@ -119,6 +119,18 @@ def test_the_file_says_what_it_is(tiny: Demonstrations, quick: Train, tmp_path: 
     assert about["counterbc"] == cb.__version__
     assert [(i.name, i.shape) for i in session.get_inputs()] == [("obs", ["batch", 3])]
     assert [(o.name, o.shape) for o in session.get_outputs()] == [("action", ["batch", 2])]
+
+
+@pytest.mark.parametrize(
+    ("env", "rate"),
+    [("air-hockey", "20"), ("PickPlaceCan", "20"), ("CartPole-v1", None), (None, None)],
+)
+def test_the_file_names_the_rate_of_a_known_world(
+    env: str | None, rate: str | None, tiny: Demonstrations, quick: Train
+) -> None:
+    policy = quick(tiny, "bc")[0]
+    policy = replace(policy, config=policy.config | {"env": env})
+    assert metadata(policy, "mean").get("rate") == rate
 
 
 def test_a_file_with_a_memory_declares_it(

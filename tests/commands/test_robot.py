@@ -78,6 +78,18 @@ def test_check_refuses_a_policy_for_another_arm(tmp_path: Path, policy: Path, ca
     assert not (tmp_path / "robot.jsonl").exists()
 
 
+def test_check_refuses_a_policy_of_another_rate(policy: Path, call: Call) -> None:
+    import onnx
+
+    model = onnx.load(policy)
+    onnx.helper.set_model_props(model, {"lag": "[2.0]", "rate": "10"})
+    onnx.save(model, policy)
+    status, out, _ = call("robot", "run", policy, "--robot", "point_arm:connect", *BUSY)
+    assert status == 1
+    assert "demonstrations at 10 Hz, the loop runs at 20 Hz; give --rate 10" in out
+    assert "Nothing was moved" in out
+
+
 def test_run_keeps_a_log_with_lag_and_latency(
     policy: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,7 +103,7 @@ def test_a_camera_with_a_long_delay_fails_and_its_delay_is_named() -> None:
     assert "camera" in bench.failed()
     text = bench.check()["camera"].text
     assert "40 of 40 ticks had no usable picture (camera lost): new pictures arrive" in text
-    assert "up to 60.0 ms old, of 45 allowed; lower the camera's delay, or --rate" in text
+    assert "up to 60.0 ms old, of 45 allowed; lower the camera's delay" in text
 
 
 def test_a_camera_with_another_clock_fails() -> None:
@@ -163,6 +163,33 @@ def test_a_busy_machine_fails() -> None:
     wait = bench.clock.wait_until
     bench.clock.wait_until = lambda due: wait(due + 0.06)  # type: ignore[method-assign]
     assert "rate" in bench.failed()
+
+
+@pytest.mark.parametrize(
+    ("about", "text"),
+    [
+        ({}, "20 Hz (the policy's file names none), ticks late"),
+        ({"rate": "20"}, "20 Hz (as in the demonstrations), ticks late"),
+        ({"rate": "19.98"}, "20 Hz (as in the demonstrations), ticks late"),
+    ],
+)
+def test_a_policy_runs_at_the_rate_of_its_demonstrations(about: dict[str, str], text: str) -> None:
+    bench = Bench()
+    bench.policy.about = about
+    assert bench.check()["rate"].text.startswith(text)
+    assert bench.failed() == []
+
+
+@pytest.mark.parametrize("rate", ["10", "50", "0", "NaN"])
+def test_a_policy_of_another_rate_fails_and_the_option_is_named(rate: str) -> None:
+    bench = Bench()
+    bench.policy.about = {"rate": rate}
+    assert bench.failed() == ["rate"]
+    number = f"{float(rate):g}"
+    assert bench.check()["rate"].text == (
+        f"the policy learned from demonstrations at {number} Hz, the loop runs at 20 Hz; "
+        f"give --rate {number}"
+    )
 
 
 def test_bad_marks_fail() -> None:

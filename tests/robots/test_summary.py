@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from counterbc.robots.summary import quantiles, summarize, trained_lag
+from counterbc.robots.summary import policy_rate, quantiles, summarize, trained_lag
 from tests.robots.test_tick_log import tick
 
 
@@ -19,10 +19,16 @@ def test_quantiles_are_in_milliseconds_and_skip_what_was_not_measured() -> None:
     assert quantiles([None]) == {"p50": None, "p99": None, "max": None}
 
 
+def test_old_files_name_no_rate() -> None:
+    assert (policy_rate({}), policy_rate({"rate": "12.5"})) == (None, 12.5)
+
+
 def test_nothing_happened_in_an_empty_run() -> None:
     assert summarize([])["ticks"] == 0
 
 
 def test_the_lag_of_the_demonstrators_is_given_in_steps_and_milliseconds() -> None:
     assert trained_lag({"lag": "[3.0]"}, 20) == {"steps": [3.0], "ms": [150.0]}
+    at_10_hz = {"lag": "[3.0]", "rate": "10"}
+    assert trained_lag(at_10_hz, 20) == {"steps": [3.0], "ms": [300.0]}
     assert trained_lag({}, 20) == {"steps": None, "ms": None}

@@ -183,6 +183,8 @@ def metadata(policies: Policies, act: Act) -> dict[str, str]:
         "data": member.fingerprint,
         "counterbc": __version__,
     }
+    if (rate := _rate(config.env)) is not None:
+        facts["rate"] = rate
     if decides_by_chunk(p.policy):
         facts |= _chunk_facts(p, act)
     elif p.policy.history > 1:
@@ -201,6 +203,17 @@ def metadata(policies: Policies, act: Act) -> dict[str, str]:
         angles = ", ".join(names[i] for i in scales.angles)
         facts["angles"] = f"read in radians, as cosine and sine: {angles}"
     return {k: v if isinstance(v, str) else json.dumps(v) for k, v in facts.items()}
+
+
+def _rate(env: str | None) -> int | None:
+    """Return the steps per second of the world that the demonstrations come from, if it is known.
+
+    Demonstrations of unknown worlds may have a rate, but a trained policy does not hold it.
+    """
+    from counterbc.envs.registry import WORLDS, find_id
+
+    rates = {world.id: world.rate for world in WORLDS.values()}
+    return None if env is None else rates.get(find_id(env))
 
 
 def _chunk_facts(p: Policies, act: Act) -> dict[str, Any]:

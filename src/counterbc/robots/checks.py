@@ -23,13 +23,15 @@ from counterbc.robots.faults import (
 from counterbc.robots.limits import Limiter
 from counterbc.robots.loop import LoopSettings
 from counterbc.robots.robot import Reading, Robot
-from counterbc.robots.summary import quantiles
+from counterbc.robots.summary import policy_rate, quantiles
 
 TICKS = 40
 """Periods in which rate, camera and policy are measured."""
 ALLOWED = 1
 """Ticks of these that may be late: other programs run as well."""
 RANDOM_STEPS = 2000
+RATE_ROUNDING = 0.01
+"""Share by which the loop's rate may differ from that of the demonstrations, as 29.97 from 30."""
 POSITIONS = (POSITION, POSITION_CLOCK)
 OK, NOT_CHECKED = "ok", "not checked"
 
@@ -76,7 +78,7 @@ def check_robot(
         "position": lambda: _position(robot, observed),
         "sizes": lambda: _sizes(robot, policy, observed),
         "actions": lambda: _actions(robot, policy, settings),
-        "rate": lambda: _rate(observed, settings),
+        "rate": lambda: _rate(observed, policy, settings),
         "policy": lambda: _policy(observed, policy, settings),
         "camera": lambda: _camera(observed, settings),
     }
@@ -184,15 +186,25 @@ def _actions(robot: Robot, policy: Decider, settings: LoopSettings) -> str:
     return f"up to {fastest:g} m/s{cut}"
 
 
-def _rate(observed: Observed, settings: LoopSettings) -> str:
+def _rate(observed: Observed, policy: Decider, settings: LoopSettings) -> str:
+    trained_at = policy_rate(policy.about)
+    if trained_at is not None and not np.isclose(trained_at, settings.rate, rtol=RATE_ROUNDING):
+        raise Failed(
+            f"the policy learned from demonstrations at {trained_at:g} Hz, the loop runs at "
+            f"{settings.rate:g} Hz; give --rate {trained_at:g}"
+        )
     late = quantiles(observed.late)
     missed = sum(seconds > 1 / settings.rate for seconds in observed.late)
     if missed > ALLOWED:
         raise Failed(
-            f"{missed} of {TICKS} ticks came a whole period late; close other programs, give "
-            "--priority, or lower --rate"
+            f"{missed} of {TICKS} ticks came a whole period late; close other programs or give "
+            f"--priority{', or lower --rate' if trained_at is None else ''}"
         )
-    return f"{settings.rate:g} Hz, ticks late by {late['p50']:.2f} ms, at most {late['max']:.2f}"
+    origin = "the policy's file names none" if trained_at is None else "as in the demonstrations"
+    return (
+        f"{settings.rate:g} Hz ({origin}), ticks late by {late['p50']:.2f} ms, at most "
+        f"{late['max']:.2f}"
+    )
 
 
 def _policy(observed: Observed, policy: Decider, settings: LoopSettings) -> str:
@@ -220,8 +232,7 @@ def _camera(observed: Observed, settings: LoopSettings) -> str:
         if _are_late(observed):
             raise Failed(
                 f"{bad} of {TICKS} ticks had no usable picture ({kinds}): new pictures arrive, up "
-                f"to {ages['max']:.1f} ms old, of {allowed:g} allowed; lower the camera's delay, "
-                "or --rate"
+                f"to {ages['max']:.1f} ms old, of {allowed:g} allowed; lower the camera's delay"
             )
         raise Failed(
             f"{bad} of {TICKS} ticks had no usable picture ({kinds}); check camera, light and puck"

@@ -35,10 +35,18 @@ def quantiles(values: Iterable[float | None]) -> dict[str, float | None]:
     return dict(zip(("p50", "p99", "max"), np.round(numbers, 3).tolist(), strict=True))
 
 
+def policy_rate(about: Mapping[str, str]) -> float | None:
+    """Return the rate of the demonstrations in Hz; None for a file that does not name it."""
+    return float(json.loads(about["rate"])) if "rate" in about else None
+
+
 def trained_lag(about: Mapping[str, str], rate: float) -> dict[str, Any]:
     """Return the lag of the demonstrators that training undid, in steps and milliseconds.
 
     It is a fact about the people, not about the loop: camera, policy and arm add their own delay.
+    Its steps are those of the demonstrations; `rate` counts only where the file does not name
+    theirs.
     """
     steps = json.loads(about["lag"]) if "lag" in about else None
+    rate = policy_rate(about) or rate
     return {"steps": steps, "ms": None if steps is None else [1000 * k / rate for k in steps]}
