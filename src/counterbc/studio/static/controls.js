@@ -75,18 +75,28 @@ export class Controls {
   }
 
   key(event, isDown) {
+    if (!isDown) return this.lift(event);
     if (event.target.closest?.("input, select, textarea") || !this.canvas.clientWidth) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return; // a shortcut of the browser
     if (event.code in KEYS) {
       event.preventDefault();
       if (event.repeat) return;
-      if (isDown) this.pressed.add(event.code);
-      else this.pressed.delete(event.code);
+      this.pressed.add(event.code);
       this.emit(this.fromKeys(), "keyboard", event.timeStamp);
-    } else if (isDown && !event.repeat && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    } else if (!event.repeat) {
       const isPress = event.code === "Space" || event.code === "Enter"; // which a button takes itself
       if (isPress && event.target.closest?.("button, a, summary")) return;
       if (this.commands(meaning(event))) event.preventDefault();
     }
+  }
+
+  // A pressed key is let go wherever the focus is by then. macOS does not say which keys were let
+  // go while Cmd was held, so all of them are when Cmd is.
+  lift(event) {
+    if (event.key === "Meta") this.release();
+    if (!this.pressed.delete(event.code)) return;
+    event.preventDefault();
+    this.emit(this.fromKeys(), "keyboard", event.timeStamp);
   }
 
   // Keys that are held when the window loses the focus are never released there.
