@@ -4,6 +4,7 @@ shuffled   actions of Intersection, shuffled among its states
 noise      uniform actions that depend on nothing
 AR(1)      actions that depend on the previous action alone (ρ 0.9), at the states of Intersection
 observed   the same, with the previous action among the observations
+noisy      the same, with noise on it: 30, 50 or 80 % of its standard deviation, by seed
 missing    Cartpole without velocities, on which the expert acts
 scores     the episodes of the study `scores`, in which good and bad can be distinguished
 
@@ -37,12 +38,14 @@ from reproduction.studies.scores_tables import CORRUPTIONS, auroc
 
 Array = NDArray[Any]
 FIRST_SEED, MEMORY, FEW_STEPS = 2850, 0.9, 1000
+VIEW_NOISES = (0.3, 0.5, 0.8)  # of the previous action's standard deviation
 POSITIONS = (0, 2)  # of Cartpole's observation
 LABELS = {
     "shuffled": "actions shuffled among states",
     "noise": "actions of pure noise",
     "AR(1)": "actions that follow the previous action alone",
     "observed": "the same, and the previous action is observed",
+    "noisy": "the same, and it is observed with noise",
     "missing": "Cartpole without velocities",
     "scores": "forty good and eighteen bad episodes, as below",
 }
@@ -82,8 +85,9 @@ def dataset(kind: str, seed: int) -> cb.Demonstrations:
         "noise": lambda: rng.uniform(-1, 1, demos.action.shape),
         "AR(1)": lambda: _follow(demos.starts, rng.normal(0, 0.5, demos.action.shape)),
     }
-    if kind == "observed":
-        return _with_previous(_with_actions(demos, actions["AR(1)"]()))
+    if kind in ("observed", "noisy"):
+        noise = VIEW_NOISES[seed % len(VIEW_NOISES)] if kind == "noisy" else 0.0
+        return _with_previous(_with_actions(demos, actions["AR(1)"]()), noise, rng)
     return _with_actions(demos, actions[kind]())
 
 
@@ -102,9 +106,17 @@ def _with_actions(demos: cb.Demonstrations, action: Array) -> cb.Demonstrations:
     return replace(demos, episodes=tuple(replace(e, action=a) for e, a in pairs))
 
 
-def _with_previous(demos: cb.Demonstrations) -> cb.Demonstrations:
-    """Return the demonstrations with the previous action, first 0, as further observations."""
+def _with_previous(
+    demos: cb.Demonstrations, noise: float, rng: np.random.Generator
+) -> cb.Demonstrations:
+    """Return the demonstrations with the previous action, first 0, as further observations.
+
+    `noise` is the standard deviation of the noise on it, relative to that of the actions.
+    """
     previous = [np.pad(e.action, ((1, 0), (0, 0)))[:-1] for e in demos.episodes]
+    if noise:
+        scale = noise * demos.action.std(0)
+        previous = [(p + scale * rng.normal(size=p.shape)).astype(p.dtype) for p in previous]
     pairs = zip(demos.episodes, previous, strict=True)
     parts = tuple(replace(e, obs=np.concatenate([e.obs, p], axis=1)) for e, p in pairs)
     names = (*demos.obs_names, *(f"previous {name}" for name in demos.action_names))

@@ -97,6 +97,30 @@ def test_an_observation_that_only_shows_the_previous_action_does_not_tell() -> N
     assert "may only repeat it" in shares.verdict[0]
 
 
+@pytest.mark.parametrize("noise", [0.3, 0.5, 0.8])
+def test_an_observation_that_shows_the_previous_action_with_noise_does_not_tell(
+    noise: float,
+) -> None:
+    action = follow(0.5 * states(1))
+    shown = np.concatenate([action[:, :1], action[:, :-1]], axis=1)
+    rng = np.random.default_rng(2)
+    shares = explain_quickly(
+        demos(shown + noise * action.std() * rng.normal(size=shown.shape), action)
+    )
+    assert shares.present.is_enough
+    assert not shares.tells
+    assert "policies may only repeat it" in shares.verdict[0]
+
+
+def test_actions_that_follow_a_smooth_state_are_told_from_those_that_follow_each_other() -> None:
+    state = follow(states(1))
+    action = 0.8 * state + 0.3 * state.std() * np.random.default_rng(2).normal(size=state.shape)
+    shares = explain_quickly(demos(state, action))
+    assert shares.past is not None
+    assert shares.past.visible.low > LEAST_SHARE
+    assert shares.tells
+
+
 def test_each_dimension_has_its_share_and_a_poor_one_is_named() -> None:
     obs = states(size=2)
     action = np.stack([0.8 * obs[..., 0], states(3)[..., 0]], axis=-1)

@@ -58,10 +58,12 @@ def _share(findings: Findings) -> tuple[str, str]:
     if findings.explained is None:
         return "–", label
     share = findings.explained.counted
-    value, low, high = (100 * min(max(x, 0.0), 1.0) for x in (share.value, share.low, share.high))
-    if np.isnan(value):
+    if findings.explained.counts_beyond:
+        label = "of what the last two actions leave explained"
+    if np.isnan(share.value):
         return "–", label
-    return f"{value:.0f} %", f"{label} ({low:.0f} to {high:.0f} %)"
+    value, low, high = share.percents
+    return f"{value} %", f"{label} ({low} to {high} %)"
 
 
 def next_steps(steps: Sequence[Step]) -> Markup:

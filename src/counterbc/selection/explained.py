@@ -76,9 +76,9 @@ def explain_quickly(demos: Demonstrations, seed: int = 0) -> Explained:
     """Return what regressions on some episodes explain, without any training."""
     sample = some_episodes(replace(demos, selected=None), QUICK_PAIRS, seed, _FOLDS)
     steps = _Steps(sample, split_operators(sample, _FOLDS, seed))
-    squares = (steps.action - steps.predict(steps.action, [steps.obs])) ** 2
-    present, each = _shares(squares, steps.action, steps.cluster)
-    return Explained(present, each, demos.action_names, steps.past())
+    error = steps.action - steps.predict(steps.action, [steps.obs])
+    present, each = _shares(error**2, steps.action, steps.cluster)
+    return Explained(present, each, demos.action_names, steps.past(error))
 
 
 def explain_if_possible(demos: Demonstrations) -> Explained | None:
@@ -113,8 +113,11 @@ class _Steps:
                     best = predicted
         return best
 
-    def past(self) -> Past | None:
-        """Return what past actions and observations explain; None for episodes of one step."""
+    def past(self, error: Array) -> Past | None:
+        """Return what past actions and observations explain; None for episodes of one step.
+
+        `error` is that of actions that are predicted from the present observation: (n, A).
+        """
         rows = np.arange(len(self.action)) > self.starts
         if not rows.any():
             return None
@@ -131,12 +134,15 @@ class _Steps:
         least = min(seen, key=lambda error: float((error[rows] ** 2).sum()))
         shown = previous - self.predict(previous - previous.mean(0), [self.obs]) - previous.mean(0)
 
-        def share(error: Array, of: Array) -> Share:
-            squares, spread = ((x[rows] ** 2).sum(1) for x in (error, of))
+        def share(errors: Array, of: Array) -> Share:
+            squares, spread = ((x[rows] ** 2).sum(1) for x in (errors, of))
             return Share.of(squares, spread, self.cluster[rows])
 
+        deviation = self.action - self.action.mean(0)
         return Past(
-            previous=share(step, self.action - self.action.mean(0)),
+            previous=share(step, deviation),
             beyond=share(least, left),
             visible=share(shown, previous - previous.mean(0)),
+            last_two=share(left, deviation),
+            present=share(error, deviation),
         )

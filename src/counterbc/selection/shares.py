@@ -9,11 +9,19 @@ a velocity or a history, predicts the next one by repeating it (the copycat prob
     previous   by repeating the previous action alone
     beyond     of what the last two actions leave unexplained, by observations up to this step
 
-Only the first and the third say that demonstrators respond to what they see.
+Only the first and the third say that demonstrators respond to what they see. The first does not
+where the observation shows the previous action, exactly or with noise. Such an observation explains
+
+    present = visible · last two
+
+of actions that depend on the previous ones alone, where `visible` is the share of the previous
+action that the observation explains, and `last two` the share of the actions that the last two
+actions explain. Observations that explain more show what demonstrators respond to.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -31,6 +39,8 @@ NEEDED = f"the lower end must reach {LEAST_SHARE:.0%}"
 _LEVEL = 0.9  # of the intervals
 _TRIM = 0.1  # of the episodes, at either end
 _VISIBLE = 0.9  # of the previous action's variance: the observation shows it
+_ROUNDING = 1e-9  # of a product with 100
+_RELAYED = 1.2  # present / (visible · last two), up to which the observation may only relay that
 
 
 @dataclass(frozen=True)
@@ -69,8 +79,14 @@ class Share:
             return "nothing varies"
         if self.high < 0.005:
             return "none"
-        ends = (f"{100 * min(max(x, 0.0), 1.0):.0f}" for x in (self.value, self.low, self.high))
-        return "{} % [{}, {}]".format(*ends)
+        return "{} % [{}, {}]".format(*self.percents)
+
+    @property
+    def percents(self) -> tuple[int, int, int]:
+        """Value and ends in per cent, within 0 and 100; the lower end is rounded down, so that it
+        does not reach a level that the share misses."""
+        value, low, high = (100 * min(max(x, 0.0), 1.0) for x in (self.value, self.low, self.high))
+        return round(value), math.floor(low + _ROUNDING), round(high)
 
 
 @dataclass(frozen=True)
@@ -83,6 +99,22 @@ class Past:
     """Of what the last two actions leave, by this observation and the two before it."""
     visible: Share
     """Of the previous action, by the present observation: near 1 if that shows it."""
+    last_two: Share
+    """Of the actions, by the last two actions alone."""
+    present: Share
+    """Of the actions, by the present observation, measured like the shares above."""
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether the present observation shows the previous action."""
+        return self.visible.low >= _VISIBLE
+
+    @property
+    def only_relays(self) -> bool:
+        """Whether the present observation explains no more of the actions than it would if it
+        showed the previous action with noise and nothing else."""
+        relayed = max(self.visible.value, 0.0) * max(self.last_two.value, 0.0)
+        return self.present.value <= _RELAYED * relayed
 
 
 @dataclass(frozen=True)
@@ -119,9 +151,10 @@ class Explained:
     @property
     def may_only_repeat(self) -> bool:
         """Whether policies may do no more than repeat the previous action: the observation shows
-        it, and observations explain too little beyond it."""
-        shows_action = self.past is not None and self.past.visible.low >= _VISIBLE
-        return shows_action and not self.history_tells
+        it or explains no more than a noisy view of it, and too little is explained beyond it."""
+        if self.past is None or self.history_tells:
+            return False
+        return self.past.is_visible or (self.present.is_enough and self.past.only_relays)
 
     @property
     def rows(self) -> list[tuple[str, Share]]:
@@ -157,30 +190,49 @@ class Explained:
     def refusal(self) -> str:
         """The sentence for data that cannot tell."""
         if self.may_only_repeat:
+            is_noisy = self.past is not None and not self.past.is_visible
+            shows = "explains no more than a noisy view of" if is_noisy else "shows"
             return (
-                "Cannot tell: the observation shows the previous action, and policies may only "
+                f"Cannot tell: the observation {shows} the previous action, and policies may only "
                 "repeat it, which does not tell a good demonstration from a bad one; of what the "
                 f"last two actions leave, {self.counted} is explained, and {NEEDED}"
             )
-        return f"Cannot tell: of the actions' variance, {self.counted} is explained, and {NEEDED}"
+        if self.counts_beyond:
+            return (
+                f"Cannot tell: policies that read {self.history} observations may repeat past "
+                f"actions; of what the last two leave, {self.counted} is explained, and {NEEDED}"
+            )
+        by = "" if self.policies is None else f" by policies that read {self.history} observations"
+        return (
+            f"Cannot tell: of the actions' variance, {self.counted} is explained{by}, and {NEEDED}"
+        )
+
+    @property
+    def counts_beyond(self) -> bool:
+        """Whether the share beyond the last two actions decides, because policies explain enough
+        only by a previous action that they may see."""
+        if self.past is None or self.history_tells:
+            return False
+        reads_past = self.policies is not None and self.policies.is_enough
+        return self.may_only_repeat or (reads_past and not self.present.is_enough)
 
     @property
     def counted(self) -> Share:
-        """The share that counts: from the present observation, or beyond the previous action."""
-        if self.past is None:
-            return self.present
-        is_beyond = self.history > 1 and self.present.low <= self.past.beyond.low
-        return self.past.beyond if is_beyond or self.may_only_repeat else self.present
+        """The share that decides: that of the policies, or beyond the last two actions."""
+        if self.past is not None and self.counts_beyond:
+            return self.past.beyond
+        return self.present if self.policies is None else self.policies
 
     @property
     def remedy(self) -> str:
         """What may raise the share."""
         if self.may_only_repeat:
             return (
-                "Leave out the observation that shows the previous action, or choose other keys "
-                "(--obs): those that demonstrators act on, such as goals or objects. Where actions "
-                "are targets of what is observed, such as positions, it cannot be left out; then "
-                "only returns can judge episodes (counterbc influence --env)"
+                "Leave out the observation that shows the previous action, such as a velocity, or "
+                "choose other keys (--obs): those that demonstrators act on, such as goals or "
+                "objects. Where actions are targets of what is observed, such as positions, it "
+                "cannot be left out; then only returns can judge episodes (counterbc influence "
+                "--env)"
             )
         if self.history == 1 and self.history_tells:
             return (

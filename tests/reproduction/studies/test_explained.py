@@ -40,6 +40,19 @@ def test_the_previous_action_is_observed_beside_the_same_actions() -> None:
         np.testing.assert_array_equal(now.obs[1:, size:], before.action[:-1])
 
 
+@pytest.mark.parametrize(("seed", "noise"), [(3, 0.3), (4, 0.5), (5, 0.8)])
+def test_the_previous_action_is_observed_with_noise_of_the_level_of_the_seed(
+    seed: int, noise: float
+) -> None:
+    clear, noisy = explained.dataset("observed", seed), explained.dataset("noisy", seed)
+    np.testing.assert_array_equal(noisy.action, clear.action)
+    error = noisy.obs - clear.obs
+    size = clear.obs.shape[1] - clear.action_size
+    assert not error[:, :size].any()
+    ratio = error[:, size:].std(0) / clear.action.std(0)
+    np.testing.assert_allclose(ratio, noise, rtol=0.1)
+
+
 def test_velocities_are_missing() -> None:
     assert explained.dataset("missing", 3).obs_names == ("x", "theta")
 
