@@ -25,8 +25,12 @@ MODULE = """
 from counterbc.acting.clock import WallClock
 from tests.robots.doubles import PointRobot
 
+class Arm(PointRobot):
+    def close(self):
+        open("closed", "w").close()
+
 def connect():
-    return PointRobot(WallClock())
+    return Arm(WallClock())
 """
 
 FAILS_LATER = """
@@ -66,6 +70,7 @@ def test_check_prints_one_line_for_each_check(policy: Path, call: Call) -> None:
     names = ["limits", "position", "sizes", "actions", "rate", "policy", "camera", "calibration"]
     assert [line[12:].split()[0] for line in lines[:8]] == names
     assert lines[0].startswith("ok")
+    assert lines[8].startswith("WARNING     pictures and positions may be 1000 periods old")
     assert status == (1 if "FAILED" in out else 0)  # rate and policy depend on the machine
 
 
@@ -105,6 +110,9 @@ def test_run_keeps_a_log_with_lag_and_latency(
     assert calls == [True], "slow imports are no longer watched"
     header, ticks, summary = read_log(Path(payload["log"]))
     assert header["limits"]["speed"] == 0.25
+    assert (len(header["warnings"]), header["warnings"]) == (1, payload["warnings"])
+    assert payload["summary"]["warnings"] == payload["warnings"]
+    assert (policy.parent / "closed").exists(), "the robot was closed"
     assert header["trained_lag"] == {"steps": [2.0], "ms": [100.0]}
     assert summary is not None
     assert len(ticks) == summary["ticks"] > 0

@@ -276,6 +276,13 @@ def test_missed_deadlines_are_counted_and_not_made_up_for() -> None:
     assert summary["ticks"] == 38
 
 
+@pytest.mark.parametrize(("oldest", "count"), [(0.9, 0), (0.999, 0), (1.0, 1), (1000.0, 1)])
+def test_pictures_of_a_period_or_older_give_a_warning(oldest: float, count: int) -> None:
+    warnings = Bench(oldest=oldest).loop.run(0.2)["warnings"]
+    assert len(warnings) == count
+    assert all(f"{oldest:g} periods old" in text for text in warnings)
+
+
 @pytest.mark.parametrize("fields", [{"rate": 0}, {"scale": np.nan}, {"budget": 1.5}])
 def test_settings_of_no_use_are_refused(fields: dict[str, float]) -> None:
     with pytest.raises(OptionError, match="give"):

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from counterbc.acting.clock import VirtualClock
 from counterbc.errors import OptionError
-from counterbc.robots.own_robot import connect
+from counterbc.robots.own_robot import connect, disconnect
+from tests.robots.doubles import PointRobot
 
 MODULE = """
 from counterbc.acting.clock import WallClock
@@ -59,3 +61,21 @@ def test_modules_of_the_current_folder_are_not_imported(
     monkeypatch.syspath_prepend(str(tmp_path / "here") if entry == "absolute" else entry)
     with pytest.raises(OptionError, match="No module"):
         connect("planted_arm:arm")
+
+
+def test_a_robot_with_a_close_is_closed_and_one_without_is_fine() -> None:
+    robot, calls = PointRobot(VirtualClock()), list[str]()
+    disconnect(robot)
+    robot.close = lambda: calls.append("closed")  # type: ignore[attr-defined]
+    disconnect(robot)
+    assert calls == ["closed"]
+
+
+def test_a_close_that_fails_is_a_warning() -> None:
+    def fail() -> None:
+        raise ConnectionError("no answer")
+
+    robot = PointRobot(VirtualClock())
+    robot.close = fail  # type: ignore[attr-defined]
+    with pytest.warns(UserWarning, match="the robot could not be closed: no answer"):
+        disconnect(robot)

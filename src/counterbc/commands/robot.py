@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -77,19 +77,20 @@ class RobotCommand(Command):
     def run(self) -> tuple[Json, list[RenderableType]]:
         from counterbc.acting.clock import WallClock
         from counterbc.robots.loop import LoopSettings
+        from counterbc.robots.own_robot import disconnect
         from counterbc.robots.policy_process import PolicyProcess
         from counterbc.robots.priority import real_time
 
         settings = LoopSettings(**self.given_options("loop"))
         if not (math.isfinite(self.seconds) and self.seconds > 0):
             raise OptionError(f"--seconds is {self.seconds}; give a number above 0")
-        with self._exported() as path, real_time(self.priority):
+        with self._exported() as path, real_time(self.priority), ExitStack() as stack:
             policy = PolicyProcess(path)
-            try:
-                robot, calibration = self._connect(WallClock(), settings.rate)
-                return self._check_and_run(robot, policy, settings, calibration)
-            finally:
-                policy.close()
+            stack.callback(policy.close)
+            robot, calibration = self._connect(WallClock(), settings.rate)
+            stack.callback(disconnect, robot)
+            self._lower_limits(robot)
+            return self._check_and_run(robot, policy, settings, calibration)
 
     def status(self, payload: Json) -> int:
         """Return 1 after a failed check or a run that a fault ended."""
@@ -102,7 +103,7 @@ class RobotCommand(Command):
         from counterbc.robots.checks import check_robot
 
         checks = check_robot(robot, policy, settings, WallClock(), calibration)
-        payload, lines = check_lines(checks)
+        payload, lines = check_lines(checks, settings.warnings)
         if self.task == "check":
             if payload["ok"]:
                 typed = self.as_typed("robot", "calibration", "loop")
@@ -128,6 +129,8 @@ class RobotCommand(Command):
             print(sentence(f"Driving the arm; the log is {path}."), file=sys.stderr, flush=True)
             prepare_real_time()
             summary = Loop(robot, policy, log, settings=settings).run(self.seconds, is_over)
+        if not summary["is_stopped"]:  # at once: what follows may take its time
+            print(MAY_MOVE, file=sys.stderr, flush=True)
         if (number := signal_of(summary["ended"])) is not None:
             interrupts.append(number)  # it decides the exit status
             raise KeyboardInterrupt(signal_line(summary, path))
@@ -149,6 +152,7 @@ class RobotCommand(Command):
             "about": policy.about,
             "trained_lag": trained_lag(policy.about, settings.rate),
             "loop": asdict(settings),
+            "warnings": settings.warnings,
             "limits": asdict(robot.limits),
             "disturbances": self.given_options("disturbances"),
             "seed": self.seed,
@@ -169,17 +173,18 @@ class RobotCommand(Command):
             yield path
 
     def _connect(self, clock: Any, rate: float) -> tuple[Arm, Calibration | None]:
-        """Return the arm with lowered limits, and the calibration of its camera."""
+        """Return the arm, and the calibration of its camera."""
         from counterbc.robots.calibration import Calibration
         from counterbc.robots.own_robot import SIMULATED, connect
 
         calibration = None if self.calibration is None else Calibration.load(self.calibration)
-        robot: Arm
-        if self.robot == SIMULATED:
-            robot, simulated_marks = self._simulated(clock, rate)
-            calibration = calibration or simulated_marks
-        else:
-            robot = connect(self.robot)
+        if self.robot != SIMULATED:
+            return connect(self.robot), calibration
+        robot, simulated_marks = self._simulated(clock, rate)
+        return robot, calibration or simulated_marks
+
+    def _lower_limits(self, robot: Arm) -> None:
+        """Let the arm have the lower limits that the options name."""
         given = {"speed": self.speed, "acceleration": self.acceleration}
         lower = {
             name: min(value, getattr(robot.limits, name))
@@ -187,7 +192,6 @@ class RobotCommand(Command):
             if value is not None
         }
         robot.limits = replace(robot.limits, **lower)
-        return robot, calibration
 
     def _simulated(self, clock: Any, rate: float) -> tuple[SimulatedRobot, Calibration | None]:
         from counterbc.robots.simulated.overhead import Overhead
@@ -201,11 +205,15 @@ class RobotCommand(Command):
         return robot, None if overhead is None else overhead.calibration
 
 
-def check_lines(checks: list[Check]) -> tuple[Json, list[RenderableType]]:
-    """Return the checks as JSON, and one line for each."""
+def check_lines(
+    checks: list[Check], warnings: Sequence[str] = ()
+) -> tuple[Json, list[RenderableType]]:
+    """Return the checks and warnings as JSON, and one line for each."""
     rows = [{"name": c.name, "status": c.status, "text": c.text} for c in checks]
     lines: list[RenderableType] = [f"{c.status:<12}{c.name:<12}{c.text}" for c in checks]
-    return {"ok": all(c.is_ok for c in checks), "checks": rows}, lines
+    lines += [f"{'WARNING':<12}{text}" for text in warnings]
+    is_ok = all(c.is_ok for c in checks)
+    return {"ok": is_ok, "checks": rows, "warnings": list(warnings)}, lines
 
 
 def signal_line(summary: Json, path: Path) -> str:
@@ -219,6 +227,7 @@ def run_lines(summary: Json, measures: Json | None, path: Path) -> list[Renderab
     """Return what a run amounts to, in words and a table."""
     faults = ", ".join(f"{name} {n}" for name, n in summary["faults"].items()) or "none"
     lines: list[RenderableType] = [] if summary["is_stopped"] else [MAY_MOVE]
+    lines += [f"WARNING: {text}" for text in summary["warnings"]]
     lines += [
         f"{summary['ticks']} ticks in {summary['seconds']:.1f} s: {summary['ended']}",
         f"deadlines missed: {summary['missed']}; ticks with a fault: {faults}; stops by the "

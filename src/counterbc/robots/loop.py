@@ -55,8 +55,8 @@ class LoopSettings:
     budget: float = 0.6
     """Share of a period within which the policy has to answer."""
     oldest: float = 0.9
-    """Periods after which a picture is too old; the arm stops at the next tick, so below 1 within
-    two periods of the last picture."""
+    """Periods after which a picture or position is too old; the arm stops at the next tick, so
+    below 1 within two periods of the last picture. From 1 on there is a warning."""
     patience: int = 10
     """Faulty ticks, in a row or among the last twice as many, after which the run ends; the arm
     stands in each of them."""
@@ -68,6 +68,16 @@ class LoopSettings:
                 raise OptionError(f"the loop's {name} is {value}; give a number above 0")
         if not 0 < self.budget < 1:
             raise OptionError(f"the policy's budget is {self.budget} periods; give 0 to 1")
+
+    @property
+    def warnings(self) -> list[str]:
+        """What these numbers give up of what the loop promises."""
+        if self.oldest < 1:
+            return []
+        return [
+            f"pictures and positions may be {self.oldest:g} periods old, so a lost camera does not "
+            "stop the arm within two periods; give --oldest below 1"
+        ]
 
 
 class Loop:
@@ -238,6 +248,7 @@ class Loop:
             "ended": "; ".join([self.stop.reason or FINISHED, *self._failures]),
             "is_stopped": self._is_stopped,
             "watchdog_stops": self.watchdog.expiries,
+            "warnings": self.settings.warnings,
             "trained_lag": trained_lag(self.policy.about, self.settings.rate),
         }
         self._try("the log could not be finished", lambda: self.log.finish(summary))

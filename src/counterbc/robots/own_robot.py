@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -39,3 +40,14 @@ def connect(name: str) -> Robot:
             "observe, command and stop, see docs/robots.md"
         )
     return robot
+
+
+def disconnect(robot: Robot) -> None:
+    """Call the robot's `close`, if it has one; an error of it is only a warning."""
+    close = getattr(robot, "close", None)
+    if not callable(close):
+        return
+    try:
+        close()
+    except Exception as error:  # a user's module can raise anything
+        warnings.warn(f"the robot could not be closed: {reason(error)}", stacklevel=2)

@@ -34,6 +34,9 @@ class Robot(Protocol):
     `observe` and `command` return at once: the loop has one period for everything. `stop` may be
     called from another thread at any time, also while `observe` or `command` runs, and again when
     the arm stands already: it must not wait for a lock that they hold.
+
+    A robot may also have a method `close`, which lets go of driver and camera. `counterbc robot`
+    calls it at the end, once the arm was stopped.
     """
 
     limits: Limits
