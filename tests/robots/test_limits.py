@@ -46,6 +46,22 @@ def test_a_million_random_steps_stay_within_every_limit() -> None:
         last = velocity
 
 
+@pytest.mark.parametrize("limit", [13.0, 13.0 / np.sqrt(2)])
+def test_two_axes_at_once_change_by_up_to_the_root_of_two_times_the_limit(limit: float) -> None:
+    limits = Limits(low=(-9.0, -9.0), high=(9.0, 9.0), acceleration=limit)
+    limiter, rng, last, largest = (
+        Limiter(limits, PERIOD),
+        np.random.default_rng(4),
+        np.zeros(2),
+        0.0,
+    )
+    for _ in range(2000):
+        velocity = limiter.limit(5 * rng.normal(size=2), np.zeros(2))
+        largest = max(largest, float(np.linalg.norm(velocity - last)) / PERIOD)
+        last = velocity
+    assert largest == pytest.approx(np.sqrt(2) * limit)
+
+
 def test_a_loop_that_hangs_for_two_periods_leaves_room_to_brake() -> None:
     rng = np.random.default_rng(2)
     for _ in range(200):

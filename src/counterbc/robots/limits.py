@@ -20,7 +20,8 @@ class Limits:
     speed: float = 1.0
     """Largest speed along an axis, in m/s."""
     acceleration: float = 13.0
-    """Largest change of speed along an axis, in m/s²; 13 is Franka's limit of a translation."""
+    """Largest change of speed along an axis, in m/s². Along two axes at once it can be √2 of this;
+    where an arm limits its translation as a whole, give its limit over √2."""
     response: float = 0.02
     """Seconds by which the arm follows a command late; it brakes that much earlier."""
 
