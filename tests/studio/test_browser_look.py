@@ -119,3 +119,17 @@ def test_every_observation_can_be_plotted(tab: Any, server: LiveServer) -> None:
     tab.select_option("#observations", "8")
     tab.wait_for_function(f"(first) => ({plot})() !== first", arg=first)
     assert tab.locator("#actions").count() == 0  # two of them fit
+
+
+def test_actions_of_a_known_world_without_a_picture_are_drawn_in_a_plane(
+    tab: Any, server: LiveServer
+) -> None:
+    teacher = find_teacher(None, "uniform", 0.3, world="fork")
+    demonstrate("fork", teacher, 100, 0).save(server.study.path / "fork.npz")
+    open_dataset(tab, "fork.npz")
+    assert tab.locator("[aria-label=Axes] select").count() == 2
+    tab.wait_for_function("""() => {
+      const canvas = document.querySelector("#look canvas[aria-label='The episode']");
+      const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+      return pixels.some((value) => value > 0);
+    }""")

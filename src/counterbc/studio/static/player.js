@@ -56,9 +56,9 @@ export class Player {
     new ResizeObserver(() => this.redraw()).observe(this.actions);
   }
 
-  // Unknown data with two-dimensional actions are drawn in a plane of two observations.
+  // Data without a picture but with two-dimensional actions are drawn in a plane of two observations.
   get isPlane() {
-    return !this.data.world && !this.data.images && this.data.action_names.length === 2 && this.data.obs_names.length > 1;
+    return !(this.data.world in SCENES) && !this.data.images && this.data.action_names.length === 2 && this.data.obs_names.length > 1;
   }
 
   hasScene() {
