@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from counterbc.commands.compare import Compare
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import demonstrate, find_teacher
 from tests.fixture_types import Call, CallJson, CheckRefused
 from tests.selection.datasets import late_demos
@@ -55,7 +57,9 @@ def test_returns_are_measured_in_the_environment_of_the_demonstrations(
     quick = (*QUICK, "--seeds", 2, "--episodes", 2)
     answer = call_json("compare", simulation_file, *quick)
     assert [entry["method"] for entry in answer["returns"]] == ["bc", "counter-bc"]
-    assert len(answer["verdicts"]) == 2
+    finding, verdict = answer["verdicts"]
+    assert "use " not in finding.lower()
+    assert "use " in verdict.lower()
     status, out, _ = call("compare", simulation_file, *quick, "--env", "none")
     assert status == 0
     assert "return in" not in out
@@ -73,6 +77,19 @@ def test_the_comparison_survives_an_environment_that_does_not_fit(file: Path, ca
     assert status == 1
     assert "held-out squared error" in out
     assert "Returns were not measured:" in out
+
+
+def test_what_cannot_be_told_leads_to_a_look_at_the_data(tmp_path: Path, call: Call) -> None:
+    rng = np.random.default_rng(0)
+    episodes = tuple(
+        Episode(rng.normal(size=(20, 2)), rng.uniform(-1, 1, (20, 1))) for _ in range(6)
+    )
+    path = tmp_path / "noise.npz"
+    Demonstrations(episodes).save(path)
+    status, out, err = call("compare", path, *QUICK, "--env", "none", "--lag", 0)
+    assert status == 0, err
+    assert "Cannot tell: plain BC explains" in out
+    assert f"Next: counterbc inspect {path}\n" in out
 
 
 def test_an_unknown_method_is_refused_before_anything_is_read(call: Call) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import CounterBCError
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.method_comparison import (
@@ -15,7 +16,7 @@ from counterbc.selection.method_comparison import (
     choose_without_fold,
     compare_methods,
 )
-from counterbc.selection.shares import Share
+from counterbc.selection.shares import Explained, Past, Share
 from counterbc.selection.tuning import TuneSearch
 from counterbc.selection.tuning_errors import ErrorTable
 from tests.selection.datasets import late_demos
@@ -46,8 +47,8 @@ def test_bc_is_recommended_where_nothing_is_clearly_better() -> None:
     comparison = _comparison(_compared("counter-bc", 0.0032, 0.0042, 0.4))
     assert comparison.recommended == "bc"
     assert comparison.verdict == (
-        "No method is clearly better than plain BC (the best, counter-bc: 1.6 ± 2.1 % lower "
-        "held-out error); use BC"
+        "No method predicts held-out actions clearly better than plain BC (the best, counter-bc: "
+        "1.6 ± 2.1 % lower error); use BC"
     )
     worse = _comparison(_compared("counter-bc", -0.05, 0.001, 0.001))
     assert worse.recommended == "bc"
@@ -58,6 +59,44 @@ def test_nothing_is_recommended_where_nothing_can_be_predicted() -> None:
     comparison = _comparison(_compared("counter-bc", 0.02, 0.001, 0.001), share=0.08)
     assert comparison.recommended == "bc"
     assert comparison.verdict.startswith("Cannot tell: plain BC explains 8 %")
+
+
+def test_nothing_is_recommended_where_policies_may_only_repeat_the_previous_action() -> None:
+    high, none = Share(0.95, 0.92, 0.98), Share(0.0, 0.0, 0.0)
+    repeating = Explained(high, (high,), ("a",), Past(high, none, high, high, high))
+    clear = _comparison(_compared("counter-bc", 0.02, 0.004, 0.001), share=0.95)
+    assert clear.recommended == "counter-bc"
+    comparison = replace(clear, shares=repeating)
+    assert not comparison.tells
+    assert comparison.recommended == "bc"
+    assert comparison.verdict.startswith("Cannot tell: the observation shows the previous action")
+    assert comparison.finding == comparison.verdict
+
+
+def test_a_finding_says_what_the_errors_are_and_not_what_to_use() -> None:
+    clear = _comparison(_compared("counter-bc", 0.02, 0.004, 0.001))
+    assert clear.finding == (
+        "The held-out error of counter-bc is 10.0 ± 2.0 % below plain BC's (p = 0.001)"
+    )
+    for below in (0.0032, -0.05):
+        comparison = _comparison(_compared("counter-bc", below, 0.0042, 0.4))
+        assert "use" not in comparison.finding.lower()
+        assert comparison.verdict == f"{comparison.finding}; use BC"
+
+
+def test_a_copy_of_the_previous_action_among_the_observations_is_noticed() -> None:
+    rng = np.random.default_rng(0)
+    action = rng.normal(0, 0.3, (10, 30, 1))
+    for t in range(1, 30):
+        action[:, t] = 0.95 * action[:, t - 1] + 0.3 * action[:, t]
+    before = np.concatenate([action[:, :1], action[:, :-1]], axis=1)
+    demos = Demonstrations(tuple(Episode(o, a) for o, a in zip(before, action, strict=True)))
+    comparison = compare_methods(
+        demos, ("counter-bc",), search=QUICK, networks=1, progress=False, radius=0.0, lag=0.0,
+        offsets="none", hidden=(16, 16),
+    )  # fmt: skip
+    assert comparison.explained.is_enough
+    assert not comparison.tells
 
 
 def test_a_fold_does_not_choose_for_itself() -> None:

@@ -94,11 +94,12 @@ class Compare(DataCommand, TrainingCommand):
             device=self.device, **settings,
         )  # fmt: skip
         returns, problem = self._returns(demos, comparison, settings)
-        verdicts = (
-            [comparison.verdict] if returns is None else [comparison.verdict, returns.verdict]
-        )
+        verdicts = [comparison.verdict]
+        if returns is not None:  # only one sentence says what to use
+            verdicts = [comparison.finding, returns.verdict]
         payload: Json = {**asdict(comparison), "verdicts": verdicts}
-        payload["explained"] = asdict(comparison.explained)
+        shares = comparison.shares
+        payload["shares"] = None if shares is None else shares.as_dict()
         payload["returns"] = None if returns is None else _returns_json(returns)
         payload["returns_not_measured"] = problem
         output: list[RenderableType] = [_errors_table(comparison), f"({_protocol(comparison)})"]
@@ -107,11 +108,17 @@ class Compare(DataCommand, TrainingCommand):
         elif problem:
             output += ["", f"Returns were not measured: {problem}."]
         output += ["", *(f"{verdict}." for verdict in verdicts)]
-        best = _recommended(comparison, returns)
-        options = [name for name in DATA_OPTIONS if (name, self.env) != ("env", "none")]
-        typed = self.as_typed(*options, "preset", "settings", "device")
-        payload["next"] = [suggestion("train", *self.demos, "--method", best, *typed)]
+        payload["next"] = [self._next(comparison, returns)]
         return payload, output
+
+    def _next(self, comparison: Comparison, returns: MethodReturns | None) -> str:
+        """Return the command that trains the recommended method, or looks at the data again."""
+        options = [name for name in DATA_OPTIONS if (name, self.env) != ("env", "none")]
+        if returns is None and not comparison.tells:
+            return suggestion("inspect", *self.demos, *self.as_typed(*options))
+        best = comparison.recommended if returns is None else returns.recommended
+        typed = self.as_typed(*options, "preset", "settings", "device")
+        return suggestion("train", *self.demos, "--method", best, *typed)
 
     def _returns(
         self, demos: Demonstrations, comparison: Comparison, settings: dict[str, Any]
@@ -178,7 +185,3 @@ def _returns_json(returns: MethodReturns) -> list[Json]:
         {"method": e.method, "env": e.env, "interval": asdict(e.interval), "above_bc": d}
         for e, d in zip(returns.evaluations, differences, strict=True)
     ]
-
-
-def _recommended(comparison: Comparison, returns: MethodReturns | None) -> str:
-    return comparison.recommended if returns is None else returns.recommended

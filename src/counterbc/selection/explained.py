@@ -38,7 +38,17 @@ def explain_errors(
     action = scaled_actions(whole, whole.action.astype(np.float64))[rows]
     cluster = episode_clusters(whole, _STRETCH)[rows]
     share, each = _shares(residual[rows] ** 2, action, cluster)
-    quick = quick or explain_quickly(demos)
+    return with_policies(quick or explain_quickly(demos), share, each, history)
+
+
+def with_policies(
+    quick: Explained, share: Share, each: tuple[Share, ...], history: int = 1
+) -> Explained:
+    """Return what regressions explain, and what held-out policies explain.
+
+    These read `history` observations; with one, their shares of all actions and of each dimension
+    are those from the present observation.
+    """
     if history > 1:
         return replace(quick, history=history, policies=share)
     return replace(quick, present=share, per_dimension=each)

@@ -24,10 +24,11 @@ from counterbc.data.offsets import remove_offsets
 from counterbc.errors import OptionError
 from counterbc.methods import find_method
 from counterbc.selection.clusters import Estimate, cluster_mean
+from counterbc.selection.explained import explain_if_possible, with_policies
 from counterbc.selection.held_out import Training
 from counterbc.selection.lag_errors import LagSearch
 from counterbc.selection.offsets import find_offsets
-from counterbc.selection.shares import Share
+from counterbc.selection.shares import Explained, Share
 from counterbc.selection.tuner import Radii, choose_cell, find_lags, policy_defaults, radius_rows
 from counterbc.selection.tuning import TuneSearch
 from counterbc.selection.tuning_errors import ErrorTable, TuningErrors
@@ -75,35 +76,56 @@ class Comparison:
     networks: int
     """How many networks each prediction averages."""
     protocol: str
+    shares: Explained | None = None
+    """The same with what past actions and observations explain; None for too few data."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether held-out errors can tell methods apart: policies explain enough, and do more
+        than repeat the previous action."""
+        return self.explained.is_enough if self.shares is None else self.shares.tells
 
     @property
     def recommended(self) -> str:
         """The method to use: the best of those that are clearly better than plain BC, or BC."""
-        clear = [m for m in self.methods if m.is_clearly_better and self.explained.is_enough]
+        clear = [m for m in self.methods if m.is_clearly_better and self.tells]
         return min(clear, key=lambda m: m.error.value).name if clear else "bc"
 
     @property
     def verdict(self) -> str:
         """Which method to use, in a sentence."""
+        if not (self.tells and self.methods[1:]):
+            return self.finding
+        if self.recommended != "bc":
+            return f"Use {self.recommended}: its held-out error is {self._below}"
+        return f"{self.finding}; use BC"
+
+    @property
+    def _below(self) -> str:
+        """How far the error of the recommended method is below plain BC's, in words."""
+        best = next(m for m in self.methods if m.name == self.recommended)
+        return f"{self.percent(best)} below plain BC's (p = {best.p:.2g})"
+
+    @property
+    def finding(self) -> str:
+        """What the held-out errors say, in a sentence without a recommendation."""
         if not self.explained.is_enough:
             return (
                 f"Cannot tell: plain BC explains {self.explained} of the held-out actions, so no "
                 "comparison means anything; read other observations, or record more"
             )
+        if self.shares is not None and not self.tells:
+            return self.shares.refusal
         if not self.methods[1:]:
             return "Nothing was compared with plain BC"
-        best = min(self.methods[1:], key=lambda m: m.error.value)
         if self.recommended != "bc":
-            best = next(m for m in self.methods if m.name == self.recommended)
-            return (
-                f"Use {best.name}: its held-out error is {self.percent(best)} below plain BC's "
-                f"(p = {best.p:.2g})"
-            )
+            return f"The held-out error of {self.recommended} is {self._below}"
+        best = min(self.methods[1:], key=lambda m: m.error.value)
         if best.below.value <= 0:
-            return "No method predicts held-out actions better than plain BC; use BC"
+            return "No method predicts held-out actions better than plain BC"
         return (
-            f"No method is clearly better than plain BC (the best, {best.name}: "
-            f"{self.percent(best)} lower held-out error); use BC"
+            "No method predicts held-out actions clearly better than plain BC (the best, "
+            f"{best.name}: {self.percent(best)} lower error)"
         )
 
     def percent(self, method: ComparedMethod) -> str:
@@ -159,6 +181,7 @@ def compare_methods(
     plain, table = results[0].squares, results[0].table
     differences = [cluster_mean(plain - r.squares, table.cluster) for r in results]
     clusters = int(table.cluster.max()) + 1
+    share = Share.of(plain, table.spread.sum(1), table.cluster)
     p = [1.0, *holm([_p_value(d, clusters, float(plain.mean())) for d in differences[1:]])]
     return Comparison(
         tuple(
@@ -167,11 +190,23 @@ def compare_methods(
             )
             for t, r, d, p in zip(trainings, results, differences, p, strict=True)
         ),
-        Share.of(plain, table.spread.sum(1), table.cluster),
+        share,
         lag.lag,
         networks,
         results[0].protocol,
+        _with_past(demos, share, table, trainings[0].method.policy.history),
     )
+
+
+def _with_past(
+    demos: Demonstrations, share: Share, table: ErrorTable, history: int
+) -> Explained | None:
+    """Return the share that plain BC explains beside what past actions and observations explain."""
+    quick = explain_if_possible(demos)
+    if quick is None:
+        return None
+    each = table.per_dimension if demos.action_size > 1 else (share,)
+    return with_policies(quick, share, each, history)
 
 
 @dataclass(frozen=True, eq=False)
