@@ -133,3 +133,16 @@ def test_actions_of_a_known_world_without_a_picture_are_drawn_in_a_plane(
       const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
       return pixels.some((value) => value > 0);
     }""")
+
+
+def test_the_first_episodes_of_an_order_are_ticked_and_leave_as_a_command(
+    tab: Any, server: LiveServer
+) -> None:
+    filmed_demos().save(server.study.path / "cameras.npz")
+    open_dataset(tab, "cameras.npz")
+    for _ in range(2):
+        tab.click("#look th button:text-matches('^episode')")
+    tab.fill("#first", "2")
+    tab.click("button:text-is('Tick them')")
+    tab.click("button:text-is('Exclude them: show the command')")
+    tab.wait_for_selector("pre:text-matches('cameras.npz --exclude demo_4 --exclude demo_5$')")

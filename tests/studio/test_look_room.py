@@ -109,13 +109,16 @@ def test_a_selection_leaves_as_command_mask_and_cleaned_copy(
 ) -> None:
     page.ask("look.open", dataset="a.hdf5")
     page.ask("look.predict", lag=0)
-    names = ["demo_1", "demo_2"]
-    text = page.ask("look.exclude", episodes=names)["text"]
+    selection = [1, 2]  # one row to skip, two to take
+    text = page.ask("look.exclude", selection=selection)["text"]
     assert text.endswith("--exclude demo_1 --exclude demo_2")
-    assert page.ask("look.mask", episodes=names, mask="good")["text"] == (
+    assert page.ask("look.mask", selection=selection, mask="good")["text"] == (
         "Wrote a-good.hdf5, with the mask good."
     )
     assert "Wrote a-meant.hdf5" in page.ask("look.clean", lag=0, radius=0.2)["text"]
+    assert load(server.study.path / "a-good.hdf5").masks["good"] == ("demo_1", "demo_2")
+    for wrong in ([1, 4], ["demo_1"], None):  # there are four rows
+        assert page.ask("look.exclude", selection=wrong)["type"] == "refused"
     assert set(server.study.list_datasets()) == {"a.hdf5", "a-good.hdf5", "a-meant.hdf5"}
 
 

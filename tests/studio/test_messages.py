@@ -17,6 +17,7 @@ from counterbc.studio.messages import (
     read_name,
     read_names,
     read_number,
+    read_selection,
     read_vector,
     read_whole,
 )
@@ -97,3 +98,20 @@ def test_only_names_on_a_list_have_a_path() -> None:
     for name in ("b.hdf5", "/study/a.hdf5", "x" * 1000, None):
         with pytest.raises(OptionError, match="dataset"):
             read_listed({"dataset": name}, "dataset", listed_paths)
+
+
+@pytest.mark.parametrize(
+    ("runs", "rows"),
+    [
+        ([], []), ([5], []), ([0, 5], [0, 1, 2, 3, 4]), ([1, 2], [1, 2]), ([0, 1, 3, 1], [0, 4]),
+        ([1, 0, 2, 1, 1], [3]),
+    ],
+)  # fmt: skip
+def test_a_selection_is_read_from_run_lengths(runs: list[int], rows: list[int]) -> None:
+    assert read_selection({"s": runs}, "s", 5) == rows
+
+
+@pytest.mark.parametrize("runs", [None, "12", [1, 5], [-1, 2], [0.5], [3, 3], [[1]], [True]])
+def test_a_selection_outside_the_table_is_refused(runs: object) -> None:
+    with pytest.raises(OptionError):
+        read_selection({"s": runs}, "s", 5)

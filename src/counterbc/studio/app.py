@@ -19,7 +19,7 @@ from counterbc.studio.access import Access, App, GuardedApp
 from counterbc.studio.collect_room import CollectRoom, list_worlds
 from counterbc.studio.connection import Connections
 from counterbc.studio.datasets import SUFFIXES
-from counterbc.studio.limits import LARGEST_BODY
+from counterbc.studio.limits import LARGEST_BODY, LARGEST_MESSAGE
 from counterbc.studio.look_room import LookRoom
 from counterbc.studio.person import People, Person
 from counterbc.studio.protocol import PROTOCOLS
@@ -50,6 +50,7 @@ def make_app(
         "worlds": list_worlds(),
         "protocols": PROTOCOLS,
         "formats": tuple(SUFFIXES),
+        "largest_message": LARGEST_MESSAGE,
     }
 
     def read_facts() -> dict[str, Any]:  # the consent text may be edited at any time

@@ -25,8 +25,8 @@ from counterbc.studio.messages import (
     Message,
     read_listed,
     read_name,
-    read_names,
     read_number,
+    read_selection,
     read_text,
     read_whole,
 )
@@ -209,12 +209,14 @@ class LookRoom:
 
     def exclude(self, message: Message) -> dict[str, Any]:
         """Return the command that excludes the selected episodes."""
-        return {"text": exclude_line(self._view(), read_names(message, "episodes"))}
+        view = self._view()
+        return {"text": exclude_line(view, _selected_names(view, message))}
 
     def mask(self, message: Message) -> dict[str, Any]:
         """Write a copy with a mask of the selected episodes."""
-        names = read_names(message, "episodes")
-        path = export_mask(self.study, self._view(), read_name(message, "mask"), names)
+        view = self._view()
+        names = _selected_names(view, message)
+        path = export_mask(self.study, view, read_name(message, "mask"), names)
         return {"text": f"Wrote {path.name}, with the mask {message['mask']}."}
 
     def clean(self, message: Message) -> dict[str, Any]:
@@ -252,6 +254,12 @@ class LookRoom:
         if self.job is not None:
             self.job.stop()
             self.job = None
+
+
+def _selected_names(view: DatasetView, message: Message) -> list[str]:
+    """Return the names of the episodes that a message selects by their rows."""
+    rows = read_selection(message, "selection", len(view.rows))
+    return [str(view.rows[row]["name"]) for row in rows]
 
 
 def _longest_lag(view: DatasetView) -> int:

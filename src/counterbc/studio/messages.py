@@ -90,6 +90,23 @@ def read_names(message: Message, key: str, limit: int = 10_000) -> list[str]:
     return [read_text({key: value}, key) for value in values]
 
 
+def read_selection(message: Message, key: str, count: int) -> list[int]:
+    """Return the selected rows of a table of `count` rows.
+
+    They are sent as run lengths: rows to skip, rows to take, rows to skip, and so on. A list of
+    names would be too long for one message.
+    """
+    runs = message.get(key)
+    if not isinstance(runs, list):
+        raise OptionError(f"{key} must be a list of run lengths; reload the page")
+    rows, at = list[int](), 0
+    for i, value in enumerate(runs):
+        end = at + read_whole({key: value}, key, 0, count - at)
+        rows += range(at, end) if i % 2 else ()
+        at = end
+    return rows
+
+
 def read_listed(message: Message, key: str, listed_paths: dict[str, Path]) -> Path:
     """Return the path of a name that must be on a list, such as that of datasets."""
     name = read_text(message, key, 500)

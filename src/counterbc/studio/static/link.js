@@ -12,6 +12,7 @@ export class Link extends EventTarget {
     this.count = 0;
     this.offset = null; // of the server's clock, in milliseconds
     this.best = Infinity; // shortest round trip so far, and longer with each one since then
+    this.largest = Infinity; // bytes of a message
     this.isReplaced = false;
     this.delay = 250;
     this.attempts = 0; // since the last connection
@@ -69,8 +70,12 @@ export class Link extends EventTarget {
     const id = ++this.count;
     return new Promise((resolve, reject) => {
       if (!this.isOpen) return reject(new Error("There is no connection to the studio."));
+      const text = JSON.stringify({ type, id, ...fields });
+      if (new Blob([text]).size > this.largest) { // the server would close the connection
+        return reject(new Error("That is too much for one message; choose fewer."));
+      }
       this.waiting.set(id, { resolve, reject });
-      this.post({ type, id, ...fields });
+      this.socket.send(text);
     });
   }
 
@@ -113,6 +118,7 @@ export class Link extends EventTarget {
 
   welcome(message) {
     sessionStorage.person = message.person;
+    this.largest = message.largest_message;
     this.isReplaced = false;
     this.delay = 250;
     this.attempts = 0;

@@ -3,7 +3,7 @@
 import { button, el, fill, number, select, unlisted } from "./dom.js";
 import { Player } from "./player.js";
 import { drawLandscape } from "./plots.js";
-import { Table } from "./tables.js";
+import { Table, runLengths } from "./tables.js";
 
 const FIRST_CAMERA = 100; // the panel of the first camera in frames
 
@@ -149,14 +149,14 @@ export class Look {
       const reply = await this.link.attempt(type, fields);
       if (reply) Object.assign(line, { hidden: false, textContent: reply.text });
     };
-    const episodes = () => ({ episodes: [...this.ticks] });
+    const selection = () => ({ selection: runLengths(this.data.rows, this.ticks) });
     const count = el("input", { type: "text", inputmode: "numeric", id: "first", value: "10" });
     return el("div", {}, el("label", { for: "first" }, "Tick the first episodes of this order"),
       el("div", { class: "row" }, count, button("Tick them", () => this.episodes.tickFirst(Math.max(0, Math.floor(Number(count.value)) || 0)))),
       el("h3", {}, "Export the ticked episodes"),
       el("div", { class: "row" },
-        button("Exclude them: show the command", () => run("look.exclude", episodes())),
-        button("Save a copy with them as a mask", () => run("look.mask", { ...episodes(), mask: name.value })),
+        button("Exclude them: show the command", () => run("look.exclude", selection())),
+        button("Save a copy with them as a mask", () => run("look.mask", { ...selection(), mask: name.value })),
         el("label", { class: "beside", for: "mask" }, "named", name)),
       el("h3", {}, "Export the meant actions"),
       el("div", { class: "row" }, button("Save a cleaned copy", () => run("look.clean", this.settings()))), line);

@@ -42,13 +42,15 @@ export class Table {
 
   sorted() {
     return this.by === null ? this.rows : [...this.rows].sort((a, b) =>
-      (this.down ? -1 : 1) * compare(a[this.by], b[this.by]));
+      compare(a[this.by], b[this.by], this.down));
   }
 
-  // Tick the first rows in the order that is shown, and no others.
+  // Tick the first rows in the order that is shown, and no others; a row without a value in the
+  // column of the order has no place in it.
   tickFirst(count) {
     this.ticks.clear();
-    for (const row of this.sorted().slice(0, count)) this.ticks.add(row.name);
+    const ranked = this.sorted().filter((row) => this.by === null || !isMissing(row[this.by]));
+    for (const row of ranked.slice(0, count)) this.ticks.add(row.name);
     this.draw();
   }
 
@@ -92,15 +94,33 @@ export class Table {
   }
 }
 
+// The ticked rows as run lengths: rows to skip, rows to take, rows to skip, and so on.
+export function runLengths(rows, ticks) {
+  const runs = [];
+  let isTaken = false, length = 0;
+  for (const { name } of rows) {
+    if (ticks.has(name) !== isTaken) {
+      runs.push(length);
+      [isTaken, length] = [!isTaken, 0];
+    }
+    length += 1;
+  }
+  return isTaken ? [...runs, length] : runs;
+}
+
+function isMissing(value) {
+  return value === null || value === undefined;
+}
+
 function show(value, isText, digits = 0) {
-  if (value === null || value === undefined) return "–";
+  if (isMissing(value)) return "–";
   if (typeof value === "boolean") return value ? "yes" : "no";
   return isText ? String(value) : number(value, digits);
 }
 
-function compare(a, b) {
-  if (a === b) return 0;
-  if (a === null || a === undefined) return 1;
-  if (b === null || b === undefined) return -1;
-  return typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
+// Missing values come last, whichever the direction.
+function compare(a, b, isDown) {
+  if (isMissing(a) || isMissing(b)) return isMissing(a) - isMissing(b);
+  const order = typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
+  return isDown ? -order : order;
 }
