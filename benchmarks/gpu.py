@@ -1,10 +1,10 @@
 """Measure how fast populations train on a GPU.
 
-    python benchmarks/gpu.py [--out gpu.json] [--repeats 5]
+    python benchmarks/gpu.py [--out gpu.json] [--repeats 5] [--complete]
 
 Every number is a whole warm call of `train()`, set-up included, with the lag and the radius given;
-libraries are loaded and kernels compiled before. A file that exists is completed: rows that it has
-are not measured again. The sections of the result:
+libraries are loaded and kernels compiled before. A file that exists is written again; `--complete`
+keeps the rows of an unfinished one and measures the others. The sections of the result:
 
 - "peak": TFLOP/s of large float32 products, before and after;
 - "populations": seconds of 50, 250 and 2000 members for 10,000 steps with 400 pairs and batch 40,
@@ -164,8 +164,10 @@ def measure(result: dict[str, Any], repeats: int) -> Iterator[dict[str, Any]]:
     if "lag" not in result:
         plain, searching = (seconds("bc", 50, 1000, lag=lag) for lag in (0.0, "auto"))
         result["lag"] = round(searching - plain, 3)
-        result["peak"].append(peak())
         yield {"lag": result["lag"]}
+    if len(result["peak"]) == 1:
+        result["peak"].append(peak())
+        yield {"peak": result["peak"]}
 
 
 def is_missing(result: dict[str, Any], section: str, **facts: Any) -> bool:
@@ -181,16 +183,21 @@ def seeds_row(method: str, pairs: int) -> dict[str, Any]:
     return {"method": method, "pairs": pairs, "seconds": times, "kernel": kernels[method]}
 
 
+def stored_rows(path: Path) -> dict[str, Any]:
+    """Return the result in a file that may be unfinished, or an empty one if there is no file."""
+    return dict(json.loads(path.read_text())) if path.exists() else {}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--out", type=Path, default=Path("gpu.json"))
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--complete", action="store_true", help="keep the rows of the file")
     options = parser.parse_args()
     warnings.simplefilter("ignore", InfeasibleActions)
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    result: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
-    if options.out.exists():
-        result = json.loads(options.out.read_text())
+    result = stored_rows(options.out) if options.complete else {}
+    result |= {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
     for row in measure(result, options.repeats):
         print(json.dumps(row), flush=True)
         options.out.write_text(json.dumps(result, indent=1) + "\n")
