@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from counterbc.acting.clock import Clock
 from counterbc.data.arrays import Array
 from counterbc.errors import DataError, OptionError
+from counterbc.robots.decider import Decision
+from counterbc.robots.faults import LATE, STALLED
 from counterbc.robots.limits import Limiter, Limits
 from counterbc.robots.loop import Loop
-from tests.robots.doubles import Bench
+from tests.robots.doubles import Bench, PointRobot
 
 PERIOD = 0.05
 LIMITS = Limits(low=(0.2, -0.2), high=(0.6, 0.2), speed=1.0, acceleration=13.0, response=0.0)
@@ -158,3 +163,72 @@ def test_an_action_of_another_size_than_the_policy_says_moves_no_axis() -> None:
     assert "(1,)" in bench.loop.run(1.0)["ended"]
     assert not bench.robot.commands
     assert bench.robot.stops
+
+
+class RecordingRobot(PointRobot):
+    """A robot that keeps each command with the velocity before it, and every position."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.changes: list[tuple[Array, Array]] = []
+        self.positions: list[Array] = []
+
+    def command(self, velocity: Array) -> None:
+        before = self.velocity
+        super().command(velocity)
+        self.changes.append((before, velocity))
+
+    def _move(self, now: float) -> None:
+        super()._move(now)
+        self.positions.append(self.position)
+
+
+def drive(seed: int, ticks: int, is_busy: bool) -> tuple[RecordingRobot, dict[str, Any]]:
+    """Run a loop with wild actions, and a policy that stalls; a busy machine is late as well."""
+    rng = np.random.default_rng(seed)
+    actions = rng.normal(size=(ticks + 1, 2)) * rng.choice([0.1, 1, 10, 1e6, 1e300], (ticks + 1, 1))
+    actions = np.repeat(actions, rng.integers(1, 40), 0)  # held, so that sides are reached
+    dice, delays = rng.random(ticks + 1), rng.exponential(0.03, ticks + 1)
+    bench = Bench(patience=10**7)
+    bench.loop.robot = robot = RecordingRobot(bench.clock)
+
+    def answer(tick: int, until: float) -> Decision | None:
+        if dice[tick] < 0.02:
+            bench.clock.wait_until(until)
+            return None
+        if is_busy and dice[tick] < 0.04:
+            bench.clock.time += delays[tick]
+        is_in_time = bench.clock.now() <= until or dice[tick] < 0.03  # or the loop froze after it
+        return Decision(actions[tick], 0.0) if is_in_time else None
+
+    bench.policy.answer = answer  # type: ignore[method-assign]
+    return robot, bench.loop.run(ticks * PERIOD)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_busy", [False, True])
+def test_the_loop_stays_within_every_limit_for_half_a_million_ticks(is_busy: bool) -> None:
+    limits, count = PointRobot.limits, 0
+    for seed in range(10):
+        robot, summary = drive(seed, 50_000, is_busy)
+        count += summary["ticks"] + summary["missed"]
+        assert summary["ended"] == "finished"
+        assert set(summary["faults"]) == ({STALLED, LATE} if is_busy else {STALLED})
+        assert (summary["watchdog_stops"] > 0) == is_busy
+        before, velocity = np.array(robot.changes).swapaxes(0, 1)  # (n, 2) each
+        assert len(velocity) > 40_000
+        assert np.abs(velocity).max() == limits.speed, "reached, and never exceeded"
+        assert_acceleration(before, velocity, is_busy)
+        reach = np.abs(robot.positions).max(0) - np.array(limits.high)
+        assert (reach <= ROUNDING).all()
+        assert (reach > -0.05).any(), "a side of the workspace was reached"
+    assert count >= 500_000
+
+
+def assert_acceleration(before: Array, velocity: Array, is_busy: bool) -> None:
+    """Check changes of speed; only braking after a late tick may be harder, for the workspace."""
+    change, limit = np.abs(velocity - before), PointRobot.limits.acceleration * PERIOD
+    is_braking = (velocity * before >= 0) & (np.abs(velocity) < np.abs(before))
+    assert change[~is_braking].max() == pytest.approx(limit, abs=ROUNDING)
+    is_harder = change > limit + ROUNDING
+    assert is_harder.mean() < (1e-3 if is_busy else 1e-12)

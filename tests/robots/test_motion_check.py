@@ -19,16 +19,16 @@ def ticks_until_still(velocities: list[tuple[float, float]], move: tuple[float, 
     """Return the tick at which the check notices an arm that moves a share of its commands."""
     check, position = MotionCheck(PERIOD, 2), np.array([0.3, 0.1])
     for tick, velocity in enumerate(velocities):
-        if check.is_still(position):
+        if check.is_still(position, tick * PERIOD):
             return tick
-        check.add(np.array(velocity))
+        check.add(np.array(velocity), tick * PERIOD)
         position = position + np.array(move) * velocity * PERIOD
     return -1
 
 
 @pytest.mark.parametrize(
     ("speed", "tick"),
-    [(1.0, 4), (0.3, 4), (0.11, 6), (0.011, 55), (-0.11, 6)],  # 4 ticks and more than 3 cm
+    [(1.0, 4), (0.31, 5), (0.11, 9), (0.011, 58), (-0.11, 9)],  # 4 readings beyond 3 cm
 )
 def test_a_frozen_axis_is_noticed_beside_one_that_moves(speed: float, tick: int) -> None:
     assert ticks_until_still([(0.2, speed)] * 100, (1.0, 0.0)) == tick
@@ -49,22 +49,46 @@ def test_commands_that_cancel_or_are_0_are_no_fault() -> None:
 def test_noise_below_the_resolution_is_no_motion() -> None:
     check, rng = MotionCheck(PERIOD, 1), np.random.default_rng(0)
     results = []
-    for _ in range(10):
-        results.append(check.is_still(rng.uniform(0, 0.0009, 1)))
-        check.add(np.array([0.11]))
-    assert results == [False] * 6 + [True] * 4
+    for tick in range(12):
+        results.append(check.is_still(rng.uniform(0, 0.0009, 1), tick * PERIOD))
+        check.add(np.array([0.11]), tick * PERIOD)
+    assert results == [False] * 9 + [True] * 3
 
 
 def test_an_arm_that_answers_after_three_periods_is_no_fault() -> None:
     check, places = MotionCheck(PERIOD, 1), [0.0, 0.0, 0.0, 0.05, 0.1, 0.15, 0.2]
-    for place in places:
-        assert not check.is_still(np.array([place]))
-        check.add(np.array([1.0]))
+    for tick, place in enumerate(places):
+        assert not check.is_still(np.array([place]), tick * PERIOD)
+        check.add(np.array([1.0]), tick * PERIOD)
     assert PERIOD > TRAVEL, "one tick leads far enough"
 
 
 def test_positions_of_another_size_are_for_the_limiter_to_refuse() -> None:
-    assert not MotionCheck(PERIOD, 2).is_still(np.zeros(3))
+    assert not MotionCheck(PERIOD, 2).is_still(np.zeros(3), 0.0)
+
+
+def test_a_command_counts_for_as_long_as_it_holds() -> None:
+    check = MotionCheck(PERIOD, 1)
+    check.is_still(np.zeros(1), 0.0)
+    check.add(np.array([0.2]), 0.0)
+    results = [check.is_still(np.zeros(1), 10.0 + tick) for tick in range(6)]
+    assert results == [False] * 6, "the arm stopped by itself after 2 cm"
+    check.add(np.array([1.0]), 20.0)
+    results = [check.is_still(np.zeros(1), 20.001 + tick / 1000) for tick in range(9)]
+    assert results == [False] * 9, "a tick that follows at once sees no motion yet"
+    results = [check.is_still(np.zeros(1), 20.05 + tick * PERIOD) for tick in range(4)]
+    assert results == [False] * 3 + [True]
+
+
+def test_a_reversal_at_a_side_after_a_late_tick_is_no_fault() -> None:
+    check, place = MotionCheck(PERIOD, 1), 0.499
+    check.is_still(np.array([place]), 0.0)
+    for tick in range(1, 30):  # creeps by less than the resolution
+        place += 0.00099 / 29
+        assert not check.is_still(np.array([place]), tick * PERIOD)
+        check.add(np.array([0.00099 / 29 / PERIOD]), tick * PERIOD)
+    check.add(np.array([-0.65]), 30 * PERIOD + 0.0477)
+    assert not check.is_still(np.array([place - 0.0015]), 30 * PERIOD + 0.05)
 
 
 @pytest.mark.parametrize("rows", [slice(0, 2), slice(0, 1), slice(1, 2)], ids=["xy", "x", "y"])

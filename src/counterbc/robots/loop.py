@@ -167,7 +167,7 @@ class Loop:
         reading = self.robot.observe()
         seen_at = answered_at = self.clock.now()
         fault = reading_fault(reading, seen_at, self.settings.oldest * self.period)
-        if reading is not None and not fault and self.motion.is_still(reading.position):
+        if reading is not None and not fault and self.motion.is_still(reading.position, seen_at):
             fault = STILL
         decision = None
         if reading is not None and not fault:
@@ -186,7 +186,7 @@ class Loop:
         self._count(fault)
         jitter = 0.0 if self._sent_at is None else abs(sent - self._sent_at - self.period)
         self._sent_at = sent
-        self.motion.add(velocity)
+        self.motion.add(velocity, sent)
         self.log.add(
             Tick(
                 tick=number,
