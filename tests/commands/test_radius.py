@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from counterbc.commands.radius import Radius
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.selection.radius import RadiusSearch, choose_radius
 from tests.fixture_types import Call, CallJson, Make
+from tests.selection.datasets import noisy_demos
 
 
 @pytest.fixture
@@ -32,8 +36,21 @@ def test_the_command_shows_the_curve_and_draws_it(
     _, out, _ = call("radius", file, *few_radii, "--per-dimension")
     assert f"Δ {answer['radius']:g}" in out
     assert "0.2 for experts to 0.5 for novices" in out
-    option = " ".join(f"--radius {r:g}" for r in answer["per_dimension"])
-    assert out.rstrip().endswith(f"counterbc train {file} {option}")
+    assert answer["plateau"][0] == 0  # plain BC is as good
+    assert out.rstrip().endswith(f"counterbc train {file} --radius 0")
+
+
+def test_no_dimension_has_a_radius_where_plain_bc_is_as_good() -> None:
+    choice = choose_radius(
+        noisy_demos(0.4, 0.4), search=RadiusSearch(radii=(0.0, 0.2, 0.4), steps=20),
+        progress=False, hidden=(8, 8),
+    )  # fmt: skip
+    flat = replace(choice, radius=0.3, per_dimension=(0.3, 0.2), plateau=(0.0, 0.4))
+    clear = replace(flat, plateau=(0.2, 0.4))
+    for per_dimension, radius in ((True, (0.3, 0.2)), (False, 0.3)):
+        command = Radius(demos=(), per_dimension=per_dimension)
+        assert command.chosen_options(flat) == {"radius": 0.0}
+        assert command.chosen_options(clear) == {"radius": radius}
 
 
 def test_the_line_to_paste_trains_what_the_radius_was_chosen_for(

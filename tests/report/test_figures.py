@@ -10,6 +10,7 @@ from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.diagnosis.intents import Intents
 from counterbc.report import figures
 from counterbc.report.findings import Findings
+from counterbc.selection.shares import Explained, Share
 
 
 def test_a_histogram_of_equal_lengths_is_left_out(findings: Findings) -> None:
@@ -23,9 +24,13 @@ def test_a_histogram_of_equal_lengths_is_left_out(findings: Findings) -> None:
 
 def test_the_curve_of_the_radius_has_a_dot_per_radius(findings: Findings) -> None:
     assert findings.choice is not None
-    figure = figures.radius_figure(findings.choice)
-    assert figure.count("<circle") == len(findings.choice.radii)
-    assert f"chosen: {findings.choice.radius:g}" in figure
+    share = Share(0.5, 0.4, 0.6)
+    choice = replace(findings.choice, radius=0.25, plateau=(0.2, 0.3),
+                     explained=Explained(share, (share, share), ("x", "y")))  # fmt: skip
+    figure = figures.radius_figure(choice)
+    assert figure.count("<circle") == len(choice.radii)
+    assert "chosen: 0.25" in figure
+    assert "none is chosen" in figures.radius_figure(replace(choice, plateau=(0.0, 0.3)))
 
 
 def test_the_ranking_has_a_dot_per_episode(findings: Findings) -> None:

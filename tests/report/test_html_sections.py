@@ -8,7 +8,7 @@ from counterbc.data.inspection_report import IdlePlace, Problem
 from counterbc.report.advice import Step
 from counterbc.report.findings import Findings
 from counterbc.report.html_sections import data, next_steps, radius, tiles
-from counterbc.selection.shares import Explained, Share
+from counterbc.selection.shares import Explained, Past, Share
 
 
 def test_tiles_have_a_dash_for_what_is_unknown(findings: Findings) -> None:
@@ -24,6 +24,29 @@ def test_the_first_tile_is_what_is_explained_with_its_interval(findings: Finding
     assert tiles(known).index("34 %") < tiles(known).index("episodes")
     unknown = tiles(replace(findings, explained=None))
     assert "variance explained</dt><dd>–</dd>" in unknown
+
+
+def test_a_share_beyond_the_previous_action_is_called_so(findings: Findings) -> None:
+    low, high = Share(0.04, 0.01, 0.07), Share(0.95, 0.92, 0.98)
+    shares = Explained(high, (high, high), ("x", "y"), Past(high, low, high, high, high))
+    assert shares.counts_beyond
+    assert "of what the last two actions leave explained (1 to 7 %)</dt><dd>4 %</dd>" in tiles(
+        replace(findings, explained=shares)
+    )
+
+
+def test_the_tile_of_the_radius_names_what_is_recommended_alone(findings: Findings) -> None:
+    share = Share(0.34, 0.3, 0.39)
+    choice = findings.choice
+    assert choice is not None
+    telling = Explained(share, (share, share), ("x", "y"))
+    clear = replace(choice, radius=0.35, plateau=(0.2, 0.4), explained=telling)
+    clear_findings = replace(findings, explained=telling, meaning=None, choice=clear)
+    assert "<dt>radius Δ</dt><dd>0.35</dd>" in tiles(clear_findings)
+    assert "chosen: 0.35" in radius(clear_findings)
+    flat = replace(clear_findings, choice=replace(clear, plateau=(0.0, 0.4)))
+    assert "<dt>radius Δ</dt><dd>–</dd>" in tiles(flat)
+    assert "none is chosen" in radius(flat)
 
 
 def test_steps_have_commands_and_no_steps_have_a_sentence() -> None:

@@ -44,9 +44,9 @@ class Radius(SelectionCommand):
         )  # fmt: skip
 
     def chosen_options(self, choice: RadiusChoice) -> dict[str, Any]:
-        if self.per_dimension:
-            return {"radius": choice.per_dimension}
-        return {"radius": 0.0 if choice.is_flat else choice.radius}
+        if choice.is_flat:
+            return {"radius": 0.0}
+        return {"radius": choice.per_dimension if self.per_dimension else choice.radius}
 
     def can_tell(self, choice: RadiusChoice) -> bool:
         return choice.explained.tells

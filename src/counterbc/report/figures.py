@@ -43,11 +43,12 @@ def lengths_figure(demos: Demonstrations) -> Markup | None:
 def radius_figure(choice: RadiusChoice) -> Markup:
     """Return the held-out error in percent of that at Δ = 0, ± one standard error.
 
-    Where nothing is predicted no radius is marked, and the error of the mean action, which policies
-    should beat, is always in the picture.
+    No radius is marked where plain BC is as good, or where nothing is predicted. There the error of
+    the mean action, which policies should beat, is always in the picture.
     """
     radii, (part, se, mean_action) = np.array(choice.radii), percent_above(choice)
     finite, is_guess = np.isfinite(part), not choice.explained.tells
+    has_choice = not (is_guess or choice.is_flat)
     radii, part, se = radii[finite], part[finite], se[finite]
     reference = [mean_action] if is_guess else []
     axes = Axes(span(radii, 0.03), span([*(part - se), *(part + se), *reference], 0.08), height=230)
@@ -59,9 +60,9 @@ def radius_figure(choice: RadiusChoice) -> Markup:
         axes.band(radii, part - se, part + se, "curve"),
         axes.line(radii, part, "curve"),
         axes.dots(radii, part, "curve", 3),
-        *([] if is_guess else _chosen(axes, choice)),
+        *(_chosen(axes, choice) if has_choice else []),
     )
-    named = "none is chosen" if is_guess else f"chosen: {choice.radius:g}"
+    named = f"chosen: {choice.radius:g}" if has_choice else "none is chosen"
     return axes.figure(f"Held-out error against the radius; {named}", *marks)
 
 

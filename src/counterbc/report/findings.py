@@ -121,6 +121,12 @@ class Findings:
         )
 
     @property
+    def recommends_radius(self) -> bool:
+        """Whether Δ was given, or chosen and better than plain BC."""
+        is_flat = self.choice is not None and self.choice.is_flat
+        return self.radius is not None and not (is_flat or self.is_radius_a_guess)
+
+    @property
     def is_radius_a_guess(self) -> bool:
         """Whether Δ was chosen although too little of the actions is explained."""
         explained = self.explained

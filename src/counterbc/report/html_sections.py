@@ -38,8 +38,7 @@ def tiles(findings: Findings) -> Markup:
         _share(findings),
         (f"{len(findings.demos):,}", "episodes"),
         (str(len(findings.demos.operators) or "–"), "operators"),
-        ("–" if findings.radius is None or findings.is_radius_a_guess else
-         radius_text(findings.radius), "radius Δ"),
+        (radius_text(findings.radius or ()) if findings.recommends_radius else "–", "radius Δ"),
         ("–" if findings.distance is None else f"{findings.distance:.2f}",
          "RMS difference to held-out policies"),
         ("–" if findings.meaning is None or findings.why_no_outliers else str(outliers),
@@ -163,7 +162,8 @@ def radius(findings: Findings) -> Markup:
         return section("The radius and why", absent(findings, "radius"))
     doubts = [tag("li", f"{d[:1].upper()}{d[1:]}.") for d in choice.warnings]
     is_guess = findings.is_radius_a_guess
-    marks = [] if is_guess else [("plateau", "as good as the best"), ("chosen", "chosen")]
+    marks = [] if is_guess else [("plateau", "as good as the best")]
+    marks += [] if is_guess or choice.is_flat else [("chosen", "chosen")]
     figure = tag(
         "figure", figures.radius_figure(choice),
         legend([("curve", "mean over folds ± 1 standard error"), *marks,
