@@ -53,6 +53,19 @@ def test_the_command_says_what_it_found_and_draws_it(
     assert out.rstrip().endswith(line)
 
 
+def test_policies_that_read_a_history_are_not_said_to_see_the_present_alone(
+    file: Path, call_json: CallJson
+) -> None:
+    quick = ("--method", "bc", "--lag", 0, "--offsets", "none", "--ensemble", 1)
+    steps = ("--step-counts", 20, "--step-counts", 40, "--hidden", 16)
+    shares = call_json("tune", file, *quick, *steps, "--history", 3)["shares"]
+    plain = call_json("tune", file, *quick, *steps)["shares"]
+    quick_look = call_json("inspect", file)["explained"]
+    assert (shares["history"], plain["history"], plain["policies"]) == (3, 1, None)
+    assert shares["policies"] is not None
+    assert shares["present"] == quick_look["present"] != plain["present"]
+
+
 def test_the_line_to_paste_trains_with_what_was_found(
     file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:

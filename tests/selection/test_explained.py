@@ -102,10 +102,10 @@ def test_an_observation_that_shows_the_previous_action_with_noise_does_not_tell(
     noise: float,
 ) -> None:
     action = follow(0.5 * states(1))
-    shown = np.concatenate([action[:, :1], action[:, :-1]], axis=1)
+    view = np.concatenate([action[:, :1], action[:, :-1]], axis=1)
     rng = np.random.default_rng(2)
     shares = explain_quickly(
-        demos(shown + noise * action.std() * rng.normal(size=shown.shape), action)
+        demos(view + noise * action.std() * rng.normal(size=view.shape), action)
     )
     assert shares.present.is_enough
     assert not shares.tells

@@ -62,8 +62,8 @@ def test_nothing_is_recommended_where_nothing_can_be_predicted() -> None:
 
 
 def test_nothing_is_recommended_where_policies_may_only_repeat_the_previous_action() -> None:
-    high, none = Share(0.95, 0.92, 0.98), Share(0.0, 0.0, 0.0)
-    repeating = Explained(high, (high,), ("a",), Past(high, none, high, high, high))
+    high, zero = Share(0.95, 0.92, 0.98), Share(0.0, 0.0, 0.0)
+    repeating = Explained(high, (high,), ("a",), Past(high, zero, high, high, high))
     clear = _comparison(_compared("counter-bc", 0.02, 0.004, 0.001), share=0.95)
     assert clear.recommended == "counter-bc"
     comparison = replace(clear, shares=repeating)

@@ -66,20 +66,20 @@ def test_the_lower_end_must_reach_the_level() -> None:
 LOW, HIGH = Share(0.05, 0.0, 0.1), Share(0.3, 0.2, 0.4)
 
 
-def past(*, beyond: Share, visible: Share = LOW, present: Share = HIGH) -> Past:
+def past(*, left_over: Share, visible: Share = LOW, present: Share = HIGH) -> Past:
     """Return the past of smooth actions: 90 % is explained by the last two."""
-    return Past(HIGH, beyond, visible, Share(0.9, 0.85, 0.95), present)
+    return Past(HIGH, left_over, visible, Share(0.9, 0.85, 0.95), present)
 
 
 def test_the_share_that_counts_is_that_of_the_policies_or_that_beyond_the_previous_action() -> None:
-    shares = Explained(LOW, (LOW,), ("a",), past(beyond=LOW))
+    shares = Explained(LOW, (LOW,), ("a",), past(left_over=LOW))
     assert shares.counted == LOW
     with_history = replace(shares, history=3, policies=Share(0.4, 0.3, 0.5))
     assert with_history.counted == LOW
     assert with_history.counts_beyond
     assert not with_history.tells
     for telling in (
-        replace(with_history, past=past(beyond=HIGH)),
+        replace(with_history, past=past(left_over=HIGH)),
         replace(with_history, present=HIGH),
     ):
         assert telling.tells
@@ -89,12 +89,14 @@ def test_the_share_that_counts_is_that_of_the_policies_or_that_beyond_the_previo
 
 def test_a_refusal_names_the_share_that_is_too_low() -> None:
     low, policies = Share(0.04, 0.0, 0.08), Share(0.4, 0.3, 0.5)
-    shares = Explained(low, (low,), ("a",), past(beyond=HIGH), 3, policies=replace(low, value=0.03))
+    shares = Explained(
+        low, (low,), ("a",), past(left_over=HIGH), 3, policies=replace(low, value=0.03)
+    )
     assert (
         "of the actions' variance, 3 % [0, 8] is explained by policies that read 3 observations"
         in (shares.refusal)
     )
-    repeating = replace(shares, policies=policies, past=past(beyond=low))
+    repeating = replace(shares, policies=policies, past=past(left_over=low))
     assert "may repeat past actions; of what the last two leave, 4 % [0, 8]" in repeating.refusal
     assert replace(shares, history=1, policies=None).refusal.startswith(
         "Cannot tell: of the actions' variance, 4 % [0, 8] is explained, and"
@@ -113,7 +115,7 @@ def test_a_dimension_in_which_nothing_varies_is_not_called_explained_too_little(
 
 def test_policies_may_only_repeat_an_action_that_is_visible_and_all_that_is_explained() -> None:
     low, high = Share(0.1, 0.0, 0.2), Share(0.95, 0.92, 0.98)
-    shares = Explained(high, (high,), ("a",), past(beyond=low, visible=high, present=high))
+    shares = Explained(high, (high,), ("a",), past(left_over=low, visible=high, present=high))
     assert shares.may_only_repeat
     assert not shares.tells
     assert not replace(shares, history=3, policies=high).tells
@@ -121,7 +123,10 @@ def test_policies_may_only_repeat_an_action_that_is_visible_and_all_that_is_expl
     assert refusal.startswith("Cannot tell: the observation shows the previous action")
     assert f"last two actions leave, {low} is explained" in refusal
     assert remedy.startswith("Leave out the observation that shows the previous action")
-    for telling in (past(beyond=high, visible=high, present=high), past(beyond=low, present=high)):
+    for telling in (
+        past(left_over=high, visible=high, present=high),
+        past(left_over=low, present=high),
+    ):
         assert replace(shares, past=telling).tells
         assert not replace(shares, past=telling).may_only_repeat
     assert not replace(shares, past=None).may_only_repeat
@@ -130,13 +135,17 @@ def test_policies_may_only_repeat_an_action_that_is_visible_and_all_that_is_expl
 def test_a_noisy_view_of_the_previous_action_explains_no_more_than_it_shows_by_hand() -> None:
     low, present, visible = LOW, Share(0.45, 0.4, 0.5), Share(0.5, 0.45, 0.55)
     shares = Explained(
-        present, (present,), ("a",), past(beyond=low, visible=visible, present=present)
+        present, (present,), ("a",), past(left_over=low, visible=visible, present=present)
     )
     assert shares.may_only_repeat  # 0.45 = 0.5 · 0.9
     assert not shares.tells
     assert "no more than a noisy view of the previous action" in shares.refusal
-    more = replace(shares, past=past(beyond=low, visible=visible, present=Share(0.6, 0.5, 0.7)))
-    assert more.tells
-    nothing = replace(shares, present=low, past=past(beyond=low, present=Share(0.0, 0.0, 0.0)))
-    assert not nothing.tells
-    assert not nothing.may_only_repeat  # nothing is explained, not even by repeating
+    responsive = replace(
+        shares, past=past(left_over=low, visible=visible, present=Share(0.6, 0.5, 0.7))
+    )
+    assert responsive.tells
+    unexplained = replace(
+        shares, present=low, past=past(left_over=low, present=Share(0.0, 0.0, 0.0))
+    )
+    assert not unexplained.tells
+    assert not unexplained.may_only_repeat  # nothing is explained, not even by repeating

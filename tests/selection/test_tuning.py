@@ -13,7 +13,7 @@ from counterbc.errors import OptionError
 from counterbc.printing import without_nan
 from counterbc.selection.clusters import Estimate
 from counterbc.selection.lag_choice import LagChoice
-from counterbc.selection.shares import Share
+from counterbc.selection.shares import Explained, Past, Share
 from counterbc.selection.tuning import Trial, TuneSearch, Tuning, as_tuple
 
 LATE = LagChoice((9.0,), "late", confident=True, rate=50.0)
@@ -99,6 +99,17 @@ def test_nothing_is_told_where_policies_explain_less_than_a_tenth(
         assert "the lower end must reach 10%" in tuning.sentences[0]
         used = "lag 0.18 s (9 steps), Δ 0.2, 200 steps, one network"
         assert tuning.sentences[0].endswith(f"these numbers are a guess: {used}")
+
+
+def test_shares_of_the_past_decide_whether_a_choice_tells() -> None:
+    high, zero = Share(0.95, 0.92, 0.98), Share(0.0, 0.0, 0.0)
+    repeating = Explained(high, (high,), ("a",), Past(high, zero, high, high, high))
+    tuning = Tuning(LATE, 0.2, 200, trials=TRIALS, explained=high, shares=repeating)
+    assert not tuning.tells
+    by_history = Explained(zero, (zero,), ("a",), history=3, policies=high)
+    assert not replace(tuning, shares=by_history).tells
+    by_present = Explained(high, (high,), ("a",), history=3, policies=high)
+    assert replace(tuning, shares=by_present).tells
 
 
 def test_the_choice_is_json_with_its_evidence(tmp_path: Path) -> None:

@@ -190,12 +190,9 @@ def compare_methods(
             )
             for t, r, d, p in zip(trainings, results, differences, p, strict=True)
         ),
-        share,
-        lag.lag,
-        networks,
-        results[0].protocol,
+        share, lag.lag, networks, results[0].protocol,
         _with_past(demos, share, table, trainings[0].method.policy.history),
-    )
+    )  # fmt: skip
 
 
 def _with_past(

@@ -40,7 +40,7 @@ from counterbc.selection.error_curve import (
     plateau,
     without_diverged,
 )
-from counterbc.selection.explained import explain_quickly, explain_sample
+from counterbc.selection.explained import explain_quickly, explain_sample, with_policies
 from counterbc.selection.folds import Folds, split_folds
 from counterbc.selection.held_out import Candidate, HeldOutErrors, Training, held_out_errors
 from counterbc.selection.radius_choice import RadiusChoice
@@ -112,7 +112,9 @@ def choose_radius(
         name=name, method=definition, settings=settings, device=torch_device, progress=bar
     )
     choice = search_radii([demos], search or RadiusSearch(), training)[0]
-    return replace(choice, explained=replace(choice.explained, past=explain_quickly(demos).past))
+    present, each = choice.explained.present, choice.explained.per_dimension
+    shares = with_policies(explain_quickly(demos), present, each, definition.policy.history)
+    return choice.with_shares(shares)
 
 
 def choose_radii(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,14 @@ class RadiusChoice:
     """The error of the mean action, which policies must beat."""
     explained: Explained
     """How much of the actions' variance policies with the best radius explain."""
+
+    def with_shares(self, explained: Explained) -> RadiusChoice:
+        """Return the choice with what observations before the present one explain as well, without
+        doubts about a radius that is a guess."""
+        doubts = self.doubts
+        if not explained.tells:
+            doubts = tuple(d for d in doubts if d.kind not in ("zero is best", "largest is best"))
+        return replace(self, explained=explained, doubts=doubts)
 
     @property
     def is_flat(self) -> bool:

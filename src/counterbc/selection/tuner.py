@@ -35,7 +35,7 @@ from counterbc.selection.doubts import (
     reads_history,
     several_modes,
 )
-from counterbc.selection.explained import explain_quickly
+from counterbc.selection.explained import explain_quickly, with_policies
 from counterbc.selection.held_out import Training
 from counterbc.selection.lag import choose_lags
 from counterbc.selection.lag_choice import LagChoice
@@ -86,7 +86,8 @@ def tune(
     if choice.explained is None:
         return choice
     each = choice.per_dimension if demos.action_size > 1 else (choice.explained,)
-    shares = replace(explain_quickly(demos), present=choice.explained, per_dimension=each)
+    history = definition.policy.history
+    shares = with_policies(explain_quickly(demos), choice.explained, each, history)
     return replace(choice, shares=shares)
 
 

@@ -97,8 +97,8 @@ class Tuning:
     def tells(self) -> bool:
         """Whether held-out policies explain enough for a conclusion, and do more than repeat the
         previous action."""
-        if self.shares is not None and self.shares.may_only_repeat:
-            return False
+        if self.shares is not None:
+            return self.shares.tells
         return self.explained is None or self.explained.is_enough
 
     @property
