@@ -1,4 +1,4 @@
-"""Parts of the page in a real browser, without a session: tables, selections, and the clock."""
+"""Parts of the page in a real browser, without a session: tables, the clock, and the form."""
 
 from __future__ import annotations
 
@@ -98,3 +98,15 @@ def test_a_message_that_is_too_long_is_refused_by_the_page_itself(tab: Any) -> N
         LARGEST_MESSAGE,
     )
     assert reason == "That is too much for one message; choose fewer."
+
+
+def test_the_papers_protocol_is_offered_only_where_the_paper_has_one(tab: Any) -> None:
+    first, form = tab.locator("#protocol option").first, tab.locator("#collect form")
+    for world, name, amount in (
+        ("intersection", "the paper's protocol", "then 50 episodes."),
+        ("push-t", "a preset (not in the paper)", "then 10 episodes."),
+        ("cartpole", "the paper's protocol", "then 1000 steps (20 seconds)."),
+    ):
+        tab.check(f"input[value='{world}']")
+        assert first.inner_text() == name
+        assert amount in form.inner_text()

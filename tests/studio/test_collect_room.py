@@ -39,6 +39,13 @@ def test_the_worlds_are_listed_with_their_install_line(monkeypatch: pytest.Monke
     assert lines["car-racing"] == "pip install 'counterbc[racing]'"
 
 
+def test_only_push_t_has_a_preset_that_is_not_in_the_paper() -> None:
+    assert {world["name"]: world["in_paper"] for world in list_worlds()} == {
+        "intersection": True, "cartpole": True, "air-hockey": True, "car-racing": True,
+        "push-t": False,
+    }  # fmt: skip
+
+
 def test_a_page_records_what_it_sends(step_server: LiveServer) -> None:
     page = step_server.page()
     assert page.begin("intersection", operator="<b>Zoë</b> & Ångström")["low"] == [-1, -1]

@@ -99,8 +99,8 @@ def test_with_a_lag_the_landscape_is_around_the_action_that_answers_the_state(
         np.testing.assert_allclose(plane["mean"], action[step], atol=1e-6)  # of the pair's policy
         assert plane["trained_radius"] == 0.2
     for step in (steps - 3, steps - 1):  # whose answers come after the end of the episode
-        refused = page.ask("look.moment", step=step, **fields)
-        assert (refused["type"], "no action answers" in refused["text"]) == ("refused", True)
+        reply = page.ask("look.moment", step=step, **fields)
+        assert (reply["type"], "no action answers" in reply["text"]) == ("refused", True)
     assert page.ask("look.moment", step=steps - 1, **(fields | {"lag": 0}))["type"] == "reply"
 
 

@@ -76,7 +76,7 @@ def test_inputs_steer_while_a_request_is_answered(
 
 
 @pytest.fixture
-def gone(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+def page_left(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """An event that is set when a page is gone and what it steered was paused."""
     event, detach = threading.Event(), Person.detach
 
@@ -89,14 +89,14 @@ def gone(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 def test_requests_are_answered_in_order_and_those_of_a_page_that_is_gone_are_dropped(
-    slow_list: SlowList, server: LiveServer, gone: threading.Event
+    slow_list: SlowList, server: LiveServer, page_left: threading.Event
 ) -> None:
     first = server.page()
     for i in range(5):
         first.send(type="look.list", id=i)
     wait_for(lambda: slow_list.count == 1)
     first.close()
-    assert gone.wait(60)
+    assert page_left.wait(60)
     slow_list.let_go.set()
     second = server.page()
     for i in range(5):
@@ -107,12 +107,12 @@ def test_requests_are_answered_in_order_and_those_of_a_page_that_is_gone_are_dro
 
 
 def test_a_world_that_starts_after_its_page_is_gone_is_paused(
-    step_server: LiveServer, gone: threading.Event, monkeypatch: pytest.MonkeyPatch
+    step_server: LiveServer, page_left: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start, begun, let_go = Collecting.start, threading.Event(), threading.Event()
+    start, begins, let_go = Collecting.start, threading.Event(), threading.Event()
 
     def start_late(session: Collecting) -> None:
-        begun.set()
+        begins.set()
         assert let_go.wait(60)
         start(session)
 
@@ -120,9 +120,9 @@ def test_a_world_that_starts_after_its_page_is_gone_is_paused(
     page = step_server.page()
     page.begin("cartpole")
     page.send(type="collect.do", id=500, do="start")
-    assert begun.wait(60)
+    assert begins.wait(60)
     page.close()
-    assert gone.wait(60)  # and the world does not run yet
+    assert page_left.wait(60)  # and the world does not run yet
     let_go.set()
     page_again = step_server.page(page.person)
     wait_for(lambda: phase(page_again) != "ready")
@@ -148,10 +148,10 @@ def test_too_many_waiting_requests_end_the_connection(
     page.send(type="ping", sent=1.5)
     assert page.wait("pong")["sent"] == 1.5  # three may wait
     page.send(type="look.list", id=4)
-    with pytest.raises(ConnectionClosed) as closed:
+    with pytest.raises(ConnectionClosed) as closing:
         page.receive()
-    assert closed.value.rcvd is not None
-    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (
+    assert closing.value.rcvd is not None
+    assert (closing.value.rcvd.code, closing.value.rcvd.reason) == (
         1008, "too many requests wait; reload the page",
     )  # fmt: skip
     slow_list.let_go.set()

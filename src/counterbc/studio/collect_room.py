@@ -11,7 +11,7 @@ from counterbc.errors import OptionError
 from counterbc.studio.collecting import Collecting
 from counterbc.studio.datasets import SUFFIXES
 from counterbc.studio.messages import Message, read_choice, read_name, read_number
-from counterbc.studio.protocol import PAPER, PROTOCOLS, Plan, find_protocol
+from counterbc.studio.protocol import NOT_IN_PAPER, PAPER, PROTOCOLS, Plan, find_protocol
 from counterbc.studio.stage import STAGES, missing_extra
 from counterbc.studio.steered_room import Handlers, SteeredRoom, read_input
 
@@ -25,7 +25,8 @@ def list_worlds() -> list[dict[str, Any]]:
             "rate": find_world(name).rate,
             "steps": find_world(name).steps,
             "install": None if extra is None else f"pip install 'counterbc[{extra}]'",
-            "paper": PAPER[name].as_dict(),
+            "preset": PAPER[name].as_dict(),
+            "in_paper": name not in NOT_IN_PAPER,
         }
         for name in STAGES
         for extra in (missing_extra(name),)

@@ -50,6 +50,8 @@ PAPER = {
 }
 """The paper's protocol: 50 interactions, 1000 steps, two minutes at 20 steps a second, one lap.
 Push-T is not in the paper; it gets ten episodes."""
+NOT_IN_PAPER = ("push-t",)
+"""Worlds whose protocol is a preset of ours."""
 FREE = Protocol(practice=None)
 PROTOCOLS = ("paper", "free")
 

@@ -270,8 +270,8 @@ export class Collect {
 function keyHelp() {
   const rows = [
     ["arrows, WASD", "steer"], ["pointer", "hold to steer there"],
-    ["gamepad", "stick and triggers"], ["Space", "start, pause"], ["Y / N", "success / failure"],
-    ["Delete", "discard"],
+    ["gamepad", "stick and triggers; A starts, Start also pauses"], ["Space", "start, pause"],
+    ["Enter / Esc", "start / pause"], ["Y / N", "success / failure"], ["Delete, Backspace", "discard"],
   ];
   return el("dl", { class: "facts" }, rows.flatMap(([key, text]) => [
     el("dt", {}, el("kbd", {}, key)), el("dd", {}, text),

@@ -11,7 +11,7 @@ export const FIRST_CHOICE = { world: "intersection", operator: "", protocol: "pa
 export function setup(facts, choice, begin) {
   const worlds = facts.worlds.map((world) => card(world, choice.world));
   const name = el("input", { type: "text", id: "operator", maxlength: "80", required: true, autocomplete: "off", value: choice.operator });
-  const protocol = select("protocol", [["paper", "the paper's protocol"], ["free", "no limits"]], choice.protocol, () => explain());
+  const protocol = select("protocol", [["paper", ""], ["free", "no limits"]], choice.protocol, () => explain());
   const format = select("format", facts.formats.map((key) => [key, FORMATS[key] ?? key]), choice.format);
   const speed = select("speed", SPEEDS.map(([value, text]) => [String(value), text]), String(choice.speed));
   const isUsual = choice.format === FIRST_CHOICE.format && choice.speed === FIRST_CHOICE.speed;
@@ -20,6 +20,7 @@ export function setup(facts, choice, begin) {
   const hint = el("p", { class: "hint" });
   const explain = () => {
     const world = facts.worlds.find((item) => item.name === form.world.value);
+    protocol.options[0].textContent = world.in_paper ? "the paper's protocol" : "a preset (not in the paper)";
     hint.textContent = protocol.value === "paper" ? describe(world) : "Practise and record for as long as you like.";
   };
   const form = el("form", { class: "panel", onsubmit: (event) => {
@@ -73,7 +74,7 @@ function card(world, chosen) {
 }
 
 function describe(world) {
-  const { practice, episodes, pairs } = world.paper;
+  const { practice, episodes, pairs } = world.preset;
   const amount = world.name === "car-racing" ? "one lap"
     : episodes ? `${episodes} episodes` : `${pairs} steps (${Math.round(pairs / world.rate)} seconds)`;
   return `Up to ${practice / 60} minutes of practice, then ${amount}.`;
