@@ -39,7 +39,8 @@ class RequestQueue:
         while (item := await self._requests.get()) is not None:
             request, handler = item
             try:
-                self._reply(request, await asyncio.to_thread(handler, request) or {})
+                reply = await asyncio.to_thread(handler, request)
+                self._reply(request, reply or {})
             except CounterBCError as error:
                 self._refuse(request, error)
             except Exception as error:  # a page must not be able to bring the server down
