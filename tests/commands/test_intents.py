@@ -40,6 +40,21 @@ def test_groups_are_found_and_written_as_masks_and_observations(
     assert copy.obs_shape == (3,)
 
 
+def test_only_several_groups_are_said_to_differ_where_actions_tell_little(
+    tmp_path: Path, call: Call
+) -> None:
+    rng, path = np.random.default_rng(0), tmp_path / "noise.hdf5"
+    episodes = tuple(
+        Episode(rng.normal(size=(20, 2)), rng.uniform(-1, 1, (20, 1))) for _ in range(12)
+    )
+    Demonstrations(episodes).save(path)
+    sentence = "so groups differ in where episodes end"
+    assert sentence in call("intents", path, "--groups", 2)[1]
+    _, out, _ = call("intents", path, "--groups", 1)
+    assert "Cannot tell" in out
+    assert sentence not in out
+
+
 def test_options_of_the_search_reach_it(demos: Path, call: Call) -> None:
     status, out, _ = call("intents", demos, "--max-groups", 1)
     assert (status, "One intent" in out) == (0, True)

@@ -60,7 +60,7 @@ class IntentsCommand(DataCommand):
         output, next_steps = _tables(intents), [self._next(intents)]
         if explained is not None:
             output = [*explained_lines(explained), *output]
-        if explained is not None and not explained.tells:
+        if intents.groups > 1 and explained is not None and not explained.tells:
             output.append("Actions tell little here, so groups differ in where episodes end.")
         if self.out is not None:
             copy = intents.mark(demos)
