@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -76,6 +78,20 @@ def test_a_person_with_one_episode_scores_as_the_episode_does() -> None:
     second = episodes[1]
     assert second.high > 0
     assert (bob.distance, bob.low, bob.high) == (second.distance, second.low, second.high)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0004, "< 0.001"), (0.0006, "0.001"), (0.1234, "0.123"), (1e-9, "< 0.001")],
+)
+def test_a_small_distance_is_printed_as_a_bound_and_not_as_zero(value: float, text: str) -> None:
+    demos = Demonstrations((Episode(np.ones((1, 2)), np.zeros((1, 1))),))
+    (score,) = episode_scores(demos, np.full((1, 1), 0.2), np.zeros((1, 1)))
+    small = replace(score, distance=value, noise=value, persistent=value)
+    assert (small.amount, *small.components) == (text, text, text)
+    absent = replace(small, distance=0.0, noise=0.0, persistent=np.nan, high=value)
+    assert (absent.amount, *absent.components) == (f"< {max(value, 0.001):.3f}", "–", "–")
+    assert replace(absent, high=np.nan).amount == "not clear"
 
 
 def test_an_episode_of_one_pair_has_a_score_and_no_movement() -> None:

@@ -283,9 +283,8 @@ def _disguise(meaning: Meaning) -> list[RenderableType]:
 
 
 def _distances(score: scores.Score) -> list[str]:
-    """Return the distance with its interval, and its parts where they exceed the model error."""
-    parts = [f"{part:.3f}" if part > 0 else "–" for part in (score.noise, score.persistent)]
-    return [score.amount, score.interval, *parts]
+    """Return the distance with its interval, and its components."""
+    return [score.amount, score.interval, *score.components]
 
 
 def _moves(score: scores.Score) -> list[str]:

@@ -16,6 +16,7 @@ from counterbc.diagnosis.components import Components, by_episode, known_by_epis
 from counterbc.diagnosis.kinematics import MEASURES, kinematics, paths
 
 _LEAST_EPISODES = 4  # more are needed for a correlation
+_LEAST = 0.001  # of a distance that is printed
 _KEYS = {"persistent": "lasting"}  # fields that have another key in JSON, as in files of results
 
 
@@ -56,13 +57,26 @@ class Score:
     def amount(self) -> str:
         """The distance as text; where it is 0, the upper end of what it may be."""
         if self.distance > 0 or np.isnan(self.distance):
-            return f"{self.distance:.3f}"
-        return f"< {self.high:.3f}" if self.high > 0 else "not clear"
+            return amount_text(self.distance)
+        return f"< {max(self.high, _LEAST):.3f}" if self.high > 0 else "not clear"
+
+    @property
+    def components(self) -> tuple[str, str]:
+        """Noise and persistent part as text; a dash where one does not exceed the model error."""
+        noise, persistent = (
+            amount_text(part) if part > 0 else "–" for part in (self.noise, self.persistent)
+        )
+        return noise, persistent
 
     @property
     def interval(self) -> str:
         """The 90 % interval as text; empty if there is none."""
         return "" if np.isnan(self.low) else f"[{self.low:.3f}, {self.high:.3f}]"
+
+
+def amount_text(value: float) -> str:
+    """Return a distance with three decimals, or its bound where these would be zeros."""
+    return f"< {_LEAST:.3f}" if 0 < value < _LEAST / 2 else f"{value:.3f}"
 
 
 def episode_scores(demos: Demonstrations, residual: Array, action: Array) -> tuple[Score, ...]:

@@ -111,7 +111,7 @@ def interval_bar(score: Score, over: Span) -> Markup:
     axes = Axes(over, (0, 1), width=150, height=16, left=4, right=4, top=0, bottom=0)
     low, high = (score.distance if np.isnan(v) else v for v in (score.low, score.high))
     return svg(
-        150, 16, f"{score.distance:.3f} {score.interval}",
+        150, 16, f"{score.amount} {score.interval}".rstrip(),
         axes.rule("grid", y=0.5),
         axes.bar((low, high), (0.38, 0.62), "interval"),
         axes.dots(np.array([score.distance]), np.array([0.5]), "curve", 4),
