@@ -1,12 +1,15 @@
-"""Measure the loop that drives an arm: a soak beside a bare sleep loop, and its reaction to faults.
+"""Measure the loop that drives an arm: a soak, its reaction to faults, and a busy machine.
 
     python benchmarks/robots.py soak [--seconds 600] [--out benchmarks/results/robots.json]
     python benchmarks/robots.py faults [--repeats 20] [--out benchmarks/results/robots.json]
+    python benchmarks/robots.py load [--seconds 20] [--out benchmarks/results/robots.json]
 
 The soak drives the simulated arm at 20 Hz with a policy in a process of its own. A loop that only
 sleeps runs beside it in a third process; what it shows is the machine's own jitter. Run it on an
 idle machine. Faults are injected at random moments of real runs; the reaction is the time from the
-fault to the command that stops the arm, in periods. Rows of one command replace its earlier ones.
+fault to the command that stops the arm, in periods. Under load, programs that only compute compete
+with the loop for some seconds, one, two and four for each core. Rows of one command replace its
+earlier ones.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +32,7 @@ import numpy as np
 
 from counterbc.acting.clock import Ticks, WallClock
 from counterbc.data.arrays import Array
-from counterbc.robots.loop import Loop
+from counterbc.robots.loop import Loop, LoopSettings
 from counterbc.robots.policy_process import PolicyProcess
 from counterbc.robots.priority import real_time
 from counterbc.robots.robot import Reading
@@ -37,7 +41,15 @@ from counterbc.robots.simulated.simulated_robot import SimulatedRobot
 from counterbc.robots.summary import quantiles
 from counterbc.robots.tick_log import TickLog
 
-RATE, SECONDS, REPEATS = 20.0, 600.0, 20
+RATE, REPEATS = 20.0, 20
+SECONDS = {"soak": 600.0, "bare": 600.0, "load": 20.0, "faults": 0.0}
+PROGRAMS = (1, 2, 4)
+"""Competing programs for each core."""
+LOAD_REPEATS, WILD = 2, 10.0  # of each fault; the scale of actions, so that limits are reached
+COMPUTE = "import os\nos.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))\nwhile True: pass"
+"""A competing program, which does not inherit a real-time priority; on Linux only."""
+PATIENCE = 10**6
+"""Faulty ticks that end no run under load: all of them are counted."""
 JITTER_LIMIT, MISSED_LIMIT = 5.0, 1
 """Largest 99th percentile of the jitter in ms, and number of missed deadlines in ten minutes."""
 FAULTS = ("policy stalled", "policy killed", "camera lost", "observation not finite")
@@ -165,10 +177,79 @@ def faults(repeats: int, policy: Path) -> list[dict[str, Any]]:
     return rows
 
 
+class Witness:
+    """The simulated arm, and the largest commands that it gets."""
+
+    def __init__(self, robot: SimulatedRobot) -> None:
+        self.robot, self.limits = robot, robot.limits
+        self.velocity: Array = np.zeros(len(robot.limits.low))
+        self.speed, self.change, self.outside = 0.0, 0.0, 0.0
+        """The largest speed, change of speed per command, and distance outside the workspace."""
+
+    def observe(self) -> Reading | None:
+        reading = self.robot.observe()
+        place = self.robot.arm.paddle
+        gaps = [np.array(self.limits.low) - place, place - np.array(self.limits.high)]
+        self.outside = max(self.outside, float(np.max(gaps)))
+        return reading
+
+    def command(self, velocity: Array) -> None:
+        self.speed = max(self.speed, float(np.abs(velocity).max()))
+        self.change = max(self.change, float(np.abs(velocity - self.velocity).max()))
+        self.velocity = np.array(velocity)
+        self.robot.command(velocity)
+
+    def stop(self) -> None:
+        self.velocity = np.zeros_like(self.velocity)
+        self.robot.stop()
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Let some programs compute while the block runs, with ordinary priority."""
+    programs = [subprocess.Popen([sys.executable, "-c", COMPUTE]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
+def load(seconds: float, policy: Path) -> list[dict[str, Any]]:
+    """Drive the arm beside programs that compete for the cores, then inject each fault."""
+    arm, rows = Arm(), []
+    for share in PROGRAMS:
+        count = share * (os.cpu_count() or 1)
+        process = PolicyProcess(policy)
+        with busy(count):
+            witness = Witness(SimulatedRobot(WallClock(), 0, arm=arm))
+            settings = LoopSettings(patience=PATIENCE, scale=WILD)
+            summary = Loop(witness, process, TickLog(None, {}), settings=settings).run(seconds)
+            process.close()
+            slowest = max(row["largest_periods"] for row in faults(LOAD_REPEATS, policy))
+        rows.append(load_row(count, summary, witness) | {"slowest_stop_periods": slowest})
+        print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def load_row(programs: int, summary: dict[str, Any], witness: Witness) -> dict[str, Any]:
+    """Return what a run under load counted, and its largest commands as shares of the limits."""
+    limits = witness.limits
+    return {
+        "programs": programs, "ticks": summary["ticks"], "missed": summary["missed"],
+        "faulty": sum(summary["faults"].values()), "watchdog_stops": summary["watchdog_stops"],
+        "late_ms": summary["times_ms"]["late"], "speed_share": witness.speed / limits.speed,
+        "acceleration_share": witness.change * RATE / limits.acceleration,
+        "outside_mm": 1000 * witness.outside, "ended": summary["ended"],
+        "is_stopped": summary["is_stopped"],
+    }  # fmt: skip
+
+
 def verdict(rows: list[dict[str, Any]]) -> str:
     """Return whether a soak kept its limits."""
     arm = rows[0]
-    allowed = MISSED_LIMIT * max(1.0, arm["ticks"] / (SECONDS * RATE))
+    allowed = MISSED_LIMIT * max(1.0, arm["ticks"] / (SECONDS["soak"] * RATE))
     is_good = arm["jitter_ms"]["p99"] < JITTER_LIMIT and arm["missed"] <= allowed
     text = "kept" if is_good else "not kept: was the machine idle?"
     return (
@@ -189,19 +270,21 @@ def keep(path: Path | None, task: str, priority: int | None, rows: list[dict[str
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    parser.add_argument("task", choices=("soak", "faults", "bare"))
-    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("task", choices=tuple(SECONDS))
+    parser.add_argument("--seconds", type=float, help="by default 600, under load 20 for each row")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--priority", type=int, help="real-time priority, 1 to 99, on Linux")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    seconds = SECONDS[options.task] if options.seconds is None else options.seconds
     if options.task == "bare":
-        print(json.dumps(bare_sleep(options.seconds)))
+        print(json.dumps(bare_sleep(seconds)))
         return
     with tempfile.TemporaryDirectory() as folder:
         policy = write_policy(Path(folder) / "policy.onnx")
         tasks: dict[str, Callable[[], list[dict[str, Any]]]] = {
-            "soak": lambda: soak(options.seconds, policy),
+            "soak": lambda: soak(seconds, policy),
+            "load": lambda: load(seconds, policy),
             "faults": lambda: faults(options.repeats, policy),
         }
         with real_time(options.priority):

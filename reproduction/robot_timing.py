@@ -55,6 +55,27 @@ def soak_table(sections: dict[str, Any]) -> str:
     return markdown_table(columns, lines) if lines else NONE
 
 
+def load_table(sections: dict[str, Any]) -> str:
+    """Return what the loop missed beside competing programs, and its commands against limits."""
+    lines = []
+    for name, section in _of_task(sections, "load"):
+        for row in section["rows"]:
+            lines.append([
+                f"{row['programs']} on {section['cpus']} cores", f"{row['ticks']:,}",
+                str(row["missed"]), str(row["faulty"]), str(row["watchdog_stops"]),
+                f"{row['late_ms']['p99']:.0f}", f"{100 * row['speed_share']:.0f} %",
+                f"{100 * row['acceleration_share']:.0f} %", f"{row['outside_mm']:.1f}",
+                f"{row['slowest_stop_periods']:.1f}", name, f"{section['load_at_end']:.1f}",
+            ])  # fmt: skip
+    columns = (
+        "programs that compete", "ticks", "deadlines missed", "faulty ticks",
+        "stops by the watchdog", "late, 99 % (ms)", "largest speed, of its limit",
+        "largest change of speed, of its limit", "paddle outside the workspace (mm)",
+        "slowest stop after a fault (periods)", "scheduling", "load at the end",
+    )  # fmt: skip
+    return markdown_table(columns, lines) if lines else NONE
+
+
 def _of_task(sections: dict[str, Any], task: str) -> list[tuple[str, dict[str, Any]]]:
     """Return the sections of a task, ordinary scheduling first."""
     names = {"ordinary": task, "real-time": task + PRIORITY}

@@ -226,5 +226,6 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
     tables |= {
         "robot-faults": robot_timing.faults_table(times),
         "robot-soak": robot_timing.soak_table(times),
+        "robot-load": robot_timing.load_table(times),
     }
     return {"robots": tables}

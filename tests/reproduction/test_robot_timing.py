@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from reproduction.robot_timing import NONE, benchmark, faults_table, soak_table
+from reproduction.robot_timing import NONE, benchmark, faults_table, load_table, soak_table
 
 
 def section(*rows: dict[str, Any]) -> dict[str, Any]:
@@ -14,7 +14,7 @@ def section(*rows: dict[str, Any]) -> dict[str, Any]:
 
 def test_nothing_is_shown_before_the_benchmark_was_run(tmp_path: Path) -> None:
     assert benchmark(tmp_path / "robots.json") == {}
-    assert (faults_table({}), soak_table({})) == (NONE, NONE)
+    assert (faults_table({}), soak_table({}), load_table({})) == (NONE, NONE, NONE)
 
 
 def test_faults_are_listed_by_scheduling() -> None:
@@ -37,3 +37,19 @@ def test_the_arm_stands_beside_a_loop_that_only_sleeps() -> None:
     table = soak_table({"soak": section(*rows)})
     assert "| simulated arm | 12,000 | 0 | 0.50 | 1.00 | 0.10 | 0.50 | 1.00 | ordinary |" in table
     assert "| bare sleep | 12,000 |" in table
+
+
+def test_a_busy_machine_has_a_row_for_each_number_of_programs() -> None:
+    rows = [
+        {
+            "programs": 2 * n, "ticks": 1400, "missed": n, "faulty": 3, "watchdog_stops": 4,
+            "late_ms": {"p50": 0.1, "p99": 7.5, "max": 80.0}, "speed_share": 1.0,
+            "acceleration_share": 0.5, "outside_mm": 1.25, "slowest_stop_periods": 2.25,
+        }
+        for n in (1, 2)
+    ]  # fmt: skip
+    lines = load_table({"load": section(*rows) | {"cpus": 2}}).splitlines()[2:]
+    assert lines[0] == (
+        "| 2 on 2 cores | 1,400 | 1 | 3 | 4 | 8 | 100 % | 50 % | 1.2 | 2.2 | ordinary | 0.1 |"
+    )
+    assert lines[1].startswith("| 4 on 2 cores | 1,400 | 2 |")
