@@ -52,6 +52,7 @@ def test_an_unfinished_training_has_no_duration() -> None:
         ([], r"config is \[\]; expected a record"),
         ({"env": 3}, "env is 3; expected a text"),
         ({"obs_names": "xy"}, "obs_names is 'xy'; expected a list of names"),
+        ({"rate": "fast"}, "rate is 'fast'; expected a number"),
         ({"two_valued": [1]}, r"two_valued is \[1\]; expected a list of names"),
     ],
 )

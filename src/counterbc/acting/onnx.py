@@ -14,6 +14,7 @@ from counterbc.acting.onnx_graph import Graph, GraphValue
 from counterbc.acting.ops import Value
 from counterbc.acting.parity import Parity, check_parity
 from counterbc.acting.policies import Policies
+from counterbc.acting.run_config import RunConfig
 from counterbc.data.version import __version__
 from counterbc.errors import FormatError, MissingExtra, OptionError, unknown
 from counterbc.files import aside, check_free
@@ -183,7 +184,7 @@ def metadata(policies: Policies, act: Act) -> dict[str, str]:
         "data": member.fingerprint,
         "counterbc": __version__,
     }
-    if (rate := _rate(config.env)) is not None:
+    if (rate := _rate(config)) is not None:
         facts["rate"] = rate
     if decides_by_chunk(p.policy):
         facts |= _chunk_facts(p, act)
@@ -205,15 +206,13 @@ def metadata(policies: Policies, act: Act) -> dict[str, str]:
     return {k: v if isinstance(v, str) else json.dumps(v) for k, v in facts.items()}
 
 
-def _rate(env: str | None) -> int | None:
-    """Return the steps per second of the world that the demonstrations come from, if it is known.
-
-    Demonstrations of unknown worlds may have a rate, but a trained policy does not hold it.
-    """
+def _rate(config: RunConfig) -> float | None:
+    """Return the demonstrations' pairs per second, or else the rate of their world, if known."""
     from counterbc.envs.registry import WORLDS, find_id
 
-    rates = {world.id: world.rate for world in WORLDS.values()}
-    return None if env is None else rates.get(find_id(env))
+    if config.rate is not None or config.env is None:
+        return config.rate
+    return {world.id: world.rate for world in WORLDS.values()}.get(find_id(config.env))
 
 
 def _chunk_facts(p: Policies, act: Act) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from typing import Any
 
 _TEXTS = ("env", "backend", "radius_from")
 _NAME_LISTS = ("action_names", "blind_to", "cameras", "keys", "obs_names", "two_valued")
-_WHEN_KNOWN = ("seconds", "stopped_after", "stack", "keys", "cameras", "blind_to", "image_size")
+_WHEN_KNOWN = (
+    "seconds", "stopped_after", "stack", "keys", "cameras", "blind_to", "image_size", "rate",
+)  # fmt: skip
 
 
 def key_of(name: str) -> str:
@@ -45,6 +47,8 @@ class RunConfig:
     env: str | None = None
     backend: str | None = None
     """The simulator of the world, where there are several."""
+    rate: float | None = None
+    """Pairs per second of the demonstrations, if all of them have the same known rate."""
     obs_names: Sequence[str] = ()
     keys: Sequence[str] = ()
     """The observation keys that were read, in order, unless the names of dimensions show them."""
@@ -94,6 +98,8 @@ class RunConfig:
                 raise ValueError(f"{key} is {contents[key]!r:.60}; expected a text")
         if not all(type(n) is int for n in contents.get("image_size", [])):
             raise ValueError(f"image_size is {contents['image_size']!r:.60}; expected two numbers")
+        if not isinstance(contents.get("rate"), int | float | None):
+            raise ValueError(f"rate is {contents['rate']!r:.60}; expected a number")
         names = {f.name for f in fields(RunConfig)} - {"labels"}
         labels = {key: value for key, value in contents.items() if key not in names}
         return RunConfig(**{k: v for k, v in contents.items() if k in names}, labels=labels)

@@ -244,6 +244,7 @@ def run_config(
         labels=need_labels(plan.datasets + plan.held_out, needs),
         env=first.env,
         backend=first.backend,
+        rate=first.rate if len({d.rate for d in plan.datasets}) == 1 else None,
         obs_names=list(first.obs_names),
         keys=[] if keys == keys_of(first.obs_names) else list(keys),
         cameras=list(first.cameras),
