@@ -79,7 +79,9 @@ def test_the_comparison_survives_an_environment_that_does_not_fit(file: Path, ca
     assert "Returns were not measured:" in out
 
 
-def test_what_cannot_be_told_leads_to_a_look_at_the_data(tmp_path: Path, call: Call) -> None:
+def test_what_cannot_be_told_leads_to_a_look_at_the_data_and_to_the_default(
+    tmp_path: Path, call: Call
+) -> None:
     rng = np.random.default_rng(0)
     episodes = tuple(
         Episode(rng.normal(size=(20, 2)), rng.uniform(-1, 1, (20, 1))) for _ in range(6)
@@ -89,7 +91,9 @@ def test_what_cannot_be_told_leads_to_a_look_at_the_data(tmp_path: Path, call: C
     status, out, err = call("compare", path, *QUICK, "--env", "none", "--lag", 0)
     assert status == 0, err
     assert "Cannot tell: plain BC explains" in out
-    assert f"Next: counterbc inspect {path}\n" in out
+    assert f"To look at what is explained: counterbc inspect {path}\n" in out
+    assert "plain BC is the default" in out
+    assert f"Next: counterbc train {path} --method bc " in out
 
 
 def test_an_unknown_method_is_refused_before_anything_is_read(call: Call) -> None:

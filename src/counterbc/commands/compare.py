@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
     from counterbc.experiments.method_returns import MethodReturns
     from counterbc.selection.method_comparison import Comparison
+
+_DEFAULT = "Until the data tell methods apart, plain BC is the default."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,14 +110,17 @@ class Compare(DataCommand, TrainingCommand):
         elif problem:
             output += ["", f"Returns were not measured: {problem}."]
         output += ["", *(f"{verdict}." for verdict in verdicts)]
-        payload["next"] = [self._next(comparison, returns)]
-        return payload, output
-
-    def _next(self, comparison: Comparison, returns: MethodReturns | None) -> str:
-        """Return the command that trains the recommended method, or looks at the data again."""
         options = [name for name in DATA_OPTIONS if (name, self.env) != ("env", "none")]
         if returns is None and not comparison.tells:
-            return suggestion("inspect", *self.demos, *self.as_typed(*options))
+            look = suggestion("inspect", *self.demos, *self.as_typed(*options))
+            output += ["", f"To look at what is explained: {look}", _DEFAULT]
+        payload["next"] = [self._train_command(comparison, returns, options)]
+        return payload, output
+
+    def _train_command(
+        self, comparison: Comparison, returns: MethodReturns | None, options: Sequence[str]
+    ) -> str:
+        """Return the command that trains what returns or errors recommend."""
         best = comparison.recommended if returns is None else returns.recommended
         typed = self.as_typed(*options, "preset", "settings", "device")
         return suggestion("train", *self.demos, "--method", best, *typed)
