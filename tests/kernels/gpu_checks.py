@@ -79,8 +79,8 @@ def check_close_to_float64(
                 native.steps(position[:8], epoch[:8])  # a block continues the one before it
                 native.steps(position[8:], epoch[8:])
                 advance(plain, STEPS)
-                error, allowed = (largest_difference(n, exact) for n in (native, plain))
-                assert error < 10 * allowed + 1e-5, (method, batch, hidden, error, allowed)
+                error, tolerance = (largest_difference(n, exact) for n in (native, plain))
+                assert error < 10 * tolerance + 1e-5, (method, batch, hidden, error, tolerance)
 
 
 def layers_are_as_close_to_float64_as_torch_is() -> None:

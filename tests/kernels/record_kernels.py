@@ -89,8 +89,8 @@ def check_record(kernel: str, case: str) -> None:
     assert about["cases"][case] == json.loads(json.dumps(settings)), "record it again"
     assert about["steps"] == STEPS
     exact = results(settings | {"dtype": torch.float64}, "torch", "cpu")
-    allowed = max(difference(almost_equal_start(settings, i), exact) for i in range(TWINS))
-    assert difference(arrays, exact) < 2 * allowed + 1e-5, allowed
+    tolerance = max(difference(almost_equal_start(settings, i), exact) for i in range(TWINS))
+    assert difference(arrays, exact) < 2 * tolerance + 1e-5, tolerance
 
 
 def difference(state: State, exact: State) -> float:

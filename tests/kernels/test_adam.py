@@ -89,7 +89,7 @@ def test_the_moments_of_some_parameters_come_in_the_order_asked_for() -> None:
     params = [torch.zeros(1), torch.zeros(2), torch.zeros(3)]
     adam = Adam(params, 0.1)
     adam.step([torch.full((n,), float(n)) for n in (1, 2, 3)])
-    chosen, first, second = adam.of([params[2], params[0]])
-    assert [len(p) for p in chosen] == [3, 1]
+    two_params, first, second = adam.of([params[2], params[0]])
+    assert [len(p) for p in two_params] == [3, 1]
     torch.testing.assert_close(first[0], torch.full((3,), 0.3))
     torch.testing.assert_close(second[1], torch.full((1,), 0.001))

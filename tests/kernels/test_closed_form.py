@@ -66,10 +66,10 @@ def test_a_step_that_does_not_fit_has_a_reason(case: StepCase, reason: str) -> N
 
 
 def test_a_kernel_fits_the_weights_that_it_computes() -> None:
-    weighted = replace(CASE, samples=1, weighting=StateExpertise())
-    assert native_misfit(weighted, "cpu") is None
-    assert weights_misfit(weighted, ("column", "state network")) is None
-    assert "does not compute the weights of StateExpertise" in str(loss_misfit(weighted, "cpu"))
+    state_case = replace(CASE, samples=1, weighting=StateExpertise())
+    assert native_misfit(state_case, "cpu") is None
+    assert weights_misfit(state_case, ("column", "state network")) is None
+    assert "does not compute the weights of StateExpertise" in str(loss_misfit(state_case, "cpu"))
 
 
 def test_a_recurrent_policy_fits_the_kernels_that_train_them() -> None:

@@ -81,8 +81,8 @@ def test_the_sources_compute_what_torch_computes_when_a_cpu_runs_them(
         networks.steps(position, epoch)
     for part in (slice(0, 3), slice(3, 5)):  # a block continues the one before it
         native.steps(position[part], epoch[part])
-    error, allowed = (largest_difference(n, exact) for n in (native, plain))
-    assert error < 10 * allowed + 1e-5
+    error, tolerance = (largest_difference(n, exact) for n in (native, plain))
+    assert error < 10 * tolerance + 1e-5
 
 
 @pytest.mark.parametrize(

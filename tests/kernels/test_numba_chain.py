@@ -36,14 +36,14 @@ def test_output_and_gradients_are_those_of_torch() -> None:
     x, by_out = torch.randn(ROWS, 3, requires_grad=True), torch.randn(ROWS, 2)
     grads = np.empty_like(theta)
     out, by_x = both_passes(theta, table, x.detach().numpy(), by_out.numpy(), grads)
-    expected = layers[2](layers[1](layers[0](x).relu()).relu())
-    expected.backward(by_out)
-    np.testing.assert_allclose(out, expected.detach().flatten().numpy(), rtol=1e-4, atol=1e-6)
+    by_torch = layers[2](layers[1](layers[0](x).relu()).relu())
+    by_torch.backward(by_out)
+    np.testing.assert_allclose(out, by_torch.detach().flatten().numpy(), rtol=1e-4, atol=1e-6)
     assert x.grad is not None
     np.testing.assert_allclose(by_x, x.grad.flatten().numpy(), rtol=1e-4, atol=1e-6)
     slopes = [p.grad for layer in layers for p in (layer.weight, layer.bias)]
-    turned = [g.mT if g.ndim == 2 else g for g in slopes if g is not None]
-    exact = torch.cat([g.flatten() for g in turned])
+    like_flat = [g.mT if g.ndim == 2 else g for g in slopes if g is not None]
+    exact = torch.cat([g.flatten() for g in like_flat])
     np.testing.assert_allclose(grads, exact.numpy(), rtol=1e-4, atol=1e-6)
 
 

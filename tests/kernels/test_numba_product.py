@@ -25,7 +25,7 @@ def every_end(a: Any, b: Any, d: Any, out: Any, sizes: Any) -> None:
 
 
 @numba.njit(error_model="numpy")
-def turned(a: Any, b: Any, out: Any, sizes: Any) -> None:
+def transpose_of(a: Any, b: Any, out: Any, sizes: Any) -> None:
     m, n, _ = sizes
     native.multiply(
         Matrix(a, 0, 1, m), Matrix(b, 0, n, 1), Matrix(out, 0, n, 1), Matrix(b, 0, 0, 1), sizes
@@ -47,15 +47,15 @@ def test_products_with_every_end_are_those_of_numpy(sizes: tuple[int, int, int])
     every_end(a.ravel(), b.ravel(), d.ravel(), out.ravel(), sizes)
     c = a.astype(float) @ b
     with_bias = c + d[0]
-    expected = [c, with_bias, with_bias * (with_bias > 0), c + d, c * (d > 0), np.full((m, n), 7)]
-    np.testing.assert_allclose(out, np.stack(expected), rtol=1e-4, atol=1e-5)
+    by_numpy = [c, with_bias, with_bias * (with_bias > 0), c + d, c * (d > 0), np.full((m, n), 7)]
+    np.testing.assert_allclose(out, np.stack(by_numpy), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("sizes", SIZES)
 def test_the_first_matrix_may_be_transposed(sizes: tuple[int, int, int]) -> None:
     m, n, depth = sizes
     a, b, out = numbers(0, depth, m), numbers(1, depth, n), np.empty((m, n), np.float32)
-    turned(a.ravel(), b.ravel(), out.ravel(), sizes)
+    transpose_of(a.ravel(), b.ravel(), out.ravel(), sizes)
     np.testing.assert_allclose(out, a.T.astype(float) @ b, rtol=1e-4, atol=1e-5)
 
 

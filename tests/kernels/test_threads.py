@@ -77,18 +77,18 @@ def test_every_thing_is_computed_once(workers: int, count: int) -> None:
 
 def test_a_thread_that_is_held_up_leaves_the_rest_to_the_others() -> None:
     torch.set_num_threads(2)
-    done, held_up = [], threading.Event()
+    slices_taken, held_up = [], threading.Event()
 
     def compute(begin: int, end: int) -> None:
         if begin == 0:  # until all other slices are done
             assert held_up.wait(60)
-        done.append(begin)
-        if len(done) == 15:
+        slices_taken.append(begin)
+        if len(slices_taken) == 15:
             held_up.set()
 
     share(compute, 16)
-    assert done[-1] == 0
-    assert sorted(done) == list(range(16))
+    assert slices_taken[-1] == 0
+    assert sorted(slices_taken) == list(range(16))
 
 
 def test_small_work_stays_in_its_thread() -> None:

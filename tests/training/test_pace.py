@@ -68,30 +68,30 @@ def test_an_estimate_waits_for_three_seconds_of_steps() -> None:
 class SharedCore:
     """A core that a training shares with other programs, which take turns at random."""
 
-    def __init__(self, rng: np.random.Generator, others: int) -> None:
-        self.rng, self.others, self.now, self.left = rng, others, 0.0, 0.0
+    def __init__(self, rng: np.random.Generator, rivals: int) -> None:
+        self.rng, self.rivals, self.now, self.rest = rng, rivals, 0.0, 0.0
 
     def work(self, seconds: float) -> float:
         """Return how long this much work takes."""
         began = self.now
         while seconds > 0:
-            if self.left <= 0:  # the others' turns, and sometimes a pause of the whole machine
-                turns = self.rng.exponential(0.01, self.others).sum()
+            if self.rest <= 0:  # the others' turns, and sometimes a pause of the whole machine
+                turns = self.rng.exponential(0.01, self.rivals).sum()
                 self.now += turns + (0.5 if self.rng.random() < 0.0005 else 0.0)
-                self.left = self.rng.exponential(0.01)
-            part = min(seconds, self.left)
-            seconds, self.left, self.now = seconds - part, self.left - part, self.now + part
+                self.rest = self.rng.exponential(0.01)
+            part = min(seconds, self.rest)
+            seconds, self.rest, self.now = seconds - part, self.rest - part, self.now + part
         return self.now - began
 
 
-@pytest.mark.parametrize("others", [0, 1, 2, 4])
+@pytest.mark.parametrize("rivals", [0, 1, 2, 4])
 @pytest.mark.parametrize("step_seconds", [0.0004, 0.05])
 def test_an_estimate_holds_within_a_factor_of_two_beside_other_programs(
-    others: int, step_seconds: float
+    rivals: int, step_seconds: float
 ) -> None:
     total = int(30 / step_seconds)
     for seed in range(10):
-        core, pace, steps = SharedCore(np.random.default_rng(seed), others), Pace(100), 0
+        core, pace, steps = SharedCore(np.random.default_rng(seed), rivals), Pace(100), 0
         estimate = 0.0
         while steps < total:
             count = min(pace.block, total - steps)

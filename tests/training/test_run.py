@@ -237,8 +237,8 @@ def test_limits_change_what_is_learned_only_where_they_are_reached(
     demos = make_demos(action_low=np.full(2, -2.0), action_high=np.full(2, 2.0))
     near = {"radius": 0.01}  # no shown action is that near to a bound of ±2
     assert np.abs(demos.action).max() < 1.9
-    for radius, alike in ((near, True), ({"radius": 1.5}, False)):
+    for radius, is_same in ((near, True), ({"radius": 1.5}, False)):
         free = quick(demos, "counter-bc", shape="box", dtype=torch.float64, **radius)
         bound = quick(demos, "counter-bc", shape="box", dtype=torch.float64, limited=True, **radius)
         gap = (free.params["head.weight"] - bound.params["head.weight"]).abs().max().item()
-        assert (gap < 1e-6) is alike
+        assert (gap < 1e-6) is is_same
