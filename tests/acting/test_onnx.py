@@ -125,18 +125,13 @@ def test_the_file_says_what_it_is(tiny: Demonstrations, quick: Train, tmp_path: 
     ("env", "rate"),
     [("air-hockey", "20"), ("PickPlaceCan", "20"), ("CartPole-v1", None), (None, None)],
 )
-def test_the_file_names_the_rate_of_a_known_world(
+def test_the_file_names_the_rate_of_the_demonstrations_or_of_a_known_world(
     env: str | None, rate: str | None, tiny: Demonstrations, quick: Train
 ) -> None:
     policy = quick(tiny, "bc")[0]
     policy = replace(policy, config=policy.config | {"env": env})
     assert metadata(policy, "mean").get("rate") == rate
-
-
-def test_the_file_names_the_rate_of_the_demonstrations(tiny: Demonstrations, quick: Train) -> None:
     assert metadata(quick(replace(tiny, rate=12.5), "bc")[0], "mean")["rate"] == "12.5"
-    mixed = [replace(tiny, rate=rate) for rate in (10.0, 20.0)]
-    assert "rate" not in metadata(quick(mixed, "bc", seeds=2)[0], "mean")
 
 
 def test_a_file_with_a_memory_declares_it(

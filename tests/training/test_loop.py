@@ -17,9 +17,11 @@ from counterbc.acting import run_folder
 from counterbc.acting.member import Member
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
+from counterbc.kernels.dispatch import choose_kernel
 from counterbc.methods import METHODS
 from counterbc.settings import settings_for
 from counterbc.training import checkpoints, loop
+from counterbc.training.network_stack import NetworkStack
 from counterbc.training.plan import TrainingPlan, plan_training
 from counterbc.training.progress import Quiet
 from counterbc.training.run import run
@@ -192,8 +194,8 @@ def test_kernels_are_chosen_and_run_while_their_device_is_the_current_one(
         return noted
 
     monkeypatch.setattr(loop, "enter_device", enter)
-    monkeypatch.setattr(loop, "choose_kernel", noting("choose", loop.choose_kernel))
-    monkeypatch.setattr(loop.NetworkStack, "steps", noting("steps", loop.NetworkStack.steps))
+    monkeypatch.setattr(loop, "choose_kernel", noting("choose", choose_kernel))
+    monkeypatch.setattr(NetworkStack, "steps", noting("steps", NetworkStack.steps))
     quick(tiny, "bc", steps=20, device="cpu")
     assert {name for name, _ in log} == {"choose", "steps"}
     assert all(devices == [torch.device("cpu")] for _, devices in log)
