@@ -1,135 +1,172 @@
 """Measure trainings on an idle and on a busy machine, by turns.
 
-    python benchmarks/busy.py [--rounds 3] [--json benchmarks/results/busy.json]
+    python -m benchmarks.busy [--rounds 9] [--seconds 1] [--json benchmarks/results/busy.json]
 
-A busy machine has a competing process on every core, so that a training gets half of each and takes
-twice as long if it loses nothing by waiting. Each training is a command in a process of its own,
-starting Python included: each method with its native step and with torch. Kernels are compiled
-before. The machine must be idle otherwise; the load before the run is in the results.
+A busy machine has a competing process on every core. In a warm process, populations of 50 members
+are trained by each method's native step and by torch. All turns of a training take the same number
+of steps.
+
+The idle and the busy turn of a training follow each other, so that a slow moment of the machine
+affects both; a ratio is the median over rounds. Each turn also measures which share of the cores
+the rest of the machine used, where the system has /proc/stat.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from benchmarks.step import PAIRS, Steps, population  # imports counterbc before torch
+
+# isort: split
+import numpy as np
+import torch
 
 from counterbc.data.cores import cores
-from counterbc.demonstrators import UniformNoise, demonstrate
-from counterbc.formats import save
+from counterbc.errors import InfeasibleActions
+from counterbc.methods import METHODS as OUR_METHODS
 
 METHODS = ("bc", "counter-bc", "weighted-bc", "bcnd", "bc-rnn")
-SEEDS, STEPS = 10, 500
-CHEAP = ("--radius", "0.4", "--lag", "0", "--offsets", "none", "--yes")  # nothing is searched for
+KERNELS = ("numba", "torch")
+MEMBERS, BATCH = 50, 40
+BLOCK = {"numba": 100, "torch": 20}
+"""Steps at a time: as a training of 10,000 steps takes them; for torch each is for itself."""
+SPIN = "import os; print(flush=True)\nwhile os.getppid() == {parent}: pass"
+
+Row = dict[str, Any]
 
 
-def trainings() -> list[dict[str, Any]]:
-    """Return method, kernel, seeds and steps of every training."""
-    rows = [
-        {"method": method, "kernel": kernel, "seeds": SEEDS, "steps": STEPS}
-        for method in METHODS for kernel in ("auto", "torch")
-    ]  # fmt: skip
-    small = {"method": "weighted-bc", "seeds": 2, "steps": 1000}
-    return [*rows, *(small | {"kernel": kernel} for kernel in ("auto", "torch"))]
+class Turn(NamedTuple):
+    """Something that is timed, idle and busy, and what it is."""
 
-
-def spin(parent: int) -> None:
-    """Keep a core busy until this process is ended, or the one that started it is gone."""
-    while os.getppid() == parent:
-        pass
+    facts: Row
+    run: Callable[[], float]
+    """Does the work once, and returns its processor seconds."""
 
 
 @contextmanager
-def competitors(count: int) -> Iterator[None]:
-    """Let this number of processes compete for the cores."""
-    context = multiprocessing.get_context("spawn")
+def competitors(count: int) -> Iterator[list[int]]:
+    """Let this number of processes compete for the cores, and yield their numbers."""
+    code = SPIN.format(parent=os.getpid())  # they end with this process
     processes = [
-        context.Process(target=spin, args=(os.getpid(),), daemon=True) for _ in range(count)
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) for _ in range(count)
     ]
     for process in processes:
-        process.start()
-    time.sleep(1.0 if count else 0.0)  # until they have started
+        assert process.stdout is not None
+        process.stdout.readline()  # it spins
     try:
-        yield
+        yield [process.pid for process in processes]
     finally:
         for process in processes:
             process.kill()
-            process.join()
+            process.communicate()
 
 
-def train(row: dict[str, Any], file: Path) -> tuple[float, float]:
-    """Return wall and processor seconds of a training."""
-    words = [word for name, value in row.items() for word in (f"--{name}", str(value))]
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "counterbc", "train", str(file), *words, *CHEAP]
-        start = time.perf_counter()
-        process = subprocess.Popen(
-            [*command, "--out", f"{folder}/run"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
-    if code := os.waitstatus_to_exitcode(status):
-        raise SystemExit(f"exit status {code}: {' '.join(command)}")
-    return wall, usage.ru_utime + usage.ru_stime
+def take_blocks(steps: Steps, block: int, count: int) -> float:
+    """Take blocks of steps, and return their processor seconds."""
+    start = time.process_time()
+    for _ in range(count):
+        steps(block)
+    return time.process_time() - start
 
 
-def measure(rows: list[dict[str, Any]], file: Path, rounds: int) -> list[dict[str, Any]]:
-    """Return the medians over rounds of all trainings, idle and busy."""
-    times: list[dict[str, list[float]]] = [{} for _ in rows]
+def training_turns(methods: list[str], seconds: float) -> Iterator[Turn]:
+    """Yield the warm training of each method by each kernel.
+
+    Turns on an idle machine take these seconds, and one block of steps at least.
+    """
+    for method in methods:
+        for kernel in KERNELS:
+            steps = population(method, MEMBERS, BATCH, kernel)
+            take = partial(take_blocks, steps, BLOCK[kernel])
+            take(1)  # compiles, and fills caches
+            block_seconds = statistics.median(take(1) for _ in range(5)) / torch.get_num_threads()
+            count = max(1, round(seconds / block_seconds))
+            networks = MEMBERS * OUR_METHODS[method].shards
+            facts = {"method": method, "kernel": kernel, "networks": networks}
+            yield Turn(facts | {"steps": count * BLOCK[kernel]}, partial(take, count))
+
+
+def measure(turns: list[Turn], rounds: int) -> list[Row]:
+    """Return the medians over rounds of all turns, idle and busy."""
+    times: list[dict[str, list[float]]] = [{} for _ in turns]
     for round_ in range(rounds):
-        for name, count in (("idle", 0), ("busy", cores())):
-            with competitors(count):
-                for row, seconds in zip(rows, times, strict=True):
-                    wall, cpu = train(row, file)
-                    seconds.setdefault(name, []).append(wall)
-                    seconds.setdefault(f"{name}, processor", []).append(cpu)
-                    print(f"round {round_ + 1}, {name}: {row} {wall:.1f} s", flush=True)
+        for turn, seconds in zip(turns, times, strict=True):
+            for name, count in (("idle", 0), ("busy", cores())):
+                with competitors(count) as spinning:
+                    wall, cpu, others_share = time_turn(turn.run, spinning)
+                seconds.setdefault(name, []).append(wall)
+                seconds.setdefault(f"{name}, processor", []).append(cpu)
+                seconds.setdefault(f"{name}, other programs", []).append(others_share)
+                facts = f"{turn.facts} {wall:.2f} s, others {others_share:.0%}"
+                print(f"round {round_ + 1}, {name}: {facts}", flush=True)
     return [
-        row
-        | {name: round(statistics.median(values), 2) for name, values in seconds.items()}
-        | {"ratio": round(ratio(seconds["busy"], seconds["idle"]), 2)}
-        for row, seconds in zip(rows, times, strict=True)
+        turn.facts
+        | {name: round(statistics.median(values), 3) for name, values in seconds.items()}
+        | {"ratios": ratios(seconds["busy"], seconds["idle"])}
+        for turn, seconds in zip(turns, times, strict=True)
     ]
 
 
-def ratio(busy: list[float], idle: list[float]) -> float:
-    """Return the median over rounds of busy / idle."""
-    return statistics.median(b / i for b, i in zip(busy, idle, strict=True))
+def time_turn(run: Callable[[], float], spinning: list[int]) -> tuple[float, float, float]:
+    """Return wall and processor seconds, and the share of the cores that the rest used."""
+    start, before = time.perf_counter(), rest_seconds(spinning)
+    cpu = run()
+    wall = time.perf_counter() - start
+    others_share = (rest_seconds(spinning) - before - cpu) / (wall * cores())
+    return wall, cpu, max(0.0, others_share)
+
+
+def rest_seconds(spinning: list[int]) -> float:
+    """Return the processor seconds so far of all programs but these, or 0 without /proc."""
+    if not Path("/proc/stat").exists():
+        return 0.0
+    user, nice, system, _idle, _iowait, *interrupts = _numbers(Path("/proc/stat"), "cpu")[:8]
+    by_spinning = [sum(_numbers(Path(f"/proc/{pid}/stat"), ")")[11:13]) for pid in spinning]
+    ticks: int = os.sysconf("SC_CLK_TCK")
+    return (user + nice + system + sum(interrupts) - sum(by_spinning)) / ticks
+
+
+def _numbers(file: Path, after: str) -> list[int]:
+    """Return the numbers of a file's first line after a text; letters count as 0."""
+    words = file.read_text().split("\n")[0].rpartition(after)[2].split()
+    return [int(x) if x.lstrip("-").isdigit() else 0 for x in words]
+
+
+def ratios(busy: list[float], idle: list[float]) -> list[float]:
+    """Return the median and the quartiles over rounds of busy / idle."""
+    return [round(float(v), 2) for v in np.percentile(np.divide(busy, idle), [50, 25, 75])]
 
 
 def main() -> None:
     """Print and store all times."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--pairs", type=int, default=400)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=1.0, help="of an idle turn")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--json", type=Path, default=None, help="file that keeps the rows")
     options = parser.parse_args()
-    facts = {"cores": cores(), "load before": round(os.getloadavg()[0], 2)}
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "demos.npz"
-        save(demonstrate("intersection", UniformNoise(0.5), options.pairs, 0), file)
-        rows = [row for row in trainings() if row["method"] in options.methods]
-        for row in rows:
-            train(row | {"steps": 1}, file)  # compiles
-        rows = measure(rows, file, options.rounds)
+    warnings.simplefilter("ignore", InfeasibleActions)
+    facts: Row = {"cores": cores(), "threads": torch.get_num_threads(), "rounds": options.rounds}
+    facts |= {"load before": round(os.getloadavg()[0], 2), "pairs": PAIRS, "batch": BATCH}
+    turns = list(training_turns(options.methods, options.seconds))
+    print(f"prepared {len(turns)} trainings", flush=True)
+    rows = measure(turns, options.rounds)
     for row in rows:
         print(row)
     if options.json is not None:
-        result = facts | {"rounds": options.rounds, "pairs": options.pairs, "rows": rows}
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+        options.json.write_text(json.dumps(facts | {"rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

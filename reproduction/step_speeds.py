@@ -47,7 +47,9 @@ def step_sentence(run: dict[str, Any]) -> str:
 
 def busy_table(run: dict[str, Any]) -> str:
     """Return the seconds of each training, idle and busy, and their ratio."""
-    head = ["method", "kernel", "seeds × steps", "idle", "busy", "busy / idle", "processor time"]
+    head = [
+        "method", "kernel", "networks × steps", "idle", "busy", "busy / idle", "processor time",
+    ]  # fmt: skip
     return markdown_table(head, [_busy_line(row) for row in run.get("rows", [])])
 
 
@@ -55,19 +57,23 @@ def busy_sentence(run: dict[str, Any]) -> str:
     """Return on what machine the run was made."""
     if not run:
         return "Not run yet."
+    others = [row[f"{kind}, other programs"] for row in run["rows"] for kind in ("idle", "busy")]
     return (
-        f"{run['cores']} cores, load {run['load before']:g} before the run, {run['pairs']} pairs, "
-        f"medians of {run['rounds']} rounds"
+        f"{run['cores']} cores, {run['threads']} threads, load {run['load before']:g} before the "
+        f"run, {run['pairs']} pairs, batch {run['batch']}, medians (quartiles) of "
+        f"{run['rounds']} rounds; the rest of the machine used {min(others):.0%} to "
+        f"{max(others):.0%} of the cores"
     )
 
 
 def _quartiles(values: list[float]) -> str:
+    """Return a median with what lies on both sides."""
     median, low, high = values
     return f"{median:.2f} ({low:.2f} … {high:.2f})"
 
 
 def _busy_line(row: Record) -> list[str]:
-    cpu = f"{row['idle, processor']:.1f} / {row['busy, processor']:.1f} s"
-    work = f"{row['seeds']} × {row['steps']}"
-    times = [f"{row['idle']:.1f} s", f"{row['busy']:.1f} s", f"{row['ratio']:.2f}", cpu]
+    cpu = f"{row['idle, processor']:.2f} / {row['busy, processor']:.2f} s"
+    work = f"{row['networks']} × {row['steps']:,}"
+    times = [f"{row['idle']:.2f} s", f"{row['busy']:.2f} s", _quartiles(row["ratios"]), cpu]
     return [row["method"], row["kernel"], work, *times]

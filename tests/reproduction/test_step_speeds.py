@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reproduction.step_speeds import busy_table, sections, step_sentence, step_table
+from reproduction.step_speeds import busy_sentence, busy_table, sections, step_sentence, step_table
 
 STEP = {
     "threads": 2,
@@ -14,9 +14,13 @@ STEP = {
     "microseconds per network and step": {"wall": {"BC": 8.1}, "cpu": {"BC": 16.2}},
     "peak GFLOP/s": {"wall": 181.5, "cpu": 90.2},
 }
+TIMES = {
+    "idle": 2.0, "busy": 4.21, "idle, processor": 1.84, "busy, processor": 1.9,
+    "idle, other programs": 0.031, "busy, other programs": 0.052, "ratios": [2.1, 2.0, 2.3],
+}  # fmt: skip
 BUSY = {
-    "method": "bc", "kernel": "torch", "seeds": 2, "steps": 1000, "idle": 2.0, "busy": 4.21,
-    "idle, processor": 1.84, "busy, processor": 1.9, "ratio": 2.1,
+    "cores": 2, "threads": 2, "load before": 0.4, "pairs": 400, "batch": 40, "rounds": 3,
+    "rows": [{"method": "bc", "kernel": "torch", "networks": 50, "steps": 1000} | TIMES],
 }  # fmt: skip
 
 
@@ -27,8 +31,9 @@ def test_ratios_have_quartiles_by_both_clocks() -> None:
 
 
 def test_a_busy_machine_stands_beside_an_idle_one() -> None:
-    line = busy_table({"rows": [BUSY]}).splitlines()[-1]
-    assert line == "| bc | torch | 2 × 1000 | 2.0 s | 4.2 s | 2.10 | 1.8 / 1.9 s |"
+    line = "| bc | torch | 50 × 1,000 | 2.00 s | 4.21 s | 2.10 (2.00 … 2.30) | 1.84 / 1.90 s |"
+    assert busy_table(BUSY).splitlines()[-1] == line
+    assert "the rest of the machine used 3% to 5% of the cores" in busy_sentence(BUSY)
 
 
 def test_tables_say_so_where_nothing_was_measured(tmp_path: Path) -> None:
