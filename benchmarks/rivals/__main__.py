@@ -3,7 +3,7 @@
     python -m benchmarks.rivals [--json benchmarks/results/rivals.json] [--only counterbc JAX]
 
 Rivals with pins of their own get environments of their own, made once by pip in folders that git
-ignores. Each rival is a process that sleeps until it is asked. First each method is prepared once:
+ignores. Each method of a rival is a process that sleeps until it is asked. First it is prepared:
 imports, compiling and the first block of steps. Then, in each round, every rival takes one block of
 steps of every method that it has, and the result is the median over rounds of wall and processor
 time per model and step. Rounds end early when the time is over. Where a rival computes the same
@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import tempfile
 import time
 from pathlib import Path
@@ -53,22 +54,22 @@ class Contest:
 
     def __init__(self, problem: Path, cache: Path, steps: int) -> None:
         self.problem, self.cache, self.steps = problem, cache, steps
-        self.processes: dict[tuple[str, ...], RivalProcess] = {}
+        self.processes: dict[tuple[str, str], RivalProcess] = {}
         self.rows: list[dict[str, Any]] = []
 
     def process(self, rival: str, method: str) -> RivalProcess:
-        """Return the process of a rival, which is started if need be.
+        """Return the process of one method of a rival, which is started if need be.
 
-        Each method of ours has its own, with a cache that its first use has filled.
+        Ours has a cache that its first use has filled.
         """
-        place = (*WORKERS[rival], method if rival == OURS else "")
-        if place not in self.processes:
-            self.processes[place] = self._start(rival, method)
-        return self.processes[place]
+        if (rival, method) not in self.processes:
+            self.processes[rival, method] = self._start(rival, method)
+        return self.processes[rival, method]
 
     def _start(self, rival: str, method: str) -> RivalProcess:
         environment, module = WORKERS[rival]
-        cache = self.cache / method if rival == OURS else self.cache
+        name = re.sub(r"\W+", "-", f"{rival} {method}")  # compilers split paths with spaces
+        cache = self.cache / name  # without what another one has compiled
         return RivalProcess(python_of(environment), module, self.problem, cache)
 
     def prepare(self, rival: str, method: str) -> None:
