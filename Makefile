@@ -94,7 +94,7 @@ attack-full: venv system
 	@$(BIN)/python -m attack --table
 
 bench: venv
-	@$(BIN)/python benchmarks/step.py
+	@$(BIN)/python benchmarks/step.py --rounds 25 --json benchmarks/results/step.json
 
 # The studies behind the docs. They resume: rows in reproduction/results are not computed again.
 REPRODUCE := $(BIN)/python -m reproduction

@@ -1,4 +1,7 @@
-"""What each command costs, for its page of the docs; `benchmarks/commands.py` measures it."""
+"""What each command costs, for its page of the docs.
+
+`benchmarks/commands.py`, `large.py` and `starting.py` measure it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from reproduction.options import DOCS
 from reproduction.records import Record, read
 
 COSTS = DOCS.parent / "benchmarks" / "results" / "commands.json"
-LARGE = COSTS.with_name("large.json")
+LARGE, STARTING = COSTS.with_name("large.json"), COSTS.with_name("starting.json")
 PAGES = {
     "formats": "inspect",
     "radius": "radius",
@@ -27,7 +30,10 @@ def sections() -> dict[str, dict[str, str]]:
     by_command = {row["command"]: row for row in rows}
     pages = {page: {"cost": sentence(by_command[name])} for page, name in PAGES.items()}
     large: list[Record] = read(LARGE) if LARGE.exists() else []
-    return {"benchmarks": {"commands": table(rows), "large": large_table(large)}, **pages}
+    starting = read(STARTING) if STARTING.exists() else {"rows": []}
+    tables = {"commands": table(rows), "large": large_table(large)}
+    tables |= {"starting": starting_table(starting["rows"])}
+    return {"benchmarks": tables, **pages}
 
 
 def table(rows: list[Record]) -> str:
@@ -40,6 +46,17 @@ def large_table(rows: list[Record]) -> str:
     """Return processor time of each command on large data, before and now, and their ratio."""
     head = ["command", "pairs", "before", "now", "before / now"]
     return markdown_table(head, [_large_line(row) for row in rows])
+
+
+def starting_table(rows: list[Record]) -> str:
+    """Return wall and processor time of starting and of the demo, and how busy the machine was."""
+    head = ["", "runs", "wall time", "least", "processor time", "other programs"]
+    return markdown_table(head, [_starting_line(row) for row in rows])
+
+
+def _starting_line(row: Record) -> list[str]:
+    times = [f"{row[name]:.3g} s" for name in ("wall", "least wall", "processor")]
+    return [row["what"], f"{row['runs']}", *times, f"{row['other programs']:.0%} of the cores"]
 
 
 def _large_line(row: Record) -> list[str]:

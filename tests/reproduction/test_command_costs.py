@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from benchmarks.commands import COMMANDS
-from reproduction.command_costs import PAGES, large_table, sections, sentence, table
+from reproduction.command_costs import (
+    PAGES,
+    large_table,
+    sections,
+    sentence,
+    starting_table,
+    table,
+)
 
 ROW = {"command": "clean", "processor": 49.2, "megabytes": 913, "pairs": 2000, "episodes": 100}
 
@@ -26,3 +33,12 @@ def test_costs_on_large_data_are_compared_with_those_before() -> None:
     lines = large_table([row | {"before": 23.0}, row]).splitlines()
     assert lines[2] == "| inspect | 1,000,000 | 23.0 s | 2.0 s | 11.5 |"
     assert lines[3] == "| inspect | 1,000,000 | – | 2.0 s | – |"
+
+
+def test_starting_has_wall_and_processor_time_and_the_load_beside_them() -> None:
+    row = {
+        "what": "counterbc --help", "runs": 15, "wall": 0.2712, "least wall": 0.25,
+        "processor": 0.228, "other programs": 0.04,
+    }  # fmt: skip
+    line = starting_table([row]).splitlines()[-1]
+    assert line == "| counterbc --help | 15 | 0.271 s | 0.25 s | 0.228 s | 4% of the cores |"
