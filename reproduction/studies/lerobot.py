@@ -9,7 +9,8 @@ settings are chosen, and needs no LeRobot.
 plain     LeRobot's own policy
 radius    counter_act or counter_diffusion with a radius, without lag and weights
 lag       the same with a lag and without a radius
-weights   the same with the frame weights of `counterbc score --radius`, itself without a radius
+weights   the same with the frame weights of `counterbc score --radius --force`, itself without a
+          radius
 
 Data are people's recordings as they are, with uniform errors added to every action, and recorded
 0.3 s late. Settings are fixed before the run, the same for both policies. Δ is what the study

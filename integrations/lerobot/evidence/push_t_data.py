@@ -50,21 +50,17 @@ def write_dataset(source: Path, out: Path, data: str) -> None:
 
 
 def write_weights(dataset: Path, radius: float) -> None:
-    """Write the weights of the frames with `counterbc score`, if they are missing."""
+    """Write the weights of the frames with `counterbc score`, if they are missing.
+
+    On these data it ranks no episode without --force, because policies may only repeat the previous
+    position.
+    """
     out = weights_path(dataset, radius)
-    if not out.exists():
-        words = [
-            "score",
-            str(dataset),
-            "--radius",
-            str(radius),
-            "--lag",
-            "0",
-            "--weights",
-            str(out),
-        ]
-        command = [sys.executable, "-m", "counterbc", *words]
-        subprocess.run(command, check=True, stdout=sys.stderr)
+    if out.exists():
+        return
+    words = ["score", str(dataset), "--radius", str(radius), "--lag", "0", "--force"]
+    command = [sys.executable, "-m", "counterbc", *words, "--weights", str(out)]
+    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def with_actions(demos: Demonstrations, actions: list[Array]) -> Demonstrations:
