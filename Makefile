@@ -74,7 +74,7 @@ test-lerobot: $(foreach version,$(LEROBOTS),.venv-lerobot-$(version)/.ready)
 	echo "Installing LeRobot $* into .venv-lerobot-$*; this downloads gigabytes."; \
 	$$python -m venv .venv-lerobot-$* && .venv-lerobot-$*/bin/pip install --quiet \
 	  --disable-pip-version-check '$(word 2,$(LEROBOT_$*))' lerobot-doctor==0.2.0 pytest \
-	  -e . -e integrations/lerobot
+	  -e '.[fast]' -e integrations/lerobot
 	@touch $@
 
 lint: venv
