@@ -102,20 +102,52 @@ def call(x):
 CALL = "from caller_here import call; print(call(1.0), sum(call.stats.cache_hits.values()))"
 
 
-def test_code_is_compiled_again_when_a_function_that_it_calls_has_changed(tmp_path: Path) -> None:
-    def call() -> str:
-        command = [sys.executable, "-c", CALL]
-        return subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout.strip()
+def call_in(folder: Path, before: str = "") -> str:
+    """Return what a new process gets from the function, and how often it loaded code."""
+    command = [sys.executable, "-c", before + CALL]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a function and of one that it calls, where their code is stored as well."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     (tmp_path / "caller_here.py").write_text(CALLER)
     (tmp_path / "called_here.py").write_text(CALLED)
-    assert call() == "2.0 0"
-    assert call() == "2.0 1"
-    (tmp_path / "called_here.py").write_text(CALLED.replace("+ 1", "+ 100"))
-    assert call() == "101.0 0"
-    assert call() == "101.0 1"
+    return tmp_path
+
+
+def test_code_is_compiled_again_when_a_function_that_it_calls_has_changed(sources: Path) -> None:
+    assert call_in(sources) == "2.0 0"
+    assert call_in(sources) == "2.0 1"
+    (sources / "called_here.py").write_text(CALLED.replace("+ 1", "+ 100"))
+    assert call_in(sources) == "101.0 0"
+    assert call_in(sources) == "101.0 1"
+
+
+def test_code_of_changed_sources_is_not_used_where_a_full_disk_kept_the_new_one_from_being_stored(
+    sources: Path,
+) -> None:
+    assert call_in(sources) == "2.0 0"
+    (sources / "called_here.py").write_text(CALLED.replace("+ 1", "+ 100"))
+    (code,) = sources.rglob("*.nbc")
+    (index,) = sources.rglob("*.nbi")
+    size = (code.stat().st_size + index.stat().st_size) // 2  # enough for the index alone
+    full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, -1)); "
+    assert call_in(sources, full) == "101.0 0"
+    assert call_in(sources) == "101.0 0"
+    assert call_in(sources) == "101.0 1"
+
+
+def test_damaged_files_of_code_are_replaced(sources: Path) -> None:
+    assert call_in(sources) == "2.0 0"
+    for suffix, size in (("nbi", 0), ("nbc", 100)):
+        (file,) = sources.rglob(f"*.{suffix}")
+        file.write_bytes(file.read_bytes()[:size])
+        assert call_in(sources) == "2.0 0"
+    assert call_in(sources) == "2.0 1"
 
 
 def test_a_number_that_a_module_imports_changes_the_stamp_of_its_sources(

@@ -11,15 +11,19 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import count
 from numbers import Real
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from numba import njit
+from numba.core import caching
 from numba.core.compiler_lock import global_compiler_lock
 
 from counterbc.kernels.compiling import announce_compiling, compile_aside, only_here
+
+_Files: Any = caching.IndexDataCacheFile
 
 
 def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -38,12 +42,44 @@ def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             dispatcher = njit(cache=True, **options)(function)
         except RuntimeError:  # there is no folder to store the code in
             return njit(**options)(function)
-        stored = dispatcher._cache._cache_file
-        stored._source_stamp = (stored._source_stamp, source_stamp(function))
+        cache = dispatcher._cache
+        stamp = (cache._cache_file._source_stamp, source_stamp(function))
+        cache._cache_file = _CodeFiles(cache.cache_path, cache._impl.filename_base, stamp)
         _compile_once(dispatcher)
         return dispatcher
 
     return decorate
+
+
+class _CodeFiles(_Files):  # type: ignore[misc]  # numba has no types
+    """numba's files of one function: machine code, and an index that names it by signature.
+
+    Files are numbered, and numbers are used again after a change of the sources. numba writes the
+    index first: if the disk is full then, it names code of the sources before. Here the index never
+    names code that is not there yet, and damaged files count as missing.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        index = self._load_index()
+        if not index:  # the file may be of other sources, whose code is replaced now
+            Path(self._index_path).unlink(missing_ok=True)
+        names = map(self._data_name, count(1))
+        name = index.get(key) or next(x for x in names if x not in index.values())
+        self._save_data(name, data)
+        self._save_index(index | {key: name})
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            index: dict[Any, str] = super()._load_index()
+        except Exception:  # a damaged pickle can raise anything
+            return {}
+        return index
+
+    def _load_data(self, name: str) -> Any:
+        try:
+            return super()._load_data(name)
+        except Exception as error:
+            raise FileNotFoundError(f"{name} is damaged") from error  # as numba expects
 
 
 def source_stamp(function: Callable[..., Any]) -> str:
