@@ -15,14 +15,24 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 ROWS_FILE = "rows.parquet"
+UNFINISHED_FILE = "rows.json"
+"""The rows of a study that is not finished, beside those that it writes at the end."""
 
 
 class Records:
-    """A list of rows in a file; a stopped study resumes after the last row in it."""
+    """A list of rows in a file; a stopped study resumes after the last row in it.
+
+    Where there is no rows.json, a study resumes after the rows that it wrote when it finished, so
+    that its further cells can be computed from a checkout, which has rows.parquet alone.
+    """
 
     def __init__(self, path: Path, indent: int | None = 1, *, device: str | None = None) -> None:
         self.path, self.indent, self.device = path, indent, device
-        self.rows: list[Record] = read(path) if path.exists() else []
+        self.rows: list[Record] = []
+        if path.exists():
+            self.rows = read(path)
+        elif path.name == UNFINISHED_FILE:
+            self.rows = read_rows(path.parent)
 
     def has(self, **values: Any) -> bool:
         """Return whether a row has all of these values."""

@@ -10,7 +10,15 @@ import torch
 
 import counterbc
 from counterbc.errors import FormatError
-from reproduction.records import Records, computed_with, read, update, write
+from reproduction.records import (
+    Records,
+    computed_with,
+    read,
+    read_rows,
+    update,
+    write,
+    write_rows,
+)
 
 
 def test_rows_are_kept_and_found_by_the_next_run(tmp_path: Path) -> None:
@@ -21,6 +29,21 @@ def test_rows_are_kept_and_found_by_the_next_run(tmp_path: Path) -> None:
     assert second.has(world="fork", seed=1)
     assert not second.has(world="fork", seed=2)
     assert second.rows[0]["value"] is None
+
+
+def test_a_finished_study_resumes_after_its_rows_and_keeps_them(tmp_path: Path) -> None:
+    path = tmp_path / "study" / "rows.json"
+    Records(path, device="cpu").add({"world": "fork", "sigma": None, "seed": 0})
+    write_rows(read(path), path.parent)
+    path.unlink()  # a checkout has rows.parquet alone
+    records = Records(path, device="cpu")
+    assert records.has(world="fork", sigma=None, seed=0)
+    records.add({"world": "can", "sigma": 0.5, "seed": 0})
+    write_rows(records.rows, path.parent)
+    first, second = read_rows(path.parent)
+    assert (first["world"], second["world"]) == ("fork", "can")
+    assert first["torch"] == second["torch"] == torch.__version__
+    assert Records(path.with_name("numbers.json")).rows == []
 
 
 def test_new_rows_say_what_computed_them_and_rows_on_file_stay_as_they_are(tmp_path: Path) -> None:
