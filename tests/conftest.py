@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -40,11 +39,13 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _interruptible() -> None:
-    """Let Ctrl-C interrupt and SIGHUP end, which shells and nohup turn off in the background."""
+    """Let signals act that shells and nohup turn off for programs in the background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for name in ("SIGHUP", "SIGQUIT", "SIGTSTP"):
+        number = getattr(signal, name, None)  # Windows has none of them
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True, scope="session")
