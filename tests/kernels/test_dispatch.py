@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from torch import Tensor
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import OptionError
+from counterbc.kernels import dispatch
 from counterbc.kernels.dispatch import choose_kernel
 from counterbc.kernels.step_kernel import StepCase
 from counterbc.kernels.torch_kernel import TorchKernel
@@ -169,6 +172,24 @@ def test_without_numba_auto_is_torch_and_numba_is_refused(
     monkeypatch.setitem(sys.modules, "counterbc.kernels.numba_loss", None)
     assert stack(tiny).kernel.name == "torch"
     with pytest.raises(OptionError, match=r"numba is not installed \(pip install 'counterbc\[f"):
+        stack(tiny, kernel="numba")
+
+
+@pytest.mark.parametrize(
+    "error", [ImportError("Numba needs NumPy 2.3 or less"), OSError("no llvmlite.so")]
+)
+def test_a_library_that_cannot_be_imported_is_refused_with_its_own_words(
+    error: Exception, tiny: Demonstrations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def import_kernel(name: str) -> ModuleType:
+        if "numba" in name:
+            raise error
+        return import_module(name)
+
+    monkeypatch.setattr(dispatch, "import_module", import_kernel)
+    assert stack(tiny).kernel.name == "torch"
+    sentence = rf"numba is installed but cannot be imported \({error}\); use the kernel torch"
+    with pytest.raises(OptionError, match=sentence):
         stack(tiny, kernel="numba")
 
 

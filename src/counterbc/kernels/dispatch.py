@@ -32,9 +32,11 @@ def _find(name: str, case: StepCase) -> type[StepKernel] | str:
         return reason
     try:
         module = import_module(f"counterbc.kernels.{home.module}")
-    except ImportError:
+    except (ImportError, OSError) as error:
         if home.library is None:
             raise
-        return f"{home.library.name} is not installed ({home.library.install})"
+        if isinstance(error, ModuleNotFoundError):
+            return f"{home.library.name} is not installed ({home.library.install})"
+        return f"{home.library.name} is installed but cannot be imported ({error})"
     kernel: type[StepKernel] = getattr(module, home.kernel)
     return kernel.misfit(case) or kernel
