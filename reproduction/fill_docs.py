@@ -1,4 +1,4 @@
-"""Writes tables into the pages of the docs, so that no number in them is copied by hand.
+"""Writes tables into the pages of the docs and the README, so that none is copied by hand.
 
 A table stands between `<!-- NAME -->` and `<!-- end of NAME -->`.
 """
@@ -24,13 +24,16 @@ from reproduction import (
 from reproduction.options import DOCS, RESULTS, option
 from reproduction.studies import STUDIES, TABLES, load_study
 
+README = "README"
+"""The page that lies beside the folder of the others."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DocsOptions:
     """Fill the tables of the docs from the numbers on file."""
 
     results: Path = option(RESULTS, "folder of the numbers")
-    docs: Path = option(DOCS, "folder of the pages")
+    docs: Path = option(DOCS, "folder of the pages; README.md lies beside it")
     check: bool = option(False, "change nothing; exit with 1 and name the pages that are stale")
 
 
@@ -42,7 +45,7 @@ def fill_pages(names: Iterable[str], options: DocsOptions) -> int:
         page = name.removesuffix(".md")
         if page not in sections:
             raise unknown("page with tables", page, sections)
-        path = options.docs / f"{page}.md"
+        path = page_path(page, options.docs)
         before = path.read_text(encoding="utf-8")
         after = fill(before, sections[page])
         if after == before:
@@ -55,6 +58,11 @@ def fill_pages(names: Iterable[str], options: DocsOptions) -> int:
             temporary.write_text(after, encoding="utf-8")
         print(f"{path} is filled")
     return int(options.check and stale > 0)
+
+
+def page_path(page: str, docs: Path) -> Path:
+    """Return the file of a page."""
+    return (docs.parent if page == README else docs) / f"{page}.md"
 
 
 @cache

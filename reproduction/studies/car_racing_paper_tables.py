@@ -17,7 +17,8 @@ from reproduction.paper import PAPER_IMPROVEMENTS, PAPER_METHODS
 from reproduction.plots import TEACHER_LABELS
 from reproduction.records import Record, read_rows
 from reproduction.studies.car_racing_paper import CURVE, PEDALS, STEPS, STUDY, TUNED, WORLD
-from reproduction.studies.fair_tables import label, word
+from reproduction.studies.fair_comparisons import word
+from reproduction.studies.fair_tables import label
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import Interval, mean_interval, paired_difference
 from counterbc.experiments.styles import method_style
-from reproduction.anova import ALPHA
 from reproduction.improvement import jackknife
 from reproduction.markdown import markdown_table
-from reproduction.paper import PAPER_IMPROVEMENTS
+from reproduction.paper import PAPER_IMPROVEMENTS, PAPER_METHODS
 from reproduction.plots import title
 from reproduction.records import Record, read_rows
 from reproduction.sizes import PAPER_SIZES
 from reproduction.studies.fair import (
+    CROWD,
     FAIR_WORLDS,
     FOUR_BC,
     PAPER_VARIANTS,
@@ -29,14 +28,13 @@ from reproduction.studies.fair import (
     WHOLE,
     sweep_name,
 )
-from reproduction.verdicts import MARGIN
+from reproduction.studies.fair_comparisons import ABOVE, BELOW, by_run, compare, relative, word
+from reproduction.verdicts import all_won
 
 TUNED = "counter-bc, tuned"
 COLUMNS = (*PAPER_VARIANTS, *TUNED_VARIANTS)
 CANDIDATES = ("counter-bc", TUNED)
-ABOVE, BELOW, ALIKE, OPEN = "above", "below", "alike", "open"
-Runs = dict[int, float]
-"""A number for each seed."""
+BASELINES = tuple(method for method in PAPER_METHODS if method != "counter-bc")
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
@@ -46,7 +44,8 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
     tables |= {"fair means": means(rows), "fair choices": choices(rows)}
     tables |= {"fair ensemble": ensemble(rows), "fair knob": knob(rows)}
     tables |= {"fair teachers": by_teacher(rows)}
-    return {"reproduction": tables | {"fair sizes": sizes(rows)}}
+    tables |= {"fair people": people(rows), "fair sizes": sizes(rows)}
+    return {"reproduction": tables, "README": {"fair summary": summary(rows)}}
 
 
 def label(variant: str) -> str:
@@ -71,48 +70,6 @@ def places(rows: Iterable[Record]) -> Iterator[tuple[str, str, list[Record]]]:
             group = [r for r in main_rows if (r["world"], r["taken"]) == (world, protocol)]
             if group:
                 yield world, protocol, group
-
-
-def by_run(rows: Sequence[Record], variants: Sequence[str]) -> np.ndarray[Any, Any] | None:
-    """Return runs × variants: means over the teachers and sizes that all of the variants have.
-
-    A run in which one of them diverged is left out. None where they have nothing in common.
-    """
-    cells: dict[tuple[Any, ...], dict[str, Runs]] = {}
-    for r in rows:
-        if r["return"] is None:
-            continue
-        key = r["pairs"], r["taken"], r["teacher"], r["sigma"]
-        cells.setdefault(key, {}).setdefault(r["variant"], {})[r["seed"]] = r["return"]
-    cell_group = [cell for cell in cells.values() if set(variants) <= set(cell)]
-    seeds = [set(cell[v]) for cell in cell_group for v in variants]
-    if not seeds or not (seed_list := sorted(set.intersection(*seeds))):
-        return None
-    values = [[[cell[v][s] for v in variants] for s in seed_list] for cell in cell_group]
-    return np.asarray(np.mean(values, axis=0))  # (runs, variants)
-
-
-def word(difference: Interval, rival: float) -> str:
-    """Return one word on a difference and its interval: above, below, alike or open."""
-    if difference.low > 0 or difference.high < 0:
-        return ABOVE if difference.low > 0 else BELOW
-    margin = MARGIN * abs(rival)
-    return ALIKE if -margin <= difference.low and difference.high <= margin else OPEN
-
-
-def compare(rows: Sequence[Record], candidate: str, rival: str, count: int) -> str:
-    """Return a difference in per cent of the rival's mean, its interval, and one word.
-
-    The interval is adjusted for `count` comparisons by Bonferroni.
-    """
-    runs = by_run(rows, (candidate, rival))
-    if runs is None:
-        return "–"
-    difference = paired_difference(*runs.T, level=1 - ALPHA / max(1, count)).interval
-    scale = 100 / abs(runs[:, 1].mean())
-    mean, low, high = (scale * x for x in (difference.mean, difference.low, difference.high))
-    text = f"{mean:+.1f} % [{low:+.1f}, {high:+.1f}]".replace("-", "−")
-    return f"{text} {word(difference, float(runs[:, 1].mean()))}"
 
 
 def verdicts(rows: list[Record]) -> str:
@@ -167,33 +124,82 @@ def _word(rows: Sequence[Record], candidate: str, rival: str) -> str:
     return word(paired_difference(*runs.T).interval, float(runs[:, 1].mean()))
 
 
+def at_400(rows: Iterable[Record]) -> Iterator[tuple[list[str], str, str, list[Record]]]:
+    """Yield the rows of 400 pairs of each kind of demonstrations and way of acting.
+
+    With the first columns of their line, the teacher and the way of acting.
+    """
+    for world, protocol, group in places([r for r in rows if r["pairs"] == 400]):
+        for teacher in dict.fromkeys(r["teacher"] for r in group):
+            for act in reversed(ACTS):
+                part = [r for r in group if (r["teacher"], r["act"]) == (teacher, act)]
+                yield [title(world, teacher), protocol], teacher, act, part
+
+
 def by_teacher(rows: list[Record]) -> str:
     """Return where Counter-BC helps: against BC and against tuned BC, by teacher at 400 pairs."""
     pairs = [("counter-bc", "bc"), ("counter-bc", "bc, tuned"), ("bc, tuned", "bc")]
     pairs.append((TUNED, "bc, tuned"))
     lines = []
-    for world, protocol, group in places([r for r in rows if r["pairs"] == 400]):
-        for teacher in dict.fromkeys(r["teacher"] for r in group):
-            for act in reversed(ACTS):
-                part = [r for r in group if (r["teacher"], r["act"]) == (teacher, act)]
-                texts = [compare(part, *pair, len(pairs)) for pair in pairs]
-                if set(texts) != {"–"}:
-                    lines.append([title(world, teacher), protocol, act, *texts])
+    for words, _, act, part in at_400(rows):
+        texts = [compare(part, *pair, len(pairs)) for pair in pairs]
+        if set(texts) != {"–"}:
+            lines.append([*words, act, *texts])
     head = [f"{label(candidate)} over {label(rival)}" for candidate, rival in pairs]
     return markdown_table(["world, teacher", "pairs", "act", *head], lines)
+
+
+def summary(rows: list[Record]) -> str:
+    """Return the table of the README: three comparisons of `by_teacher`, act=sample, in short."""
+    pairs = [("counter-bc", "bc"), ("counter-bc", "bc, tuned"), (TUNED, "bc, tuned")]
+    lines = []
+    for words, _, act, part in at_400(rows):
+        results = [relative(part, *pair, 4) for pair in pairs]  # adjusted as in `by_teacher`
+        if act == "sample" and any(results):
+            lines.append([*words, *map(_short, results)])
+    head = ["Counter-BC over BC, both 10,000 steps", "Counter-BC over tuned BC", "both tuned"]
+    return markdown_table(["world, teacher", "pairs", *head], lines)
+
+
+def _short(result: tuple[Interval, str] | None) -> str:
+    if result is None:
+        return "not run"
+    mean = f"{result[0].mean:+.1f}"
+    return f"{'0.0' if mean[1:] == '0.0' else mean.replace('-', '−')} {result[1]}"
+
+
+def people(rows: list[Record]) -> str:
+    """Return Counter-BC against the paper's baselines from the crowd that reacts as late as people.
+
+    Intervals are adjusted over the baselines of the world. The verdict is the one on the claim that
+    Counter-BC is above each of them; it needs all of them.
+    """
+    lines = []
+    for words, teacher, act, part in at_400(rows):
+        baselines = paper_baselines(part[0]["world"])
+        results = [relative(part, "counter-bc", m, len(baselines)) for m in baselines]
+        if teacher == CROWD and any(results):
+            texts = {m: compare(part, "counter-bc", m, len(baselines)) for m in baselines}
+            signs = [(r[1] == ABOVE) - (r[1] == BELOW) for r in results if r]
+            verdict = all_won(signs) if all(results) else "–"
+            columns = [texts.get(m, "") for m in BASELINES]
+            lines.append([*words, act, *columns, verdict])
+    head = ["world, teacher", "pairs", "act", *map(label, BASELINES), "above each"]
+    return markdown_table(head, lines)
+
+
+def paper_baselines(world: str) -> list[str]:
+    """Return the methods that the paper compares Counter-BC with in a world."""
+    return [m for m in BASELINES if world != "air-hockey" or m != "bc-rnn"]
 
 
 def means(rows: list[Record]) -> str:
     """Return the mean ± standard error of every variant at 400 pairs."""
     variants, lines = present(rows), []
-    for world, protocol, group in places([r for r in rows if r["pairs"] == 400]):
-        for teacher in dict.fromkeys(r["teacher"] for r in group):
-            for act in reversed(ACTS):
-                part = [r for r in group if (r["teacher"], r["act"]) == (teacher, act)]
-                teacher_return = f"{np.mean([r['shown'] for r in part]):.1f}"
-                texts = [_mean(part, variant) for variant in variants]
-                runs = str(len({r["seed"] for r in part}))
-                lines.append([title(world, teacher), protocol, act, runs, teacher_return, *texts])
+    for words, _, act, part in at_400(rows):
+        teacher_return = f"{np.mean([r['shown'] for r in part]):.1f}"
+        texts = [_mean(part, variant) for variant in variants]
+        lines.append([*words, act, str(len({r["seed"] for r in part})), teacher_return, *texts])
     head = ["world, teacher", "pairs", "act", "n", "shown", *map(label, variants)]
     return markdown_table(head, lines)
 

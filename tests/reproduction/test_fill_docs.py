@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from counterbc.errors import FormatError, OptionError
-from reproduction.fill_docs import DocsOptions, between, fill, fill_pages, page_sections
+from reproduction.fill_docs import DocsOptions, between, fill, fill_pages, page_path, page_sections
 from reproduction.options import DOCS, RESULTS
 
 
@@ -19,14 +19,14 @@ def sections() -> dict[str, dict[str, str]]:
 def test_every_page_says_what_the_numbers_on_file_say(sections: dict[str, dict[str, str]]) -> None:
     stale = []
     for page, tables in sections.items():
-        text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+        text = page_path(page, DOCS).read_text(encoding="utf-8")
         stale += [page] if fill(text, tables) != text else []
     assert stale == []
 
 
 def test_every_page_with_results_has_tables(sections: dict[str, dict[str, str]]) -> None:
     assert set(sections) == {
-        "benchmarks", "cameras", "can", "car-racing", "censored", "clean", "compare",
+        "README", "benchmarks", "cameras", "can", "car-racing", "censored", "clean", "compare",
         "environments", "filtering", "formats", "influence", "intents", "lerobot", "modes",
         "playground", "policies/flow", "push-t", "radius", "report", "reproduction", "robots",
         "scores", "teachers", "tune", "which-policy",
@@ -57,6 +57,16 @@ def test_a_check_names_the_stale_page_and_changes_nothing(
     assert fill_pages(["intents"], DocsOptions(docs=tmp_path)) == 0
     assert page.read_text(encoding="utf-8") == text
     assert fill_pages(["intents.md"], DocsOptions(docs=tmp_path, check=True)) == 0
+
+
+def test_the_readme_lies_beside_the_folder_of_the_docs(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    page = tmp_path / "README.md"
+    page.write_text(text.replace("| Intersection, uniform |", "| Cartpole |"), encoding="utf-8")
+    assert page.read_text(encoding="utf-8") != text
+    assert fill_pages(["README"], DocsOptions(docs=tmp_path / "docs")) == 0
+    assert page.read_text(encoding="utf-8") == text
 
 
 def test_a_page_without_tables_is_refused() -> None:

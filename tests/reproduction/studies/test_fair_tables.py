@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from counterbc.acting.intervals import Interval
 from reproduction.records import Record, write_rows
 from reproduction.studies import fair_tables
-from reproduction.studies.fair_tables import by_run, compare, word
 
 KIND = {"world": "cartpole", "pairs": 400, "taken": "whole", "teacher": "crowd", "sigma": None}
 CHOSEN = {"shown": 28.5, "lag": 10.0, "radius": 0.0, "steps": 800}
@@ -23,34 +20,6 @@ def rows_of(values: dict[str, list[float]], **changes: Any) -> list[Record]:
         KIND | CHOSEN | changes | {"variant": v, "act": act, "seed": seed, "return": x}
         for v, runs in values.items() for act in ("mean", "sample") for seed, x in enumerate(runs)
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "answer"),
-    [(0.1, 9, "above"), (-9, -0.1, "below"), (-4.9, 4.9, "alike"), (-5.1, 1, "open")],
-)
-def test_one_word_says_where_an_interval_lies(low: float, high: float, answer: str) -> None:
-    assert word(Interval(0.0, 1.0, low, high, 50), 100.0) == answer
-
-
-def test_a_run_is_its_mean_over_the_cells_that_both_variants_have() -> None:
-    crowd_rows = rows_of({"bc": [1.0, 2.0], "counter-bc": [3.0, 6.0]})
-    uniform_rows = rows_of({"bc": [5.0, 6.0], "counter-bc": [7.0, 8.0]}, teacher="uniform")
-    lone_rows = rows_of({"bc": [100.0, 100.0]}, teacher="gaussian")
-    group = [r for r in crowd_rows + uniform_rows + lone_rows if r["act"] == "mean"]
-    runs = by_run(group, ("counter-bc", "bc"))
-    assert runs is not None
-    assert runs.tolist() == [[5.0, 3.0], [7.0, 4.0]]
-    assert by_run(group, ("counter-bc", "bcnd")) is None
-
-
-def test_intervals_are_adjusted_for_the_number_of_comparisons() -> None:
-    rng = np.random.default_rng(0)
-    values = {"bc": [100.0] * 10, "counter-bc": (100 + rng.normal(0, 3, 10) + 2.2).tolist()}
-    group = [r for r in rows_of(values) if r["act"] == "mean"]
-    assert compare(group, "counter-bc", "bc", 1).endswith("above")
-    assert not compare(group, "counter-bc", "bc", 100).endswith("above")
-    assert compare(group, "counter-bc", "bcnd", 1) == "–"
 
 
 def test_the_tables_show_each_comparison_of_the_paper(tmp_path: Path) -> None:
@@ -79,17 +48,42 @@ def test_the_tables_show_each_comparison_of_the_paper(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_run_that_diverged_is_left_out() -> None:
-    rows = [r for r in rows_of({"bc": [1.0, 2.0], "counter-bc": [3.0, 5.0]}) if r["act"] == "mean"]
-    rows[0]["return"] = None
-    runs = by_run(rows, ("counter-bc", "bc"))
-    assert runs is not None
-    assert runs.tolist() == [[5.0, 2.0]]
+def test_the_readme_has_one_line_for_each_kind_of_demonstrations(tmp_path: Path) -> None:
+    values = {"bc": [100.0, 100.0], "counter-bc": [121.0, 121.0], "bc, tuned": [198.0, 200.0]}
+    write_rows(rows_of(values) + rows_of({"bc": [1.0]}, teacher="uniform"), tmp_path / "fair")
+    lines = fair_tables.sections(tmp_path)["README"]["fair summary"].splitlines()
+    # 121 against 100 and against 199; no Counter-BC under uniform noise.
+    assert lines[2:] == ["| Cartpole, crowd | whole | +21.0 above | −39.2 below | not run |"]
+
+
+def crowd_line(folder: Path, **changes: Any) -> str:
+    """Return the line of the late crowd, with these methods beside BC and Counter-BC."""
+    runs = {"bc": [100.0] * 3, "counter-bc": [103.0, 105.0, 107.0]} | changes
+    write_rows(rows_of(runs) + rows_of(runs, teacher="uniform"), folder / "fair")
+    lines = fair_tables.sections(folder)["reproduction"]["fair people"].splitlines()
+    assert len(lines) == 4  # the crowd alone, by both ways of acting
+    return lines[2]
+
+
+def test_the_late_crowd_is_compared_with_each_baseline(tmp_path: Path) -> None:
+    # 5 ± 2 / √3 · t(1 − .05 / 4 / 2, 2 degrees of freedom) = 5 ± 10.2.
+    line = crowd_line(tmp_path)
+    assert "| +5.0 % [−5.2, +15.2] open | – | – | – | – |" in line
+
+
+@pytest.mark.parametrize(
+    ("bc", "verdict"), [(80.0, "reproduced"), (105.0, "partly"), (130.0, "contradicted")]
+)
+def test_the_verdict_on_the_late_crowd_needs_every_comparison_won(
+    tmp_path: Path, bc: float, verdict: str
+) -> None:
+    rest = {name: [50.0] * 3 for name in ("weighted-bc", "bc-rnn", "bcnd")}
+    assert crowd_line(tmp_path, bc=[bc] * 3, **rest).endswith(f"| {verdict} |")
 
 
 def test_nothing_is_shown_where_nothing_was_run(tmp_path: Path) -> None:
-    tables = fair_tables.sections(tmp_path)["reproduction"]
-    assert set(tables.values()) == {"Not run yet."}
+    pages = fair_tables.sections(tmp_path)
+    assert {text for tables in pages.values() for text in tables.values()} == {"Not run yet."}
 
 
 def test_steps_and_radius_are_the_two_sides_of_one_table(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""Two variants of the study `fair`, compared run by run, in one word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from counterbc.acting.intervals import Interval, paired_difference
+from reproduction.anova import ALPHA
+from reproduction.records import Record
+from reproduction.verdicts import MARGIN
+
+ABOVE, BELOW, ALIKE, OPEN = "above", "below", "alike", "open"
+Runs = dict[int, float]
+"""A number for each seed."""
+
+
+def by_run(rows: Sequence[Record], variants: Sequence[str]) -> np.ndarray[Any, Any] | None:
+    """Return runs × variants: means over the teachers and sizes that all of the variants have.
+
+    A run in which one of them diverged is left out. None where they have nothing in common.
+    """
+    cells: dict[tuple[Any, ...], dict[str, Runs]] = {}
+    for r in rows:
+        if r["return"] is None:
+            continue
+        key = r["pairs"], r["taken"], r["teacher"], r["sigma"]
+        cells.setdefault(key, {}).setdefault(r["variant"], {})[r["seed"]] = r["return"]
+    cell_group = [cell for cell in cells.values() if set(variants) <= set(cell)]
+    seeds = [set(cell[v]) for cell in cell_group for v in variants]
+    if not seeds or not (seed_list := sorted(set.intersection(*seeds))):
+        return None
+    values = [[[cell[v][s] for v in variants] for s in seed_list] for cell in cell_group]
+    return np.asarray(np.mean(values, axis=0))  # (runs, variants)
+
+
+def word(difference: Interval, rival: float) -> str:
+    """Return one word on a difference and its interval: above, below, alike or open."""
+    if difference.low > 0 or difference.high < 0:
+        return ABOVE if difference.low > 0 else BELOW
+    margin = MARGIN * abs(rival)
+    return ALIKE if -margin <= difference.low and difference.high <= margin else OPEN
+
+
+def relative(
+    rows: Sequence[Record], candidate: str, rival: str, count: int
+) -> tuple[Interval, str] | None:
+    """Return a difference in per cent of the rival's mean, and one word; None where it was not run.
+
+    The interval is adjusted for `count` comparisons by Bonferroni.
+    """
+    runs = by_run(rows, (candidate, rival))
+    if runs is None:
+        return None
+    difference = paired_difference(*runs.T, level=1 - ALPHA / max(1, count)).interval
+    scale = 100 / abs(runs[:, 1].mean())
+    mean, se, low, high = (
+        float(scale * x) for x in (difference.mean, difference.se, difference.low, difference.high)
+    )
+    answer = word(difference, float(runs[:, 1].mean()))
+    return Interval(mean, se, low, high, difference.n), answer
+
+
+def compare(rows: Sequence[Record], candidate: str, rival: str, count: int) -> str:
+    """Return a relative difference with its interval, adjusted for `count`, and one word."""
+    if (result := relative(rows, candidate, rival, count)) is None:
+        return "–"
+    interval, answer = result
+    text = f"{interval.mean:+.1f} % [{interval.low:+.1f}, {interval.high:+.1f}]"
+    return f"{text.replace('-', '−')} {answer}"
