@@ -192,6 +192,19 @@ def test_after_a_stop_by_the_watchdog_the_arm_speeds_up_from_0() -> None:
     assert after.velocity[0] == pytest.approx(-LIMITS.acceleration * PERIOD)
 
 
+def test_nothing_is_commanded_while_the_watchdog_stops_the_arm() -> None:
+    bench = Bench()
+    see = bench.robot.observe
+
+    def observe() -> Reading | None:
+        bench.loop.watchdog.acting = int(100.49 < bench.clock.now() < 100.51)
+        return see()
+
+    bench.robot.observe = observe  # type: ignore[method-assign]
+    assert bench.loop.run(1.0)["faults"] == {LATE: 1}
+    assert not any(100.49 < time < 100.54 for time, _ in bench.robot.commands)
+
+
 def test_a_watchdog_that_cannot_stop_the_arm_ends_the_run() -> None:
     bench = Bench()
     freeze_at(bench, "observe", 100.49, 10 * PERIOD)

@@ -53,6 +53,30 @@ def test_a_loop_that_came_back_is_watched_again() -> None:
     assert stops == [1.0, 2.0, 3.0]
 
 
+def test_a_loop_that_ticks_while_the_watchdog_looks_is_not_stopped() -> None:
+    clock, stops = VirtualClock(), list[float]()
+    watchdog = Watchdog(20, clock, lambda: stops.append(clock.now()))
+    now = clock.now
+
+    def tick_meanwhile() -> float:
+        clock.now = now  # type: ignore[method-assign]
+        watchdog.feed()
+        return clock.now()
+
+    clock.time += 1.0
+    clock.now = tick_meanwhile  # type: ignore[method-assign]
+    watchdog.check()
+    assert (stops, watchdog.expiries, watchdog.acting) == ([], 0, 0)
+
+
+def test_it_tells_while_it_stops_the_arm() -> None:
+    clock, seen = VirtualClock(), list[int]()
+    watchdog = Watchdog(20, clock, lambda: seen.append(watchdog.acting))
+    clock.time += 1.0
+    watchdog.check()
+    assert (seen, watchdog.acting) == ([1], 0)
+
+
 def test_its_thread_acts_while_the_loop_does_nothing() -> None:
     has_stopped = threading.Event()
     watchdog = Watchdog(100, WallClock(), has_stopped.set)

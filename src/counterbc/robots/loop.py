@@ -220,7 +220,7 @@ class Loop:
 
     def _lateness(self, start: float) -> str:
         """Return a fault if a tick that began at a time is too late for a command."""
-        has_expired = self.watchdog.expiries != self._expiries
+        has_expired = self.watchdog.expiries != self._expiries or self.watchdog.acting > 0
         return LATE if has_expired or self.clock.now() - start > self.period else ""
 
     def _count(self, fault: str) -> None:

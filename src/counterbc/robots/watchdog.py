@@ -22,6 +22,8 @@ class Watchdog:
         self.fed_at = clock.now()
         self.expiries = 0
         """How often the loop hung; one hang counts once, however long it is."""
+        self.acting = 0
+        """Number of calls of `on_expiry` that have not returned."""
         self.error: Exception | None = None
         """The last error of `on_expiry`; the next look calls it again."""
         self._expired_for: float | None = None
@@ -36,21 +38,33 @@ class Watchdog:
 
     def feed(self) -> None:
         """Note that the loop has ticked."""
-        self.fed_at = self.clock.now()
+        now = self.clock.now()
+        with self._counting:
+            self.fed_at = now
 
     def check(self) -> None:
-        """Act if the last tick is too long ago."""
+        """Act if the last tick is too long ago.
+
+        Once `feed` has returned, a stop for an earlier tick is counted in `acting` or over. So a
+        loop that commands nothing while `acting` is above 0 is not stopped without its knowledge.
+        """
         fed_at = self.fed_at
         if self.clock.now() - fed_at <= LIMIT * self.period:
             return
         with self._counting:
+            if fed_at != self.fed_at:
+                return  # the loop has ticked since
             if fed_at != self._expired_for:
                 self._expired_for = fed_at
                 self.expiries += 1
+            self.acting += 1
         try:
             self.on_expiry()
         except Exception as error:  # drivers raise what they like
             self.error = error
+        finally:
+            with self._counting:
+                self.acting -= 1
 
     def close(self) -> None:
         """Stop watching."""
