@@ -26,7 +26,7 @@ from reproduction.verdicts import (
 from reproduction.verdicts_along import alike, grows, leads, more_helps, near_chance, occasionally
 
 SINGLE_CLAIMS = {
-    STAND_IN: "the same holds for the crowd in place of people",
+    STAND_IN: "the same holds for the quick crowd in place of people",
     "uniform": "the same holds under uniform noise",
     "gaussian": "the same holds under Gaussian noise",
 }

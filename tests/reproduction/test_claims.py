@@ -35,7 +35,7 @@ def test_all_teachers_together_have_the_level_that_the_paper_states() -> None:
     found = findings(figure4(0.02, "all", "uniform", "typical", names=names))
     assert found[LEAD][1] == PARTLY  # p < .05, not < .01
     assert found["the same holds under uniform noise"][1] == YES
-    assert found["the same holds for the crowd in place of people"] == ("", OPEN)
+    assert found["the same holds for the quick crowd in place of people"] == ("", OPEN)
     assert findings(figure4(0.009, "all", names=names))[LEAD][1] == YES
 
 
