@@ -61,6 +61,8 @@ class PointRobot:
         seconds = max(min(now, self.expires_at) - self.moved_at, 0.0)
         self.position = self.position + self.velocity * seconds
         self.moved_at = now
+        if now > self.expires_at:
+            self.velocity = np.zeros(2)
 
 
 class ScriptedPolicy:

@@ -174,6 +174,7 @@ class RecordingRobot(PointRobot):
         self.positions: list[Array] = []
 
     def command(self, velocity: Array) -> None:
+        self._move(self.clock.now())
         before = self.velocity
         super().command(velocity)
         self.changes.append((before, velocity))

@@ -11,6 +11,7 @@ import pytest
 from counterbc.acting.clock import WallClock
 from counterbc.data.arrays import Array
 from counterbc.errors import OptionError
+from counterbc.robots.decider import Decision
 from counterbc.robots.faults import LATE
 from counterbc.robots.loop import Loop, LoopSettings
 from counterbc.robots.robot import Reading
@@ -190,6 +191,27 @@ def test_after_a_stop_by_the_watchdog_the_arm_speeds_up_from_0() -> None:
     after = next(tick for tick in bench.log.ticks if tick.late > PERIOD)
     assert summary["watchdog_stops"] == 1
     assert after.velocity[0] == pytest.approx(-LIMITS.acceleration * PERIOD)
+
+
+def test_an_arm_that_stopped_by_itself_speeds_up_from_0() -> None:
+    bench = Bench()
+    bench.policy.act = lambda now: np.array([0.9, 0.0])
+    wait, answer = bench.clock.wait_until, bench.policy.answer
+
+    def late(due: float) -> None:
+        wait(due + 0.48 * PERIOD * (abs(due - 100.5) < 1e-9))  # the watchdog does not act yet
+
+    def slow(tick: int, until: float) -> Decision | None:
+        bench.clock.time += 0.57 * PERIOD * (abs(until - 100.554) < 1e-9)  # within the budget
+        return answer(tick, until)
+
+    bench.clock.wait_until = late  # type: ignore[method-assign]
+    bench.policy.answer = slow  # type: ignore[method-assign]
+    summary = bench.loop.run(1.0)
+    assert (summary["faults"], summary["watchdog_stops"]) == ({LATE: 1}, 0)
+    number = next(tick.tick for tick in bench.log.ticks if tick.fault)
+    speeds = [tick.velocity[0] for tick in bench.log.ticks[number - 1 : number + 2]]
+    assert speeds == pytest.approx([0.9, 0.0, LIMITS.acceleration * PERIOD])
 
 
 def test_nothing_is_commanded_while_the_watchdog_stops_the_arm() -> None:

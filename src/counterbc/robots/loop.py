@@ -6,8 +6,9 @@ The arm stands still in every tick that has a fault. It stands within two period
     a stalled policy                    the answer has to come within `budget` of the same period
     a number that is not finite         found in the tick that it comes in
 
-A tick that takes more than a period commands nothing, and after a stop by the watchdog the arm
-speeds up from 0 again.
+A tick that takes more than a period commands nothing, and so does one whose command comes more
+than two periods after the last one, when the arm has stopped by itself. After that, and after a
+stop by the watchdog, the arm speeds up from 0 again.
 
 A run ends after `patience` faulty ticks, in a row or among the last twice as many, and at once
 after a fault that does not pass by itself. Nothing starts it again but a person.
@@ -32,7 +33,7 @@ from counterbc.robots.decider import Decider, Decision
 from counterbc.robots.emergency_stop import EmergencyStop
 from counterbc.robots.faults import LATE, STILL, FaultCount, decision_fault, reading_fault
 from counterbc.robots.limits import Limiter
-from counterbc.robots.motion_check import MotionCheck
+from counterbc.robots.motion_check import EXPIRY, MotionCheck
 from counterbc.robots.robot import Reading, Robot
 from counterbc.robots.stop_signals import INTERRUPTED, stopped_by_signals
 from counterbc.robots.summary import summarize, trained_lag
@@ -132,6 +133,8 @@ class Loop:
         self.fault_count = FaultCount(self.settings.patience)
         self._expiries = 0
         self._sent_at: float | None = None
+        self._expires_at = math.inf
+        """When the arm stops by itself, because no command followed."""
         self._is_stopped = False
         self._failures: list[str] = []
         self._logged = len(self.log.ticks)
@@ -160,6 +163,7 @@ class Loop:
         if self.watchdog.expiries != self._expiries:
             self._expiries = self.watchdog.expiries
             self.limiter.halt()
+            self._expires_at = math.inf
         if self.watchdog.error is not None:
             self.stop.press(f"the watchdog could not stop the arm: {reason(self.watchdog.error)}")
 
@@ -183,6 +187,8 @@ class Loop:
             self.robot.stop()
             velocity = self.limiter.halt()
         sent = self.clock.now()
+        expiry = EXPIRY * self.period if velocity.any() else math.inf
+        self._expires_at = answered_at + expiry  # the arm may have counted from then on
         self._count(fault)
         jitter = 0.0 if self._sent_at is None else abs(sent - self._sent_at - self.period)
         self._sent_at = sent
@@ -220,8 +226,10 @@ class Loop:
 
     def _lateness(self, start: float) -> str:
         """Return a fault if a tick that began at a time is too late for a command."""
+        now = self.clock.now()
         has_expired = self.watchdog.expiries != self._expiries or self.watchdog.acting > 0
-        return LATE if has_expired or self.clock.now() - start > self.period else ""
+        is_late = now - start > self.period or now > self._expires_at
+        return LATE if has_expired or is_late else ""
 
     def _count(self, fault: str) -> None:
         """End the run after a fault that does not pass, or that comes back again and again."""
