@@ -15,6 +15,25 @@ def test_long_work_is_announced_once_and_short_work_never() -> None:
         "Estimated time left at the present load: about 2.5 minutes."
     )
     assert session.announcement(150) == ""
+    assert session.announcement(200) == "", "the estimate holds within a factor of one and a half"
+
+
+def test_an_estimate_that_turns_out_too_short_is_announced_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    session = Session()
+    session.announcement(150)
+    now[0] += 100
+    assert session.announcement(50) == "", "50 seconds are left, as announced"
+    assert session.announcement(70) == ""
+    assert session.announcement(150) == (
+        "Estimated time left at the present load: about 2.5 minutes, longer than announced."
+    )
+    assert session.announcement(150) == ""
+    now[0] += 200
+    assert session.announcement(20) == "", "too short to be worth a line"
 
 
 def test_work_beyond_the_limit_needs_agreement_once_and_not_on_a_gpu() -> None:

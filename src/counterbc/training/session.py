@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -16,6 +17,7 @@ from counterbc.printing import duration
 LIMIT = 20 * 60.0
 """Seconds of work without a GPU beyond which a command asks whether to continue."""
 _WORTH_SAYING = 30.0  # seconds
+_WRONG = 1.5  # times as much work left as the last estimate said, beyond which another is printed
 
 
 @dataclass
@@ -32,17 +34,23 @@ class Session:
     """The folder in which searches that are stopped are kept; None keeps none."""
     populations: set[Path] = field(default_factory=set)
     """The folders in `kept` that this session uses."""
-    is_announced: bool = False
-    """Whether an estimate was printed."""
+    announced_end: float | None = None
+    """When the work ends by the last estimate that was printed, in seconds of `time.monotonic`."""
     is_agreed: bool = False
     """Whether somebody agreed to wait."""
 
     def announcement(self, seconds: float) -> str:
-        """Return what to print about the work left; empty where it is short or was announced."""
-        if self.is_announced or seconds < _WORTH_SAYING:
+        """Return what to print about the work left; empty where it is short, or about as long as
+        was announced."""
+        left = 0.0 if self.announced_end is None else self.announced_end - time.monotonic()
+        if seconds < max(_WORTH_SAYING, _WRONG * left):
             return ""
-        self.is_announced = True
-        return f"Estimated time left at the present load: {duration(seconds)}."
+        revised = "" if self.announced_end is None else ", longer than announced"
+        self._announce_end(seconds)
+        return f"Estimated time left at the present load: {duration(seconds)}{revised}."
+
+    def _announce_end(self, seconds: float) -> None:
+        self.announced_end = time.monotonic() + seconds
 
     def needs_agreement(self, seconds: float, is_gpu: bool) -> bool:
         """Return whether the work left is so long that somebody must agree to it."""
@@ -56,7 +64,8 @@ class Session:
             raise SlowWork(
                 f"this would take {amount} without a GPU; quicker: {advice}; add --yes to continue"
             )
-        self.is_announced = self.is_agreed = True
+        self.is_agreed = True
+        self._announce_end(seconds)
 
     def forget_searches(self) -> None:
         """Delete what was kept of searches, which are finished."""
