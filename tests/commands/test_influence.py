@@ -50,6 +50,10 @@ def test_nothing_is_ranked_where_nothing_can_be_told(tmp_path: Path, call: Call)
     assert status == 1
     assert "Cannot tell: policies explain" in out
     assert "exclude" not in out
+    status, out, _ = call("influence", path, "--splits", 30, "--steps", 100, "--json")
+    payload = json.loads(out)
+    assert (status, payload["can_tell"], payload["next"]) == (1, False, [])
+    assert [set(e) for e in payload["episodes"]] == [{"index", "name", "operator"}] * 12
     status, out, _ = call("influence", path, "--splits", 30, "--steps", 100, "--force")
     assert status == 0
     assert "episode" in out

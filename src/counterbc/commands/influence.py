@@ -87,10 +87,10 @@ class InfluenceCommand(DataCommand, TrainingCommand):
             self.read(self.demos), self.method, env=self.env, episodes=self.episodes,
             judges=self.judge, splits=self.splits, seed=self.seed, device=self.device, **settings,
         )  # fmt: skip
-        payload = _payload(result) | {"next": [self._train_command(result)]}
-        if not result.can_tell and not self.force:
-            payload["next"] = []
+        if not (result.can_tell or self.force):
+            payload = _facts(result) | {"episodes": _names(result), "next": []}
             return payload, [_about(result), _too_little(result)]
+        payload = _facts(result) | _effects(result) | {"next": [self._train_command(result)]}
         if self.episode_list is not None:
             write_episodes(self.episode_list, len(result), _harmful(result))
         return payload, [_about(result), *_tables(result, self.show), _advice(result, self)]
@@ -106,8 +106,7 @@ class InfluenceCommand(DataCommand, TrainingCommand):
         return suggestion("train", *self.demos, "--method", self.method, *typed)
 
 
-def _payload(result: Influence) -> Json:
-    interval = result.interval
+def _facts(result: Influence) -> Json:
     explained = result.explained
     return {
         "measure": result.measure,
@@ -117,16 +116,25 @@ def _payload(result: Influence) -> Json:
         "steps": result.steps,
         "can_tell": result.can_tell,
         "explained": None if explained is None else asdict(explained),
-        "differs_p": result.differs,
-        "episodes": [
-            {
-                "index": i, "name": name, "operator": result.operators[i],
-                "effect": float(result.effect[i]), "low": float(interval[i, 0]),
-                "high": float(interval[i, 1]), "harmful": bool(result.harmful[i]),
-            }
-            for i, name in enumerate(result.names)
-        ],
-    }  # fmt: skip
+    }
+
+
+def _names(result: Influence) -> list[Json]:
+    """Return the episodes without effects, for data that cannot tell."""
+    pairs = zip(result.names, result.operators, strict=True)
+    return [{"index": i, "name": n, "operator": o} for i, (n, o) in enumerate(pairs)]
+
+
+def _effects(result: Influence) -> Json:
+    """Return what each episode adds, and whether episodes differ."""
+    effects = [
+        {"effect": float(effect), "low": float(low), "high": float(high), "harmful": bool(hurts)}
+        for effect, (low, high), hurts in zip(
+            result.effect, result.interval, result.harmful, strict=True
+        )
+    ]
+    episodes = [a | b for a, b in zip(_names(result), effects, strict=True)]
+    return {"differs_p": result.differs, "episodes": episodes}
 
 
 def _about(result: Influence) -> str:
