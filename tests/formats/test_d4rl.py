@@ -74,7 +74,7 @@ def test_many_short_episodes_are_cut_right_across_the_blocks_of_reading(
     ("arrays", "sentence"),
     [
         (six(rewards=np.zeros(5)), "rewards has 5 rows but actions has 6"),
-        (six(terminals=None, timeouts=None), "neither terminals nor timeouts"),
+        (six(terminals=None, timeouts=None), "add terminals or timeouts, or save .* npz"),
         (six(observations=np.array([b"a"] * 6)), "observations .* only numbers can be read"),
         (six(observations=np.float64(3)), "observations has 0 rows"),
     ],

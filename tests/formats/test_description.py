@@ -67,6 +67,15 @@ def test_an_hdf5_file_in_no_format_is_listed_and_its_arrays_can_be_chosen(tmp_pa
     assert (demos.obs_keys, demos.action_names) == ((("qpos", 2),), ("command",))
 
 
+def test_an_hdf5_file_of_one_episode_is_sent_to_the_recipe(tmp_path: Path) -> None:
+    path = tmp_path / "episode_0.hdf5"
+    with h5py.File(path, "w") as file:
+        file.update({"observations/qpos": np.ones((3, 2)), "action": np.ones((3, 2))})
+    content, step = describe(path)
+    assert content == "an HDF5 file with action, observations"
+    assert "docs/formats.md has ten lines" in step  # --format d4rl would need the episodes' ends
+
+
 def test_a_folder_is_named_for_what_lies_in_it(tmp_path: Path) -> None:
     assert describe(tmp_path)[0] == "an empty folder"
     (tmp_path / "trial_1.csv").touch()
@@ -99,7 +108,7 @@ def test_a_table_without_its_dataset_is_named_with_its_columns(tmp_path: Path) -
     assert describe(path)[0] == "a damaged Parquet file"
 
 
-def test_the_recipe_for_anything_else_reads_pickles_matlab_files_and_tables(
+def test_the_recipe_for_anything_else_reads_pickles_matlab_files_hdf5_and_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (Path(__file__).parents[2] / "docs/formats.md").read_text(encoding="utf-8")
@@ -111,12 +120,14 @@ def test_the_recipe_for_anything_else_reads_pickles_matlab_files_and_tables(
     np.savetxt(trials / "a.csv", np.hstack([obs, action]), **columns)
     savemat(trials / "b.mat", {"obs": obs + 10, "action": action})
     (trials / "c.pkl").write_bytes(pickle.dumps({"obs": obs + 20, "action": action}))
+    with h5py.File(trials / "d.hdf5", "w") as file:
+        file.update({"observations/qpos": obs + 30, "action": action})
     monkeypatch.chdir(tmp_path)
     exec(recipe, {})
     demos = load(tmp_path / "demos.hdf5")
-    assert [e.name for e in demos.episodes] == ["a", "b", "c"]
-    assert demos.obs[:, 0].tolist() == [0, 2, 4, 10, 12, 14, 20, 22, 24]
-    assert np.array_equal(demos.action, np.vstack([action] * 3))
+    assert [e.name for e in demos.episodes] == ["a", "b", "c", "d"]
+    assert demos.obs[:, 0].tolist() == [0, 2, 4, 10, 12, 14, 20, 22, 24, 30, 32, 34]
+    assert np.array_equal(demos.action, np.vstack([action] * 4))
     body = recipe.split("counterbc as cb")[1].strip().splitlines()
     assert len([line for line in body if line.strip()]) <= 10
 

@@ -131,7 +131,8 @@ def _lengths(file: h5py.File, arrays: _Arrays) -> Array:
     if not marks:
         raise FormatError(
             f"{path} has neither terminals nor timeouts, so the ends of its episodes are unknown; "
-            f"it has {hdf5.listing(file, path)}; add one of them"
+            f"it has {hdf5.listing(file, path)}; add terminals or timeouts, or save its arrays as "
+            "npz (docs/formats.md has ten lines for it)"
         )
     over = np.zeros(total, bool)
     for key in marks:

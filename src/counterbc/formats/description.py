@@ -75,7 +75,8 @@ def _hdf5(path: Path) -> tuple[str, str]:
     with hdf5.open_file(path) as file:
         names = hdf5.names(file, path)
         arrays = [name for name in names if not hdf5.is_group(file, name, path)]
-    step = "choose its arrays with --format d4rl --obs KEY --action KEY" if arrays else _RECIPE
+    is_flat = not {"terminals", "timeouts"}.isdisjoint(arrays)  # the ends of episodes are known
+    step = "choose its arrays with --format d4rl --obs KEY --action KEY" if is_flat else _RECIPE
     return f"an HDF5 file with {shorten(names) or 'nothing in it'}", step
 
 
