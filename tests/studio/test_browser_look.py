@@ -56,6 +56,23 @@ def test_look_redraws_the_meant_actions_for_every_radius_and_lag(
     tab.wait_for_selector("canvas[aria-label^=Loss]", state="hidden")
 
 
+def test_a_dataset_that_cannot_be_read_leaves_the_one_before_usable(
+    tab: Any, server: LiveServer
+) -> None:
+    filmed_demos().save(server.study.path / "cameras.npz")
+    (server.study.path / "broken.hdf5").write_bytes(b"no HDF5")
+    open_dataset(tab, "cameras.npz")
+    tab.select_option("#dataset", "broken.hdf5")
+    tab.click("button:text-is('Open')")
+    tab.wait_for_selector("#notice:not([hidden])")
+    tab.click("#look tbody tr[data-name=demo_2]")
+    tab.wait_for_selector("#look p >> text=demo_2, by Ada")
+    tab.fill("#first", "2")
+    tab.click("button:text-is('Tick them')")
+    tab.click("button:has-text('Exclude them')")
+    tab.wait_for_selector("pre >> text=--exclude demo_0 --exclude demo_1")
+
+
 def test_predictions_that_are_ready_while_the_page_is_away_are_shown_when_it_is_back(
     tab: Any, server: LiveServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

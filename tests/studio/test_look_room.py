@@ -59,6 +59,17 @@ def test_only_listed_datasets_can_be_opened(page: Page) -> None:
     assert "no episode" in page.ask("look.episode", episode="demo_9")["text"]
 
 
+def test_a_dataset_that_cannot_be_read_leaves_the_one_before_open(
+    page: Page, server: LiveServer
+) -> None:
+    (server.study.path / "broken.hdf5").write_bytes(b"no HDF5")
+    page.ask("look.open", dataset="a.hdf5")
+    page.ask("look.predict", lag=0)
+    assert page.ask("look.open", dataset="broken.hdf5")["type"] == "refused"
+    assert page.ask("look.episode", episode="demo_1")["operator"] == "bob"
+    assert page.ask("look.meant", episode="demo_1", lag=0, radius=0.2)["type"] == "reply"
+
+
 def test_meant_actions_follow_the_sliders(page: Page, server: LiveServer) -> None:
     page.ask("look.open", dataset="a.hdf5")
     fields = {"episode": "demo_0", "lag": 0}

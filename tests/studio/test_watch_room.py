@@ -44,6 +44,20 @@ def test_only_listed_runs_can_be_watched(trained_server: LiveServer) -> None:
     page.close()
 
 
+def test_a_run_that_cannot_be_loaded_leaves_the_panels_as_they_are(
+    trained_server: LiveServer,
+) -> None:
+    runs = trained_server.study.path / "runs"
+    shutil.copytree(runs / "bc", runs / "broken")
+    (runs / "broken" / "model.safetensors").write_bytes(b"no weights")
+    page = trained_server.page()
+    page.ask("watch.open", runs=["runs/bc"])
+    assert page.ask("watch.open", runs=["runs/bc", "runs/broken"])["type"] == "refused"
+    assert page.ask("watch.do", do="start")["type"] == "reply"
+    assert frames_of(page, 1)[1]["step"] == 0
+    page.close()
+
+
 def test_policies_are_watched_and_corrected_over_the_socket(trained_server: LiveServer) -> None:
     page = trained_server.page()
     assert page.ask("watch.open", runs=["runs/bc", "runs/counter-bc"])["world"] == "cartpole"

@@ -74,13 +74,13 @@ class LookRoom:
         return {"datasets": list(datasets), "datasets_unlisted": datasets.unlisted}
 
     def open(self, message: Message) -> dict[str, Any]:
-        """Open a dataset of the list."""
+        """Open a dataset of the list; the one before stays open if it cannot be read."""
         path = read_listed(message, "dataset", self.study.list_datasets())
-        self.close()
-        self.view, self.films, self.results, self.meant_actions = None, [], {}, {}
-        self.view = view = DatasetView.open(
+        view = DatasetView.open(
             path, report=lambda n: self.person.send({"type": "look.reading", "episodes": n})
         )
+        self.close()
+        self.view, self.films, self.results, self.meant_actions = view, [], {}, {}
         return view.describe() | self._cost(view) | {"longest_lag": _longest_lag(view)}
 
     def _cost(self, view: DatasetView) -> dict[str, Any]:

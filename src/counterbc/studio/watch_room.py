@@ -70,13 +70,14 @@ class WatchRoom(SteeredRoom):
             raise OptionError("no run is chosen; tick one to four of them")
         runs = self.study.list_runs()
         paths = [read_listed({"run": name}, "run", runs) for name in names]
-        self._close_watching()
-        self.watching = Watching(
+        watching = Watching(
             self.study, dict(zip(names, paths, strict=True)), self.make_clock(),
             send=self.person.send, draw=self.person.draw,
         )  # fmt: skip
-        self.watching.report()
-        return {"world": self.watching.world}
+        self._close_watching()  # only now: what is open stays if the runs cannot be loaded
+        self.watching = watching
+        watching.report()
+        return {"world": watching.world}
 
     def do(self, message: Message) -> None:
         """Start, pause, or release the controls."""

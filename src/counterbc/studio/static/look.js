@@ -62,15 +62,26 @@ export class Look {
   async open() {
     if (!this.datasets.value) return;
     this.say("Reading…");
+    const data = await this.link.attempt("look.open", { dataset: this.datasets.value });
+    if (!data) return this.link.isOpen ? this.say("") : this.clear(); // refused: the one before is still open
+    this.data = data;
     this.awaited = this.shownLag = null;
-    this.data = await this.link.attempt("look.open", { dataset: this.datasets.value });
-    if (!this.data) return this.say("");
     this.results.clear(); // what held-out policies said, by lag
     this.ticks.clear();
     this.distances.clear();
     this.build();
     this.need(0);
     await this.choose(this.data.rows[0]);
+  }
+
+  // Show no dataset: nobody knows which one the server has opened.
+  clear() {
+    clearTimeout(this.timer);
+    this.player?.pause();
+    Object.assign(this, { data: null, episode: null, player: null, awaited: null });
+    this.results.clear();
+    fill(this.content);
+    this.say("");
   }
 
   // Meant actions of large data are computed only when somebody asks for them.
@@ -181,6 +192,7 @@ export class Look {
   }
 
   predicted(result) {
+    if (!this.data) return;
     this.results.set(result.lag, result);
     if (result.lag === this.awaited) this.awaited = null;
     if (result.lag === this.settings().lag) this.showResult(result);
