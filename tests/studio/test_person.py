@@ -30,6 +30,7 @@ class Room:
 
     def __init__(self) -> None:
         self.left_count = self.closed_count = 0
+        self.is_busy = False
 
     def leave(self) -> None:
         self.left_count += 1
@@ -87,6 +88,19 @@ def test_absent_people_are_forgotten_and_their_recordings_completed() -> None:
     people.forget(person.left_at + FORGOTTEN + 1)
     assert room.closed_count == 1
     assert people.welcome(person.id) is not person
+
+
+def test_a_person_whose_training_runs_is_not_forgotten() -> None:
+    people, room = make()
+    person = people.welcome("")
+    room.is_busy = True
+    assert person.left_at is not None
+    people.forget(person.left_at + FORGOTTEN + 1)
+    assert people.welcome(person.id) is person
+    room.is_busy = False
+    people.forget(person.left_at + FORGOTTEN + 1)
+    assert person.id not in people.by_id
+    assert room.closed_count == 1
 
 
 @pytest.mark.parametrize("end", ["forget", "limit", "close"])

@@ -37,6 +37,7 @@ class CollectRoom(SteeredRoom):
     """What one person demonstrates."""
 
     collecting: Collecting | None = None
+    is_busy = False
 
     @property
     def handlers(self) -> Handlers:

@@ -46,6 +46,8 @@ _BACKGROUND = 300.0  # seconds of work for lags that nobody asked for yet
 class LookRoom:
     """What one person looks at."""
 
+    is_busy = False
+
     def __init__(self, study: StudyFolder, person: Person) -> None:
         self.study, self.person = study, person
         self.view: DatasetView | None = None

@@ -15,7 +15,8 @@ from counterbc.studio.limits import PEOPLE
 from counterbc.studio.outbox import Outbox
 
 FORGOTTEN = 15 * 60.0
-"""Seconds after which a person whose page is gone is forgotten; their recordings stay."""
+"""Seconds after which a person whose page is gone is forgotten, unless they are busy; their
+recordings stay."""
 
 
 class Person:
@@ -56,6 +57,11 @@ class Person:
             return
         self.outbox, self.left_at = None, time.monotonic()
         self._leave_rooms()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether work goes on that they started and nobody needs to watch, such as a training."""
+        return any(room.is_busy for room in self.rooms.values())
 
     def rest(self) -> None:
         """Pause everything unless a page is connected: a request may end after its page is gone."""
@@ -102,7 +108,7 @@ class People:
             raise OptionError(
                 f"{PEOPLE} people use this studio already; close a page that is not needed"
             )
-        return [self.by_id.pop(min(absent, key=lambda p: p.left_at or 0.0).id)]
+        return [self.by_id.pop(min(absent, key=lambda p: (p.is_busy, p.left_at or 0.0)).id)]
 
     def _add(self) -> Person:
         person = Person()
@@ -119,7 +125,7 @@ class People:
             person.close()
 
     def _take_out_absent(self, now: float) -> list[Person]:
-        people = list(self.by_id.values())
+        people = [p for p in self.by_id.values() if not p.is_busy]
         absent = [p for p in people if p.left_at is not None and now - p.left_at > FORGOTTEN]
         return [self.by_id.pop(person.id) for person in absent]
 

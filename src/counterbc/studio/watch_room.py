@@ -32,6 +32,11 @@ class WatchRoom(SteeredRoom):
     """What was said last about the training, for a page that did not hear it."""
 
     @property
+    def is_busy(self) -> bool:
+        """Whether a training runs, which continues when the page is gone."""
+        return self.job is not None and self.job.is_running
+
+    @property
     def handlers(self) -> Handlers:
         """The messages that are answered."""
         return {
@@ -103,7 +108,7 @@ class WatchRoom(SteeredRoom):
 
     def train(self, message: Message) -> dict[str, Any]:
         """Train a policy on datasets of the study, or continue with a run."""
-        if self.job is not None and self.job.is_running:
+        if self.is_busy:
             raise OptionError("a training is running; stop it, or wait for it")
         listed_datasets = self.study.list_datasets()
         datasets = [
