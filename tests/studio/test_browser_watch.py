@@ -12,7 +12,7 @@ import pytest
 from counterbc.demonstrators import demonstrate, find_teacher
 from counterbc.studio.study_folder import StudyFolder
 from counterbc.trainer import train
-from tests.studio.browsers import open_tab, steps
+from tests.studio.browsers import begin, open_tab, steps
 from tests.studio.clients import LiveServer, Lockstep, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("playwright")]
@@ -113,8 +113,8 @@ def test_a_correction_is_learned_and_seen_beside_the_policy_before(
             tab.keyboard.up(key)  # four inputs, four steps
         wait_for(lambda: steps(studio) == before + 4)
         tab.click("button:text-is('Give back')")
-        tab.wait_for_selector("text=4 pairs of corrections are saved")
         session = max(path.name for path in (studio.study.path / "journal").iterdir())
+        tab.wait_for_selector(f"text=4 pairs of corrections are saved in {session};")
         tab.check("input[value='a.hdf5']")
         tab.check(f"input[value='{session}.hdf5']")
         tab.select_option("#start", "runs/bc")
@@ -134,3 +134,28 @@ def test_a_correction_is_learned_and_seen_beside_the_policy_before(
         tab.reload()  # the page comes back with its panels and the news of the training
         tab.wait_for_selector("h3:text-is('runs/bc-more')")
         tab.wait_for_selector("text=runs/bc-more is ready")
+
+
+def test_collect_names_the_dataset_of_its_own_session_only(
+    browser: Any, studio: LiveServer
+) -> None:
+    with open_tab(browser, studio) as tab:
+        begin(tab, "air-hockey")
+        tab.keyboard.press("Space")
+        tab.wait_for_selector("button:text-is('Pause')")
+        tab.keyboard.press("ArrowUp")
+        tab.click("button:text-is('End episode')")
+        tab.wait_for_selector("dd.saved-in")
+        name = tab.locator("dd.saved-in").inner_text()
+        tab.click("nav >> text=Watch")
+        tab.check("input[value='runs/bc']")
+        tab.click("button:text-is('Watch')")
+        tab.click("button:text-is('Take over')")
+        tab.wait_for_selector("button:text-is('Give back')")
+        tab.keyboard.press("ArrowUp")
+        tab.click("button:text-is('Give back')")
+        session = max(path.name for path in (studio.study.path / "journal").iterdir())
+        assert name != f"{session}.hdf5"
+        tab.wait_for_selector(f"input[value='{session}.hdf5']")  # it is saved
+        tab.click("nav >> text=Collect")
+        assert tab.locator("dd.saved-in").inner_text() == name

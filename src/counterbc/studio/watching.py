@@ -243,10 +243,12 @@ class Watching:
 
     def report(self) -> None:
         """Send the state of all panels to the page."""
-        corrections = None if self.recorder is None else self.recorder.pairs
+        recorder = self.recorder
         self.send({
             "type": "watch.status", "running": self.is_running, "driven": self.driven,
-            "world": self.world, "seed": self.seed, "pairs": corrections,
+            "world": self.world, "seed": self.seed,
+            "pairs": None if recorder is None else recorder.pairs,
+            "session": None if recorder is None else recorder.session,
             "panels": [
                 {"name": p.name, "label": p.label, "over": p.over, "total": p.total}
                 for p in self.panels

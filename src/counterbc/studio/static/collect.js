@@ -23,8 +23,9 @@ export class Collect {
     this.saved = null;
     link.on("status", (status) => this.report(status));
     link.on("frame", (frame) => this.receive(frame));
-    link.on("saved", (message) => {
-      this.saved = message.dataset;
+    link.on("saved", ({ session, dataset }) => { // that of an earlier operator or of a correction may come too
+      if (session !== this.status?.session) return;
+      this.saved = dataset;
       this.showStatus();
     });
     document.addEventListener("visibilitychange", () => {

@@ -138,7 +138,7 @@ export class Watch {
       panel.take.textContent = status.driven === i ? "Give back" : "Take over";
       panel.take.disabled = status.panels[i]?.over ?? false;
     });
-    const saved = `${status.pairs} pairs of corrections are saved; tick their dataset below to learn from them.`;
+    const saved = `${status.pairs} pairs of corrections are saved in ${status.session}; tick that dataset below to learn from them.`;
     this.corrections.textContent = status.driven === null ? (status.pairs ? saved : TAKE) : `You steer ${status.panels[status.driven].name}. ${STEER}`;
   }
 
