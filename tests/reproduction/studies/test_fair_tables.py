@@ -41,11 +41,26 @@ def test_the_tables_show_each_comparison_of_the_paper(tmp_path: Path) -> None:
     assert "198.50" in tables["fair means"]
     assert "| Cartpole, crowd | whole | BC, tuned | 10 | 0 | 800 |" in tables["fair choices"]
     assert "alike" in tables["fair ensemble"].splitlines()[-1]
-    assert "400: 4" in tables["fair sizes"]
     (teacher,) = [x for x in tables["fair teachers"].splitlines() if "| sample |" in x]
     assert [cell.strip()[:6] for cell in teacher.split("|")[4:-1]] == [
         "+18.6 ", "−39.0 ", "+94.6 ", "+0.0 %"
     ]  # fmt: skip
+
+
+def test_cells_that_were_run_are_counted_among_those_planned(tmp_path: Path) -> None:
+    values = {"bc": [1.0], "bc, tuned": [1.0], "counter-bc, Δ 0": [1.0], "counter-bc, Δ 1": [1.0]}
+    write_rows(rows_of(values), tmp_path / "fair")
+    lines = fair_tables.sections(tmp_path)["reproduction"]["fair sizes"].splitlines()[2:]
+    by_part = {tuple(c.strip() for c in line.split("|")[1:4]): line for line in lines}
+    # Four teachers, and six variants at the paper's 10,000 steps or seven tuned ones.
+    fixed = by_part["Cartpole", "whole", "fixed"]
+    assert fixed.endswith(
+        "| 100: 0 of 24, 200: 0 of 24, 400: 1 of 24, 800: 0 of 24, 1600: 0 of 24 |"
+    )
+    assert "400: 1 of 28, 800: 0 of 8" in by_part["Cartpole", "whole", "tuned"]
+    # 10,000 steps for the crowd and uniform noise; three shorter trainings for the latter.
+    assert by_part["Cartpole", "whole", "Δ and steps (figure 6)"].endswith("| 400: 1 of 5 |")
+    assert by_part["Cartpole", "scattered", "other σ (figure 5)"].endswith("| 400: 0 of 32 |")
 
 
 def test_the_readme_has_one_line_for_each_kind_of_demonstrations(tmp_path: Path) -> None:
