@@ -6,9 +6,11 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from counterbc.errors import OptionError
 from tests.full_disk import largest_file
 
 numba = pytest.importorskip("numba", reason="it compiles")
@@ -66,6 +68,18 @@ def test_a_full_disk_does_not_stop_a_training_whose_code_cannot_be_stored(
         assert native.cached_njit()(double)(2.5) == 5
     assert native.cached_njit()(double)(2.5) == 5
     assert any(path.suffix == ".nbc" for path in tmp_path.rglob("*"))  # the second one was stored
+
+
+def test_code_that_does_not_compile_is_refused_with_the_kernel_that_needs_no_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def half(x: Any) -> Any:
+        return x.half()
+
+    with pytest.raises(OptionError, match=r"cannot compile .*half(?s:.)*; use the kernel torch"):
+        native.cached_njit()(half)(2.5)
 
 
 def test_of_two_processes_that_need_the_same_code_one_compiles_it(tmp_path: Path) -> None:

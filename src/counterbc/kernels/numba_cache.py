@@ -17,13 +17,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from numba import njit
-from numba.core import caching
+from numba import __version__, njit
+from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import NumbaError
 
+from counterbc.errors import OptionError
 from counterbc.kernels.compiling import announce_compiling, compile_aside, only_here
 
-_Files: Any = caching.IndexDataCacheFile
+_Files: Any = IndexDataCacheFile
 
 
 def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -140,7 +142,13 @@ def _compile_once(dispatcher: Any) -> None:
 
     def compile_or_load(signature: Any) -> Any:
         with global_compiler_lock, claims:  # one thread at a time has claims
-            return compile_code(signature)
+            try:
+                return compile_code(signature)
+            except (NumbaError, RuntimeError) as error:  # the latter by LLVM
+                raise OptionError(
+                    f"numba {__version__} cannot compile {name} on this machine: {error}; use the "
+                    "kernel torch, which needs no compiler"
+                ) from error
 
     cache.save_overload, cache.load_overload = save_if_possible, load_or_claim
     dispatcher.compile = partial(compile_aside, compile_or_load)
