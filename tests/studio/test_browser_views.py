@@ -192,6 +192,31 @@ def test_a_phone_needs_no_horizontal_scrolling(
         assert max([0, *heights]) < 90  # no cell is a column of letters
 
 
+def test_on_a_phone_the_picture_is_beside_what_is_used_with_it(
+    browser: Any, furnished: LiveServer
+) -> None:
+    with open_tab(browser, furnished, viewport=PHONE, is_mobile=True, has_touch=True) as tab:
+        visit(tab, "session")
+        scene, start = tab.locator("#collect canvas.scene"), tab.locator("button:text-is('Start')")
+        top, bottom = scene.bounding_box(), start.bounding_box()
+        assert bottom["y"] + bottom["height"] - top["y"] < PHONE["height"]
+        tab.evaluate("() => scrollTo(0, document.body.scrollHeight)")
+        tab.keyboard.press("Space")
+        tab.wait_for_selector("button:text-is('Pause')")
+        assert scene.bounding_box()["y"] > -1
+        assert touch_action(scene) == "none"
+        visit(tab, "look")
+        scene, radius = tab.locator("#look canvas.scene").first, tab.locator("#radius")
+        top, bottom = radius.bounding_box(), scene.bounding_box()
+        assert 0 < bottom["y"] + bottom["height"] - top["y"] < PHONE["height"]
+        assert touch_action(scene) == "auto"  # a finger scrolls the page
+
+
+def touch_action(element: Any) -> str:
+    """Return what a finger does on an element, in the words of CSS."""
+    return str(element.evaluate("(e) => getComputedStyle(e).touchAction"))
+
+
 # The contrast of each text with what is behind it (WCAG 2).
 CONTRASTS = """() => {
   const white = [255, 255, 255];

@@ -88,7 +88,7 @@ export class Collect {
     fill(this.root, el("div", { class: "two" },
       el("div", { class: "over" }, this.canvas, this.overlay),
       el("div", { class: "side" },
-        el("div", { class: "panel" }, el("h2", {}, label), this.summary, this.live, this.buttons),
+        el("div", { class: "panel session" }, el("h2", {}, label), this.summary, this.live, this.buttons),
         el("div", { class: "panel" }, el("p", { class: "hint" }, HELP[world]), keyHelp()))));
     this.controls?.close();
     this.controls = new Controls(this.canvas, world,
@@ -126,7 +126,10 @@ export class Collect {
       this.step = 0;
     }
     this.told = this.step;
-    if (status.phase === "running" && before !== "running") this.controls?.resend();
+    if (status.phase === "running" && before !== "running") {
+      this.controls?.resend();
+      this.canvas?.scrollIntoView({ block: "nearest" }); // a phone may show the buttons alone
+    }
     this.showStatus();
   }
 

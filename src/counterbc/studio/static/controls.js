@@ -48,7 +48,8 @@ export class Controls {
     this.obs = null;
     this.device = null;
     this.pads = {};
-    this.listeners = [];
+    this.listeners = [() => canvas.classList.remove("steered")];
+    canvas.classList.add("steered"); // a finger steers here, and scrolls elsewhere
     this.listen(window, "keydown", (event) => this.key(event, true));
     this.listen(window, "keyup", (event) => this.key(event, false));
     this.listen(window, "blur", () => this.release());

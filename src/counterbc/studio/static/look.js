@@ -116,9 +116,8 @@ export class Look {
     ], null);
     this.player = new Player(data, this.link, () => this.refresh(), (step) => this.moment(step));
     fill(this.content,
-      el("div", { class: "two" },
-        el("div", { class: "panel" }, this.player.element),
-        el("div", { class: "side" }, this.knobs(), this.landscapePanel())),
+      el("div", { class: "two look" }, this.knobs(), // which on a phone stay beside the picture
+        el("div", { class: "panel" }, this.player.element), this.landscapePanel()),
       el("div", { class: "panel" }, el("h2", {}, "Episodes"),
         el("p", { class: "hint" }, "The distance is how far demonstrated actions are from what policies predict that did not see the episode, where each action dimension spans [−1, 1]."),
         this.episodes.element, this.exports()),
