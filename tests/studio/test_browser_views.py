@@ -14,6 +14,7 @@ import pytest
 from counterbc.demonstrators import demonstrate, find_teacher
 from counterbc.selection.held_out import HeldOut
 from counterbc.studio import held_out_job, look_room
+from counterbc.studio.limits import LONGEST_NAME
 from counterbc.studio.study_folder import StudyFolder
 from counterbc.trainer import train
 from tests.studio.browsers import PHONE, fill_form, filmed_demos, open_tab
@@ -190,6 +191,13 @@ def test_a_phone_needs_no_horizontal_scrolling(
         heights = tab.evaluate("""() => [...document.querySelectorAll("main tr")]
           .filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect().height)""")
         assert max([0, *heights]) < 90  # no cell is a column of letters
+
+
+def test_a_long_name_without_a_space_fits_a_phone(browser: Any, furnished: LiveServer) -> None:
+    with open_tab(browser, furnished, viewport=PHONE, is_mobile=True, has_touch=True) as tab:
+        fill_form(tab, "intersection", "W" * LONGEST_NAME)
+        tab.wait_for_selector(f"dd.operator >> text={'W' * LONGEST_NAME}")
+        assert tab.evaluate("() => document.documentElement.scrollWidth") == PHONE["width"]
 
 
 def test_on_a_phone_the_picture_is_beside_what_is_used_with_it(
