@@ -176,3 +176,19 @@ def test_a_radius_that_predicts_nothing_is_not_recommended(make_demos: Any) -> N
     assert "would choose" not in text
     assert "none is chosen" in text
     assert "Not tested: the test needs policies that predict" in modes(hopeless)
+
+
+def test_actions_that_are_repeated_are_not_called_hard_to_predict(
+    make_demos: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Explained, "may_only_repeat", True)  # of a position that is a target
+    held_out = HeldOut(repeats=1, steps=20)
+    options = ReportOptions(search=RadiusSearch(steps=20), intents=False, held_out=held_out)
+    findings = find([make_demos(episodes=10, length=20)], options)
+    reason = "policies may only repeat the previous action"
+    assert findings.reasons["scores"] == f"{reason}, so episodes are not ranked"
+    assert f"No radius is named: {reason}" in str(radius(findings))
+    assert reason in str(modes(findings))
+    steps = {step.title: step for step in advice(findings, Inputs((Path("a.hdf5"),), ("npz",)))}
+    assert "Leave out the observation" in steps["Record what demonstrators respond to"].why
+    assert "too little of the actions" not in f"{radius(findings)}{modes(findings)}"

@@ -92,10 +92,13 @@ def _explain_more(findings: Findings, inputs: Inputs) -> Iterator[Step]:
     commands = (inputs.command("inspect"),)
     if explained.history == 1 and explained.history_tells:
         commands = (inputs.command("score", "--history", "auto"),)
+    title = "Make the actions predictable"
+    if explained.may_only_repeat:  # they are predictable already
+        title = "Record what demonstrators respond to"
     yield Step(
-        "Make the actions predictable",
-        f"{explained.remedy}. The command prints the share again; with enough of it, make this "
-        "page again: it will then rank episodes and choose Δ.",
+        title,
+        f"{explained.remedy}. The command says whether that is enough; if it is, make this page "
+        "again: it will then rank episodes and choose Δ.",
         commands,
     )
 

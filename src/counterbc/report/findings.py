@@ -127,10 +127,16 @@ class Findings:
         return self.radius is not None and not (is_flat or self.is_radius_a_guess)
 
     @property
+    def why_guessed(self) -> str | None:
+        """Why the chosen Δ is a guess, as a clause; None if it was given or the data can tell."""
+        if self.choice is None or self.explained is None or self.explained.tells:
+            return None
+        return self.explained.obstacle
+
+    @property
     def is_radius_a_guess(self) -> bool:
-        """Whether Δ was chosen although too little of the actions is explained."""
-        explained = self.explained
-        return self.choice is not None and explained is not None and not explained.tells
+        """Whether Δ was chosen although the data cannot tell."""
+        return self.why_guessed is not None
 
     @property
     def several_modes(self) -> str | None:
@@ -158,7 +164,7 @@ def find(
         explained = explain_if_possible(demos) if scores is None else scores.explained
     unranked: tuple[Score, ...] = ()
     if scores is not None and not (scores.explained.tells or options.force):
-        stages.reasons["scores"] = "too little of the actions is explained for scores"
+        stages.reasons["scores"] = f"{scores.explained.obstacle}, so episodes are not ranked"
         unranked, scores = scores.episodes, None
     outliers = () if scores is None else _outliers(scores, options, progress)
     with titles("looking for goals") if options.intents else nullcontext():

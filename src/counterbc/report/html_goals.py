@@ -22,8 +22,8 @@ def modes(findings: Findings) -> Markup:
         )
     elif doubt is not None:
         text = f"{doubt[:1].upper()}{doubt[1:]}."
-    elif findings.is_radius_a_guess:
-        text = "Not tested: the test needs policies that predict held-out actions."
+    elif guessed := findings.why_guessed:
+        text = f"Not tested: the test needs policies that predict what was meant, and {guessed}."
     elif choice.steps < LEAST_STEPS:
         text = f"Not tested: the test needs policies trained for {LEAST_STEPS} steps or more."
     else:

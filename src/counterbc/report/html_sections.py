@@ -20,10 +20,6 @@ from counterbc.selection.radius_choice import RadiusChoice
 from counterbc.selection.radius_figure import percent_above
 
 _PLACES = 3  # places of a problem
-_NO_RADIUS = (
-    "No radius is named: at every one, held-out actions are predicted no better, or hardly better, "
-    "than by the mean action."
-)
 _WHY_HELD_OUT = (
     "Each Δ was tested on pairs that its policies were not trained on. If errors have mean zero, "
     "the Δ that best predicts the demonstrated actions also best predicts the intended ones, which "
@@ -161,20 +157,24 @@ def radius(findings: Findings) -> Markup:
     if choice is None:
         return section("The radius and why", absent(findings, "radius"))
     doubts = [tag("li", f"{d[:1].upper()}{d[1:]}.") for d in choice.warnings]
-    is_guess = findings.is_radius_a_guess
-    marks = [] if is_guess else [("plateau", "as good as the best")]
-    marks += [] if is_guess or choice.is_flat else [("chosen", "chosen")]
+    guessed = findings.why_guessed
+    marks = [] if guessed else [("plateau", "as good as the best")]
+    marks += [] if guessed or choice.is_flat else [("chosen", "chosen")]
     figure = tag(
         "figure", figures.radius_figure(choice),
         legend([("curve", "mean over folds ± 1 standard error"), *marks,
                 ("reference", _mean_action(choice))]),
     )  # fmt: skip
-    sentences = [_NO_RADIUS] if is_guess else [choice.explanation, _WHY_HELD_OUT]
+    sentences = [choice.explanation, _WHY_HELD_OUT]
+    if guessed:
+        sentences = [
+            f"No radius is named: {guessed}, so held-out errors do not tell which one is right."
+        ]
     text = tag(
         "div",
         *(tag("p", sentence) for sentence in sentences),
         tag("ul", *doubts, class_="doubts") if doubts else None,
-        None if is_guess else _per_dimension(findings),
+        None if guessed else _per_dimension(findings),
     )
     return section("The radius and why", tag("div", text, figure, class_="beside"))
 

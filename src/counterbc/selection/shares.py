@@ -187,6 +187,13 @@ class Explained:
         return tuple(sentences)
 
     @property
+    def obstacle(self) -> str:
+        """Why nothing can be told, as a clause of other sentences."""
+        if self.may_only_repeat:
+            return "policies may only repeat the previous action"
+        return "too little of the actions is explained"
+
+    @property
     def refusal(self) -> str:
         """The sentence for data that cannot tell."""
         if self.may_only_repeat:
