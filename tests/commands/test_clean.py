@@ -81,6 +81,7 @@ def test_the_text_says_which_lag_was_undone(
     assert sentence in _text(payload)
     assert "lag" not in _text(payload | {"lag": (0.0,)})
     assert "are not always better" in _text(payload)
+    assert _text(payload).startswith("Estimates of 9 intended actions were written to c.npz; they")
     assert _text(payload).splitlines()[-3:] == [
         "  counterbc train a.hdf5", "  counterbc train b.hdf5",
         "Only policies that act can decide.",

@@ -72,6 +72,9 @@ def test_the_last_line_trains_without_the_outliers(findings: Findings, format: s
     one_source = replace(with_outliers(findings), sources=(Source("a", tuple(map(str, range(8)))),))
     steps = advice(one_source, Inputs((ODD,), (format,)))
     (line,) = last_commands(steps)
+    cleaning = next(step for step in steps if step.title == "Or use another trainer")
+    assert "an estimate of the one that was meant" in cleaning.why
+    assert "not always better" in cleaning.why
     train = parse(shlex.split(line)[1:])
     assert isinstance(train, Train)
     assert train.exclude == tuple(one_source.demos.episodes[i].name for i in (2, 6))

@@ -224,8 +224,9 @@ def _text(payload: Json) -> str:
     from counterbc.diagnosis.flow_labels import is_flow
 
     lines = [
-        f"{payload['pairs']} actions were written to {payload['out']} as they were meant, moved by "
-        f"{payload['moved_rms']:.3f} (RMS; each action dimension spans [-1, 1]).",
+        f"Estimates of {payload['pairs']} intended actions were written to {payload['out']}; they "
+        f"differ from the demonstrated ones by {payload['moved_rms']:.3f} (RMS; each action "
+        "dimension spans [-1, 1]).",
         f"The radius or the bounds limited {payload['limited']} of them.",
     ]
     if any(payload["lag"]):

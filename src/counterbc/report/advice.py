@@ -201,8 +201,9 @@ def _clean(findings: Findings, inputs: Inputs) -> Iterator[Step]:
         return
     yield Step(
         "Or use another trainer",
-        "This writes a copy in which every action is the one that was meant, within Δ of the "
-        "demonstrated action if that was feasible.",
+        "This writes a copy in which every action is an estimate of the one that was meant, within "
+        "Δ of the demonstrated action if that was feasible. Policies trained on it are not always "
+        "better (docs/clean.md); the command prints others that test both.",
         (inputs.command("clean", *_score_options(findings)),),
     )
 
