@@ -33,6 +33,21 @@ def test_a_mask_of_absent_episodes_alone_is_refused(
     assert os.listdir(tmp_path) == ["demos.hdf5"]
 
 
+def test_a_size_of_images_is_refused_where_no_camera_is_read(demo_file: Path, call: Call) -> None:
+    status, out, err = call("train", demo_file, "--image-size", 96, "--steps", 1)
+    assert (status, out) == (1, "")
+    assert err.splitlines()[-1] == (
+        "error: no camera is read, so --image-size has nothing to resize; name cameras with --obs, "
+        "or leave it out"
+    )
+    with h5py.File(demo_file, "a") as file:
+        for episode in file["data"].values():
+            frames = np.zeros((len(episode["actions"]), 40, 48, 3), np.uint8)
+            episode["obs/top_image"] = frames
+    err = call("train", demo_file, "--obs", "state", "--image-size", 96, "--steps", 1)[2]
+    assert "name cameras with --obs; there are top_image, or leave it out" in err
+
+
 def test_a_format_can_be_forced_when_training(demo_file: Path, tmp_path: Path, call: Call) -> None:
     status, _, err = call("train", demo_file, "--format", "npz", "--out", tmp_path / "run")
     assert status == 1

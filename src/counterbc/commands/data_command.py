@@ -140,6 +140,7 @@ class DataCommand(Command):
 
         datasets = [stream.demonstrations() for stream in self.streams(paths)]
         demos = merge(datasets)
+        self._check_image_size(demos)
         keys = () if self.obs else keys_of_world(demos)
         if not keys:
             return datasets
@@ -148,6 +149,17 @@ class DataCommand(Command):
             file=sys.stderr,
         )
         return replace(self, obs=keys).read_each(paths)
+
+    def _check_image_size(self, demos: Demonstrations) -> None:
+        """Refuse a size of images where no camera is read."""
+        from counterbc.errors import OptionError
+
+        if self.image_size and not demos.cameras:
+            there = f"; there are {', '.join(demos.blind_to)}" if demos.blind_to else ""
+            raise OptionError(
+                "no camera is read, so --image-size has nothing to resize; name cameras with "
+                f"--obs{there}, or leave it out"
+            )
 
     def formats(self, paths: Sequence[Path]) -> tuple[str, ...]:
         """Return the format of each path."""
