@@ -31,6 +31,14 @@ class Arm(PointRobot):
 
 def connect():
     return Arm(WallClock())
+
+class FixedArm(Arm):
+    @property
+    def limits(self):
+        return PointRobot.limits
+
+def connect_fixed():
+    return FixedArm(WallClock())
 """
 
 FAILS_LATER = """
@@ -72,6 +80,11 @@ def test_check_prints_one_line_for_each_check(policy: Path, call: Call) -> None:
     assert lines[0].startswith("ok")
     assert lines[8].startswith("WARNING     pictures and positions may be 1000 periods old")
     assert status == (1 if "FAILED" in out else 0)  # rate and policy depend on the machine
+
+
+def test_an_arm_whose_limits_cannot_be_set_is_checked(policy: Path, call: Call) -> None:
+    _, out, _ = call("robot", "check", policy, "--robot", "point_arm:connect_fixed", *BUSY)
+    assert out.startswith("ok          limits")
 
 
 def test_check_refuses_a_policy_for_another_arm(tmp_path: Path, policy: Path, call: Call) -> None:
@@ -125,6 +138,10 @@ def test_run_keeps_a_log_with_lag_and_latency(
     [
         (("nothing.onnx",), "not a policy that can drive an arm"),
         (("p.onnx", "--robot", "franka"), "name simulated"),
+        (
+            ("p.onnx", "--robot", "point_arm:connect_fixed", "--speed", 0.1),
+            "the limits of point_arm:connect_fixed cannot be set; leave out --speed",
+        ),
         (("p.onnx", "--rate", 0), "give a number above 0"),
         (("p.onnx", "--seconds", 0), "--seconds is 0.0; give a number above 0"),
         (("p.onnx", "--seconds", "inf"), "--seconds is inf; give a number above 0"),

@@ -125,6 +125,28 @@ def test_a_driver_that_raises_fails_with_a_reason(monkeypatch: pytest.MonkeyPatc
     assert bench.failed() == ["stop"]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"obs": [0.0] * 6}, "object has no attribute 'shape"),
+        ({"obs": np.array(["a"] * 6)}, "isfinite"),
+        ({"time": "now"}, "unsupported operand"),
+    ],
+)
+def test_a_reading_of_other_types_fails_with_a_reason(wrong: dict[str, object], text: str) -> None:
+    bench = Bench()
+    see = bench.robot.observe
+
+    def observe() -> Reading | None:
+        reading = see()
+        return reading if reading is None else replace(reading, **wrong)  # type: ignore[arg-type]
+
+    bench.robot.observe = observe  # type: ignore[method-assign]
+    assert "the arm's driver failed: " in (camera := bench.check()["camera"].text)
+    assert text in camera
+    assert bench.failed() == ["position", "sizes", "policy", "camera"]
+
+
 def test_a_policy_that_answers_nan_fails() -> None:
     bench = Bench()
     bench.policy.act = lambda now: np.array([0.1, np.nan])
@@ -149,7 +171,8 @@ def test_numbers_that_are_none_fail() -> None:
 def test_a_policy_for_another_arm_fails() -> None:
     bench = Bench()
     bench.policy.obs_size = 8
-    assert "sizes" in bench.failed()
+    assert bench.failed() == ["sizes", "policy"]
+    assert bench.check()["policy"].text.startswith("it was asked nothing, because no reading")
 
 
 def test_a_stalled_policy_fails() -> None:

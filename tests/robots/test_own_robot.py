@@ -21,6 +21,11 @@ def arm():
 def number():
     return 3
 
+def unlimited():
+    robot = arm()
+    robot.limits = {"speed": 1.0}
+    return robot
+
 def broken():
     raise ConnectionError("no answer")
 """
@@ -41,6 +46,7 @@ def test_a_function_returns_the_robot() -> None:
     [
         ("franka", "name simulated"),
         ("my_arm_module:number", "returned an object of type int"),
+        ("my_arm_module:unlimited", "limits of my_arm_module:unlimited are of type dict; give"),
         ("my_arm_module:broken", "no answer"),
         ("no_such_module:arm", "install its module"),
         ("my_arm_module:missing", "cannot be reached"),

@@ -191,7 +191,15 @@ class RobotCommand(Command):
             for name, value in given.items()
             if value is not None
         }
-        robot.limits = replace(robot.limits, **lower)
+        if not lower:
+            return
+        try:
+            robot.limits = replace(robot.limits, **lower)
+        except AttributeError as error:
+            raise OptionError(
+                f"the limits of {self.robot} cannot be set; leave out --speed and --acceleration, "
+                "and lower them in its module"
+            ) from error
 
     def _simulated(self, clock: Any, rate: float) -> tuple[SimulatedRobot, Calibration | None]:
         from counterbc.robots.simulated.overhead import Overhead

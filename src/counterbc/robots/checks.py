@@ -115,13 +115,14 @@ def _one_tick(
     now, late = ticks.wait()
     try:
         reading = robot.observe()
-    except Exception as error:  # drivers raise what they like
+        seen_at = ticks.clock.now()
+        age = None if reading is None else seen_at - reading.time
+        fault = reading_fault(reading, seen_at, settings.oldest * ticks.period)
+        fits = reading is not None and reading.obs.shape == (policy.obs_size,)
+    except Exception as error:  # drivers raise and return what they like
         return None, late, None, None, f"the arm's driver failed: {reason(error)}", ""
-    seen_at = ticks.clock.now()
-    age = None if reading is None else seen_at - reading.time
-    fault = reading_fault(reading, seen_at, settings.oldest * ticks.period)
     round_trip, answer_fault = None, ""
-    if reading is not None and not fault and reading.obs.shape == (policy.obs_size,):
+    if reading is not None and fits and not fault:
         policy.ask(number, reading.obs, number == 0)
         decision = policy.answer(number, now + settings.budget * ticks.period)
         answer_fault = decision_fault(decision, policy.is_running)
@@ -212,7 +213,9 @@ def _policy(observed: Observed, policy: Decider, settings: LoopSettings) -> str:
     budget = 1000 * settings.budget / settings.rate
     if ACTION in observed.answer_faults:
         raise Failed("it answered numbers that are not finite; check the data and train again")
-    silent = sum(not fault for fault in observed.faults) - len(answers)
+    silent = sum(bool(fault) for fault in observed.answer_faults)
+    if not answers and not silent:
+        raise Failed("it was asked nothing, because no reading could be used; see the other lines")
     if not answers or silent > ALLOWED:
         raise Failed(
             f"it answered {len(answers)} of {len(answers) + silent} questions within {budget:g} ms;"

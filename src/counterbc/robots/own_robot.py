@@ -9,6 +9,7 @@ from pathlib import Path
 
 from counterbc.errors import OptionError
 from counterbc.files import reason
+from counterbc.robots.limits import Limits
 from counterbc.robots.robot import Robot
 
 SIMULATED = "simulated"
@@ -38,6 +39,11 @@ def connect(name: str) -> Robot:
         raise OptionError(
             f"{name} returned an object of type {type(robot).__name__}; a robot has limits, "
             "observe, command and stop, see docs/robots.md"
+        )
+    if not isinstance(robot.limits, Limits):
+        raise OptionError(
+            f"the limits of {name} are of type {type(robot.limits).__name__}; give "
+            "counterbc.robots.limits.Limits"
         )
     return robot
 
