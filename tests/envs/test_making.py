@@ -53,6 +53,10 @@ def test_the_module_of_an_environment_is_never_imported_from_the_current_folder(
         ("AdroitHandMadeUp-v1", "registers it: gymnasium_robotics:AdroitHandMadeUp-v1"),
         ("MadeUp-v1", "name the package that registers it, as in gymnasium_robotics:"),
         ("here:Reach-v0", r"nothing is imported from the current folder, where here\.py lies"),
+        (
+            "here:Reach-v0",
+            r"mkdir modules && mv here\.py modules && export PYTHONPATH=\$PWD",
+        ),
     ],
 )
 def test_a_missing_package_is_named(

@@ -90,7 +90,8 @@ def _not_found(env: str, problem: Exception) -> OptionError:
         if os.path.exists(f"{module}.py"):
             return OptionError(
                 f"environment {env!r}: nothing is imported from the current folder, where "
-                f"{module}.py lies; put it into a folder that is on PYTHONPATH"
+                f"{module}.py lies; move it into another folder, and name that in PYTHONPATH: "
+                f"mkdir modules && mv {module}.py modules && export PYTHONPATH=$PWD/modules"
             )
         return OptionError(
             f"environment {env!r} needs the package {module}, which is not installed; "
