@@ -123,7 +123,9 @@ def freeze_at(bench: Bench, name: str, time: float, seconds: float) -> None:
     setattr(target, name, slow)
 
 
-def write_policy(path: Path, *, divide_by: float = 1.0, obs_size: int = 6) -> Path:
+def write_policy(
+    path: Path, *, divide_by: float = 1.0, obs_size: int = 6, facts: dict[str, str] | None = None
+) -> Path:
     """Write an ONNX file whose action is the first two observed numbers over a constant."""
     from onnx import TensorProto, helper, numpy_helper
 
@@ -145,6 +147,6 @@ def write_policy(path: Path, *, divide_by: float = 1.0, obs_size: int = 6) -> Pa
     )  # fmt: skip
     opsets = [helper.make_opsetid("", 17)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
-    helper.set_model_props(model, {"lag": "[2.0]", "method": "by hand"})
+    helper.set_model_props(model, facts or {"lag": "[2.0]", "method": "by hand"})
     path.write_bytes(model.SerializeToString())
     return path

@@ -22,6 +22,12 @@ def test_a_file_knows_its_sizes_and_acts(tmp_path: Path) -> None:
     assert policy.act(np.arange(6.0) + 1, True).tolist() == [0.5, 1.0]
 
 
+def test_a_file_whose_lag_is_no_number_is_refused(tmp_path: Path) -> None:
+    path = write_policy(tmp_path / "p.onnx", facts={"lag": "3.0"})
+    with pytest.raises(ValueError, match=r"lag 3\.0 is no number"):
+        PolicyFile(path)
+
+
 @pytest.mark.parametrize("kind", ["gru", "flow", "chunk"])
 def test_policies_with_memory_noise_or_chunks_act_and_start_again(
     kind: str, tiny: Demonstrations, quick: Train, tmp_path: Path

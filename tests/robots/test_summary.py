@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from counterbc.robots.summary import policy_rate, quantiles, summarize, trained_lag
+import pytest
+
+from counterbc.robots.summary import check_facts, policy_rate, quantiles, summarize, trained_lag
 from tests.robots.test_tick_log import tick
 
 
@@ -21,6 +23,21 @@ def test_quantiles_are_in_milliseconds_and_skip_what_was_not_measured() -> None:
 
 def test_old_files_name_no_rate() -> None:
     assert (policy_rate({}), policy_rate({"rate": "12.5"})) == (None, 12.5)
+
+
+@pytest.mark.parametrize("about", [{}, {"lag": "null"}, {"lag": "[2.0, 1]", "rate": "12.5"}])
+def test_facts_that_are_numbers_or_missing_are_accepted(about: dict[str, str]) -> None:
+    check_facts(about)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [{"lag": text} for text in ("abc", "3.0", "[null]", '["x"]', "[NaN]", "[1" + 400 * "0" + "]")]
+    + [{"rate": text} for text in ("null", "[20]", "0", "-5", "NaN")],
+)
+def test_facts_that_are_no_numbers_are_refused(about: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"its rate .* or lag .* is no number"):
+        check_facts(about)
 
 
 def test_nothing_happened_in_an_empty_run() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from counterbc.acting.onnx_session import Session
 from counterbc.data.arrays import Array
+from counterbc.robots.summary import check_facts
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class PolicyFile:
         self.session = Session(path, 1)
         self.generator = np.random.default_rng(seed)
         self.about: dict[str, str] = dict(self.session.about)
+        check_facts(self.about)
         shape = self.session.shapes.get("obs", ())
         if set(self.session.shapes) - {"obs", "window", "noise"} or self.session.kinds[
             "obs"

@@ -35,6 +35,18 @@ def quantiles(values: Iterable[float | None]) -> dict[str, float | None]:
     return dict(zip(("p50", "p99", "max"), np.round(numbers, 3).tolist(), strict=True))
 
 
+def check_facts(about: Mapping[str, str]) -> None:
+    """Refuse a rate or lag that is no number, before an arm moves."""
+    try:
+        rate, lag = policy_rate(about), trained_lag(about, 1.0)["ms"]
+        numbers = [1.0 if rate is None else rate, *(lag or [])]
+        is_sound = np.isfinite(numbers).all() and numbers[0] > 0
+    except (ValueError, TypeError, ArithmeticError):  # a file may hold any text
+        is_sound = False
+    if not is_sound:
+        raise ValueError(f"its rate {about.get('rate')} or lag {about.get('lag')} is no number")
+
+
 def policy_rate(about: Mapping[str, str]) -> float | None:
     """Return the rate of the demonstrations in Hz; None for a file that does not name it."""
     return float(json.loads(about["rate"])) if "rate" in about else None
