@@ -208,6 +208,9 @@ def test_on_a_phone_the_picture_is_beside_what_is_used_with_it(
         scene, start = tab.locator("#collect canvas.scene"), tab.locator("button:text-is('Start')")
         top, bottom = scene.bounding_box(), start.bounding_box()
         assert bottom["y"] + bottom["height"] - top["y"] < PHONE["height"]
+        buttons = tab.locator("#collect .session .row").bounding_box()
+        facts = tab.locator("#collect .session dl").first.bounding_box()
+        assert facts["y"] > buttons["y"] + buttons["height"] + 8  # some room between them
         tab.evaluate("() => scrollTo(0, document.body.scrollHeight)")
         tab.keyboard.press("Space")
         tab.wait_for_selector("button:text-is('Pause')")
