@@ -13,6 +13,7 @@ import pytest
 from counterbc.data.cores import cores
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.diagnosis.meaning import meaning
+from counterbc.selection import method_comparison
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.method_comparison import compare_methods
 from counterbc.selection.radius import RadiusSearch
@@ -51,6 +52,7 @@ def test_the_first_estimate_is_right_within_a_factor_of_two(
     name: str, make_demos: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("counterbc.training.pace._ENOUGH", 0.0)
+    monkeypatch.setattr(method_comparison, "seconds_per_state", lambda errors: 1.0)
     states, estimates = [0], list[float]()
     steps, estimate = NetworkStack.steps, Loop._estimate
 

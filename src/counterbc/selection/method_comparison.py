@@ -27,13 +27,13 @@ from counterbc.selection.clusters import Estimate, cluster_mean
 from counterbc.selection.explained import explain_if_possible, with_policies
 from counterbc.selection.held_out import Training
 from counterbc.selection.lag_errors import LagSearch
+from counterbc.selection.method_cost import searched_radii, seconds_per_state
 from counterbc.selection.offsets import find_offsets
 from counterbc.selection.shares import Explained, Share
 from counterbc.selection.tuner import Radii, choose_cell, find_lags, policy_defaults, radius_rows
 from counterbc.selection.tuning import TuneSearch
 from counterbc.selection.tuning_errors import ErrorTable, TuningErrors
 from counterbc.settings import settings_for
-from counterbc.supports import Demonstrated
 from counterbc.training.checks import check_reads
 from counterbc.training.progress import Bar, Progress, Quiet
 
@@ -172,9 +172,11 @@ def compare_methods(
     (offsets,) = find_offsets([demos], [lag.lag], trainings[0].settings.offsets)
     data = remove_offsets(demos, offsets.offsets)
     errors = [TuningErrors([data], [lag.lag], search, t) for t in trainings]
-    later, results = sum(_work(e, networks) for e in errors), []
-    for e in errors:
-        later -= _work(e, networks)
+    seconds = [seconds_per_state(e) for e in errors] if len(errors) > 1 else [1.0]
+    work = [_work(e, networks) * s for e, s in zip(errors, seconds, strict=True)]
+    results = []
+    for i, e in enumerate(errors):
+        later = sum(work[i + 1 :]) / seconds[i]  # in states of this method
         e.later = later + e.work(networks, _counts(e)[-1] / 2)
         e.training = replace(e.training, later=later)
         results.append(_measure(e, networks))
@@ -223,10 +225,8 @@ def _counts(errors: TuningErrors) -> tuple[int, ...]:
 
 def _work(errors: TuningErrors, networks: int) -> float:
     """Return about how many states the policies of a method learn from in all their steps."""
-    settings, method, steps = errors.training.settings, errors.training.method, _counts(errors)[-1]
-    is_searched = settings.radius == "auto" and not isinstance(method.support, Demonstrated)
-    radii = len(errors.search.radii) if is_searched else 1
-    return errors.work(radii, steps) + errors.work(networks, steps / 2)
+    steps = _counts(errors)[-1]
+    return errors.work(len(searched_radii(errors)), steps) + errors.work(networks, steps / 2)
 
 
 def _measure(errors: TuningErrors, networks: int) -> _Measured:

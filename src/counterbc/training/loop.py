@@ -71,11 +71,10 @@ class Loop:
                 whole.divide(view.networks_at_once(batch))
         if held_out is not None and len(held_out.parts) == 1:
             self.held_out = held_out.parts[0][1]
-        self.fresh, self.method = fresh, view.method
-        self.progress = progress
+        self.fresh, self.method, self.progress = fresh, view.method, progress
         self.keeper: Keeper | None = None
         self.later = 0.0
-        """The work that comes after this training, as a number of states."""
+        """The work that comes after this training, as a number of states that take as long each."""
         self.batches = Batches(view.nets, batch)
         self.cases = [part.case(batch) for _, part in view.parts]
         with enter_device(view.rows.device):
@@ -106,6 +105,7 @@ class Loop:
                     self.networks = networks = self._start_round(round_, params, state)
                     self._round(networks, round_, max(total_step - round_ * steps, 0))
                     params, state = networks.deployed, None
+            current_session().seconds_per_state = self.pace.mean
         finally:
             self.progress.stop()
 

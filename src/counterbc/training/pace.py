@@ -39,6 +39,12 @@ class Pace:
         seconds = sum(rate * states for rate, states in self.samples)
         return len(self.samples) >= _SAMPLES and seconds >= _ENOUGH
 
+    @property
+    def mean(self) -> float:
+        """Seconds per state of all measured steps."""
+        states = sum(n for _, n in self.samples)
+        return sum(rate * n for rate, n in self.samples) / max(states, 1)
+
     def seconds_for(self, states: float) -> float:
         """Return how long steps on this number of states will take at the present load.
 

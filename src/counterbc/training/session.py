@@ -38,6 +38,8 @@ class Session:
     """When the work ends by the last estimate that was printed, in seconds of `time.monotonic`."""
     is_agreed: bool = False
     """Whether somebody agreed to wait."""
+    seconds_per_state: float = 0.0
+    """What the last training took for a state, on average."""
 
     def announcement(self, seconds: float) -> str:
         """Return what to print about the work left; empty where it is short, or about as long as
