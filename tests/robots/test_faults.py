@@ -13,6 +13,7 @@ from counterbc.robots.faults import (
     CAMERA,
     CLOCK,
     ENDED,
+    LATE,
     OBSERVATION,
     POSITION,
     POSITION_CLOCK,
@@ -22,7 +23,7 @@ from counterbc.robots.faults import (
     reading_fault,
 )
 from counterbc.robots.robot import Reading
-from tests.robots.doubles import PERIOD, Bench
+from tests.robots.doubles import LIMITS, PERIOD, Bench
 
 
 def reading(
@@ -116,3 +117,24 @@ def test_a_position_that_grows_old_stops_the_arm_within_two_periods_beside_new_p
     assert summary["faults"] == {POSITION: 10}
     assert bench.robot.commands
     assert bench.robot.stands_from() - 100.42 <= 2 * PERIOD + 1e-9
+
+
+def test_an_arm_that_stopped_by_itself_speeds_up_from_0() -> None:
+    bench = Bench()
+    bench.policy.act = lambda now: np.array([0.9, 0.0])
+    wait, answer = bench.clock.wait_until, bench.policy.answer
+
+    def late(due: float) -> None:
+        wait(due + 0.48 * PERIOD * (abs(due - 100.5) < 1e-9))  # the watchdog does not act yet
+
+    def slow(tick: int, until: float) -> Decision | None:
+        bench.clock.time += 0.57 * PERIOD * (abs(until - 100.554) < 1e-9)  # within the budget
+        return answer(tick, until)
+
+    bench.clock.wait_until = late  # type: ignore[method-assign]
+    bench.policy.answer = slow  # type: ignore[method-assign]
+    summary = bench.loop.run(1.0)
+    assert (summary["faults"], summary["watchdog_stops"]) == ({LATE: 1}, 0)
+    number = next(tick.tick for tick in bench.log.ticks if tick.fault)
+    speeds = [tick.velocity[0] for tick in bench.log.ticks[number - 1 : number + 2]]
+    assert speeds == pytest.approx([0.9, 0.0, LIMITS.acceleration * PERIOD])

@@ -11,7 +11,6 @@ import pytest
 from counterbc.acting.clock import WallClock
 from counterbc.data.arrays import Array
 from counterbc.errors import OptionError
-from counterbc.robots.decider import Decision
 from counterbc.robots.faults import LATE
 from counterbc.robots.loop import Loop, LoopSettings
 from counterbc.robots.robot import Reading
@@ -191,40 +190,6 @@ def test_after_a_stop_by_the_watchdog_the_arm_speeds_up_from_0() -> None:
     after = next(tick for tick in bench.log.ticks if tick.late > PERIOD)
     assert summary["watchdog_stops"] == 1
     assert after.velocity[0] == pytest.approx(-LIMITS.acceleration * PERIOD)
-
-
-def test_an_arm_that_stopped_by_itself_speeds_up_from_0() -> None:
-    bench = Bench()
-    bench.policy.act = lambda now: np.array([0.9, 0.0])
-    wait, answer = bench.clock.wait_until, bench.policy.answer
-
-    def late(due: float) -> None:
-        wait(due + 0.48 * PERIOD * (abs(due - 100.5) < 1e-9))  # the watchdog does not act yet
-
-    def slow(tick: int, until: float) -> Decision | None:
-        bench.clock.time += 0.57 * PERIOD * (abs(until - 100.554) < 1e-9)  # within the budget
-        return answer(tick, until)
-
-    bench.clock.wait_until = late  # type: ignore[method-assign]
-    bench.policy.answer = slow  # type: ignore[method-assign]
-    summary = bench.loop.run(1.0)
-    assert (summary["faults"], summary["watchdog_stops"]) == ({LATE: 1}, 0)
-    number = next(tick.tick for tick in bench.log.ticks if tick.fault)
-    speeds = [tick.velocity[0] for tick in bench.log.ticks[number - 1 : number + 2]]
-    assert speeds == pytest.approx([0.9, 0.0, LIMITS.acceleration * PERIOD])
-
-
-def test_nothing_is_commanded_while_the_watchdog_stops_the_arm() -> None:
-    bench = Bench()
-    see = bench.robot.observe
-
-    def observe() -> Reading | None:
-        bench.loop.watchdog.acting = int(100.49 < bench.clock.now() < 100.51)
-        return see()
-
-    bench.robot.observe = observe  # type: ignore[method-assign]
-    assert bench.loop.run(1.0)["faults"] == {LATE: 1}
-    assert not any(100.49 < time < 100.54 for time, _ in bench.robot.commands)
 
 
 def test_a_watchdog_that_cannot_stop_the_arm_ends_the_run() -> None:

@@ -8,10 +8,12 @@ import threading
 import pytest
 
 from counterbc.acting.clock import VirtualClock, WallClock
+from counterbc.robots.faults import LATE
 from counterbc.robots.loop import Loop, LoopSettings
+from counterbc.robots.robot import Reading
 from counterbc.robots.tick_log import TickLog
 from counterbc.robots.watchdog import LIMIT, POLL, Watchdog
-from tests.robots.doubles import PointRobot, ScriptedPolicy
+from tests.robots.doubles import Bench, PointRobot, ScriptedPolicy
 
 
 def test_a_hanging_loop_is_noticed_within_two_periods() -> None:
@@ -98,6 +100,19 @@ def test_its_thread_survives_an_arm_that_cannot_be_stopped() -> None:
     watchdog.start()
     assert has_looked_twice.wait(30)
     watchdog.close()
+
+
+def test_nothing_is_commanded_while_the_watchdog_stops_the_arm() -> None:
+    bench = Bench()
+    see = bench.robot.observe
+
+    def observe() -> Reading | None:
+        bench.loop.watchdog.acting = int(100.49 < bench.clock.now() < 100.51)
+        return see()
+
+    bench.robot.observe = observe  # type: ignore[method-assign]
+    assert bench.loop.run(1.0)["faults"] == {LATE: 1}
+    assert not any(100.49 < time < 100.54 for time, _ in bench.robot.commands)
 
 
 class OwnClock:
