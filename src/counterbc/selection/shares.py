@@ -188,7 +188,7 @@ class Explained:
 
     @property
     def obstacle(self) -> str:
-        """Why nothing can be told, as a clause of other sentences."""
+        """Why the data allow no ranking, as a clause of other sentences."""
         if self.may_only_repeat:
             return "policies may only repeat the previous action"
         return "too little of the actions is explained"
