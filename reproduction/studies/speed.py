@@ -136,9 +136,11 @@ def markdown(rows: list[Record]) -> str:
             areas = [[r[f"auroc_{name}_{k}"] for k in CORRUPTIONS] for r in some]
             cells += [f"{value:.2f}" for value in np.mean(areas, axis=0)]
             title = {"before": "residuals as they are", "now": "made comparable"}[name]
-            lines.append([label, title, *cells, _text(np.mean(areas, axis=1).tolist())])
+            cells += [_text(np.mean(areas, axis=1).tolist())]
+            known = [r["ranked"] for r in some if r["ranked"] is not None]
+            lines.append([label, title, *cells, f"{sum(known)} of {len(known)}"])
     head = ["error", "scores of", "rank correlation with speed", "… good episodes", "with length",
-            *CORRUPTIONS, "all three"]  # fmt: skip
+            *CORRUPTIONS, "all three", "ranked"]  # fmt: skip
     return markdown_table(head, lines)
 
 

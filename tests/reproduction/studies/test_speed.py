@@ -23,10 +23,13 @@ def test_fast_operators_take_longer_steps_and_fewer_of_them(error: str) -> None:
     assert sum(map(len, fast)) < sum(map(len, slow))
 
 
-def test_the_table_has_means_of_absolute_correlations() -> None:
-    row: Record = {"error": "equal", "seed": 0}
+def test_the_table_has_means_of_absolute_correlations_and_how_many_datasets_are_ranked() -> None:
+    row: Record = {"error": "equal", "seed": 0, "ranked": True}
     for name in ("before", "now"):
         row |= {f"{m}_{name}": -0.5 for m in ("speed", "good_speed", "length")}
         row |= {f"auroc_{name}_{k}": 0.75 for k in CORRUPTIONS}
-    text = speed.markdown([row])
-    assert "| the same for all | made comparable | 0.50 | 0.50 | 0.50 | 0.75 |" in text
+    others: list[Record] = [{"seed": 1, "ranked": False}, {"seed": 2, "ranked": None}]
+    text = speed.markdown([row, *(row | other for other in others)])
+    now = next(line for line in text.splitlines() if "made comparable" in line)
+    assert now.startswith("| the same for all | made comparable | 0.50 ± 0.00 | 0.50 ± 0.00 |")
+    assert now.endswith("| 0.75 ± 0.00 | 1 of 2 |")
