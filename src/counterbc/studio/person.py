@@ -60,7 +60,7 @@ class Person:
 
     @property
     def is_busy(self) -> bool:
-        """Whether work goes on that they started and nobody needs to watch, such as a training."""
+        """Whether they started work that is still running and needs no one to watch, such as a training."""
         return any(room.is_busy for room in self.rooms.values())
 
     def rest(self) -> None:
