@@ -20,6 +20,7 @@ from counterbc.files import (
     check_suffix,
     last_name,
     next_free,
+    reason,
     sha256,
 )
 
@@ -261,3 +262,11 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(FormatError, match=r"could not be written .* choose another folder"):
         files.make_folder(tmp_path / "file" / "study")
+
+
+def test_a_reason_keeps_the_quotes_of_a_message_and_leaves_those_of_a_key_error() -> None:
+    assert reason(AttributeError("'list' object has no attribute 'shape'")) == (
+        "'list' object has no attribute 'shape'"
+    )
+    assert reason(KeyError("no group\nof this name")) == "no group"
+    assert reason(ValueError()) == "ValueError"

@@ -66,7 +66,8 @@ def boundary(path: Path | str) -> Guard:
 
 def reason(error: BaseException) -> str:
     """Return the first line of an error message of a library, cut to a readable length."""
-    line = (str(error) or type(error).__name__).strip("'\"").split("\n")[0]
+    text = error.args[0] if isinstance(error, KeyError) and error.args else error  # str() quotes it
+    line = (str(text) or type(error).__name__).split("\n")[0]
     return line if len(line) <= _REASON else f"{line[:_REASON]}…"
 
 
