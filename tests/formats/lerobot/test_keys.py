@@ -143,6 +143,23 @@ def test_features_without_prefixes_are_read_as_openpi_names_them(tmp_path: Path)
         load(root, action=["command"])
 
 
+def test_a_state_without_a_prefix_is_read_beside_cameras_that_have_one(tmp_path: Path) -> None:
+    names: dict[str, dict[str, Any]] = {CAMERA: IMAGE} | {
+        k: v for k, v in OPENPI.items() if k != "image"
+    }
+    cells = [{"bytes": b, "path": None} for b in images("PNG")]
+    extra = []
+    for i, (n, end) in enumerate(zip(LENGTHS, ENDS, strict=True)):
+        numbers = columns(i, end - n, n)
+        extra.append({
+            CAMERA: pa.array(cells[end - n : end]), "state": numbers["observation.state"],
+            "actions": numbers["action"],
+        })  # fmt: skip
+    demos = load(foreign(tmp_path / "demos", names, extra))
+    assert demos.obs_names == ("x", "y")
+    assert demos.blind_to == (CAMERA,)
+
+
 def test_an_action_that_is_not_chosen_is_no_observation_unless_it_is_named(tmp_path: Path) -> None:
     names = {"state": FEATURES["observation.state"], "actions": FEATURES["action"]}
     names |= {"actions_raw": FEATURES["action"], "episode_index": FEATURES["episode_index"]}

@@ -109,8 +109,8 @@ def camera_feature(name: str, number: int) -> str:
 def choose_keys(keys: Sequence[Key], obs: Sequence[str] | None, info: Info) -> list[Key]:
     """Return the keys that `obs` names, in that order; by default all vectors, or all cameras.
 
-    If any key is named observation.…, the others are only read if they are chosen, and so is what
-    is called an action.
+    If any key is named observation.…, the others are only read if they are chosen, except for
+    `state` beside cameras alone. What is called an action is only read if it is chosen.
     """
     if not keys:
         raise FormatError(
@@ -119,7 +119,9 @@ def choose_keys(keys: Sequence[Key], obs: Sequence[str] | None, info: Info) -> l
         )
     usual = [k for k in keys if _is_observation(k.feature.name)]
     usual = usual or [k for k in keys if not k.name.startswith("action")]
-    choice = [k for k in usual if k.feature.vector] or list(usual)
+    vectors = [k for k in usual if k.feature.vector]
+    vectors = vectors or [k for k in keys if k.name == "state" and k.feature.vector]
+    choice = vectors or list(usual)
     if obs is not None:
         choice = [_find(keys, name, info) for name in obs]
     choice = list(dict.fromkeys(choice))
