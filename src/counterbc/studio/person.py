@@ -60,7 +60,7 @@ class Person:
 
     @property
     def is_busy(self) -> bool:
-        """Whether they started work that is still running and needs no one to watch, such as a training."""
+        """Whether work that they started and that needs no one to watch is still running."""
         return any(room.is_busy for room in self.rooms.values())
 
     def rest(self) -> None:
