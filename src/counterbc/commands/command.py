@@ -18,6 +18,7 @@ from rich.table import Table
 from counterbc.commands import options
 from counterbc.commands.arguments import repeat_options
 from counterbc.commands.option_names import unknown_option
+from counterbc.commands.option_values import wrong_value
 from counterbc.commands.options import Group
 from counterbc.printing import printable, sentence
 
@@ -86,10 +87,14 @@ class Command(ABC):
     def parse(cls, prog: str, arguments: Sequence[str]) -> Self:
         """Return the command with what was typed; exit with the help or an explanation instead."""
         command = cls.complete()
-        if text := unknown_option(command, prog, arguments):
+        words = repeat_options(command, arguments)
+        text = unknown_option(command, prog, arguments)
+        if not {"--help", "-h"} & set(words):
+            text = text or wrong_value(command, prog, words)
+        if text:
             print(sentence(f"error: {text}"), file=sys.stderr)
             sys.exit(2)
-        return tyro.cli(command, prog=prog, args=repeat_options(command, arguments))
+        return tyro.cli(command, prog=prog, args=words)
 
     def given_options(self, group: str) -> dict[str, Any]:
         """Return the options of a group that were typed."""
