@@ -102,3 +102,23 @@ def test_an_estimate_holds_within_a_factor_of_two_beside_other_programs(
             if not estimate and pace.is_known:
                 estimate, began = pace.seconds_for(total - steps), core.now
         assert 0.5 < estimate / (core.now - began) < 2
+
+
+def test_each_kernel_counts_by_its_networks_where_one_is_fast_and_one_slow() -> None:
+    pace = Pace(10, [("fast", 10), ("slow", 20)])
+    for _ in range(3):
+        pace.measure(10, 1.0, "fast")
+        pace.measure(20, 8.0, "slow")
+    assert pace.seconds_for(300) == pytest.approx(100 * 0.1 + 200 * 0.4)
+    assert pace.mean == pytest.approx(9 / 30)
+
+
+def test_an_estimate_waits_until_every_kernel_was_measured() -> None:
+    pace = Pace(10, [("fast", 1), ("slow", 1)])
+    for _ in range(5):
+        pace.measure(1, 2.0, "fast")
+    verdicts = [pace.is_known]
+    for _ in range(2):
+        pace.measure(1, 2.0, "slow")
+        verdicts.append(pace.is_known)
+    assert verdicts == [False, False, True], "the first sample includes compiling"

@@ -74,7 +74,7 @@ class Loop:
         self.fresh, self.method, self.progress = fresh, view.method, progress
         self.keeper: Keeper | None = None
         self.later = 0.0
-        """The work that comes after this training, as a number of states that take as long each."""
+        """Work that comes after this training, as a number of states that take as long each."""
         self.batches = Batches(view.nets, batch)
         self.cases = [part.case(batch) for _, part in view.parts]
         with enter_device(view.rows.device):
@@ -83,7 +83,8 @@ class Loop:
         self.interval = max(1, settings.step_count // _POINTS)
         block = _CUDA_BLOCK if view.rows.is_cuda else _BLOCK
         longest = max(1, block // (len(view.nets.pairs) * batch))
-        self.pace = Pace(min(self.interval, longest))
+        names, counts = (k.name for k in self.kernels), (len(rows) for rows, _ in view.parts)
+        self.pace = Pace(min(self.interval, longest), zip(names, counts, strict=True))
         self.is_estimated = False
         self.points: dict[int, tuple[Tensor, Tensor]] = {}
         self.bad_since: dict[int, int] = {}
@@ -159,7 +160,7 @@ class Loop:
             if position.is_cuda:
                 torch.cuda.synchronize()
             done, now = done + len(stack.loss), time.monotonic()
-            self.pace.measure(len(stack.loss) * count * self.batch, now - last)
+            self.pace.measure(len(stack.loss) * count * self.batch, now - last, stack.kernel.name)
             last, taken = now, (before + step) * total + count * done
             if not self.is_estimated and self.pace.is_known:
                 self._estimate(taken)
@@ -177,15 +178,13 @@ class Loop:
         `taken` counts a step once for each network.
         """
         self.is_estimated, session = True, current_session()
-        total_step = self.settings.step_count * self.method.rounds
-        total = total_step * len(self.view.nets.pairs)
-        seconds = self.pace.seconds_for((total - taken) * self.batch + self.later)
+        count, total_step = len(self.view.nets.pairs), self.settings.step_count * self.method.rounds
+        seconds = self.pace.seconds_for((total_step * count - taken) * self.batch + self.later)
         if session.needs_agreement(seconds, self.view.rows.is_cuda):
             self.progress.stop()
             with self.interrupt.at_once():
                 session.agree(seconds, self.pace.seconds_for(self.batch))
-            step = taken // len(self.view.nets.pairs)
-            self.progress.start(step, total_step, self.kernel_name)
+            self.progress.start(taken // count, total_step, self.kernel_name)
         elif text := session.announcement(seconds):
             self._announce(text)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable
+
 BLOCK = 0.5
 """Seconds that a block of steps should take: progress and Ctrl-C wait for its end."""
 _GROWTH = 4  # how many times as long a block may be as the one before
@@ -12,47 +15,68 @@ _SAMPLES = 3
 class Pace:
     """Measures steps, and chooses the length of the next block of them."""
 
-    def __init__(self, longest: int) -> None:
-        """`longest` is the most steps of a block."""
+    def __init__(self, longest: int, networks: Iterable[tuple[str, int]] = (("", 1),)) -> None:
+        """`longest` is the most steps of a block; `networks` are kernels, each with a number of
+        networks that it trains, since one kernel may be several times as fast as another."""
         self.block, self.longest = 1, longest
-        self.is_warm = False
-        self.samples: list[tuple[float, int]] = []
-        """Seconds per state, and the number of states, of each sample."""
+        self.networks: Counter[str] = Counter()
+        for kernel, count in networks:
+            self.networks[kernel] += count
+        self.warm: set[str] = set()
+        self.samples: dict[str, list[tuple[float, int]]] = {name: [] for name in self.networks}
+        """Seconds per state, and the number of states, of each sample of each kernel."""
 
     def choose_block(self, steps: int, seconds: float) -> None:
         """Choose the steps of the next block, given what the last one took."""
         fitting = int(BLOCK * steps / max(seconds, 1e-9))
         self.block = max(1, min(fitting, _GROWTH * self.block, self.longest))
 
-    def measure(self, states: int, seconds: float) -> None:
+    def measure(self, states: int, seconds: float, kernel: str = "") -> None:
         """Add what steps on this number of states took.
 
-        The first sample is left out, because it includes compiling and the filling of caches.
+        A kernel's first sample is left out, because it includes compiling and filling caches.
         """
-        if self.is_warm:
-            self.samples.append((seconds / max(states, 1), states))
-        self.is_warm = True
+        if kernel in self.warm:
+            self.samples[kernel].append((seconds / max(states, 1), states))
+        self.warm.add(kernel)
 
     @property
     def is_known(self) -> bool:
         """Whether enough steps were measured for an estimate."""
-        seconds = sum(rate * states for rate, states in self.samples)
-        return len(self.samples) >= _SAMPLES and seconds >= _ENOUGH
+        samples = [sample for part in self.samples.values() for sample in part]
+        seconds = sum(rate * states for rate, states in samples)
+        return all(self.samples.values()) and len(samples) >= _SAMPLES and seconds >= _ENOUGH
 
     @property
     def mean(self) -> float:
         """Seconds per state of all measured steps."""
-        states = sum(n for _, n in self.samples)
-        return sum(rate * n for rate, n in self.samples) / max(states, 1)
+        return self._weigh(_mean)
 
     def seconds_for(self, states: float) -> float:
         """Return how long steps on this number of states will take at the present load.
 
-        Half of the measured states took less, so one pause of the whole machine changes little.
+        Half of a kernel's measured states took less, so one pause of the whole machine changes
+        little.
         """
-        half, seen = sum(n for _, n in self.samples) / 2, 0
-        for rate, count in sorted(self.samples):
-            seen += count
-            if seen >= half:
-                return states * rate
-        return 0.0
+        return states * self._weigh(_median)
+
+    def _weigh(self, rate: Callable[[list[tuple[float, int]]], float]) -> float:
+        """Return the seconds per state, averaged over the kernels that were measured."""
+        rates = {name: rate(samples) for name, samples in self.samples.items() if samples}
+        whole = sum(self.networks[name] for name in rates)
+        return sum(self.networks[name] * rates[name] for name in rates) / max(whole, 1)
+
+
+def _mean(samples: list[tuple[float, int]]) -> float:
+    """Return the seconds per state of all samples."""
+    return sum(rate * n for rate, n in samples) / max(sum(n for _, n in samples), 1)
+
+
+def _median(samples: list[tuple[float, int]]) -> float:
+    """Return the seconds per state that half of the states took at most."""
+    half, seen = sum(n for _, n in samples) / 2, 0
+    for rate, count in sorted(samples):
+        seen += count
+        if seen >= half:
+            return rate
+    return 0.0
