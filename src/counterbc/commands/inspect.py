@@ -74,15 +74,28 @@ class Inspect(DataCommand):
         if explained is not None:
             output += ["", *explained_lines(explained), *_keys_read(inspection.model, keys)]
             output += _quick_look(explained, total)
+        problem = self._problem_of_env()
+        if problem:
+            output.append(f"\n{problem}; until it can be made, policies cannot be tested in it.")
         shares = None if explained is None else explained.as_dict()
         payload = report.as_dict() | {
             "explained": shares,
-            "next": [self._next(report, inspection.model)],
+            "env_problem": problem or None,
+            "next": [self._next(report, inspection.model, can_test=not problem)],
         }
         return payload, output
 
-    def _next(self, report: InspectionReport, model: Demonstrations) -> str:
-        """Return the command to paste next: without damaged episodes, or the comparison.
+    def _problem_of_env(self) -> str:
+        """Return why the environment that was typed cannot be made; empty where it can."""
+        if self.env is None:
+            return ""
+        from counterbc.envs.making import reason_not_made
+
+        return reason_not_made(self.env, is_typed=True)
+
+    def _next(self, report: InspectionReport, model: Demonstrations, *, can_test: bool) -> str:
+        """Return the command to paste next: without damaged episodes, or the comparison, which
+        measures no returns in an environment that cannot be made.
 
         Comparing policies that read images takes hours without a GPU, so one is trained instead,
         and tested on held-out episodes, unless a number of steps was typed.
@@ -96,6 +109,8 @@ class Inspect(DataCommand):
         typed = self.as_typed(*DATA_OPTIONS, "steps")
         if model.cameras and self.steps is None:
             return suggestion("train", *self.demos, *typed, *_IMAGES)
+        if not can_test:
+            typed = self.as_typed(*DATA_OPTIONS, "steps", changes={"env": "none"})
         return suggestion("compare", *self.demos, *typed)
 
     def status(self, payload: Json) -> int:
