@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.methods import METHODS
-from counterbc.selection import method_comparison
+from counterbc.selection import method_comparison, method_cost
 from counterbc.selection.held_out import Training
 from counterbc.selection.method_cost import searched_radii, seconds_per_state
 from counterbc.selection.tuning import TuneSearch
@@ -66,6 +67,24 @@ def test_a_method_whose_steps_take_longer_counts_as_much_more(
     monkeypatch.setattr(NetworkStack, "steps", slower_with_counterfactuals)
     seconds = [seconds_per_state(errors_of(name, demos)) for name in ("bc", "counter-bc")]
     assert seconds == pytest.approx([1e-6, 11e-6 / 3], rel=0.05)  # Δ 0 is trained as BC
+
+
+def test_a_method_with_long_work_is_measured_for_longer(
+    make_demos: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other programs take turns: a few milliseconds of steps may see none of them, or one pause."""
+    lengths: list[int] = []
+
+    def measure(errors: TuningErrors, steps: int) -> float:
+        lengths.append(steps)
+        return 0.01 / errors.work(1, 1)
+
+    monkeypatch.setattr(method_cost, "_measure", measure)
+    errors = errors_of("bc", make_demos(episodes=6))
+    seconds_per_state(errors)
+    errors.search = replace(SEARCH, step_counts=(100, 10_000))
+    seconds_per_state(errors)
+    assert lengths == [24, 24, 150], "1.5 seconds of 0.01 each, where these are little of the work"
 
 
 def test_the_first_estimate_of_a_comparison_counts_slow_methods_as_slow(

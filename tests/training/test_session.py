@@ -69,3 +69,14 @@ def test_trainings_belong_to_the_session_of_their_block() -> None:
     with use_session(Session(limit=7)) as session:
         assert current_session() is session
     assert current_session() is not session
+
+
+def test_an_estimate_says_what_it_leaves_out() -> None:
+    session = Session()
+    session.begin("testing in a world")
+    text = session.announcement(120)
+    assert text.startswith("Estimated time left at the present load, without testing in a world: ")
+    session.begin("")
+    text = session.announcement(300)
+    assert text.startswith("Estimated time left at the present load: "), "another part of the work"
+    assert "longer than announced" not in text

@@ -74,6 +74,7 @@ class Compare(DataCommand, TrainingCommand):
         from counterbc.selection.method_comparison import USUAL, compare_methods
         from counterbc.selection.tuning import TuneSearch
         from counterbc.settings import settings_for
+        from counterbc.training.session import current_session
 
         find_device(self.device)
         check_seeds(self.seeds)
@@ -90,11 +91,14 @@ class Compare(DataCommand, TrainingCommand):
         for name in names:
             checked.apply(find_method(name)[1])
             refuse_nonsense(checked, find_method(name)[1])
-        demos = self.read(self.demos)
+        demos, session = self.read(self.demos), current_session()
+        env = self.env or demos.env
+        session.begin("" if env in (None, "none") else f"training and testing for {env}")
         comparison = compare_methods(
             demos, names, search=search, preset=self.preset,
             device=self.device, **settings,
         )  # fmt: skip
+        session.begin("")
         returns, problem = self._returns(demos, comparison, settings)
         verdicts = [comparison.verdict]
         if returns is not None:  # only one sentence says what to use

@@ -36,6 +36,8 @@ class Session:
     """The folders in `kept` that this session uses."""
     announced_end: float | None = None
     """When the work ends by the last estimate that was printed, in seconds of `time.monotonic`."""
+    leaves_out: str = ""
+    """What comes after the work that estimates count, such as testing policies."""
     is_agreed: bool = False
     """Whether somebody agreed to wait."""
     seconds_per_state: float = 0.0
@@ -49,7 +51,17 @@ class Session:
             return ""
         revised = "" if self.announced_end is None else ", longer than announced"
         self._announce_end(seconds)
-        return f"Estimated time left at the present load: {duration(seconds)}{revised}."
+        return (
+            f"Estimated time left at the present load{self._without}: {duration(seconds)}{revised}."
+        )
+
+    @property
+    def _without(self) -> str:
+        return f", without {self.leaves_out}" if self.leaves_out else ""
+
+    def begin(self, leaves_out: str) -> None:
+        """Begin a part of the work, after which comes what estimates leave out."""
+        self.announced_end, self.leaves_out = None, leaves_out
 
     def _announce_end(self, seconds: float) -> None:
         self.announced_end = time.monotonic() + seconds
@@ -60,7 +72,7 @@ class Session:
 
     def agree(self, seconds: float, step_seconds: float) -> None:
         """Ask whether to continue; raise a `SlowWork` if not."""
-        amount = f"{duration(seconds)} at the present load"
+        amount = f"{duration(seconds)} at the present load{self._without}"
         advice = self.quicker(step_seconds)
         if not self.ask(f"This takes {amount} without a GPU. Quicker: {advice}."):
             raise SlowWork(
