@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
 import time
 import warnings
 from pathlib import Path
@@ -27,6 +29,7 @@ import numpy as np
 import torch
 from numba import njit
 
+from counterbc.data.cores import cores
 from counterbc.errors import InfeasibleActions
 from counterbc.kernels import numba_kernel, numba_step
 from counterbc.kernels.numba_vector import FAST, LANES, f, splat, total
@@ -128,6 +131,16 @@ def peaks(rounds: int) -> dict[str, float]:
     return {name: round(median(values), 1) for name, values in rates.items()}
 
 
+def facts(rounds: int) -> dict[str, Any]:
+    """Return what is measured, and on which machine."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    cpu = (names or [platform.processor() or "unknown CPU"])[0]
+    work = {"members": MEMBERS, "batch": BATCH, "steps": STEPS, "rounds": rounds, "lanes": LANES}
+    return {"cpu": cpu, "cores": cores(), "load before": round(os.getloadavg()[0], 2)} | work
+
+
 def main() -> None:
     """Print and store all rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -136,7 +149,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore", InfeasibleActions)
     torch.set_num_threads(1)
-    result: dict[str, Any] = {"rounds": options.rounds, "lanes": LANES}
+    result = facts(options.rounds)
     result["peak GFLOP/s"] = peaks(options.rounds)
     rows = [row for m in METHODS for row in phase_rows(m, phase_seconds(m, options.rounds))]
     rate = flops(BATCH) / next(r["microseconds"] for r in rows if r["phase"] == "all") / 1e3

@@ -1,4 +1,4 @@
-"""The tables of `benchmarks/step.py` and `benchmarks/busy.py`, for their page of the docs."""
+"""The tables of `step.py`, `step_phases.py` and `busy.py` in `benchmarks`, for their page."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from reproduction.options import DOCS
 from reproduction.records import Record, read
 
 FOLDER = DOCS.parent / "benchmarks" / "results"
+LABELS = {"bc": "BC", "counter-bc": "Counter-BC"}
+PRODUCTS = ("forward", "backward")
+"""The phases of the step that hold all of its matrix products."""
 
 
 def sections(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
     """Return the tables by page and mark; they say so where nothing was measured."""
-    step, busy = (
+    step, phases, busy = (
         read(path) if path.exists() else {}
-        for path in (folder / "step.json", folder / "busy.json")
-    )  # fmt: skip
+        for path in (folder / f"{name}.json" for name in ("step", "step-phases", "busy"))
+    )
     texts = {"step": step_table(step), "step-run": step_sentence(step)}
+    texts |= {"step-phases": phases_table(phases), "step-rates": rates_table(phases)}
+    texts |= {"step-phases-run": phases_sentence(phases)}
     texts |= {"busy": busy_table(busy), "busy-run": busy_sentence(busy)}
     return {"benchmarks": texts}
 
@@ -43,6 +48,58 @@ def step_sentence(run: dict[str, Any]) -> str:
         f"{run['rounds']} rounds; µs per network and step, wall / processor time: {times}; "
         f"matrix products reach {run['peak GFLOP/s']['wall']:g} GFLOP/s"
     )
+
+
+def phases_table(run: dict[str, Any]) -> str:
+    """Return what each phase of a step takes, and which share of the step, for each method."""
+    times = _phase_times(run)
+    phases = list(dict.fromkeys(phase for _, phase in times))
+    lines = [
+        [
+            "whole step" if phase == "all" else phase,
+            *(
+                f"{times[method, phase]:.2f} ({times[method, phase] / times[method, 'all']:.0%})"
+                for method in LABELS
+            ),
+        ]
+        for phase in phases
+    ]
+    return markdown_table(["phase", *LABELS.values()], lines)
+
+
+def rates_table(run: dict[str, Any]) -> str:
+    """Return the rate of BC's step and of its matrix products, as shares of both peaks."""
+    if not run:
+        return markdown_table([], [])
+    times, step = _phase_times(run), run["BC GFLOP/s"]
+    peaks = run["peak GFLOP/s"]
+    products_peak, adds_peak = peaks["matrix products"], peaks["multiply-adds"]
+    passes = step * times["bc", "all"] / sum(times["bc", phase] for phase in PRODUCTS)
+    rates = {"BC's whole step": step, "its two passes": passes}
+    rates |= {"large products by torch": products_peak}
+    rates |= {"multiply-adds in registers": adds_peak}
+    lines = [
+        [name, f"{rate:.0f}", f"{rate / products_peak:.2f}", f"{rate / adds_peak:.2f}"]
+        for name, rate in rates.items()
+    ]
+    head = ["", "GFLOP/s", "share of large products", "share of multiply-adds"]
+    return markdown_table(head, lines)
+
+
+def phases_sentence(run: dict[str, Any]) -> str:
+    """Return on what machine the phases were measured."""
+    if not run:
+        return "Not run yet."
+    return (
+        f"one core of {run['cpu']}, load {run['load before']:g} on {run['cores']} cores before the "
+        f"run; {run['members']} members, batch {run['batch']}; medians of {run['rounds']} rounds "
+        f"of {run['steps']} steps; vectors of {run['lanes']} numbers"
+    )
+
+
+def _phase_times(run: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """Return microseconds per network and step, by method and phase."""
+    return {(row["method"], row["phase"]): row["microseconds"] for row in run.get("rows", [])}
 
 
 def busy_table(run: dict[str, Any]) -> str:

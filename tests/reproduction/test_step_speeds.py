@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reproduction.step_speeds import busy_sentence, busy_table, sections, step_sentence, step_table
+from reproduction.step_speeds import (
+    busy_sentence,
+    busy_table,
+    phases_sentence,
+    phases_table,
+    rates_table,
+    sections,
+    step_sentence,
+    step_table,
+)
 
 STEP = {
     "threads": 2,
@@ -14,6 +23,16 @@ STEP = {
     "microseconds per network and step": {"wall": {"BC": 8.1}, "cpu": {"BC": 16.2}},
     "peak GFLOP/s": {"wall": 181.5, "cpu": 90.2},
 }
+PHASES = {
+    "cpu": "a CPU", "cores": 2, "load before": 0.25, "members": 50, "batch": 40, "steps": 100,
+    "rounds": 9, "lanes": 8, "peak GFLOP/s": {"multiply-adds": 200.0, "matrix products": 80.0},
+    "BC GFLOP/s": 60.0,
+    "rows": [
+        {"method": method, "phase": phase, "microseconds": value}
+        for method, values in {"bc": (2, 4, 2, 8), "counter-bc": (2.5, 4.5, 3, 10)}.items()
+        for phase, value in zip(("forward", "backward", "rest", "all"), values, strict=True)
+    ],
+}  # fmt: skip
 TIMES = {
     "idle": 2.0, "busy": 4.21, "idle, processor": 1.84, "busy, processor": 1.9,
     "idle, other programs": 0.031, "busy, other programs": 0.052, "ratios": [2.1, 2.0, 2.3],
@@ -28,6 +47,27 @@ def test_ratios_have_quartiles_by_both_clocks() -> None:
     line = step_table(STEP).splitlines()[-1]
     assert line == "| c | 1.21 (1.20 … 1.25) | 1.22 (1.20 … 1.30) | ≤ 1.25 |"
     assert "BC 8.1 / 16.2; matrix products reach 181.5 GFLOP/s" in step_sentence(STEP)
+
+
+def test_phases_are_microseconds_and_shares_of_their_own_step() -> None:
+    assert phases_table(PHASES).splitlines() == [
+        "| phase | BC | Counter-BC |",
+        "|---|---|---|",
+        "| forward | 2.00 (25%) | 2.50 (25%) |",
+        "| backward | 4.00 (50%) | 4.50 (45%) |",
+        "| rest | 2.00 (25%) | 3.00 (30%) |",
+        "| whole step | 8.00 (100%) | 10.00 (100%) |",
+    ]
+    assert "one core of a CPU, load 0.25 on 2 cores before the run" in phases_sentence(PHASES)
+
+
+def test_the_two_passes_do_the_products_of_a_step_in_their_part_of_its_time() -> None:
+    assert rates_table(PHASES).splitlines()[2:] == [
+        "| BC's whole step | 60 | 0.75 | 0.30 |",
+        "| its two passes | 80 | 1.00 | 0.40 |",  # 60 · 8 / (2 + 4)
+        "| large products by torch | 80 | 1.00 | 0.40 |",
+        "| multiply-adds in registers | 200 | 2.50 | 1.00 |",
+    ]
 
 
 def test_a_busy_machine_stands_beside_an_idle_one() -> None:
