@@ -15,7 +15,7 @@ from counterbc.selection.method_cost import searched_radii, seconds_per_state
 from counterbc.selection.tuning import TuneSearch
 from counterbc.selection.tuning_errors import TuningErrors
 from counterbc.settings import Settings
-from counterbc.training import loop
+from counterbc.training import loop, pace
 from counterbc.training.loop import Loop
 from counterbc.training.network_stack import NetworkStack
 from counterbc.training.progress import Quiet
@@ -25,13 +25,17 @@ SEARCH = TuneSearch(radii=(0.0, 0.2, 0.4), step_counts=(5, 10), folds=2)
 
 
 class Clock:
-    """A clock that only training steps move."""
+    """A clock that only training steps move, and sometimes the turns of other programs."""
 
-    def __init__(self) -> None:
-        self.now = 0.0
+    def __init__(self, waiting: float = 0.0) -> None:
+        self.now, self.work, self.waiting = 0.0, 0.0, waiting
 
     def monotonic(self) -> float:
+        self.now += self.waiting
         return self.now
+
+    def process_time(self) -> float:
+        return self.work
 
 
 def errors_of(name: str, demos: Demonstrations, **changes: Any) -> TuningErrors:
@@ -53,17 +57,20 @@ def test_the_radii_of_a_search_are_those_that_it_trains(make_demos: Make) -> Non
     assert searched_radii(errors_of("counter-bc", demos, radius=0.3)) == (0.3,)
 
 
+@pytest.mark.parametrize("waiting", [0.0, 0.7], ids=["alone", "beside other programs"])
 def test_a_method_whose_steps_take_longer_counts_as_much_more(
-    make_demos: Make, monkeypatch: pytest.MonkeyPatch
+    make_demos: Make, monkeypatch: pytest.MonkeyPatch, waiting: float
 ) -> None:
-    clock, demos, steps = Clock(), make_demos(episodes=6), NetworkStack.steps
+    clock, demos, steps = Clock(waiting), make_demos(episodes=6), NetworkStack.steps
 
     def slower_with_counterfactuals(self: NetworkStack, position: Any, epoch: Any, n: int) -> None:
         steps(self, position, epoch, n)
         each = 5e-6 if self.view.method.weighting == METHODS["counter-bc"].weighting else 1e-6
         clock.now += each * position.numel()
+        clock.work += each * position.numel()
 
     monkeypatch.setattr(loop, "time", clock)
+    monkeypatch.setattr(pace, "time", clock)
     monkeypatch.setattr(NetworkStack, "steps", slower_with_counterfactuals)
     seconds = [seconds_per_state(errors_of(name, demos)) for name in ("bc", "counter-bc")]
     assert seconds == pytest.approx([1e-6, 11e-6 / 3], rel=0.05)  # Δ 0 is trained as BC
@@ -84,7 +91,7 @@ def test_a_method_with_long_work_is_measured_for_longer(
     seconds_per_state(errors)
     errors.search = replace(SEARCH, step_counts=(100, 10_000))
     seconds_per_state(errors)
-    assert lengths == [24, 24, 150], "1.5 seconds of 0.01 each, where these are little of the work"
+    assert lengths == [24, 24, 50], "0.5 seconds of 0.01 each, where these are little of the work"
 
 
 def test_the_first_estimate_of_a_comparison_counts_slow_methods_as_slow(

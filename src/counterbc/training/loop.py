@@ -106,7 +106,8 @@ class Loop:
                     self.networks = networks = self._start_round(round_, params, state)
                     self._round(networks, round_, max(total_step - round_ * steps, 0))
                     params, state = networks.deployed, None
-            current_session().seconds_per_state = self.pace.mean
+            is_cuda = self.view.rows.is_cuda
+            current_session().seconds_per_state = self.pace.mean if is_cuda else self.pace.alone
         finally:
             self.progress.stop()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 
@@ -22,6 +23,7 @@ class Pace:
         self.networks: Counter[str] = Counter()
         for kernel, count in networks:
             self.networks[kernel] += count
+        self.began = time.process_time()
         self.warm: set[str] = set()
         self.samples: dict[str, list[tuple[float, int]]] = {name: [] for name in self.networks}
         """Seconds per state, and the number of states, of each sample of each kernel."""
@@ -48,9 +50,23 @@ class Pace:
         return all(self.samples.values()) and len(samples) >= _SAMPLES and seconds >= _ENOUGH
 
     @property
+    def states(self) -> int:
+        """The number of states of all measured steps."""
+        return sum(count for part in self.samples.values() for _, count in part)
+
+    @property
     def mean(self) -> float:
         """Seconds per state of all measured steps."""
         return self._weigh(_mean)
+
+    @property
+    def alone(self) -> float:
+        """About how many seconds a state takes on a CPU where no other programs take turns.
+
+        Threads that work at once make processor time longer than this, and waiting makes it shorter
+        than the time on the clock.
+        """
+        return min(self.mean, (time.process_time() - self.began) / max(self.states, 1))
 
     def seconds_for(self, states: float) -> float:
         """Return how long steps on this number of states will take at the present load.

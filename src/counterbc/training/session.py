@@ -41,7 +41,8 @@ class Session:
     is_agreed: bool = False
     """Whether somebody agreed to wait."""
     seconds_per_state: float = 0.0
-    """What the last training took for a state, on average."""
+    """What the last training took for a state, on average; on a CPU without the turns of other
+    programs, so that methods can be compared after a moment of work."""
 
     def announcement(self, seconds: float) -> str:
         """Return what to print about the work left; empty where it is short, or about as long as
