@@ -84,14 +84,14 @@ def test_a_method_with_long_work_is_measured_for_longer(
 
     def measure(errors: TuningErrors, steps: int) -> float:
         lengths.append(steps)
-        return 0.01 / errors.work(1, 1)
+        return 0.004 / errors.work(1, 1)
 
     monkeypatch.setattr(method_cost, "_measure", measure)
     errors = errors_of("bc", make_demos(episodes=6))
     seconds_per_state(errors)
     errors.search = replace(SEARCH, step_counts=(100, 10_000))
     seconds_per_state(errors)
-    assert lengths == [24, 24, 50], "0.5 seconds of 0.01 each, where these are little of the work"
+    assert lengths == [24, 24, 50], "0.2 seconds of 0.004 each, where these are little of the work"
 
 
 def test_the_first_estimate_of_a_comparison_counts_slow_methods_as_slow(

@@ -13,7 +13,7 @@ from counterbc.training.progress import Bar
 from counterbc.training.session import Session, use_session
 
 _STEPS = 24
-_SECONDS = 0.5  # of steps that are measured of each method, unless that is much of its work
+_SECONDS = 0.2  # of steps that are measured of each method, unless that is much of its work
 
 
 def searched_radii(errors: TuningErrors) -> tuple[Radius, ...]:
