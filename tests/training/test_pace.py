@@ -65,6 +65,18 @@ def test_an_estimate_waits_for_three_seconds_of_steps() -> None:
     assert verdicts.index(True) in (30, 31)
 
 
+def test_later_work_that_was_timed_is_slowed_down_by_the_load_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pace = Pace(10)
+    for _ in range(4):
+        pace.measure(10, 2.0)  # 0.2 s for a state; the first sample is left out
+    monkeypatch.setattr("time.process_time", lambda: pace.began + 3.0)  # for 30 states
+    assert pace.alone == pytest.approx(0.1)
+    assert pace.seconds_for_later(50, 0.03) == pytest.approx(50 * 0.03 * 2)
+    assert pace.seconds_for_later(50, 0.0) == pytest.approx(50 * 0.2)
+
+
 class SharedCore:
     """A core that a training shares with other programs, which take turns at random."""
 

@@ -36,6 +36,7 @@ from counterbc.selection.tuning_errors import ErrorTable, TuningErrors
 from counterbc.settings import settings_for
 from counterbc.training.checks import check_reads
 from counterbc.training.progress import Bar, Progress, Quiet
+from counterbc.training.session import current_session
 
 USUAL = ("bc", "counter-bc", "posterior", "epsilon-insensitive")
 """The methods that are compared by default; any data will do for them."""
@@ -176,9 +177,9 @@ def compare_methods(
     work = [_work(e, networks) * s for e, s in zip(errors, seconds, strict=True)]
     results = []
     for i, e in enumerate(errors):
-        later = sum(work[i + 1 :]) / seconds[i]  # in states of this method
-        e.later = later + e.work(networks, _counts(e)[-1] / 2)
-        e.training = replace(e.training, later=later)
+        current_session().timed = 0.0 if demos.image or len(errors) == 1 else seconds[i]
+        e.training = replace(e.training, later=sum(work[i + 1 :]) / seconds[i])  # in its states
+        e.later = e.training.later + e.work(networks, _counts(e)[-1] / 2)
         results.append(_measure(e, networks))
     plain, table = results[0].squares, results[0].table
     differences = [cluster_mean(plain - r.squares, table.cluster) for r in results]

@@ -74,7 +74,7 @@ class Loop:
         self.fresh, self.method, self.progress = fresh, view.method, progress
         self.keeper: Keeper | None = None
         self.later = 0.0
-        """Work that comes after this training, as a number of states that take as long each."""
+        """Work that comes after this training, as a number of states."""
         self.batches = Batches(view.nets, batch)
         self.cases = [part.case(batch) for _, part in view.parts]
         with enter_device(view.rows.device):
@@ -88,8 +88,7 @@ class Loop:
         self.is_estimated = False
         self.points: dict[int, tuple[Tensor, Tensor]] = {}
         self.bad_since: dict[int, int] = {}
-        self.save_at = time.monotonic() + _SAVE_EVERY
-        self.interrupt = Interrupt()
+        self.save_at, self.interrupt = time.monotonic() + _SAVE_EVERY, Interrupt()
         self.snapshot_steps = sorted(set(snapshots))
         self.snapshots: dict[int, Params] = {}
 
@@ -180,7 +179,8 @@ class Loop:
         """
         self.is_estimated, session = True, current_session()
         count, total_step = len(self.view.nets.pairs), self.settings.step_count * self.method.rounds
-        seconds = self.pace.seconds_for((total_step * count - taken) * self.batch + self.later)
+        seconds = self.pace.seconds_for((total_step * count - taken) * self.batch)
+        seconds += self.pace.seconds_for_later(self.later, session.timed)
         if session.needs_agreement(seconds, self.view.rows.is_cuda):
             self.progress.stop()
             with self.interrupt.at_once():

@@ -76,6 +76,16 @@ class Pace:
         """
         return states * self._weigh(_median)
 
+    def seconds_for_later(self, states: float, timed: float) -> float:
+        """Return how long later work on this number of states will take.
+
+        `timed` is what it takes for a state on an idle CPU; 0 where that is as long as for the
+        measured states. The load slows it down as much as it does the measured work.
+        """
+        if not timed:
+            return self.seconds_for(states)
+        return states * timed * max(1.0, self.seconds_for(1) / self.alone)
+
     def _weigh(self, rate: Callable[[list[tuple[float, int]]], float]) -> float:
         """Return the seconds per state, averaged over the kernels that were measured."""
         rates = {name: rate(samples) for name, samples in self.samples.items() if samples}

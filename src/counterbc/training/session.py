@@ -40,6 +40,9 @@ class Session:
     """What comes after the work that estimates count, such as testing policies."""
     is_agreed: bool = False
     """Whether somebody agreed to wait."""
+    timed: float = 0.0
+    """Seconds for a state of the work that comes after a training, measured in a moment of it; 0
+    where a state takes as long as in that training."""
     seconds_per_state: float = 0.0
     """What the last training took for a state, on average; on a CPU without the turns of other
     programs, so that methods can be compared after a moment of work."""
