@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -272,3 +273,13 @@ def test_weights_that_do_not_number_all_frames_are_refused(tmp_path: Path) -> No
 def test_options_that_mean_nothing_are_refused(kind: Any, options: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         kind(device="cpu", **options)
+
+
+def test_a_new_policy_of_counterbc_warns_of_cameras_that_it_does_not_read() -> None:
+    camera = {"observation.images.top": PolicyFeature(FeatureType.VISUAL, (3, 64, 64))}
+    options = OURS | {"input_features": FEATURES["input_features"] | camera}
+    with pytest.warns(UserWarning, match=r"does not read observation\.images\.top, only .*state"):
+        CounterBCPolicy(CounterBCConfig(kind="flow", **options), dataset_stats=STATS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_flow()

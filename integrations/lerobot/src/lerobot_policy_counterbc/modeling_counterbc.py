@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ class CounterBCPolicy(PreTrainedPolicy):
         """
         tensors: dict[str, Tensor] | None = None
         if not self.config.run:
+            _warn_of_cameras(self.config)
             run, tensors = new_policies(self.config, stats).contents()
             self.config.run = described(run, tensors)
         self.run = json.loads(self.config.run)
@@ -175,6 +177,17 @@ class CounterBCPolicy(PreTrainedPolicy):
         super()._save_pretrained(save_directory, *args, **kwargs)
         folder = Path(save_directory) / RUN_FOLDER
         self.policies().save(folder, overwrite=folder.exists())
+
+
+def _warn_of_cameras(config: CounterBCConfig) -> None:
+    """Warn that a new policy learns without the cameras that the dataset has."""
+    if cameras := list(config.image_features):
+        warnings.warn(
+            f"a counterbc policy that LeRobot trains does not read {', '.join(cameras)}, only "
+            f"{', '.join(config.vector_keys)}; to learn from cameras use counter_act or "
+            "counter_diffusion here, or counterbc train",
+            stacklevel=2,
+        )
 
 
 def described(run: dict[str, Any], tensors: dict[str, Tensor]) -> str:
