@@ -91,11 +91,10 @@ class FairOptions(StudyOptions):
 def run(options: FairOptions) -> None:
     """Compute the missing rows, the most informative ones first."""
     records = Records(options.out / STUDY / "rows.json", indent=None, device=options.device)
-    jobs = {}
-    for about in cells(options):
-        name = ", ".join(map(str, about.values()))
-        if about["variant"] in LAG_PARTS or not records.has(**(about | first_of_sweep(about))):
-            jobs[name] = partial(measure, about, options)
+    jobs = {
+        ", ".join(map(str, about.values())): partial(measure, about, options)
+        for about in missing_cells(options, records)
+    }
     if jobs:
         run_all(jobs, lambda name, rows: _keep(records, name, rows), options.workers, bars=False)
     write_rows(records.rows, options.out / STUDY)
@@ -105,6 +104,14 @@ def _keep(records: Records, name: str, rows: list[Record]) -> None:
     if rows:
         records.add(*rows)
     print(name, flush=True)
+
+
+def missing_cells(options: FairOptions, records: Records) -> list[Record]:
+    """Return the cells without rows, and the searches for lags that tuned ones among them need."""
+    planned = cells(options)
+    missing = [about for about in planned if not records.has(**(about | first_of_sweep(about)))]
+    kinds = [about | {"variant": ""} for about in missing if about["variant"] in TUNED_VARIANTS]
+    return [a for a in missing if a["variant"] not in LAG_PARTS or a | {"variant": ""} in kinds]
 
 
 def cells(options: FairOptions) -> list[Record]:

@@ -15,6 +15,8 @@ from reproduction.verdicts import MARGIN
 ABOVE, BELOW, ALIKE, OPEN = "above", "below", "alike", "open"
 Runs = dict[int, float]
 """A number for each seed."""
+Kind = tuple[int, str, str, float | None]
+"""Number of pairs, how they were taken, teacher and σ."""
 
 
 def by_run(rows: Sequence[Record], variants: Sequence[str]) -> np.ndarray[Any, Any] | None:
@@ -22,18 +24,22 @@ def by_run(rows: Sequence[Record], variants: Sequence[str]) -> np.ndarray[Any, A
 
     A run in which one of them diverged is left out. None where they have nothing in common.
     """
-    cells: dict[tuple[Any, ...], dict[str, Runs]] = {}
-    for r in rows:
-        if r["return"] is None:
-            continue
-        key = r["pairs"], r["taken"], r["teacher"], r["sigma"]
-        cells.setdefault(key, {}).setdefault(r["variant"], {})[r["seed"]] = r["return"]
-    cell_group = [cell for cell in cells.values() if set(variants) <= set(cell)]
+    cell_group = list(shared_cells(rows, variants).values())
     seeds = [set(cell[v]) for cell in cell_group for v in variants]
     if not seeds or not (seed_list := sorted(set.intersection(*seeds))):
         return None
     values = [[[cell[v][s] for v in variants] for s in seed_list] for cell in cell_group]
     return np.asarray(np.mean(values, axis=0))  # (runs, variants)
+
+
+def shared_cells(rows: Sequence[Record], variants: Sequence[str]) -> dict[Kind, dict[str, Runs]]:
+    """Return the kinds of demonstrations that all of the variants have, with the runs of each."""
+    cells: dict[Kind, dict[str, Runs]] = {}
+    for r in rows:
+        if r["return"] is not None:
+            kind = r["pairs"], r["taken"], r["teacher"], r["sigma"]
+            cells.setdefault(kind, {}).setdefault(r["variant"], {})[r["seed"]] = r["return"]
+    return {kind: cell for kind, cell in cells.items() if set(variants) <= set(cell)}
 
 
 def word(difference: Interval, rival: float) -> str:

@@ -20,26 +20,29 @@ from reproduction.studies.fair import (
     CROWD,
     FAIR_WORLDS,
     FOUR_BC,
-    LAG_PARTS,
     PAPER_VARIANTS,
     SCATTERED,
     STUDY,
     SWEEPS,
     TUNED_VARIANTS,
     WHOLE,
-    FairOptions,
-    cells,
-    first_of_sweep,
     sweep_name,
 )
-from reproduction.studies.fair_comparisons import ABOVE, BELOW, by_run, compare, relative, word
+from reproduction.studies.fair_comparisons import (
+    ABOVE,
+    BELOW,
+    by_run,
+    compare,
+    relative,
+    shared_cells,
+    word,
+)
+from reproduction.studies.fair_sizes import sizes
 from reproduction.verdicts import all_won
 
 TUNED = "counter-bc, tuned"
 COLUMNS = (*PAPER_VARIANTS, *TUNED_VARIANTS)
 CANDIDATES = ("counter-bc", TUNED)
-CELL = ("world", "pairs", "taken", "teacher", "sigma", "variant")
-"""The columns that tell cells apart."""
 BASELINES = tuple(method for method in PAPER_METHODS if method != "counter-bc")
 
 
@@ -120,7 +123,14 @@ def _percent(rows: Sequence[Record], candidate: str, baseline: str) -> str:
     percent = 100 * (counter_runs - rival_runs) / abs(rival_runs)
     digits = 1 if abs(percent) < 10 else 0
     text = f"{percent:.{digits}f} % [{low:.{digits}f}, {high:.{digits}f}]"
-    return text.replace("-0.0", "0.0").replace("-", "−")
+    return text.replace("-0.0", "0.0").replace("-", "−") + _coverage(rows, candidate, baseline)
+
+
+def _coverage(rows: Sequence[Record], candidate: str, baseline: str) -> str:
+    """Return how many of the kinds of demonstrations both variants have, where it is not all."""
+    count = len(shared_cells(rows, (candidate, baseline)))
+    total = len(shared_cells(rows, ()))
+    return "" if count == total else f" ({count} of {total} kinds)"
 
 
 def _word(rows: Sequence[Record], candidate: str, rival: str) -> str:
@@ -216,41 +226,6 @@ def _mean(rows: Iterable[Record], variant: str) -> str:
         return "–"
     interval = mean_interval(values)
     return f"{interval.mean:.2f} ± {interval.se:.2f}".replace("-", "−")
-
-
-def sizes(rows: list[Record]) -> str:
-    """Return how many of the planned cells were run: by world, protocol, part and size."""
-    finished_cells = {tuple(r[name] for name in CELL) for r in rows}
-    counts: dict[tuple[str, str, str], dict[int, list[int]]] = {}
-    for about in cells(FairOptions()) if rows else ():
-        if about["variant"] not in LAG_PARTS:
-            cell = tuple((about | first_of_sweep(about))[name] for name in CELL)
-            line = counts.setdefault((about["world"], about["taken"], part_of(about)), {})
-            line.setdefault(about["pairs"], []).append(int(cell in finished_cells))
-    lines = [
-        [title(world), protocol, part, _share(count)]
-        for (world, protocol, part), count in sorted(counts.items(), key=_place_order)
-    ]
-    head = ["world", "pairs", "part", "number of pairs: cells that were run, of those planned"]
-    return markdown_table(head, lines)
-
-
-def part_of(about: Record) -> str:
-    """Return which part of the study a cell belongs to."""
-    if about["variant"] in SWEEPS:
-        return "Δ and steps (figure 6)"
-    if about["sigma"] not in (None, 0.5):
-        return "other σ (figure 5)"
-    return "fixed" if about["variant"] in PAPER_VARIANTS else "tuned"
-
-
-def _share(count: dict[int, list[int]]) -> str:
-    return ", ".join(f"{n}: {sum(done)} of {len(done)}" for n, done in sorted(count.items()))
-
-
-def _place_order(item: tuple[tuple[str, str, str], object]) -> tuple[int, str, str]:
-    (world, protocol, part), _ = item
-    return FAIR_WORLDS.index(world), protocol, part
 
 
 def choices(rows: list[Record]) -> str:
