@@ -57,8 +57,8 @@ def jackknife(pair: np.ndarray) -> tuple[float, float]:
     """Return the jackknife-t interval of the improvement θ in per cent.
 
     θ ± t · se, with se² = (n − 1) / n · Σ (θ_i − mean of θ_i)² and θ_i without run i.
-    It covers the truth as often as it says at every number of runs; a percentile bootstrap of five
-    runs does so in about 84 % of the cases.
+    With normal errors it covers the truth in 95 % of the cases, for 5 runs as for 50 (a test checks
+    both); a percentile bootstrap of five runs does so in about 83 %.
     """
     from scipy import stats
 
