@@ -11,6 +11,7 @@ import pytest
 
 from counterbc.kernels import cuda_compiler
 from counterbc.kernels.compiling import MESSAGE, hear_compiling
+from tests.full_disk import largest_file
 
 
 class FakeCompiler:
@@ -98,12 +99,27 @@ def test_code_that_does_not_compile_fails_with_the_compilers_words(compiler: Fak
         cuda_compiler.machine_code("int x", [])
 
 
-def test_code_that_was_forgotten_is_compiled_again(compiler: FakeCompiler) -> None:
+@pytest.mark.parametrize("length", [0, 20, 36])
+def test_damaged_code_in_the_cache_is_compiled_again(
+    length: int, compiler: FakeCompiler, tmp_path: Path
+) -> None:
     cuda_compiler.machine_code("int x;", [])
-    assert cuda_compiler.forget_code("int x;", [])
-    assert not cuda_compiler.forget_code("int x;", [])
-    cuda_compiler.machine_code("int x;", [])
+    (entry,) = (tmp_path / "cuda").glob("*.cubin")
+    whole = entry.read_bytes()
+    entry.write_bytes(whole[:length])
+    assert cuda_compiler.machine_code("int x;", []) == b"INT X;"
+    assert entry.read_bytes() == whole
     assert len(compiler.programs) == 2
+
+
+def test_a_full_disk_costs_only_the_cache_and_leaves_nothing_behind(
+    compiler: FakeCompiler, tmp_path: Path
+) -> None:
+    with largest_file(10):
+        assert cuda_compiler.machine_code("int x;", []) == b"INT X;"
+    assert [path.suffix for path in (tmp_path / "cuda").iterdir()] == [".lock"]
+    assert cuda_compiler.machine_code("int x;", []) == b"INT X;"
+    assert len(list((tmp_path / "cuda").glob("*.cubin"))) == 1
 
 
 def _device_that_loads(monkeypatch: pytest.MonkeyPatch, good: bytes) -> None:
@@ -120,21 +136,10 @@ def _device_that_loads(monkeypatch: pytest.MonkeyPatch, good: bytes) -> None:
     cuda_compiler.compiler_misfit.cache_clear()
 
 
-def test_damaged_code_in_the_cache_is_compiled_again(
-    compiler: FakeCompiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _device_that_loads(monkeypatch, b"INT X;")
-    cuda_compiler.load_function("int x;", "x", 32, 0, 0)
-    (entry,) = (tmp_path / "cuda").glob("*.cubin")
-    entry.write_bytes(b"INT")
-    cuda_compiler.load_function("int x;", "x", 32, 0, 0)
-    assert entry.read_bytes() == b"INT X;"
-    assert len(compiler.programs) == 2
-
-
 def test_a_compiler_whose_code_the_gpu_refuses_is_a_reason_to_train_otherwise(
     compiler: FakeCompiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COUNTERBC_CACHE", "")
     _device_that_loads(monkeypatch, b"something else")
     assert "kernel image is invalid" in str(cuda_compiler.compiler_misfit(0))
     compiler.fails = True

@@ -1,13 +1,12 @@
 """Compiles CUDA C++ with the compiler that torch brings, NVRTC, and starts it by the driver.
 
-Compiled code is kept in the user's cache, so that a machine compiles each case once.
+Compiled code is kept in the user's cache after its hash, so that a machine compiles each case once.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -18,9 +17,12 @@ import torch
 from torch import Tensor
 
 from counterbc.data.user_cache import cache_folder
+from counterbc.errors import FormatError
+from counterbc.files import aside
 from counterbc.kernels.compiling import announce_compiling, only_here
 
 _DYNAMIC_SHARED, _CARVEOUT = 8, 9  # attributes of a function, by their numbers in cuda.h
+_DIGEST = 32  # bytes of a hash
 _MOST_SHARED = 100  # per cent of the memory that the first cache and shared memory divide
 
 
@@ -105,16 +107,11 @@ def cuda_function(
 def load_function(
     text: str, name: str, threads: int, shared_size: int, device: int
 ) -> CudaFunction:
-    """Return a function of a program on a device; cached code that cannot be loaded is replaced."""
+    """Return a function of a program on a device."""
     with torch.cuda.device(device):
         major, minor = torch.cuda.get_device_capability(device)
-        options = [f"--gpu-architecture=sm_{major}{minor}"]
-        try:
-            return CudaFunction(machine_code(text, options), name, threads, shared_size)
-        except RuntimeError:
-            if not forget_code(text, options):
-                raise
-            return CudaFunction(machine_code(text, options), name, threads, shared_size)
+        code = machine_code(text, [f"--gpu-architecture=sm_{major}{minor}"])
+        return CudaFunction(code, name, threads, shared_size)
 
 
 def program(sources: Sequence[str], macros: Sequence[tuple[str, str]]) -> str:
@@ -132,28 +129,36 @@ def machine_code(text: str, options: Sequence[str]) -> bytes:
     if path is None:
         announce_compiling()
         return _compile(find_compiler(), text, options)
-    with suppress(OSError):
-        return path.read_bytes()
+    if (code := _read_code(path)) is not None:
+        return code
     announce_compiling()
     with only_here(path.parent, path.name):
-        with suppress(OSError):  # another process may have stored it meanwhile
-            return path.read_bytes()
-        binary = _compile(find_compiler(), text, options)
-        with suppress(OSError):  # otherwise it is compiled again next time
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(f".{os.getpid()}")
-            part.write_bytes(binary)
-            part.replace(path)
-    return binary
+        if (code := _read_code(path)) is not None:  # by another process meanwhile
+            return code
+        code = _compile(find_compiler(), text, options)
+        _write_code(path, code)
+    return code
 
 
-def forget_code(text: str, options: Sequence[str]) -> bool:
-    """Remove a program from the cache; return whether it was there."""
-    path = _entry(text, options)
-    if path is None or not path.exists():
-        return False
-    path.unlink(missing_ok=True)
-    return True
+def _read_code(path: Path) -> bytes | None:
+    """Return the machine code of a file; None if it is missing or damaged.
+
+    The driver does not know how long a program is, and could read beyond the end of half a one.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest, code = data[:_DIGEST], data[_DIGEST:]
+    return code if hashlib.sha256(code).digest() == digest else None
+
+
+def _write_code(path: Path, code: bytes) -> None:
+    """Write machine code after its hash if possible; otherwise it is compiled again next time."""
+    with suppress(OSError, FormatError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with aside(path, replace=True) as part:
+            part.write_bytes(hashlib.sha256(code).digest() + code)
 
 
 def _entry(text: str, options: Sequence[str]) -> Path | None:
