@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.methods import Method
+from counterbc.methods import METHODS, Method
 from counterbc.policies import GaussianGRU
 from counterbc.training.network_stack import NetworkStack
 from counterbc.weightings import Advantage, StateExpertise
@@ -45,16 +45,24 @@ def keep(networks: NetworkStack) -> None:
     """Change nothing."""
 
 
+BY_TORCH = ("posterior", "epsilon-insensitive")
+"""The methods without native steps."""
 ADVANTAGE = Method(weighting=Advantage("exponential", Pretraining((8,), steps=20)))
 GRU = Method(weighting=StateExpertise(), policy=GaussianGRU())
 Prepare = Callable[[NetworkStack], None]
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_native_steps_but_these(method: str) -> None:
+    name = stack(facts(), method, batch=10).kernel.name
+    assert name == ("torch" if method in BY_TORCH else "numba")
+
+
 @pytest.mark.parametrize(
     ("method", "prepare"),
     [
-        ("weighted-bc", keep), ("bcnd", keep), ("bcnd", add_previous), ("ileed", keep),
-        (ADVANTAGE, keep), (GRU, keep),
+        *((name, keep) for name in METHODS if name not in BY_TORCH),
+        ("bcnd", add_previous), (ADVANTAGE, keep), (GRU, keep),
     ],
 )  # fmt: skip
 def test_gradients_and_losses_are_those_of_torch(method: str | Method, prepare: Prepare) -> None:
