@@ -1,4 +1,4 @@
-"""Tables of the docs about the loop that drives an arm, from the benchmark."""
+"""Tables of the docs about the loop that drives an arm and its tracker, from the benchmarks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from reproduction.options import DOCS
 from reproduction.records import read
 
 TIMES = DOCS.parent / "benchmarks" / "results" / "robots.json"
+TRACKER = TIMES.with_name("tracker.json")
 PRIORITY = ", real-time priority"
 NONE = "Not measured yet."
 
@@ -72,6 +73,21 @@ def load_table(sections: dict[str, Any]) -> str:
         "stops by the watchdog", "late, 99 % (ms)", "largest speed, of its limit",
         "largest change of speed, of its limit", "paddle outside the workspace (mm)",
         "slowest stop after a fault (periods)", "scheduling", "load at the end",
+    )  # fmt: skip
+    return markdown_table(columns, lines) if lines else NONE
+
+
+def tracker_table(section: dict[str, Any]) -> str:
+    """Return how far from the puck the tracker finds it, in millimetres."""
+    lines = [
+        [
+            row["pictures"], str(row["places"]), str(row["tracked"]), f"{row['mean_mm']:.2f}",
+            f"{row['median_mm']:.2f}", f"{row['largest_mm']:.1f}",
+        ]
+        for row in section.get("rows", [])
+    ]  # fmt: skip
+    columns = (
+        "pictures of 640 × 360 pixels", "places", "found", "error, mean (mm)", "median", "largest",
     )  # fmt: skip
     return markdown_table(columns, lines) if lines else NONE
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from reproduction.robot_timing import NONE, benchmark, faults_table, load_table, soak_table
+from reproduction.robot_timing import (
+    NONE,
+    benchmark,
+    faults_table,
+    load_table,
+    soak_table,
+    tracker_table,
+)
 
 
 def section(*rows: dict[str, Any]) -> dict[str, Any]:
@@ -53,3 +60,12 @@ def test_a_busy_machine_has_a_row_for_each_number_of_programs() -> None:
         "| 2 on 2 cores | 1,400 | 1 | 3 | 4 | 8 | 100 % | 50 % | 1.2 | 2.2 | ordinary | 0.1 |"
     )
     assert lines[1].startswith("| 4 on 2 cores | 1,400 | 2 |")
+
+
+def test_the_errors_of_the_tracker_are_in_millimetres() -> None:
+    assert tracker_table({}) == NONE
+    row = {
+        "pictures": "drawn", "places": 300, "tracked": 299, "mean_mm": 0.314, "median_mm": 0.3,
+        "largest_mm": 0.82,
+    }  # fmt: skip
+    assert tracker_table({"rows": [row]}).endswith("| drawn | 300 | 299 | 0.31 | 0.30 | 0.8 |")
