@@ -60,6 +60,7 @@ def test_a_score_is_better_only_if_that_is_significant_among_all_scores() -> Non
     )
     assert "below using all the data: nowhere" in text["significance"]
     assert "hardly" not in text["significance"]
+    assert "excludes anything, so that scores can differ: 8 of 8 (fork)" in text["significance"]
     assert (
         "| fork | noisy | 8 of 8 | 4.0 | 3.0 of 10 | 9.00 | 10.00 | 9.00 | 12.00 |"
         in (text["by kind"])
