@@ -60,7 +60,7 @@ LANES = 16 if HAS_512_BITS else 8
 
 FLOAT, INT, LONG, BIT = ir.FloatType(), ir.IntType(32), ir.IntType(64), ir.IntType(1)
 FLOATS, INTS = ir.VectorType(FLOAT, LANES), ir.VectorType(INT, LANES)
-LONGS, BITS = ir.VectorType(LONG, LANES), ir.VectorType(BIT, LANES)
+BITS = ir.VectorType(BIT, LANES)
 ALIGN = ir.Constant(INT, 4)
 FLAGS = ("arcp", "contract", "nsz")
 """Sums are added in the order in which they are written."""
@@ -95,8 +95,10 @@ def spread(builder: ir.IRBuilder, value: ir.Value, kind: ir.VectorType) -> ir.Va
 
 def first_lanes(builder: ir.IRBuilder, count: ir.Value) -> ir.Value:
     """Return a mask of the lanes below a count."""
-    numbers = ir.Constant(LONGS, list(range(LANES)))
-    return builder.icmp_signed("<", numbers, spread(builder, count, LONGS))
+    all_lanes, numbers = ir.Constant(LONG, LANES), ir.Constant(INTS, list(range(LANES)))
+    # Of integers as wide as the numbers, the lanes are compared by one instruction.
+    few = builder.select(builder.icmp_signed("<", count, all_lanes), count, all_lanes)
+    return builder.icmp_signed("<", numbers, spread(builder, builder.trunc(few, INT), INTS))
 
 
 def address(builder: ir.IRBuilder, data: ir.Value, index: ir.Value) -> ir.Value:
