@@ -251,7 +251,7 @@ def test_a_diverged_member_has_no_return_and_spoils_no_other(counters: Policies)
 @pytest.mark.parametrize(
     ("env", "options", "sentence"),
     [
-        ("intersection", {}, r"observations of intersection are Box.*trained on vectors of 2"),
+        ("intersection", {}, r"observations of intersection are Box.* has vectors of 2"),
         ("MountainCarContinuous-v0", {"episodes": 0}, "cannot evaluate 0 episodes"),
         ("MountainCar-v0", {}, "actions of MountainCar-v0 are Discrete.* vectors of 1"),
         ("FrozenLake-v1", {}, "observations of FrozenLake-v1 are Discrete"),

@@ -10,7 +10,9 @@ import torch
 
 from counterbc.acting.observations import (
     Observed,
+    find_element,
     find_key,
+    part_width,
     pixel_count,
     row_vectors,
     scaled_rows,
@@ -70,6 +72,20 @@ def test_single_parts_are_read_from_arrays_and_from_dicts() -> None:
 def test_observations_that_do_not_fit_are_refused(obs: Any, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
         IMAGE_AND_STATE.rows(obs)
+
+
+def test_columns_of_a_table_are_the_numbers_of_a_part() -> None:
+    columns = Observed(("pos_1", "goal", "pos_0", "pos_2[0]"), 4, (), ())
+    obs = {"pos": np.array([[1.0, 2.0]]), "goal": np.array([3.0]), "pos_2": np.array([[4.0, 5.0]])}
+    assert columns.rows(obs).tolist() == [[2, 3, 1, 4]]
+    assert find_element("observation.state.1", {"state": 0}) == ("state", 1)
+    assert find_element("pos_0", {"pos_0": 0, "pos": 0}) is None
+    assert find_element("speed_0", {"pos": 0}) is None
+    assert part_width("pos_1", {"pos": (2,)}) == 1
+    assert part_width("pos_2", {"pos": (2,)}) is None
+    assert part_width("pos", {"pos": (2, 3)}) == 6
+    with pytest.raises(DataError, match="pos has 2 numbers; this policy reads pos_2"):
+        Observed(("pos_2",), 1, (), ()).rows({"pos": obs["pos"]})
 
 
 def test_names_of_lerobot_are_found_without_their_prefix() -> None:

@@ -91,7 +91,7 @@ def test_keys_that_the_environment_does_not_observe_are_named(quick: Train) -> N
     obs = np.random.default_rng(0).uniform(-1, 1, (40, 3))
     demos = Demonstrations((Episode(obs, obs[:, :1]),), obs_keys=(("place", 1), ("speed", 2)))
     policies = quick(demos, "bc", steps=2)
-    with pytest.raises(CounterBCError, match="observes goal, place, and these policies read speed"):
+    with pytest.raises(CounterBCError, match="observes goal, place, and the training reads speed"):
         evaluate(policies, Reach, episodes=1, progress=False)
 
 
@@ -186,7 +186,7 @@ def test_images_are_resized_as_they_were_for_the_training(lookers: Policies) -> 
 
 
 def test_a_camera_that_is_missing_or_different_is_one_sentence(lookers: Policies) -> None:
-    with pytest.raises(CounterBCError, match="these policies read top; train with --obs"):
+    with pytest.raises(CounterBCError, match=r"reads top; choose those .* --obs place"):
         evaluate(lookers, Reach, episodes=1, progress=False)
 
     class Small(Look):
@@ -194,7 +194,7 @@ def test_a_camera_that_is_missing_or_different_is_one_sentence(lookers: Policies
             "top": Box(0, 255, (40, 40, 3), np.uint8), "place": Box(-9, 9, (1,)),
         })  # fmt: skip
 
-    with pytest.raises(CounterBCError, match="trained on images of 36×36×3 in uint8"):
+    with pytest.raises(CounterBCError, match="the training reads images of 36×36×3 in uint8"):
         evaluate(lookers, Small, episodes=1, progress=False)
-    with pytest.raises(CounterBCError, match="trained on top 36×36×3 and a vector of 1 numbers"):
+    with pytest.raises(CounterBCError, match="has top 36×36×3 and a vector of 1 numbers"):
         evaluate(lookers, "intersection", episodes=1, progress=False)

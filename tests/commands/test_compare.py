@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from counterbc.commands.compare import Compare
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import demonstrate, find_teacher
+from counterbc.formats import load
 from tests.fixture_types import Call, CallJson, CheckRefused
 from tests.selection.datasets import late_demos
 
@@ -72,9 +74,24 @@ def test_no_environment_for_returns_leaves_the_one_that_the_data_name(data: Path
     assert Compare(demos=(people,), env="none").read((people,)).env == "gym_pusht/PushT-v0"
 
 
-def test_the_comparison_survives_an_environment_that_does_not_fit(file: Path, call: Call) -> None:
-    status, out, _ = call("compare", file, *QUICK, "--env", "cartpole")
-    assert status == 1
+def test_an_environment_that_was_typed_and_does_not_fit_is_refused_before_the_work(
+    file: Path, call: Call
+) -> None:
+    status, out, err = call("compare", file, *QUICK, "--env", "cartpole")
+    assert (status, out) == (1, "")
+    assert "observations of cartpole are" in err
+    assert "--env none compares held-out actions alone" in err
+
+
+def test_the_comparison_survives_an_environment_of_the_data_that_does_not_fit(
+    file: Path, tmp_path: Path, call: Call
+) -> None:
+    named = tmp_path / "named.hdf5"
+    demos = load(file)
+    replace(demos, env_args={"env_name": "counterbc/Cartpole-v0"}).save(named)
+    status, out, err = call("compare", named, *QUICK)
+    assert status == 0
+    assert "Returns will not be measured: the observations of counterbc/Cartpole-v0 are" in err
     assert "held-out squared error" in out
     assert "Returns were not measured:" in out
 

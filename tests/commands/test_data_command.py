@@ -225,10 +225,13 @@ def test_a_policy_for_several_goals_reads_the_goal(
 
 def test_an_evaluation_that_does_not_fit_says_which_key_would(tmp_path: Path, call: Call) -> None:
     path = _with_keys(tmp_path / "demos.hdf5", "counterbc/Intersection-v0", other=3, state=4)
-    call("train", path, "--steps", 2, "--lag", 0, "--radius", 0, "--out", tmp_path / "run")
+    quick = ("--steps", 2, "--lag", 0, "--radius", 0)
+    _, out, _ = call("train", path, *quick, "--out", tmp_path / "run")
+    assert "They cannot be tested here: the observations of" in out
+    assert out.splitlines()[-1] == f"Next: counterbc export {tmp_path / 'run'}"
     status, _, err = call("evaluate", tmp_path / "run")
     assert status == 1
-    assert "trained on vectors of 7 numbers; train with --obs state, which fits" in err
+    assert "the training has vectors of 7 numbers; choose --obs state, which fits" in err
 
 
 @pytest.mark.slow

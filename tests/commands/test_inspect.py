@@ -164,15 +164,17 @@ def test_the_multi_human_excerpt_reports_masks_operators_and_its_one_demo(
     assert "obs/agentview_image" in payload["left_out"]
 
 
-def test_an_environment_that_cannot_be_made_is_named_before_a_command_needs_it(
-    demo_file: Path, call: Call, call_json: CallJson
+def test_an_environment_that_cannot_be_used_is_named_before_a_command_needs_it(
+    demo_file: Path, intersection_file: Path, call: Call, call_json: CallJson
 ) -> None:
     status, out, _ = call("inspect", demo_file, "--env", "no_module_of_mine:World-v0")
     assert status == 0
     text = " ".join(out.split())
-    assert "until it can be made, policies cannot be tested in it." in text
+    assert "Policies cannot be tested there: " in text
     assert "no_module_of_mine" in text
     assert text.endswith("--env none")
-    made = call_json("inspect", demo_file, "--env", "intersection")
+    other = call_json("inspect", demo_file, "--env", "intersection")
+    assert "the training has vectors of 3 numbers" in other["env_problem"]
+    made = call_json("inspect", intersection_file, "--env", "intersection")
     assert made["env_problem"] is None
     assert made["next"][0].endswith("--env intersection")

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Task, TimeRemainingColumn
 
 from counterbc.acting.act import Act
 from counterbc.acting.device import find_device
+from counterbc.acting.fit import Spaces, reason_not_tested
 from counterbc.acting.intervals import (
     Difference,
     Interval,
@@ -29,6 +30,7 @@ from counterbc.acting.own_environments import (
 from counterbc.acting.policies import Policies
 from counterbc.acting.rollout import OneByOne, Rollout, same_simulator
 from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.envs import reason_not_made, recorded_env
 from counterbc.errors import OptionError
 from counterbc.printing import WorkBars, printable, text_column, time_left
@@ -163,9 +165,13 @@ def evaluate(
     )
 
 
-def check_environment(env: str) -> None:
-    """Refuse an environment that cannot be made, before policies are trained for it."""
-    if problem := reason_not_made(env, is_typed=True):
+def check_environment(env: str, demos: Demonstrations | None = None) -> None:
+    """Refuse an environment that cannot be made, or that has other observations or actions than
+    demonstrations, before policies are trained for it."""
+    problem = reason_not_made(env, is_typed=True)
+    if not problem and demos is not None:
+        problem = reason_not_tested(env, Spaces.of_data(demos), is_typed=True)
+    if problem:
         raise OptionError(problem)
 
 

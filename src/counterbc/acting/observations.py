@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
@@ -23,6 +24,8 @@ from counterbc.policies import Policy
 
 _PREFIXES = ("observation.images.", "observation.")
 """What LeRobot puts before the names that environments use."""
+_ELEMENT = re.compile(r"(.+?)(?:[_.](\d+)|\[(\d+)\])")
+"""A number of a part, as the columns of tables are named: pos_0, pos.0 or pos[0]."""
 
 
 class ReadsRows(Protocol):
@@ -133,8 +136,7 @@ class Observed:
                 )
         if not self.size:
             return pack_arrays(images, None)
-        parts = [np.asarray(obs[find_key(name, obs)], np.float32) for name in self.keys]
-        vector = np.concatenate([x.reshape(len(x), -1) for x in parts], axis=1)
+        vector = np.concatenate([_read_part(name, obs) for name in self.keys], axis=1)
         if vector.shape[1] != self.size:
             raise DataError(
                 f"{' and '.join(self.keys)} have {vector.shape[1]} numbers; this policy reads "
@@ -154,6 +156,40 @@ def find_key(name: str, obs: Mapping[str, Any]) -> str:
     raise DataError(
         f"obs has no {name!r}, which this policy was trained on; it has {', '.join(obs)}"
     )
+
+
+def find_element(name: str, keys: Collection[str]) -> tuple[str, int] | None:
+    """Return the key and the index of a name that stands for one number of a part.
+
+    None where a key has the name itself, or where no key has its beginning.
+    """
+    match = _ELEMENT.fullmatch(name)
+    if match is None or set(spellings(name)) & set(keys):
+        return None
+    key = next((spelling for spelling in spellings(match[1]) if spelling in keys), None)
+    return None if key is None else (key, int(match[2] or match[3]))
+
+
+def part_width(name: str, shapes: Mapping[str, tuple[int, ...]]) -> int | None:
+    """Return how many numbers a name of the training stands for; None where nothing does."""
+    if element := find_element(name, shapes):
+        return 1 if element[1] < prod(shapes[element[0]]) else None
+    key = next((spelling for spelling in spellings(name) if spelling in shapes), None)
+    return None if key is None else prod(shapes[key])
+
+
+def _read_part(name: str, obs: Mapping[str, Any]) -> Array:
+    """Return the numbers of n observations that a name of the training stands for: (n, W)."""
+    key, index = find_element(name, obs) or (find_key(name, obs), None)
+    values = np.asarray(obs[key], np.float32)
+    vectors = values.reshape(len(values), -1)
+    if index is None:
+        return vectors
+    if index >= vectors.shape[1]:
+        raise DataError(
+            f"{key} has {vectors.shape[1]} numbers; this policy reads {name}, counted from 0"
+        )
+    return vectors[:, index : index + 1]
 
 
 def spellings(name: str) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -12,7 +12,7 @@ from gymnasium.spaces import Box, Dict
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv, VectorObservationWrapper
 from gymnasium.vector.utils import batch_space
 
-from counterbc.acting.observations import Observed, find_key, spellings
+from counterbc.acting.observations import Observed, find_key, part_width, spellings
 from counterbc.data.arrays import Array
 from counterbc.data.names import shape_text
 from counterbc.envs import make_vec
@@ -102,23 +102,31 @@ class _PartsInOrder(VectorObservationWrapper):
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
 
     def _check(self, space: Dict, observed: Observed) -> None:
-        names = (*observed.cameras, *(observed.keys if observed.size else ()))
-        absent = [n for n in names if not set(spellings(n)) & set(space.spaces)]
-        if absent or not names:
-            wanted = ", ".join(absent) or "no named observations"
+        shapes = {key: part.shape for key, part in space.items() if part.shape is not None}
+        keys = observed.keys if observed.size else ()
+        widths = {name: part_width(name, shapes) for name in keys}
+        absent = [name for name in observed.cameras if not set(spellings(name)) & set(shapes)]
+        absent += [name for name, width in widths.items() if width is None]
+        if absent or not (keys or observed.cameras):
             raise CounterBCError(
-                f"the environment observes {', '.join(space.spaces)}, and these policies read "
-                f"{wanted}; train with --obs and keys that both have"
+                f"the environment observes {', '.join(space.spaces)}, and the training reads "
+                f"{', '.join(absent) or 'no named observations'}; {_advice(shapes, observed)}"
+            )
+        size = sum(width for width in widths.values() if width is not None)
+        if size != observed.size:
+            raise CounterBCError(
+                f"{' and '.join(keys)} are {size} numbers in the environment and {observed.size} "
+                "in the training; choose keys of the same size with --obs"
             )
         for name, shape in zip(observed.cameras, observed.images, strict=True):
             part = space[find_key(name, space.spaces)]
-            size = part.shape or ()
-            other_size = observed.is_resized and len(size) == 3 and size[2:] == shape[2:]
-            fits = size == shape or other_size
+            size_of_image = part.shape or ()
+            other_size = observed.is_resized and size_of_image[2:] == shape[2:]
+            fits = size_of_image == shape or (other_size and len(size_of_image) == 3)
             if not fits or part.dtype != np.uint8:
                 raise CounterBCError(
-                    f"the environment observes {name} as {part}; these policies were trained on "
-                    f"images of {shape_text(shape)} in uint8"
+                    f"the environment observes {name} as {part}; the training reads images of "
+                    f"{shape_text(shape)} in uint8"
                 )
 
     def observations(self, observations: Any) -> Array:
@@ -127,3 +135,18 @@ class _PartsInOrder(VectorObservationWrapper):
         return self.observed.rows(
             {n: x[:, None] if x.ndim == 1 else x for n, x in rows.items()}
         ).reshape(self.num_envs, *self.observed.shape)
+
+
+def _advice(shapes: Mapping[str, tuple[int, ...]], observed: Observed) -> str:
+    """Return which observations to choose, where an environment lacks some of the training."""
+    names = [n for n in observed.cameras if set(spellings(n)) & set(shapes)]
+    names += [n for n in observed.keys if part_width(n, shapes) is not None]
+    if names:
+        return f"choose those that both have: --obs {' '.join(names)}"
+    key = next((key for key, shape in shapes.items() if len(shape) == 1), None)
+    if key is None:
+        return "choose keys that both have with --obs"
+    return (
+        f"choose keys that both have with --obs; of a table, columns named {key}_0, {key}_1, … are "
+        f"the numbers of {key}"
+    )

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import gymnasium
 import numpy as np
 import torch
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting
+from counterbc.acting.fit import Spaces, further_observations
 from counterbc.acting.policies import Policies
-from counterbc.acting.run_config import key_of
 from counterbc.data import draws
 from counterbc.data.arrays import Array
 from counterbc.envs import WORLDS, find_id
@@ -40,9 +38,7 @@ def same_simulator(policies: Policies, env: str, options: dict[str, Any]) -> dic
     backend, config = policies.run_config.backend, policies.run_config
     env_id = find_id(env)
     world = next((w for w in WORLDS.values() if w.id == env_id), None)
-    if world is not None:
-        extra_obs = [key for key in world.optional_obs if key in config.obs_keys]
-        options = {**dict.fromkeys(extra_obs, True), **options}
+    options = {**further_observations(env, config.obs_keys), **options}
     if backend is None or env_id != config.env or world is None:  # others have no `backend`
         return options
     if options.get("backend", backend) != backend:
@@ -84,12 +80,6 @@ def _numbers(info: dict[str, Any], slots: int) -> list[str]:
     ]
 
 
-def _fitting_keys(names: Sequence[str], space: gymnasium.Space[Any]) -> list[str]:
-    """Return the observation keys of the training that have as many numbers as the space."""
-    keys = Counter(map(key_of, names))
-    return [key for key, width in keys.items() if space.shape == (width,)]
-
-
 class Rollout:
     """P members × E episodes as slots of one VectorEnv; the first episode of each slot counts."""
 
@@ -102,30 +92,10 @@ class Rollout:
     ) -> None:
         self.policies, self.episodes, self.env = policies, episodes, env
         self.shape = (len(policies), len(episodes))
-        self._check(name)
+        Spaces.of_policies(policies).check(env, name)
+        action: Any = env.single_action_space  # a Box, as was checked
+        self.low, self.high = action.low, action.high
         self.mode = self.env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
-
-    def _check(self, env: str) -> None:
-        obs, action = self.env.single_observation_space, self.env.single_action_space
-        p, observed = self.policies, self.policies.observed
-        for noun, space, shape in (
-            ("observations", obs, observed.shape or p.obs_shape),
-            ("actions", action, (p.action_size,)),
-        ):
-            if not isinstance(space, gymnasium.spaces.Box) or space.shape != shape:
-                size = "×".join(map(str, shape))
-                expectation = (
-                    f"vectors of {size} numbers" if len(shape) == 1 else f"images of {size}"
-                )
-                if space is obs and observed.is_mixed:
-                    expectation = observed.text
-                keys = _fitting_keys(p.run_config.obs_names, space) if space is obs else []
-                advice = f"; train with --obs {keys[0]}, which fits" if len(keys) == 1 else ""
-                raise CounterBCError(
-                    f"the {noun} of {env} are {space}; these policies were trained on {expectation}"
-                    f"{advice}"
-                )
-        self.low, self.high = action.low, action.high  # type: ignore[attr-defined]  # a Box, checked above
 
     def run(
         self, act: Act, seed: int, max_steps: int, on_step: OnStep = lambda *_: None

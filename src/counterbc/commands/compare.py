@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,6 +13,7 @@ from counterbc.commands.command import Json, TrainingCommand, plain_table, sugge
 from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
 from counterbc.commands.method_command import SETTINGS, refuse_nonsense, refuse_radius
 from counterbc.commands.options import Group
+from counterbc.printing import sentence
 
 if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
@@ -92,14 +94,16 @@ class Compare(DataCommand, TrainingCommand):
             checked.apply(find_method(name)[1])
             refuse_nonsense(checked, find_method(name)[1])
         demos, session = self.read(self.demos), current_session()
-        env = self.env or demos.env
-        session.begin("" if env in (None, "none") else f"training and testing for {env}")
+        env, problem = self._environment(demos)
+        session.begin(f"training and testing for {env}" if env else "")
         comparison = compare_methods(
             demos, names, search=search, preset=self.preset,
             device=self.device, **settings,
         )  # fmt: skip
         session.begin("")
-        returns, problem = self._returns(demos, comparison, settings)
+        returns = None
+        if env:
+            returns, problem = self._returns(demos, comparison, env, settings)
         verdicts = [comparison.verdict]
         if returns is not None:  # only one sentence says what to use
             verdicts = [comparison.finding, returns.verdict]
@@ -121,6 +125,27 @@ class Compare(DataCommand, TrainingCommand):
         payload["next"] = [self._train_command(comparison, returns, options)]
         return payload, output
 
+    def _environment(self, demos: Demonstrations) -> tuple[str, str]:
+        """Return the environment in which to measure returns, or why that is not possible; both
+        are empty where nobody asked.
+
+        One that was typed and has other observations or actions than the data is refused; one that
+        the data name costs the returns only; a note before the work explains it.
+        """
+        from counterbc.acting.fit import Spaces, reason_not_tested
+        from counterbc.errors import OptionError
+
+        env = self.env or demos.env
+        if env is None or env == "none":
+            return "", ""
+        problem = reason_not_tested(env, Spaces.of_data(demos), is_typed=self.env is not None)
+        if not problem:
+            return env, ""
+        if self.env is not None:
+            raise OptionError(f"{problem}; --env none compares held-out actions alone")
+        print(sentence(f"Returns will not be measured: {problem}."), file=sys.stderr)
+        return "", problem
+
     def _train_command(
         self, comparison: Comparison, returns: MethodReturns | None, options: Sequence[str]
     ) -> str:
@@ -130,17 +155,13 @@ class Compare(DataCommand, TrainingCommand):
         return suggestion("train", *self.demos, "--method", best, *typed)
 
     def _returns(
-        self, demos: Demonstrations, comparison: Comparison, settings: dict[str, Any]
+        self, demos: Demonstrations, comparison: Comparison, env: str, settings: dict[str, Any]
     ) -> tuple[MethodReturns | None, str]:
-        """Return what policies earn, or why that was not measured; empty where nobody asked."""
-        from counterbc.envs import recorded_env
+        """Return what policies earn, or why that was not measured."""
         from counterbc.errors import CounterBCError
         from counterbc.experiments.method_returns import measure_returns
 
         try:
-            env = self.env or recorded_env(demos.env, "the data")
-            if env is None or env == "none":
-                return None, ""
             returns = measure_returns(
                 demos, comparison, env, seeds=self.seeds, episodes=self.episodes,
                 preset=self.preset, device=self.device, **settings,

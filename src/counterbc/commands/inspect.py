@@ -74,9 +74,9 @@ class Inspect(DataCommand):
         if explained is not None:
             output += ["", *explained_lines(explained), *_keys_read(inspection.model, keys)]
             output += _quick_look(explained, total)
-        problem = self._problem_of_env()
+        problem = self._problem_of_env(None if keys else inspection.model)
         if problem:
-            output.append(f"\n{problem}; until it can be made, policies cannot be tested in it.")
+            output.append(f"\nPolicies cannot be tested there: {problem}.")
         shares = None if explained is None else explained.as_dict()
         payload = report.as_dict() | {
             "explained": shares,
@@ -85,17 +85,24 @@ class Inspect(DataCommand):
         }
         return payload, output
 
-    def _problem_of_env(self) -> str:
-        """Return why the environment that was typed cannot be made; empty where it can."""
+    def _problem_of_env(self, model: Demonstrations | None) -> str:
+        """Return why policies cannot be tested in the environment that was typed; empty where they
+        can. `model` has the observations that other commands read, or None where the environment
+        chooses them."""
         if self.env is None:
             return ""
-        from counterbc.envs.making import reason_not_made
+        from counterbc.envs import reason_not_made
 
-        return reason_not_made(self.env, is_typed=True)
+        problem = reason_not_made(self.env, is_typed=True)
+        if problem or model is None:
+            return problem
+        from counterbc.acting.fit import Spaces, reason_not_tested  # this imports torch
+
+        return reason_not_tested(self.env, Spaces.of_data(model), is_typed=True)
 
     def _next(self, report: InspectionReport, model: Demonstrations, *, can_test: bool) -> str:
         """Return the command to paste next: without damaged episodes, or the comparison, which
-        measures no returns in an environment that cannot be made.
+        measures no returns in an environment in which policies cannot be tested.
 
         Comparing policies that read images takes hours without a GPU, so one is trained instead,
         and tested on held-out episodes, unless a number of steps was typed.

@@ -139,7 +139,7 @@ class Train(MethodCommand):
 
     def _next(self, policies: Policies, env: str | None, out: Path) -> tuple[list[str], str]:
         """Return notes, and the command to paste next: it tests policies where that is possible."""
-        from counterbc.envs import reason_not_made
+        from counterbc.acting.fit import Spaces, reason_not_tested
 
         if policies.diverged.all():
             step = suggestion("inspect", *self.demos, *self.as_typed(*DATA_OPTIONS))
@@ -147,7 +147,8 @@ class Train(MethodCommand):
         export = suggestion("export", out)
         if env is None:
             return ["To see them act, name an environment with --env."], export
-        problem = reason_not_made(env, is_typed=self.env is not None)
+        spaces, is_typed = Spaces.of_policies(policies), self.env is not None
+        problem = reason_not_tested(env, spaces, is_typed=is_typed)
         if problem:
             return [f"They cannot be tested here: {problem}."], export
         return [], suggestion("evaluate", out, *self.as_typed("env"))

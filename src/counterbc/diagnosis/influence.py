@@ -172,7 +172,7 @@ def _check(
         raise OptionError(f"no episode is by {unknown[0]}; the operators are: {known}")
     check_episodes(episodes)
     if env is not None:
-        check_environment(env)
+        check_environment(env, demos)
 
 
 def random_halves(episodes: int, splits: int, seed: int) -> Array:

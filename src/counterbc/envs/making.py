@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -33,15 +33,18 @@ def make(env: str, **kwargs: Any) -> Env[Any, Any]:
         return gymnasium.make(env_id, **kwargs)
 
 
-def reason_not_made(env: str, *, is_typed: bool) -> str:
+def reason_not_made(
+    env: str, *, is_typed: bool, attempt: Callable[[], object] | None = None
+) -> str:
     """Return why an environment cannot be made on this machine; empty where it can.
 
-    `is_typed` says whether a person named it; a file may not choose a module to import.
+    `is_typed` says whether a person named it; a file may not choose a module to import. `attempt`
+    makes it in another way.
     """
     try:
         if not is_typed:
             recorded_env(env, "the dataset")
-        make(env).close()
+        make(env).close() if attempt is None else attempt()
     except CounterBCError as error:
         return str(error)
     except Exception as error:  # of somebody else's constructor

@@ -1,0 +1,82 @@
+"""Whether an environment has the observations and actions of a training, before the work."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Dict
+
+from counterbc.acting.fit import Spaces, further_observations, reason_not_tested
+from counterbc.acting.policies import Policies
+from counterbc.data.demonstrations import Demonstrations, Episode
+from tests.fixture_types import Train
+
+
+class Parts(gymnasium.Env[Any, Any]):
+    """An environment that observes a pose of two numbers and a goal of one."""
+
+    action_space = Box(-1, 1, (1,), np.float32)
+    observation_space = Dict({"pose": Box(-1, 1, (2,)), "goal": Box(-1, 1, (1,))})
+
+
+gymnasium.register("tests/Parts-v0", f"{__name__}:Parts")
+
+
+def demonstrations(actions: int = 1, **keys: int) -> Demonstrations:
+    """Return random demonstrations with keys of the given widths."""
+    rng, size = np.random.default_rng(0), sum(keys.values())
+    episode = Episode(rng.normal(size=(20, size)), rng.uniform(-1, 1, (20, actions)))
+    high = np.ones(actions)
+    return Demonstrations((episode,), -high, high, obs_keys=tuple(keys.items()))
+
+
+def reason(demos: Demonstrations, env: str = "tests/Parts-v0") -> str:
+    return reason_not_tested(env, Spaces.of_data(demos), is_typed=True)
+
+
+def test_policies_have_the_spaces_of_their_data(quick: Train) -> None:
+    demos = demonstrations(pose=2, goal=1)
+    policies: Policies = quick(demos, "bc", steps=2)
+    ours, theirs = Spaces.of_policies(policies), Spaces.of_data(demos)
+    assert ours.observed == theirs.observed
+    assert (ours.obs_shape, ours.action_size) == (theirs.obs_shape, theirs.action_size)
+    assert list(ours.obs_names) == list(theirs.obs_names)
+
+
+def test_whole_parts_and_single_numbers_of_them_fit() -> None:
+    assert reason(demonstrations(pose=2, goal=1)) == ""
+    assert reason(demonstrations(pose_1=1, pose_0=1, goal=1)) == ""
+    assert reason(demonstrations(state=4, actions=2), "intersection") == ""
+
+
+@pytest.mark.parametrize(
+    ("demos", "sentence"),
+    [
+        (demonstrations(pose=2, speed=1), "reads speed; choose those that both have: --obs pose"),
+        (demonstrations(pose_2=1, goal=1), "reads pose_2; choose those .* --obs goal$"),
+        (demonstrations(x=1, y=1), "columns named goal_0, goal_1, … are the numbers of goal"),
+        (demonstrations(pose=3), "pose are 2 numbers in the environment and 3 in the training"),
+        (demonstrations(pose=2, actions=2), "the actions of tests/Parts-v0 are Box.* vectors of 2"),
+    ],
+)
+def test_what_does_not_fit_is_a_sentence(demos: Demonstrations, sentence: str) -> None:
+    assert re.search(sentence, reason(demos))
+
+
+def test_the_key_that_would_fit_is_named() -> None:
+    demos = demonstrations(other=3, state=4, actions=2)
+    assert reason(demos, "intersection").endswith("choose --obs state, which fits")
+
+
+def test_an_environment_that_cannot_be_made_is_explained() -> None:
+    assert "unknown environment" in reason(demonstrations(pose=2), "Nowhere-v0")
+
+
+def test_a_world_is_asked_for_the_observations_that_were_recorded() -> None:
+    assert further_observations("car-racing", ("image", "speed")) == {"speed": True}
+    assert further_observations("car-racing", ("image",)) == {}
+    assert further_observations("tests/Parts-v0", ("speed",)) == {}
