@@ -26,6 +26,12 @@ def test_no_cell_is_listed_twice_and_400_pairs_come_first() -> None:
     assert set(sizes[:first_other]) == {400}
 
 
+def test_air_hockey_has_no_bc_rnn_as_in_the_paper() -> None:
+    cells = fair.cells(FairOptions(worlds=("cartpole", "air-hockey")))
+    worlds = {about["world"] for about in cells if about["variant"].startswith("bc-rnn")}
+    assert worlds == {"cartpole"}
+
+
 def test_noises_and_the_late_crowd_are_whole_and_scattered_in_cartpole() -> None:
     kinds = {(k["teacher"], k["taken"]) for k in fair.usual_kinds("cartpole", 400)}
     teachers = ("uniform", "gaussian", "epsilon-greedy", "crowd")
