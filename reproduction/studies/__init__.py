@@ -39,6 +39,7 @@ STUDIES = (
     "intents",
     "lag",
     "lag-recordings",
+    "late-person",
     "lerobot",
     "methods",
     "modes",
