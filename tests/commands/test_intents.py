@@ -53,6 +53,7 @@ def test_only_several_groups_are_said_to_differ_where_actions_tell_little(
     _, out, _ = call("intents", path, "--groups", 1)
     assert "Cannot tell" in out
     assert sentence not in out
+    assert f"Next: counterbc inspect {path}" in out.replace("\n", "")
 
 
 def test_options_of_the_search_reach_it(demos: Path, call: Call) -> None:

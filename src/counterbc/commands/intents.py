@@ -16,6 +16,7 @@ from counterbc.printing import stage
 
 if TYPE_CHECKING:
     from counterbc.diagnosis.intents import Intents
+    from counterbc.selection.shares import Explained
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class IntentsCommand(DataCommand):
             intents = find_intents(demos, self.groups, seed=self.seed, search=search)
         with stage("looking at what can be predicted"):
             explained = explain_if_possible(demos)
-        output, next_steps = _tables(intents), [self._next(intents)]
+        output, next_steps = _tables(intents), [self._next(intents, explained)]
         if explained is not None:
             output = [*explained_lines(explained), *output]
         if intents.groups > 1 and explained is not None and not explained.tells:
@@ -78,10 +79,13 @@ class IntentsCommand(DataCommand):
         }
         return payload, output
 
-    def _next(self, intents: Intents) -> str:
-        """Return the command that separates the goals, or trains where there is one."""
+    def _next(self, intents: Intents, explained: Explained | None) -> str:
+        """Return the command that separates the goals; where there is one, the command that trains,
+        or that looks at the data again if nothing can be predicted."""
         if intents.groups == 1:
-            return suggestion("train", *self.demos, *self.as_typed(*DATA_OPTIONS))
+            can_tell = explained is None or explained.tells
+            command = "train" if can_tell else "inspect"
+            return suggestion(command, *self.demos, *self.as_typed(*DATA_OPTIONS))
         typed = self.as_typed(*DATA_OPTIONS, "groups", "seed", "search")
         copy = f"{self.demos[0].stem}-goals.hdf5"
         return suggestion("intents", *self.demos, *typed, "--condition", "--out", copy)
