@@ -100,3 +100,13 @@ def test_the_return_is_that_of_whole_episodes(tmp_path: Path, call_json: CallJso
         payload["mean_return"] == payload["expert_return"] == 200
     )  # nobody falls from gentle starts
     assert load(out).mean_return == 150  # of 200 and the 100 that were kept of the second
+
+
+def test_without_a_terminal_lines_show_that_recording_continues(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("counterbc.printing.LINE_EVERY", 0.001)
+    status, _, err = call("demonstrate", "intersection", "--out", tmp_path / "demos.hdf5")
+    assert status == 0
+    assert "recording 400 pairs in intersection, about" in err
+    assert "comparing the teacher's returns with the expert's, about" in err

@@ -190,7 +190,7 @@ def _errors_table(comparison: Comparison) -> RenderableType:
         error = f"{method.error.value:.4f} ± {method.error.se:.4f}"
         is_bc = method is comparison.methods[0]
         below = ("", "") if is_bc else (comparison.percent(method), f"{method.p:.2g}")
-        radius = radius_text(as_tuple(method.radius))
+        radius = radius_text(tuple(round(r, 3) for r in as_tuple(method.radius)))
         rows.append((method.name, error, *below, f"Δ {radius}, {method.steps} steps"))
     columns = ("method", "held-out squared error", "below BC's", "p (Holm)", "chosen")
     return plain_table(columns, rows)

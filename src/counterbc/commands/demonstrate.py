@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import COPIES, Command, Json, suggestion
+from counterbc.printing import stage
 
 
 @dataclass(frozen=True)
@@ -71,13 +72,15 @@ class Demonstrate(Command):
         teacher = find_teacher(self.teacher, self.noise, self.sigma, world=self.world)
         actions_are: Any = self.actions_are  # any other word is refused
         observed = self._also_observed()
-        demos = demonstrate(
-            self.world, teacher, self.pairs, self.seed, actions_are=actions_are, **observed
-        )
-        by_teacher, by_expert = (
-            returns(self.world, demonstrator, len(demos), self.seed, actions_are=actions_are)
-            for demonstrator in (teacher, NO_ERROR)
-        )
+        with stage(f"recording {self.pairs:,} pairs in {self.world}"):
+            demos = demonstrate(
+                self.world, teacher, self.pairs, self.seed, actions_are=actions_are, **observed
+            )
+        with stage("comparing the teacher's returns with the expert's"):
+            by_teacher, by_expert = (
+                returns(self.world, demonstrator, len(demos), self.seed, actions_are=actions_are)
+                for demonstrator in (teacher, NO_ERROR)
+            )
         teacher_return, expert = mean_interval(by_teacher), mean_interval(by_expert)
         difference = mean_interval(by_teacher - by_expert)  # paired by start
         demos.save(out)

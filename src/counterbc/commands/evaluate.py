@@ -14,6 +14,7 @@ from tyro.conf import Positional
 from counterbc.acting.act import Act
 from counterbc.commands.acting_command import ActingCommand
 from counterbc.commands.command import Json, plain_table, suggestion
+from counterbc.printing import stage
 
 if TYPE_CHECKING:
     from counterbc.acting.evaluation import Evaluation
@@ -59,7 +60,8 @@ class EvaluateCommand(ActingCommand):
         self._check_seeds(runs)
         env = self.env or recorded_env(runs[0].run_config.env, "the run")
         if self.video is not None and env is not None:  # before the work, which it may not cost
-            film(runs[0], env, self.video, self.act, self.seed)
+            with stage(f"filming {runs[0].method} in {env}"):
+                film(runs[0], env, self.video, self.act, self.seed)
         results = [
             evaluate(p, self.env, episodes=self.episodes, act=self.act, seed=self.seed)
             for p in runs

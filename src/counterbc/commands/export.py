@@ -12,6 +12,7 @@ from tyro.conf import Positional
 from counterbc.acting.act import Act
 from counterbc.commands.acting_command import ActingCommand
 from counterbc.commands.command import Json
+from counterbc.printing import stage
 
 if TYPE_CHECKING:
     from counterbc.acting.policies import Policies
@@ -38,7 +39,8 @@ class Export(ActingCommand):
         policies = self.load(self.folder)
         name = self.folder.resolve().name
         file = self.file or next_free(Path(f"{name}.onnx"))
-        parity = export(policies, file, self.member, self.act)
+        with stage("writing the file, and comparing it with torch"):
+            parity = export(policies, file, self.member, self.act)
         payload: Json = {
             "file": str(file),
             "bytes": file.stat().st_size,
