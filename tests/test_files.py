@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -254,6 +255,33 @@ def test_leftovers_of_killed_processes_are_removed_and_those_of_others_kept(tmp_
     for process in processes:
         assert process.stdout is not None
         process.stdout.close()
+
+
+def test_a_folder_that_is_not_locked_yet_is_no_leftover(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = files._try_lock
+
+    def lock_late(file: IO[str]) -> bool:
+        monkeypatch.setattr(files, "_try_lock", lock)
+        files.remove_leftovers(tmp_path / "run")  # by a process that begins at the same time
+        return lock(file)
+
+    monkeypatch.setattr(files, "_try_lock", lock_late)
+    with aside(tmp_path / "run") as temporary:
+        files.remove_leftovers(tmp_path / "run")
+        temporary.write_text("whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_without_locks_files_are_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_try_lock", lambda file: False)
+    with aside(tmp_path / "run") as temporary:
+        files.remove_leftovers(tmp_path / "run")
+        temporary.write_text("whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

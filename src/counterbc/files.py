@@ -24,7 +24,7 @@ interrupts: list[int] = []
 
 A library may swallow the KeyboardInterrupt and raise an error of its own.
 """
-_LOCK = ".counterbc-lock"
+_LOCK, _CLAIM = ".counterbc-lock", ".counterbc-claim"
 _OLD = 3600  # seconds, after which a temporary folder without a lock is a leftover
 _LINUX = sys.platform == "linux"
 _AT_FDCWD = -100  # the number that stands for the current folder
@@ -140,8 +140,11 @@ def aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
     except OSError as error:
         raise _unwritable(path, error) from error
     try:
-        lock = (folder / _LOCK).open("w")
-        _try_lock(lock)
+        lock = (folder / _CLAIM).open("w")
+        if _try_lock(lock):
+            (folder / _CLAIM).rename(folder / _LOCK)  # so nobody finds it before it is locked
+        else:
+            (folder / _LOCK).touch()
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise _unwritable(path, error) from error
