@@ -63,7 +63,17 @@ def test_the_same_seed_gives_the_same_pictures() -> None:
     assert deliveries(d, 1.0) == deliveries(d, 1.0)
 
 
-@pytest.mark.parametrize("fields", [{"delay": -1}, {"dropped": 1.0}, {"noise": -0.1}])
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"delay": -1}, {"dropped": 1.0}, {"noise": -0.1}, {"lost_after": -1.0}, {"delay": NAN},
+        {"delay_spread": NAN}, {"delay_spread": float("inf")}, {"noise": NAN}, {"dropped": NAN},
+        {"lost_after": NAN},
+    ],
+)  # fmt: skip
 def test_impossible_disturbances_are_refused(fields: dict[str, float]) -> None:
     with pytest.raises(OptionError, match="at least 0"):
         Disturbances(**fields)

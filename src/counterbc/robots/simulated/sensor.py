@@ -31,10 +31,12 @@ class Disturbances:
     """Seconds after which the camera delivers nothing."""
 
     def __post_init__(self) -> None:
-        if not (min(self.delay, self.delay_spread, self.noise) >= 0 and 0 <= self.dropped < 1):
+        numbers = np.array([self.delay, self.delay_spread, self.noise])
+        is_usable = np.isfinite(numbers).all() and (numbers >= 0).all() and self.lost_after >= 0
+        if not (is_usable and 0 <= self.dropped < 1):
             raise OptionError(
-                f"the disturbances are {self}; delays and noise are at least 0, and the share of "
-                "dropped pictures is below 1"
+                f"the disturbances are {self}; delays, noise and lost_after are numbers of at "
+                "least 0, and the share of dropped pictures is below 1"
             )
 
 
