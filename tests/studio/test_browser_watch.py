@@ -145,7 +145,7 @@ def test_collect_names_the_dataset_of_its_own_session_only(
         tab.wait_for_selector("button:text-is('Pause')")
         tab.keyboard.press("ArrowUp")
         tab.click("button:text-is('End episode')")
-        tab.wait_for_selector("dd.saved-in")
+        tab.wait_for_selector("dd.saved-in:text-matches('hdf5')")
         name = tab.locator("dd.saved-in").inner_text()
         tab.click("nav >> text=Watch")
         tab.check("input[value='runs/bc']")

@@ -218,8 +218,8 @@ export class Collect {
       isRecording ? ["episodes", `${s.episodes}${limit}`] : null,
       isRecording ? ["pairs", this.pairsSoFar()] : null,
       !isRecording && s.practice_left !== null ? ["practice left", clock(this.practiceLeft())] : null,
-      isRecording && s.last !== null ? ["last episode", mark] : null,
-      this.saved ? ["saved in", this.saved] : null,
+      isRecording ? ["last episode", s.last === null ? "–" : mark] : null,
+      isRecording ? ["saved in", this.saved ?? "–"] : null,
     ]));
     this.summary.classList.toggle("busy", s.phase === "running");
     const hadFocus = this.buttons.contains(document.activeElement);
@@ -233,6 +233,7 @@ export class Collect {
     this.canvas.focus({ preventScroll: true });
   }
 
+  // Buttons keep their places: an episode may end by itself just before a click.
   choices(s) {
     const act = (text, action, attributes) => button(text, () => {
       action();
@@ -241,16 +242,16 @@ export class Collect {
     const isOpen = s.phase === "running" || s.phase === "paused";
     const done = s.phase === "finished";
     const start = { running: "Pause", paused: "Continue", ready: "Start" }[s.phase];
-    const canMark = s.mode === "record" && (isOpen || s.last !== null);
+    const canMark = isOpen || s.last !== null;
+    const mark = (text, action) => s.mode === "record" && act(text, () => this.do(action), { disabled: !canMark });
     return [
       done && button("Next operator", () => this.next(""), { class: "main" }),
-      done && button("Same operator again", () => this.next(s.operator)),
       start && act(start, () => this.command("Space"), { class: "main" }),
-      s.mode === "practice" && act("Record now", () => this.do("record")),
-      canMark && act("Success", () => this.do("success")),
-      canMark && act("Failure", () => this.do("failure")),
-      canMark && act(isOpen ? "Discard this episode" : "Discard last episode", () => this.do("discard")),
-      isOpen && act("End episode", () => this.do("end")),
+      s.mode === "practice" && !done && act("Record now", () => this.do("record")),
+      mark("Success", "success"), mark("Failure", "failure"),
+      mark(isOpen ? "Discard this episode" : "Discard last episode", "discard"),
+      done ? button("Same operator again", () => this.next(s.operator))
+        : act("End episode", () => this.do("end"), { disabled: !isOpen }),
       !done && act("Finish session", () => this.do("finish")),
     ].filter(Boolean);
   }
