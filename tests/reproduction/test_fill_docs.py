@@ -29,7 +29,7 @@ def test_every_page_with_results_has_tables(sections: dict[str, dict[str, str]])
         "README", "benchmarks", "cameras", "can", "car-racing", "censored", "clean", "compare",
         "environments", "filtering", "formats", "influence", "intents", "lerobot", "modes",
         "playground", "policies/flow", "push-t", "radius", "report", "reproduction", "robots",
-        "scores", "teachers", "tune", "which-policy",
+        "scores", "studio", "teachers", "tune", "which-policy",
     }  # fmt: skip
     assert all(text.strip() for tables in sections.values() for text in tables.values())
 
