@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,18 @@ class Reach(gymnasium.Env):
         return self.place, -near, False, self.count == 8, {"success": near < 1.0}
 
 
+class Parts(gymnasium.ObservationWrapper):
+    def __init__(self):
+        super().__init__(Reach())
+        place, goal = (gymnasium.spaces.Box(-2.0, 2.0, (n,), np.float32) for n in (2, 1))
+        self.observation_space = gymnasium.spaces.Dict(place=place, goal=goal)
+
+    def observation(self, place):
+        return {"place": place[:2], "goal": place[2:]}
+
+
 gymnasium.register("Reach-v0", entry_point=Reach)
+gymnasium.register("Parts-v0", entry_point=Parts)
 """
 
 
@@ -75,10 +87,12 @@ def with_camera(height: int, width: int) -> Demonstrations:
     return Demonstrations(tuple(episodes), np.full(2, -1.0), np.ones(2), rate=10.0)
 
 
-def save_csv(demos: Demonstrations, path: str) -> None:
+def save_csv(
+    demos: Demonstrations, path: str, obs: Sequence[str] = ("obs_x", "obs_y", "obs_z")
+) -> None:
     with Path(path).open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["episode", "obs_x", "obs_y", "obs_z", "action_x", "action_y"])
+        writer.writerow(["episode", *obs, "action_x", "action_y"])
         for i, episode in enumerate(demos.episodes):
             writer.writerows([i, *o, *a] for o, a in zip(episode.obs, episode.action, strict=True))
 
@@ -120,13 +134,23 @@ def test_a_table_leads_to_a_policy_for_the_robot(make_demos: Make, paste_often: 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("file", "env"), [("demos.npz", "Reach-v0"), ("demos.csv", "Parts-v0")])
 def test_an_own_environment_leads_to_a_policy_that_was_tested_in_it(
-    make_demos: Make, paste: Paste, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: str,
+    env: str,
+    make_demos: Make,
+    paste: Paste,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "my_envs.py").write_text(OWN_ENVIRONMENT)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"), prepend=":")
-    make_demos(episodes=6, length=20).save("demos.npz")
-    names = follow("counterbc inspect demos.npz --env my_envs:Reach-v0 --steps 30", paste)
+    demos = make_demos(episodes=6, length=20)
+    if file.endswith(".csv"):
+        save_csv(demos, file, ("place_0", "place_1", "goal_0"))
+    else:
+        demos.save(file)
+    names = follow(f"counterbc inspect {file} --env my_envs:{env} --steps 30", paste)
     assert names == ["inspect", "compare", "train", "evaluate", "export"]
     check_exported(3, 2)
