@@ -69,9 +69,9 @@ def check_robot(
     calibration: Calibration | None = None,
 ) -> list[Check]:  # fmt: skip
     """Return all checks of an arm that stands still."""
-    stopped = _made("stop", lambda: _stop(robot))
-    if not stopped.is_ok:
-        return [stopped]
+    stop_check = _made("stop", lambda: _stop(robot))
+    if not stop_check.is_ok:
+        return [stop_check]
     observed = _observe(robot, policy, settings, clock)
     checks: dict[str, Callable[[], str]] = {
         "limits": lambda: _limits(robot, settings),
@@ -183,8 +183,8 @@ def _actions(robot: Robot, policy: Decider, settings: LoopSettings) -> str:
         return f"no bounds in the file; cut at {robot.limits.speed:g} m/s"
     bounds = [json.loads(policy.about[name]) for name in ("action_low", "action_high")]
     fastest = float(np.abs(bounds).max()) * settings.scale
-    cut = f", cut at {robot.limits.speed:g} m/s" if fastest > robot.limits.speed else ""
-    return f"up to {fastest:g} m/s{cut}"
+    cap = f", cut at {robot.limits.speed:g} m/s" if fastest > robot.limits.speed else ""
+    return f"up to {fastest:g} m/s{cap}"
 
 
 def _rate(observed: Observed, policy: Decider, settings: LoopSettings) -> str:
@@ -195,10 +195,10 @@ def _rate(observed: Observed, policy: Decider, settings: LoopSettings) -> str:
             f"{settings.rate:g} Hz; give --rate {trained_at:g}"
         )
     late = quantiles(observed.late)
-    missed = sum(seconds > 1 / settings.rate for seconds in observed.late)
-    if missed > ALLOWED:
+    late_ticks = sum(seconds > 1 / settings.rate for seconds in observed.late)
+    if late_ticks > ALLOWED:
         raise Failed(
-            f"{missed} of {TICKS} ticks came a whole period late; close other programs or give "
+            f"{late_ticks} of {TICKS} ticks came a whole period late; close other programs or give "
             f"--priority{', or lower --rate' if trained_at is None else ''}"
         )
     origin = "the policy's file names none" if trained_at is None else "as in the demonstrations"
@@ -229,18 +229,18 @@ def _camera(observed: Observed, settings: LoopSettings) -> str:
     faults = [fault for fault in observed.faults if fault and fault not in POSITIONS]
     bad = len(faults)
     ages = quantiles([age for age in observed.ages if age is not None])
-    allowed = 1000 * settings.oldest / settings.rate
+    age_limit = 1000 * settings.oldest / settings.rate
     if bad > ALLOWED:
         kinds = ", ".join(sorted(set(faults)))
         if _are_late(observed):
             raise Failed(
                 f"{bad} of {TICKS} ticks had no usable picture ({kinds}): new pictures arrive, up "
-                f"to {ages['max']:.1f} ms old, of {allowed:g} allowed; lower the camera's delay"
+                f"to {ages['max']:.1f} ms old, of {age_limit:g} allowed; lower the camera's delay"
             )
         raise Failed(
             f"{bad} of {TICKS} ticks had no usable picture ({kinds}); check camera, light and puck"
         )
-    return f"pictures {ages['p50']:.1f} ms old, at most {ages['max']:.1f}, of {allowed:g} allowed"
+    return f"pictures {ages['p50']:.1f} ms old, at most {ages['max']:.1f}, of {age_limit:g} allowed"
 
 
 def _are_late(observed: Observed) -> bool:

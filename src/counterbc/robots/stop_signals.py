@@ -56,6 +56,6 @@ def stopped_by_signals(stop: EmergencyStop) -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-def signal_of(ended: str) -> int | None:
+def signal_of(ending: str) -> int | None:
     """Return the signal that ended a run, by the text in its summary; None if it was no signal."""
-    return next((n for n, text in REASONS.items() if ended.startswith(text)), None)
+    return next((n for n, text in REASONS.items() if ending.startswith(text)), None)

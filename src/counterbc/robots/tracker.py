@@ -59,9 +59,9 @@ class Tracker:
             return None
         best = 1 + int(np.argmax(boxes[1:, self._cv2.CC_STAT_AREA]))
         place = self.calibration.to_table(centres[best])
-        expected = self._area(place)
+        puck_area = self._area(place)
         area = boxes[best, self._cv2.CC_STAT_AREA]
-        return place if 0.3 * expected < area < 2.0 * expected else None
+        return place if 0.3 * puck_area < area < 2.0 * puck_area else None
 
     def _mask(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return 255 where a picture has the puck's colour."""

@@ -77,9 +77,9 @@ class Arm:
         twist[:2] = self.velocity + PULL * self._lead()
         if not self.velocity.any():
             self._posture = data.qpos.copy()  # an arm that is stopped moves no joint
-        wanted = self._joints(twist, POSTURE * (self._posture - data.qpos))
+        target = self._joints(twist, POSTURE * (self._posture - data.qpos))
         mj.mj_fullM(model, self._mass, data.qM)
-        torque = self._mass @ ((wanted - data.qvel) / VELOCITY_TIME) + data.qfrc_bias
+        torque = self._mass @ ((target - data.qvel) / VELOCITY_TIME) + data.qfrc_bias
         data.ctrl[:] = np.minimum(np.maximum(torque, self._low), self._high)
         mj.mj_step2(model, data)
 
