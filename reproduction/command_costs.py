@@ -11,6 +11,8 @@ from reproduction.records import Record, read
 
 COSTS = DOCS.parent / "benchmarks" / "results" / "commands.json"
 LARGE, STARTING = COSTS.with_name("large.json"), COSTS.with_name("starting.json")
+RECORDED = COSTS.with_name("commands-large.json")
+"""What `score` costs on a recording of 25,650 pairs."""
 PAGES = {
     "formats": "inspect",
     "radius": "radius",
@@ -29,6 +31,7 @@ def sections() -> dict[str, dict[str, str]]:
     rows: list[Record] = read(COSTS)
     by_command = {row["command"]: row for row in rows}
     pages = {page: {"cost": sentence(by_command[name])} for page, name in PAGES.items()}
+    pages["scores"]["cost on a recording"] = recorded_sentence(read(RECORDED)[0])
     large: list[Record] = read(LARGE) if LARGE.exists() else []
     starting = read(STARTING) if STARTING.exists() else {"rows": []}
     tables = {"commands": table(rows), "large": large_table(large)}
@@ -72,4 +75,12 @@ def sentence(row: Record) -> str:
     return (
         f"`{row['command']}` takes {row['processor']:.0f} s of one core and {row['megabytes']} MB "
         f"for {row['pairs']} pairs in {row['episodes']} episodes"
+    )
+
+
+def recorded_sentence(row: Record) -> str:
+    """Return what a command costs on a recording."""
+    return (
+        f"on {row['pairs']:,} pairs of people in {row['episodes']} episodes (`{row['file']}`) it "
+        f"takes {row['processor']:.0f} s of processor time and {row['megabytes']} MB"
     )

@@ -6,6 +6,7 @@ from benchmarks.commands import COMMANDS
 from reproduction.command_costs import (
     PAGES,
     large_table,
+    recorded_sentence,
     sections,
     sentence,
     starting_table,
@@ -19,6 +20,12 @@ def test_costs_in_words_and_as_a_table() -> None:
     words = "`clean` takes 49 s of one core and 913 MB for 2000 pairs in 100 episodes"
     assert sentence(ROW) == words
     assert table([ROW]).splitlines()[-1] == "| `clean` | 49 s | 913 MB |"
+
+
+def test_the_cost_on_a_recording_names_its_file() -> None:
+    words = "on 25,650 pairs of people in 206 episodes (`p.hdf5`) it takes 49 s of processor time"
+    row = ROW | {"pairs": 25_650, "episodes": 206, "file": "p.hdf5"}
+    assert recorded_sentence(row) == f"{words} and 913 MB"
 
 
 def test_every_command_that_is_measured_has_its_page() -> None:
