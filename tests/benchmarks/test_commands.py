@@ -19,8 +19,9 @@ def recording(tmp_path: Path) -> Path:
     return path
 
 
-def _measure(monkeypatch: pytest.MonkeyPatch, *words: object) -> None:
-    monkeypatch.setattr(sys, "argv", ["commands.py", *map(str, words)])
+def _measure_inspect(monkeypatch: pytest.MonkeyPatch, recording: Path, rows: Path) -> None:
+    words = ["--demos", str(recording), "--commands", "inspect", "--json", str(rows)]
+    monkeypatch.setattr(sys, "argv", ["commands.py", *words])
     commands.main()
 
 
@@ -28,7 +29,7 @@ def test_a_recording_is_measured_in_place_of_made_up_demonstrations(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = tmp_path / "rows.json"
-    _measure(monkeypatch, "--demos", recording, "--commands", "inspect", "--json", rows)
+    _measure_inspect(monkeypatch, recording, rows)
     text = rows.read_text()
     assert '"file": "recording.hdf5"' in text
     assert '"pairs": 40' in text
@@ -40,5 +41,5 @@ def test_a_command_that_fails_is_not_stored(
     rows = tmp_path / "rows.json"
     monkeypatch.setitem(commands.COMMANDS, "inspect", ("--obs", "nothing"))
     with pytest.raises(SystemExit, match="exit status 1"):
-        _measure(monkeypatch, "--demos", recording, "--commands", "inspect", "--json", rows)
+        _measure_inspect(monkeypatch, recording, rows)
     assert not rows.exists()
