@@ -233,7 +233,8 @@ export class Collect {
     this.canvas.focus({ preventScroll: true });
   }
 
-  // Buttons keep their places: an episode may end by itself just before a click.
+  // Buttons keep their places: an episode, and with it the session, may end by itself just before a
+  // click. Those that leave the page come after all others, where nothing else was before.
   choices(s) {
     const act = (text, action, attributes) => button(text, () => {
       action();
@@ -241,18 +242,18 @@ export class Collect {
     }, attributes);
     const isOpen = s.phase === "running" || s.phase === "paused";
     const done = s.phase === "finished";
-    const start = { running: "Pause", paused: "Continue", ready: "Start" }[s.phase];
+    const start = { running: "Pause", paused: "Continue" }[s.phase] ?? "Start";
     const canMark = isOpen || s.last !== null;
     const mark = (text, action) => s.mode === "record" && act(text, () => this.do(action), { disabled: !canMark });
     return [
-      done && button("Next operator", () => this.next(""), { class: "main" }),
-      start && act(start, () => this.command("Space"), { class: "main" }),
-      s.mode === "practice" && !done && act("Record now", () => this.do("record")),
+      act(start, () => this.command("Space"), { class: "main", disabled: done }),
+      s.mode === "practice" && act("Record now", () => this.do("record"), { disabled: done }),
       mark("Success", "success"), mark("Failure", "failure"),
       mark(isOpen ? "Discard this episode" : "Discard last episode", "discard"),
-      done ? button("Same operator again", () => this.next(s.operator))
-        : act("End episode", () => this.do("end"), { disabled: !isOpen }),
-      !done && act("Finish session", () => this.do("finish")),
+      act("End episode", () => this.do("end"), { disabled: !isOpen }),
+      act("Finish session", () => this.do("finish"), { disabled: done }),
+      done && button("Next operator", () => this.next(""), { class: "main" }),
+      done && button("Same operator again", () => this.next(s.operator)),
     ].filter(Boolean);
   }
 
