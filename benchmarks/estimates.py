@@ -5,8 +5,8 @@
 Commands of a minute or more run one after the other without a terminal, as they do in a batch job.
 Each line with an estimate is compared with the time that the command took from there to its end.
 With --compete, this number of processes competes for the cores from the first estimate on, so that
-the load changes after it. The load of the machine, other programs included, is in the rows, which
-are added to those that the file has.
+the load changes after it. Each row has the load of the machine, other programs included, its cores
+and the versions. Rows are added to those that the file has.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def write_data(folder: Path) -> None:
     demos.save(folder / "frames.hdf5")
 
 
-def announced(line: str) -> float | None:
+def announced_seconds(line: str) -> float | None:
     """Return the seconds that a line announces; None where it announces nothing."""
     match = ANNOUNCEMENT.search(line)
     return None if match is None else float(match[1]) * SECONDS[match[2]]
@@ -71,20 +71,20 @@ def announced(line: str) -> float | None:
 def measure(work: str, folder: Path, compete: int) -> Row:
     """Run a command, and return its estimates beside the time that it then took."""
     command = [sys.executable, "-m", "counterbc", *WORK[work], "--yes"]
-    load, began = os.getloadavg()[0], time.monotonic()
+    load, start = os.getloadavg()[0], time.monotonic()
     moments: list[tuple[float, float]] = []
     with ExitStack() as stack:
         process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True,
                                    stdout=subprocess.DEVNULL)  # fmt: skip
         assert process.stderr is not None
         for line in process.stderr:
-            if (seconds := announced(line)) is None:
+            if (seconds := announced_seconds(line)) is None:
                 continue
             if compete and not moments:
                 stack.enter_context(competitors(compete))
-            moments.append((time.monotonic() - began, seconds))
+            moments.append((time.monotonic() - start, seconds))
         status = process.wait()
-        whole = time.monotonic() - began
+        whole = time.monotonic() - start
     if status:
         raise RuntimeError(f"{' '.join(command)} ended with {status}")
     estimates = [
@@ -92,7 +92,7 @@ def measure(work: str, folder: Path, compete: int) -> Row:
     ]
     return {
         "work": work, "seconds": whole, "competitors": compete, "estimates": estimates,
-        "load": [load, os.getloadavg()[0]],
+        "load": [load, os.getloadavg()[0]], "cores": cores(), "versions": versions(),
     }  # fmt: skip
 
 
@@ -110,16 +110,17 @@ def main() -> None:
     parser.add_argument("--json", type=Path, default=None, help="file to which rows are added")
     options = parser.parse_args()
     out: Path | None = options.json
-    kept: Row = {"rows": []} if out is None or not out.exists() else json.loads(out.read_text())
-    kept |= {"versions": versions(), "cores": cores()}
+    rows: list[Row] = []
+    if out is not None and out.exists():
+        rows = json.loads(out.read_text("utf-8"))
     for _ in range(options.rounds):
         for work in WORK:
             with tempfile.TemporaryDirectory() as folder:
                 write_data(Path(folder))
-                kept["rows"].append(measure(work, Path(folder), options.compete))
-            print(line_of(kept["rows"][-1]), flush=True)
+                rows.append(measure(work, Path(folder), options.compete))
+            print(line_of(rows[-1]), flush=True)
             if out is not None:
-                out.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+                out.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
