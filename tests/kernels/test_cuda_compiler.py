@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -99,14 +100,37 @@ def test_code_that_does_not_compile_fails_with_the_compilers_words(compiler: Fak
         cuda_compiler.machine_code("int x", [])
 
 
-@pytest.mark.parametrize("length", [0, 20, 36])
+def test_versions_with_another_layout_of_entries_share_a_cache(
+    compiler: FakeCompiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for layout in ("code alone", "hash and code") * 2:
+        monkeypatch.setattr(cuda_compiler, "_LAYOUT", layout)
+        assert cuda_compiler.machine_code("int x;", []) == b"INT X;"
+    assert len(compiler.programs) == 2
+
+
+def change_byte(entry: bytes, position: int) -> bytes:
+    """Return an entry of the same length with one other byte."""
+    return entry[:position] + bytes([entry[position] ^ 1]) + entry[position + 1 :]
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda entry: b"",
+    "part of a hash": lambda entry: entry[:20],
+    "part of the code": lambda entry: entry[:-2],
+    "another hash": lambda entry: change_byte(entry, 0),
+    "other code": lambda entry: change_byte(entry, len(entry) - 1),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_damaged_code_in_the_cache_is_compiled_again(
-    length: int, compiler: FakeCompiler, tmp_path: Path
+    damage: Callable[[bytes], bytes], compiler: FakeCompiler, tmp_path: Path
 ) -> None:
     cuda_compiler.machine_code("int x;", [])
     (entry,) = (tmp_path / "cuda").glob("*.cubin")
     whole = entry.read_bytes()
-    entry.write_bytes(whole[:length])
+    entry.write_bytes(damage(whole))
     assert cuda_compiler.machine_code("int x;", []) == b"INT X;"
     assert entry.read_bytes() == whole
     assert len(compiler.programs) == 2

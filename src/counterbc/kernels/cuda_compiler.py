@@ -1,6 +1,7 @@
 """Compiles CUDA C++ with the compiler that torch brings, NVRTC, and starts it by the driver.
 
-Compiled code is kept in the user's cache after its hash, so that a machine compiles each case once.
+Compiled code is kept in the user's cache, behind its SHA-256 hash, so that a machine compiles each
+case once.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from counterbc.kernels.compiling import announce_compiling, only_here
 
 _DYNAMIC_SHARED, _CARVEOUT = 8, 9  # attributes of a function, by their numbers in cuda.h
 _DIGEST = 32  # bytes of a hash
+_LAYOUT = "SHA-256 and code"  # of an entry; versions with other layouts may share the cache
 _MOST_SHARED = 100  # per cent of the memory that the first cache and shared memory divide
 
 
@@ -143,7 +145,8 @@ def machine_code(text: str, options: Sequence[str]) -> bytes:
 def _read_code(path: Path) -> bytes | None:
     """Return the machine code of a file; None if it is missing or damaged.
 
-    The driver does not know how long a program is, and could read beyond the end of half a one.
+    The driver does not know how long a program is, and could read beyond the end of a truncated
+    program.
     """
     try:
         data = path.read_bytes()
@@ -154,7 +157,7 @@ def _read_code(path: Path) -> bytes | None:
 
 
 def _write_code(path: Path, code: bytes) -> None:
-    """Write machine code after its hash if possible; otherwise it is compiled again next time."""
+    """Write machine code behind its hash if possible; otherwise it is compiled again next time."""
     with suppress(OSError, FormatError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with aside(path, replace=True) as part:
@@ -168,7 +171,7 @@ def _entry(text: str, options: Sequence[str]) -> Path | None:
         return None
     major, minor = ctypes.c_int(), ctypes.c_int()
     _check_compiler(find_compiler().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
-    key = "\n".join((text, *options, f"{major.value}.{minor.value}"))
+    key = "\n".join((text, *options, f"{major.value}.{minor.value}", _LAYOUT))
     return folder / f"{hashlib.sha256(key.encode()).hexdigest()}.cubin"
 
 
