@@ -24,11 +24,11 @@ from counterbc.studio.protocol import PAPER
 from counterbc.studio.stage import Stage
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions, option
+from reproduction.plots import title
 from reproduction.records import Record, Records, read_rows, write_rows
 from reproduction.studies.lag import lag_training
 
 FIRST_SEED = 4260
-LABELS = {"cartpole": "Cartpole", "air-hockey": "Air hockey"}
 
 
 @dataclass(frozen=True)
@@ -111,19 +111,19 @@ def _record_episode(
 ) -> Episode:
     expert, rest = find_world(person.world).load_expert(), np.array(stage.neutral())
     states, actions, rewards = list[np.ndarray](), list[np.ndarray](), list[float]()
-    over = False
-    while not over and len(actions) < most:
+    is_over = False
+    while not is_over and len(actions) < most:
         states.append(stage.obs)
         t = len(states) - 1 - person.delay
-        meant = rest
+        expert_action = rest
         if t >= 0 or not person.waits:
-            answered = max(t, 0)
-            meant = expert(states[answered][None], np.zeros(1, np.int64), answered)[0]
-        asked = np.clip(meant + rng.uniform(-person.error, person.error, len(rest)), -1, 1)
-        actions.append(stage.feasible(asked))
+            step = max(t, 0)  # the one whose state is answered
+            expert_action = expert(states[step][None], np.zeros(1, np.int64), step)[0]
+        error = rng.uniform(-person.error, person.error, len(rest))
+        actions.append(stage.feasible(np.clip(expert_action + error, -1, 1)))
         outcome = stage.step(actions[-1])
         rewards.append(outcome.reward)
-        over = outcome.over
+        is_over = outcome.over
     return Episode(
         np.array(states, np.float32), np.array(actions, np.float32),
         reward=np.array(rewards, np.float32), operator="script",
@@ -156,7 +156,7 @@ def markdown(rows: list[Record]) -> str:
             continue
         others = ", ".join(f"{lag:g}" for lag in sorted(lags) if lag != person.delay)
         lines.append([
-            LABELS[person.world], str(about["pairs"]), f"± {person.error:g}",
+            title(person.world), str(about["pairs"]), f"± {person.error:g}",
             "waits" if person.waits else "answers at once", str(person.delay),
             f"{sum(lag == person.delay for lag in lags)} of {len(lags)}", others or "–",
         ])  # fmt: skip
