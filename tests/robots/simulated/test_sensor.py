@@ -75,5 +75,5 @@ NAN = float("nan")
     ],
 )  # fmt: skip
 def test_impossible_disturbances_are_refused(fields: dict[str, float]) -> None:
-    with pytest.raises(OptionError, match="at least 0"):
+    with pytest.raises(OptionError, match="delays and noise are finite numbers of at least 0"):
         Disturbances(**fields)

@@ -35,8 +35,9 @@ class Disturbances:
         is_usable = np.isfinite(numbers).all() and (numbers >= 0).all() and self.lost_after >= 0
         if not (is_usable and 0 <= self.dropped < 1):
             raise OptionError(
-                f"the disturbances are {self}; delays, noise and lost_after are numbers of at "
-                "least 0, and the share of dropped pictures is below 1"
+                f"the disturbances are {self}; delays and noise are finite numbers of at least 0, "
+                "lost_after is at least 0, and the share of dropped pictures is at least 0 and "
+                "below 1"
             )
 
 
