@@ -159,7 +159,8 @@ def test_a_real_stall_stops_the_arm_in_the_next_tick(
     settings = LoopSettings(patience=100, oldest=1000.0, budget=0.9)
     loop = Loop(robot, process, log, settings=settings)
     summary = loop.run(LONG)
-    assert summary["ended"].partition(";")[0] == ended  # earlier ticks may be faulty too
+    # a busy machine may add "; 100 of the last 105 ticks were faulty"
+    assert summary["ended"].partition(";")[0] == ended
     assert len(robot.commands) == 5, "the arm moved after the fault"
     sent = robot.commands[-1][0] - loop.start  # a busy machine may add faults before
     after = [t for t in log.ticks if t.due + t.late > sent]
