@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
 from benchmarks.commands import COMMANDS
+from reproduction import command_costs
 from reproduction.command_costs import (
     PAGES,
     large_table,
@@ -26,6 +32,16 @@ def test_the_cost_on_a_recording_names_its_file() -> None:
     words = "on 25,650 pairs of people in 206 episodes (`p.hdf5`) it takes 49 s of processor time"
     row = ROW | {"pairs": 25_650, "episodes": 206, "file": "p.hdf5"}
     assert recorded_sentence(row) == f"{words} and 913 MB"
+
+
+def test_the_cost_of_score_is_found_among_other_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = ROW | {"command": "score", "pairs": 25_650, "episodes": 206, "file": "p.hdf5"}
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([row | {"command": "clean", "processor": 900.0}, row]))
+    monkeypatch.setattr(command_costs, "RECORDED", path)
+    assert sections()["scores"]["cost on a recording"] == recorded_sentence(row)
 
 
 def test_every_command_that_is_measured_has_its_page() -> None:
