@@ -22,14 +22,26 @@ def step_tab(browser: Any, step_server: LiveServer) -> Iterator[Any]:
         yield page
 
 
-def places(tab: Any) -> dict[str, Any]:
-    """Return the box of each button, by its text."""
-    return {b.inner_text(): b.bounding_box() for b in tab.locator(".session button").all()}
+def places(tab: Any) -> dict[str, list[float]]:
+    """Return left, top, width and height of each button, by its text."""
+    boxes: list[tuple[str, list[float]]] = tab.evaluate(
+        """() => [...document.querySelectorAll(".session button")].map((button) => {
+          const { x, y, width, height } = button.getBoundingClientRect();
+          return [button.textContent, [x, y, width, height]]; })"""
+    )  # at once, as a message may draw the buttons again
+    return dict(boxes)
 
 
 def usable(tab: Any) -> list[str]:
     """Return the texts of the buttons that can be clicked."""
     return tab.locator(".session button:enabled").all_inner_texts()  # type: ignore[no-any-return]
+
+
+def start(tab: Any) -> None:
+    """Start an episode, and wait until its time is shown above the buttons."""
+    tab.click("button:text-is('Start')")
+    tab.wait_for_selector("button:text-is('Pause')")
+    tab.wait_for_selector("dd.time")
 
 
 def steer_to_the_end(tab: Any) -> None:
@@ -40,14 +52,14 @@ def steer_to_the_end(tab: Any) -> None:
         return bool(tab.locator("text=Thank you").count())
 
     wait_for(is_finished)
+    tab.wait_for_selector("dd.saved-in:text-matches('hdf5$')")
 
 
 def test_buttons_keep_their_places_when_an_episode_ends(tab: Any, server: LiveServer) -> None:
     """An episode may end by itself just before a click, which must not do something else then."""
     begin(tab, "air-hockey")
     assert usable(tab) == ["Start", "Finish session"]
-    tab.click("button:text-is('Start')")
-    tab.wait_for_selector("button:text-is('Pause')")
+    start(tab)
     wait_for_steps(tab, server, 1)
     running = places(tab)
     assert usable(tab) == list(running)
@@ -67,8 +79,7 @@ def test_buttons_keep_their_places_when_the_last_episode_ends_the_session(
     monkeypatch.setitem(PAPER, "air-hockey", Protocol(episodes=1, episode_steps=10))
     begin(step_tab, "air-hockey", protocol="paper")
     for is_first in (True, False):
-        step_tab.click("button:text-is('Start')")
-        step_tab.wait_for_selector("button:text-is('Pause')")
+        start(step_tab)
         running = places(step_tab)
         steer_to_the_end(step_tab)
         over = places(step_tab)
@@ -94,7 +105,7 @@ def test_a_second_click_on_finish_session_leaves_the_page_as_it_is(tab: Any) -> 
         fill(tab, "air-hockey")
         tab.wait_for_selector("button:text-is('Finish session')")
         before = places(tab)
-        x, y = (before["Finish session"][k] for k in ("x", "y"))
+        x, y, *_ = before["Finish session"]
         for _ in range(2):
             tab.mouse.click(x + 9, y + 9)
             tab.wait_for_selector("text=Thank you")
