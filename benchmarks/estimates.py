@@ -74,8 +74,9 @@ def measure(work: str, folder: Path, compete: int) -> Row:
     load, start = os.getloadavg()[0], time.monotonic()
     moments: list[tuple[float, float]] = []
     with ExitStack() as stack:
-        process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True,
-                                   stdout=subprocess.DEVNULL)  # fmt: skip
+        process = stack.enter_context(subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ))  # fmt: skip
         assert process.stderr is not None
         for line in process.stderr:
             if (seconds := announced_seconds(line)) is None:
