@@ -31,8 +31,8 @@ def sections() -> dict[str, dict[str, str]]:
     rows: list[Record] = read(COSTS)
     by_command = {row["command"]: row for row in rows}
     pages = {page: {"cost": sentence(by_command[name])} for page, name in PAGES.items()}
-    recorded = {row["command"]: row for row in read(RECORDED)}
-    pages["scores"]["cost on a recording"] = recorded_sentence(recorded["score"])
+    recording_costs = {row["command"]: row for row in read(RECORDED)}
+    pages["scores"]["cost on a recording"] = recorded_sentence(recording_costs["score"])
     large: list[Record] = read(LARGE) if LARGE.exists() else []
     starting = read(STARTING) if STARTING.exists() else {"rows": []}
     tables = {"commands": table(rows), "large": large_table(large)}
