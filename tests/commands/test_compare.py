@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterbc.commands.compare import Compare
+from counterbc.commands.compare import Compare, _rounded
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import demonstrate, find_teacher
 from counterbc.formats import load
@@ -111,6 +111,11 @@ def test_what_cannot_be_told_leads_to_a_look_at_the_data_and_to_the_default(
     assert f"To look at what is explained: counterbc inspect {path}\n" in out
     assert "plain BC is the default" in out
     assert f"Next: counterbc train {path} --method bc " in out
+
+
+def test_a_small_radius_is_not_printed_as_0() -> None:
+    assert _rounded(0.0004) == "0.0004"
+    assert _rounded((0.30000001, 0.12345)) == "0.3/0.123"
 
 
 def test_an_unknown_method_is_refused_before_anything_is_read(call: Call) -> None:

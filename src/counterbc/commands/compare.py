@@ -182,18 +182,23 @@ def _protocol(comparison: Comparison) -> str:
 
 
 def _errors_table(comparison: Comparison) -> RenderableType:
-    from counterbc.acting.member import radius_text
-    from counterbc.selection.tuning import as_tuple
-
     rows = []
     for method in comparison.methods:
         error = f"{method.error.value:.4f} ± {method.error.se:.4f}"
         is_bc = method is comparison.methods[0]
         below = ("", "") if is_bc else (comparison.percent(method), f"{method.p:.2g}")
-        radius = radius_text(tuple(round(r, 3) for r in as_tuple(method.radius)))
+        radius = _rounded(method.radius)
         rows.append((method.name, error, *below, f"Δ {radius}, {method.steps} steps"))
     columns = ("method", "held-out squared error", "below BC's", "p (Holm)", "chosen")
     return plain_table(columns, rows)
+
+
+def _rounded(radius: float | tuple[float, ...]) -> str:
+    """Return a radius to three significant digits."""
+    from counterbc.acting.member import radius_text
+    from counterbc.selection.tuning import as_tuple
+
+    return radius_text(tuple(float(f"{r:.3g}") for r in as_tuple(radius)))
 
 
 def _returns_table(returns: MethodReturns, seeds: int, episodes: int) -> RenderableType:
