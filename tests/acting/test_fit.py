@@ -56,10 +56,11 @@ def test_whole_parts_and_single_numbers_of_them_fit() -> None:
 @pytest.mark.parametrize(
     ("demos", "sentence"),
     [
-        (demonstrations(pose=2, speed=1), "reads speed; choose those that both have: --obs pose"),
-        (demonstrations(pose_2=1, goal=1), "reads pose_2; choose those .* --obs goal$"),
+        (demonstrations(pose=2, speed=1), "reads speed; train or compare with .* --obs pose$"),
+        (demonstrations(pose_0=1, pose_2=1), "reads pose_2; train or .* --obs pose_0$"),
+        (demonstrations(pose_1=1, pose_2=1), "pose are counted from 0.* rename them pose_0,"),
         (demonstrations(x=1, y=1), "columns named goal_0, goal_1, … are the numbers of goal"),
-        (demonstrations(pose=3), "pose are 2 numbers in the environment and 3 in the training"),
+        (demonstrations(pose=3), "2 numbers in the environment and 3 in the training; train or"),
         (demonstrations(pose=2, actions=2), "the actions of tests/Parts-v0 are Box.* vectors of 2"),
     ],
 )

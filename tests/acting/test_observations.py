@@ -10,9 +10,9 @@ import torch
 
 from counterbc.acting.observations import (
     Observed,
-    find_element,
+    find_elements,
     find_key,
-    part_width,
+    part_widths,
     pixel_count,
     row_vectors,
     scaled_rows,
@@ -78,14 +78,25 @@ def test_columns_of_a_table_are_the_numbers_of_a_part() -> None:
     columns = Observed(("pos_1", "goal", "pos_0", "pos_2[0]"), 4, (), ())
     obs = {"pos": np.array([[1.0, 2.0]]), "goal": np.array([3.0]), "pos_2": np.array([[4.0, 5.0]])}
     assert columns.rows(obs).tolist() == [[2, 3, 1, 4]]
-    assert find_element("observation.state.1", {"state": 0}) == ("state", 1)
-    assert find_element("pos_0", {"pos_0": 0, "pos": 0}) is None
-    assert find_element("speed_0", {"pos": 0}) is None
-    assert part_width("pos_1", {"pos": (2,)}) == 1
-    assert part_width("pos_2", {"pos": (2,)}) is None
-    assert part_width("pos", {"pos": (2, 3)}) == 6
+    lerobot = ("observation.state.1", "state.0")
+    assert find_elements(lerobot, {"state"}) == {lerobot[0]: ("state", 1), lerobot[1]: ("state", 0)}
+    assert find_elements(["pos_0"], {"pos_0", "pos"}) == {}
+    assert find_elements(["speed_0", f"pos_{10**6}"], {"pos"}) == {}
+    names = ("pos_0", "pos_1", "pos_2", "speed")
+    assert part_widths(names, {"pos": (2,)}) == dict(zip(names, (1, 1, None, None), strict=True))
+    assert part_widths(["pos"], {"pos": (2, 3)}) == {"pos": 6}
     with pytest.raises(DataError, match="pos has 2 numbers; this policy reads pos_2"):
-        Observed(("pos_2",), 1, (), ()).rows({"pos": obs["pos"]})
+        Observed(("pos_0", "pos_2"), 2, (), ()).rows({"pos": obs["pos"]})
+
+
+@pytest.mark.parametrize("names", [("pos_1", "pos_2"), ("goal_0", "pos_2", "pos_1"), ("pos_1",)])
+def test_columns_that_may_be_counted_from_1_are_refused(names: tuple[str, ...]) -> None:
+    words = "columns of pos are counted from 0.* without pos_0; rename them pos_0, pos_1, …"
+    obs = {"pos": np.array([[1.0, 2.0, 3.0]]), "goal": np.array([[1.0]])}
+    with pytest.raises(DataError, match=words):
+        part_widths(names, {"pos": (3,), "goal": (1,)})
+    with pytest.raises(DataError, match=words):
+        Observed(names, len(names), (), ()).rows(obs)
 
 
 def test_names_of_lerobot_are_found_without_their_prefix() -> None:

@@ -95,6 +95,18 @@ def test_keys_that_the_environment_does_not_observe_are_named(quick: Train) -> N
         evaluate(policies, Reach, episodes=1, progress=False)
 
 
+def test_an_environment_that_is_refused_is_closed(lookers: Policies) -> None:
+    instances: list[Reach] = []
+
+    def make() -> Reach:
+        instances.append(Reach())
+        return instances[-1]
+
+    with pytest.raises(CounterBCError, match="reads top"):
+        evaluate(lookers, make, episodes=1, progress=False)
+    assert [env.closed for env in instances] == [1]
+
+
 class Drawn(Reach):
     """The same, drawn as a grey picture."""
 
@@ -186,7 +198,7 @@ def test_images_are_resized_as_they_were_for_the_training(lookers: Policies) -> 
 
 
 def test_a_camera_that_is_missing_or_different_is_one_sentence(lookers: Policies) -> None:
-    with pytest.raises(CounterBCError, match=r"reads top; choose those .* --obs place"):
+    with pytest.raises(CounterBCError, match=r"reads top; train or compare .* --obs place"):
         evaluate(lookers, Reach, episodes=1, progress=False)
 
     class Small(Look):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ from counterbc.policies import Policy
 
 _PREFIXES = ("observation.images.", "observation.")
 """What LeRobot puts before the names that environments use."""
-_ELEMENT = re.compile(r"(.+?)(?:[_.](\d+)|\[(\d+)\])")
+_ELEMENT = re.compile(r"(.+?)(?:[_.](\d{1,6})|\[(\d{1,6})\])")
 """A number of a part, as the columns of tables are named: pos_0, pos.0 or pos[0]."""
 
 
@@ -136,7 +136,9 @@ class Observed:
                 )
         if not self.size:
             return pack_arrays(images, None)
-        vector = np.concatenate([_read_part(name, obs) for name in self.keys], axis=1)
+        elements = find_elements(self.keys, obs)
+        parts = [_read_part(name, obs, elements.get(name)) for name in self.keys]
+        vector = np.concatenate(parts, axis=1)
         if vector.shape[1] != self.size:
             raise DataError(
                 f"{' and '.join(self.keys)} have {vector.shape[1]} numbers; this policy reads "
@@ -158,11 +160,26 @@ def find_key(name: str, obs: Mapping[str, Any]) -> str:
     )
 
 
-def find_element(name: str, keys: Collection[str]) -> tuple[str, int] | None:
-    """Return the key and the index of a name that stands for one number of a part.
+def find_elements(names: Iterable[str], keys: Collection[str]) -> dict[str, tuple[str, int]]:
+    """Return the key and the index of each name that stands for one number of a part.
 
-    None where a key has the name itself, or where no key has its beginning.
+    Such a name has the beginning of a key, and no key has the name itself. Indices count from 0, as
+    names show that have index 0 of the same part among them; without it they are refused, since
+    a table may count from 1.
     """
+    candidates = {name: _find_element(name, keys) for name in names}
+    elements = {name: element for name, element in candidates.items() if element is not None}
+    counted = {key for key, index in elements.values() if index == 0}
+    for name, (key, _) in elements.items():
+        if key not in counted:
+            raise DataError(
+                f"columns of {key} are counted from 0, and the training reads {name} without "
+                f"{key}_0; rename them {key}_0, {key}_1, …, or read {key}_0 as well"
+            )
+    return elements
+
+
+def _find_element(name: str, keys: Collection[str]) -> tuple[str, int] | None:
     match = _ELEMENT.fullmatch(name)
     if match is None or set(spellings(name)) & set(keys):
         return None
@@ -170,17 +187,24 @@ def find_element(name: str, keys: Collection[str]) -> tuple[str, int] | None:
     return None if key is None else (key, int(match[2] or match[3]))
 
 
-def part_width(name: str, shapes: Mapping[str, tuple[int, ...]]) -> int | None:
-    """Return how many numbers a name of the training stands for; None where nothing does."""
-    if element := find_element(name, shapes):
-        return 1 if element[1] < prod(shapes[element[0]]) else None
-    key = next((spelling for spelling in spellings(name) if spelling in shapes), None)
-    return None if key is None else prod(shapes[key])
+def part_widths(
+    names: Iterable[str], shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, int | None]:
+    """Return how many numbers each name of the training stands for; None where nothing does."""
+    names = tuple(names)
+    elements, widths = find_elements(names, shapes), dict[str, int | None]()
+    for name in names:
+        key = next((spelling for spelling in spellings(name) if spelling in shapes), None)
+        widths[name] = None if key is None else prod(shapes[key])
+        if name in elements:
+            key, index = elements[name]
+            widths[name] = 1 if index < prod(shapes[key]) else None
+    return widths
 
 
-def _read_part(name: str, obs: Mapping[str, Any]) -> Array:
+def _read_part(name: str, obs: Mapping[str, Any], element: tuple[str, int] | None) -> Array:
     """Return the numbers of n observations that a name of the training stands for: (n, W)."""
-    key, index = find_element(name, obs) or (find_key(name, obs), None)
+    key, index = element or (find_key(name, obs), None)
     values = np.asarray(obs[key], np.float32)
     vectors = values.reshape(len(values), -1)
     if index is None:

@@ -12,7 +12,7 @@ from gymnasium.spaces import Box, Dict
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv, VectorObservationWrapper
 from gymnasium.vector.utils import batch_space
 
-from counterbc.acting.observations import Observed, find_key, part_width, spellings
+from counterbc.acting.observations import Observed, find_key, part_widths, spellings
 from counterbc.data.arrays import Array
 from counterbc.data.names import shape_text
 from counterbc.envs import make_vec
@@ -41,15 +41,15 @@ def environment_maker(env: EnvSource, observed: Observed, **kwargs: Any) -> Make
     """
     if isinstance(env, str):
         env_id = env
-        return lambda n: _flatten(make_vec(env_id, n, **kwargs), observed)
+        return lambda n: flatten(make_vec(env_id, n, **kwargs), observed)
     if isinstance(env, gymnasium.Env):
         lasting = _Lasting(env)
-        return lambda n: _flatten(_one_by_one([lambda: lasting] * n), observed)
+        return lambda n: flatten(_one_by_one([lambda: lasting] * n), observed)
     if isinstance(env, type) or not _takes_count(env):
         factory: Any = env
-        return lambda n: _flatten(_one_by_one([lambda: factory(**kwargs)] * n), observed)
+        return lambda n: flatten(_one_by_one([lambda: factory(**kwargs)] * n), observed)
     make: Any = env
-    return lambda n: _flatten(make(n), observed)
+    return lambda n: flatten(make(n), observed)
 
 
 def runs_alone(env: EnvSource) -> bool:
@@ -79,55 +79,68 @@ def _takes_count(function: Callable[..., Any]) -> bool:
     return any(p.default is empty and p.kind in positional for p in parameters)
 
 
-def _flatten(env: VectorEnv[Any, Any, Any], observed: Observed) -> VectorEnv[Any, Any, Any]:
-    """Return the environment with rows in place of dict observations, and with images resized."""
+def flatten(env: VectorEnv[Any, Any, Any], observed: Observed) -> VectorEnv[Any, Any, Any]:
+    """Return the environment with rows in place of dict observations, and with images resized.
+
+    One that lacks what is read is closed and refused.
+    """
     is_camera = observed.is_resized and not observed.is_mixed
-    if isinstance(env.single_observation_space, Dict) or is_camera:
-        return _PartsInOrder(env, observed)
-    return env
+    if not isinstance(env.single_observation_space, Dict) and not is_camera:
+        return env
+    try:
+        return PartsInOrder(env, observed)
+    except CounterBCError:
+        env.close()
+        raise
 
 
-class _PartsInOrder(VectorObservationWrapper):
+class PartsInOrder(VectorObservationWrapper):
     """The parts of dict observations that the policies read, as vectors or as rows of bytes."""
+
+    widths: Mapping[str, int | None]
+    """How many numbers of the environment each name of the training's vector stands for."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any], observed: Observed) -> None:
         super().__init__(env)
         space = env.single_observation_space
         self._camera = "" if isinstance(space, Dict) else observed.cameras[0]  # of a single image
-        self._check(space if isinstance(space, Dict) else Dict({self._camera: space}), observed)
+        parts = space if isinstance(space, Dict) else Dict({self._camera: space})
+        self.widths = self._check(parts, observed)
         self.observed = observed
         shape, dtype = observed.shape, np.uint8 if observed.images else np.float32
         low, high = (0, 255) if observed.images else (-np.inf, np.inf)
         self.single_observation_space = Box(low, high, shape, dtype)
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
 
-    def _check(self, space: Dict, observed: Observed) -> None:
+    def _check(self, space: Dict, observed: Observed) -> Mapping[str, int | None]:
         shapes = {key: part.shape for key, part in space.items() if part.shape is not None}
         keys = observed.keys if observed.size else ()
-        widths = {name: part_width(name, shapes) for name in keys}
+        widths = part_widths(keys, shapes)
         absent = [name for name in observed.cameras if not set(spellings(name)) & set(shapes)]
         absent += [name for name, width in widths.items() if width is None]
         if absent or not (keys or observed.cameras):
+            advice = _advice(shapes, widths, observed)
             raise CounterBCError(
                 f"the environment observes {', '.join(space.spaces)}, and the training reads "
-                f"{', '.join(absent) or 'no named observations'}; {_advice(shapes, observed)}"
+                f"{', '.join(absent) or 'no named observations'}; {advice}"
             )
         size = sum(width for width in widths.values() if width is not None)
         if size != observed.size:
             raise CounterBCError(
                 f"{' and '.join(keys)} are {size} numbers in the environment and {observed.size} "
-                "in the training; choose keys of the same size with --obs"
+                "in the training; train or compare with --obs and keys of the same size"
             )
         for name, shape in zip(observed.cameras, observed.images, strict=True):
             part = space[find_key(name, space.spaces)]
-            size_of_image = part.shape or ()
-            other_size = observed.is_resized and size_of_image[2:] == shape[2:]
-            fits = size_of_image == shape or (other_size and len(size_of_image) == 3)
+            image_shape = part.shape or ()
+            is_resizable = observed.is_resized and image_shape[2:] == shape[2:]
+            fits = image_shape == shape or (is_resizable and len(image_shape) == 3)
             if not fits or part.dtype != np.uint8:
                 raise CounterBCError(
                     f"the environment observes {name} as {part}; the training reads images of "
                     f"{shape_text(shape)} in uint8"
                 )
+        return widths
 
     def observations(self, observations: Any) -> Array:
         parts = {self._camera: observations} if self._camera else observations
@@ -137,16 +150,16 @@ class _PartsInOrder(VectorObservationWrapper):
         ).reshape(self.num_envs, *self.observed.shape)
 
 
-def _advice(shapes: Mapping[str, tuple[int, ...]], observed: Observed) -> str:
+def _advice(
+    shapes: Mapping[str, tuple[int, ...]], widths: Mapping[str, int | None], observed: Observed
+) -> str:
     """Return which observations to choose, where an environment lacks some of the training."""
     names = [n for n in observed.cameras if set(spellings(n)) & set(shapes)]
-    names += [n for n in observed.keys if part_width(n, shapes) is not None]
+    names += [name for name, width in widths.items() if width is not None]
     if names:
-        return f"choose those that both have: --obs {' '.join(names)}"
+        return f"train or compare with those that both have: --obs {' '.join(names)}"
+    text = "train or compare with --obs and keys that both have"
     key = next((key for key, shape in shapes.items() if len(shape) == 1), None)
     if key is None:
-        return "choose keys that both have with --obs"
-    return (
-        f"choose keys that both have with --obs; of a table, columns named {key}_0, {key}_1, … are "
-        f"the numbers of {key}"
-    )
+        return text
+    return f"{text}; of a table, columns named {key}_0, {key}_1, … are the numbers of {key}"
