@@ -21,8 +21,9 @@ from torch import Tensor
 import counterbc as cb
 from counterbc.acting.act import ACTS, Act
 from counterbc.acting.actor import Acting
+from counterbc.acting.fit import Spaces, simulator_options
 from counterbc.acting.intervals import paired_difference
-from counterbc.acting.rollout import same_simulator, start_seeds
+from counterbc.acting.rollout import start_seeds
 from counterbc.envs import make_vec
 from counterbc.envs.car_racing.expert import speed as speed_bar
 from counterbc.errors import OptionError
@@ -172,7 +173,8 @@ def drive(policies: cb.Policies, tracks: int, act: Act, change: Change) -> dict[
         driver(policies, tracks, act),
         driver(policies, tracks, act, swapped=True),
     )
-    env: Any = make_vec(WORLD, math.prod(shape), **same_simulator(policies, WORLD, {}))
+    options = simulator_options(Spaces.of_policies(policies), WORLD, {})
+    env: Any = make_vec(WORLD, math.prod(shape), **options)
     obs, _ = env.reset(seed=start_seeds(policies, list(range(tracks)), 0))
     lap, active = np.zeros(shape), np.ones(shape, bool)
     brakes, fast = [], []

@@ -1,28 +1,14 @@
-"""Rollouts: seeds of starts, and the simulator of the demonstrations."""
+"""Rollouts: seeds of starts, and progress."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from counterbc.acting.policies import Policies
-from counterbc.acting.rollout import Rollout, same_simulator, start_seeds
+from counterbc.acting.rollout import Rollout, start_seeds
 from counterbc.envs import make_vec
-from counterbc.errors import OptionError
 from tests.fixture_types import Make, Train
-
-
-def test_policies_act_in_the_simulator_of_their_demonstrations(drivers: Policies) -> None:
-    env_args = {"env": "counterbc/Intersection-v0", "backend": "fast"}
-    policies = replace(drivers, config=env_args)
-    assert same_simulator(policies, "intersection", {}) == {"backend": "fast"}
-    assert same_simulator(policies, "cartpole", {}) == {}
-    foreign = replace(drivers, config={"env": "CartPole-v1", "backend": "fast"})
-    assert same_simulator(foreign, "CartPole-v1", {}) == {}
-    with pytest.raises(OptionError, match="recorded in intersection with fast; exact renders"):
-        same_simulator(policies, "intersection", {"backend": "exact"})
 
 
 def test_the_same_starts_give_the_same_returns(drivers: Policies) -> None:

@@ -231,7 +231,7 @@ def test_an_evaluation_that_does_not_fit_says_which_key_would(tmp_path: Path, ca
     assert out.splitlines()[-1] == f"Next: counterbc export {tmp_path / 'run'}"
     status, _, err = call("evaluate", tmp_path / "run")
     assert status == 1
-    assert "the training has vectors of 7 numbers; choose --obs state, which fits" in err
+    assert "has vectors of 7 numbers; train or compare with --obs state, which fits" in err
 
 
 @pytest.mark.slow

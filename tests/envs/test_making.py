@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gymnasium.vector import SyncVectorEnv
 
-from counterbc.envs import WORLDS, make, make_vec, reason_not_made
+from counterbc.envs import WORLDS, make, make_and_close, make_vec, reason_not_made
 from counterbc.errors import CounterBCError, OptionError
 
 
@@ -72,3 +72,12 @@ def test_what_cannot_be_made_has_a_reason_and_a_file_may_not_name_a_module() -> 
     assert reason_not_made("intersection", is_typed=False) == ""
     assert "may not choose a module" in reason_not_made("json:Reach-v0", is_typed=False)
     assert "MadeUp-v1" in reason_not_made("MadeUp-v1", is_typed=True)
+
+
+def test_what_the_constructor_of_somebody_else_raises_becomes_a_sentence() -> None:
+    def fail() -> SyncVectorEnv:
+        raise ZeroDivisionError("no wheels")
+
+    with pytest.raises(CounterBCError, match="Car-v0 fails with ZeroDivisionError: no wheels"):
+        make_and_close("Car-v0", fail, is_typed=True)
+    assert make_and_close("cartpole", lambda: make_vec("cartpole", 1), is_typed=False).closed

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Task, TimeRemainingColumn
 
 from counterbc.acting.act import Act
 from counterbc.acting.device import find_device
-from counterbc.acting.fit import Spaces, reason_not_tested
+from counterbc.acting.fit import Spaces, reason_not_tested, simulator_options
 from counterbc.acting.intervals import (
     Difference,
     Interval,
@@ -28,7 +28,7 @@ from counterbc.acting.own_environments import (
     runs_alone,
 )
 from counterbc.acting.policies import Policies
-from counterbc.acting.rollout import OneByOne, Rollout, same_simulator
+from counterbc.acting.rollout import OneByOne, Rollout
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.envs import reason_not_made, recorded_env
@@ -134,7 +134,7 @@ def evaluate(
         raise OptionError("the demonstrations name no environment; name one: env='…'")
     name = environment_name(env)
     if isinstance(env, str):
-        env_kwargs = same_simulator(policies, env, env_kwargs)
+        env_kwargs = simulator_options(Spaces.of_policies(policies), env, env_kwargs)
     make = environment_maker(env, policies.observed, **env_kwargs)
     check_episodes(episodes)
     shape, acting_device = (len(policies), episodes), _device(policies, device)
@@ -168,8 +168,9 @@ def evaluate(
 def check_environment(env: str, demos: Demonstrations | None = None) -> None:
     """Refuse an environment that cannot be made, or that has other observations or actions than
     demonstrations, before policies are trained for it."""
-    problem = reason_not_made(env, is_typed=True)
-    if not problem and demos is not None:
+    if demos is None:
+        problem = reason_not_made(env, is_typed=True)
+    else:
         problem = reason_not_tested(env, Spaces.of_data(demos), is_typed=True)
     if problem:
         raise OptionError(problem)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,12 @@ import gymnasium
 from gymnasium.vector import VectorEnv
 
 from counterbc.acting.observations import Observed
-from counterbc.acting.own_environments import environment_maker
+from counterbc.acting.own_environments import PartsInOrder, flatten
 from counterbc.acting.policies import Policies
-from counterbc.acting.run_config import key_of
+from counterbc.acting.run_config import key_of, keys_of
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.envs import WORLDS, find_id, reason_not_made
-from counterbc.errors import CounterBCError
+from counterbc.envs import WORLDS, find_id, make_and_close, make_vec
+from counterbc.errors import CounterBCError, OptionError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +27,21 @@ class Spaces:
     obs_shape: tuple[int, ...]
     action_size: int
     obs_names: Sequence[str]
+    env: str | None
+    """The environment of the demonstrations, if recorded."""
+    backend: str | None
+    """Its simulator, where there are several."""
 
     @staticmethod
     def of_policies(policies: Policies) -> Spaces:
+        config = policies.run_config
         return Spaces(
             observed=policies.observed,
             obs_shape=policies.obs_shape,
             action_size=policies.action_size,
-            obs_names=policies.run_config.obs_names,
+            obs_names=config.obs_names,
+            env=config.env,
+            backend=config.backend,
         )
 
     @staticmethod
@@ -53,11 +60,15 @@ class Spaces:
             obs_shape=demos.obs_shape,
             action_size=demos.action_size,
             obs_names=demos.obs_names,
+            env=demos.env,
+            backend=demos.backend,
         )
 
     def check(self, env: VectorEnv[Any, Any, Any], name: str) -> None:
         """Refuse an environment whose observations or actions have another shape."""
         observed = self.observed
+        if isinstance(env, PartsInOrder):
+            self._check_widths(env.widths)
         for noun, space, shape in (
             ("observations", env.single_observation_space, observed.shape or self.obs_shape),
             ("actions", env.single_action_space, (self.action_size,)),
@@ -70,10 +81,24 @@ class Spaces:
             if noun == "observations":
                 expected = observed.text if observed.is_mixed else expected
                 keys = _fitting_keys(self.obs_names, space)
-            advice = f"; choose --obs {keys[0]}, which fits" if len(keys) == 1 else ""
+            advice = ""
+            if len(keys) == 1:
+                advice = f"; train or compare with --obs {keys[0]}, which fits"
             raise CounterBCError(
                 f"the {noun} of {name} are {space}; the training has {expected}{advice}"
             )
+
+    def _check_widths(self, widths: Mapping[str, int | None]) -> None:
+        """Refuse parts of other widths, of which all together have as many numbers."""
+        if keys_of(self.obs_names) != self.observed.keys:
+            return  # the names do not show the parts
+        trained = Counter(map(key_of, self.obs_names))
+        for name, width in widths.items():
+            if width != trained[name]:
+                raise CounterBCError(
+                    f"{name} has {width} numbers in the environment and {trained[name]} in the "
+                    "training; train or compare with --obs and keys of the same size"
+                )
 
 
 def reason_not_tested(env: str, spaces: Spaces, *, is_typed: bool) -> str:
@@ -81,14 +106,29 @@ def reason_not_tested(env: str, spaces: Spaces, *, is_typed: bool) -> str:
 
     `is_typed` says whether a person named it; a file may not choose a module to import.
     """
+    options = simulator_options(spaces, env, {})
+    try:
+        vec = make_and_close(env, lambda: make_vec(env, 1, **options), is_typed=is_typed)
+        spaces.check(flatten(vec, spaces.observed), env)
+    except CounterBCError as error:
+        return str(error)
+    return ""
 
-    def compare() -> None:
-        options = further_observations(env, spaces.observed.keys)
-        vec = environment_maker(env, spaces.observed, **options)(1)
-        vec.close()
-        spaces.check(vec, env)
 
-    return reason_not_made(env, is_typed=is_typed, attempt=compare)
+def simulator_options(spaces: Spaces, env: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the environment's options with the simulator that the demonstrations come from, and
+    the observations that the policies read."""
+    env_id, backend = find_id(env), spaces.backend
+    world = next((w for w in WORLDS.values() if w.id == env_id), None)
+    options = {**further_observations(env, spaces.observed.keys), **options}
+    if backend is None or env_id != spaces.env or world is None:  # others have no `backend`
+        return options
+    if options.get("backend", backend) != backend:
+        raise OptionError(
+            f"the demonstrations were recorded in {env} with {backend}; {options['backend']} "
+            "renders it differently, so leave the backend out, or record with it as well"
+        )
+    return {**options, "backend": backend}
 
 
 def further_observations(env: str, keys: Sequence[str]) -> dict[str, bool]:

@@ -11,12 +11,11 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting
-from counterbc.acting.fit import Spaces, further_observations
+from counterbc.acting.fit import Spaces
 from counterbc.acting.policies import Policies
 from counterbc.data import draws
 from counterbc.data.arrays import Array
-from counterbc.envs import WORLDS, find_id
-from counterbc.errors import CounterBCError, OptionError
+from counterbc.errors import CounterBCError
 
 OneByOne = SyncVectorEnv | AsyncVectorEnv
 """Environments that are stepped one after the other, not as arrays."""
@@ -30,23 +29,6 @@ def start_seeds(policies: Policies, episodes: list[int], seed: int) -> list[int]
     index = torch.tensor(episodes) + (members << 32)  # (P, E)
     bits = draws.bits(torch.tensor(seed), "start", index, 1).flatten() & (2**31 - 1)
     return [int(b) for b in bits]
-
-
-def same_simulator(policies: Policies, env: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the environment's options with the simulator that the demonstrations come from, and
-    the observations that the policies read."""
-    backend, config = policies.run_config.backend, policies.run_config
-    env_id = find_id(env)
-    world = next((w for w in WORLDS.values() if w.id == env_id), None)
-    options = {**further_observations(env, config.obs_keys), **options}
-    if backend is None or env_id != config.env or world is None:  # others have no `backend`
-        return options
-    if options.get("backend", backend) != backend:
-        raise OptionError(
-            f"the demonstrations were recorded in {env} with {backend}; {options['backend']} "
-            "renders it differently, so leave the backend out, or record with it as well"
-        )
-    return {**options, "backend": backend}
 
 
 def _longest(env: VectorEnv[Any, Any, Any]) -> float:

@@ -10,8 +10,9 @@ import numpy as np
 
 from counterbc.acting.act import Act
 from counterbc.acting.actor import Acting, Actor
+from counterbc.acting.fit import Spaces, simulator_options
 from counterbc.acting.policies import Policies
-from counterbc.acting.rollout import same_simulator, start_seeds
+from counterbc.acting.rollout import start_seeds
 from counterbc.envs import make
 from counterbc.errors import CounterBCError, MissingExtra
 from counterbc.files import aside, check_free, check_suffix, reason
@@ -39,7 +40,7 @@ def film(
     if the policy reads images, since those are long.
     """
     check_video(path)
-    options = same_simulator(policies, env, {})
+    options = simulator_options(Spaces.of_policies(policies), env, {})
     try:
         world = make(env, render_mode="rgb_array", **options)
     except TypeError as error:  # of the environment's own __init__

@@ -3,7 +3,7 @@
 Importing this registers them and costs no more than gymnasium itself.
 """
 
-from counterbc.envs.making import make, make_vec, reason_not_made
+from counterbc.envs.making import make, make_and_close, make_vec, reason_not_made
 from counterbc.envs.registry import WORLDS, World, find_id, find_world, recorded_env, register
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "find_id",
     "find_world",
     "make",
+    "make_and_close",
     "make_vec",
     "reason_not_made",
     "recorded_env",

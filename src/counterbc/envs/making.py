@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from counterbc.envs.registry import WORLDS, find_id, recorded_env, register
 from counterbc.errors import CounterBCError, OptionError, unknown
@@ -15,6 +15,8 @@ from counterbc.files import reason
 if TYPE_CHECKING:
     from gymnasium import Env
     from gymnasium.vector import VectorEnv
+
+_Made = TypeVar("_Made", bound="Env[Any, Any] | VectorEnv[Any, Any, Any]")
 
 
 def make_vec(env: str, num_envs: int, **kwargs: Any) -> VectorEnv[Any, Any, Any]:
@@ -33,23 +35,34 @@ def make(env: str, **kwargs: Any) -> Env[Any, Any]:
         return gymnasium.make(env_id, **kwargs)
 
 
-def reason_not_made(
-    env: str, *, is_typed: bool, attempt: Callable[[], object] | None = None
-) -> str:
+def reason_not_made(env: str, *, is_typed: bool) -> str:
     """Return why an environment cannot be made on this machine; empty where it can.
 
-    `is_typed` says whether a person named it; a file may not choose a module to import. `attempt`
-    makes it in another way.
+    `is_typed` says whether a person named it; a file may not choose a module to import.
     """
     try:
-        if not is_typed:
-            recorded_env(env, "the dataset")
-        make(env).close() if attempt is None else attempt()
+        make_and_close(env, lambda: make(env), is_typed=is_typed)
     except CounterBCError as error:
         return str(error)
-    except Exception as error:  # of somebody else's constructor
-        return f"{env} fails with {type(error).__name__}: {reason(error)}"
     return ""
+
+
+def make_and_close(env: str, attempt: Callable[[], _Made], *, is_typed: bool) -> _Made:
+    """Return the environment that an attempt makes, closed, to read its spaces.
+
+    Whatever the environment's own code raises becomes a sentence.
+    """
+    if not is_typed:
+        recorded_env(env, "the dataset")
+    try:
+        made = attempt()
+        made.close()
+    except CounterBCError:
+        raise
+    except Exception as error:  # of somebody else's constructor
+        text = f"{env} fails with {type(error).__name__}: {reason(error)}"
+        raise CounterBCError(text) from error
+    return made
 
 
 @contextmanager
