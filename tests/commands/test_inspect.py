@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
+import gymnasium
 import h5py
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec, registry
+from gymnasium.spaces import Box
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import UniformNoise, demonstrate
@@ -178,3 +182,21 @@ def test_an_environment_that_cannot_be_used_is_named_before_a_command_needs_it(
     made = call_json("inspect", intersection_file, "--env", "intersection")
     assert made["env_problem"] is None
     assert made["next"][0].endswith("--env intersection")
+
+
+def test_an_environment_is_made_once_to_be_looked_at(
+    demo_file: Path, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instances = []
+
+    class Counted(gymnasium.Env[Any, Any]):
+        observation_space = Box(-1, 1, (3,), np.float32)
+        action_space = Box(-1, 1, (9,), np.float32)
+
+        def __init__(self, **options: Any) -> None:
+            instances.append(self)
+
+    monkeypatch.setitem(registry, "tests/Counted-v0", EnvSpec("tests/Counted-v0", Counted))
+    problem = call_json("inspect", demo_file, "--env", "tests/Counted-v0")["env_problem"]
+    assert "the actions of tests/Counted-v0 are" in problem
+    assert len(instances) == 1

@@ -91,11 +91,10 @@ class Inspect(DataCommand):
         chooses them."""
         if self.env is None:
             return ""
-        from counterbc.envs import reason_not_made
+        if model is None:
+            from counterbc.envs import reason_not_made
 
-        problem = reason_not_made(self.env, is_typed=True)
-        if problem or model is None:
-            return problem
+            return reason_not_made(self.env, is_typed=True)
         from counterbc.acting.fit import Spaces, reason_not_tested  # this imports torch
 
         return reason_not_tested(self.env, Spaces.of_data(model), is_typed=True)
