@@ -101,6 +101,14 @@ def test_a_copy_of_chosen_episodes_holds_no_others(
     assert [e.name for e in load(out).episodes] == names
 
 
+def test_no_test_is_suggested_in_an_environment_that_does_not_fit(
+    annotated_file: Path, tmp_path: Path, call_json: CallJson
+) -> None:
+    out = ("--out", tmp_path / "meant.hdf5")
+    payload = call_json("clean", annotated_file, *QUICK, "--env", "intersection", *out)
+    assert payload["evaluate"] is None
+
+
 def test_a_lerobot_dataset_is_cleaned_in_place_with_everything_else_kept(
     annotated_file: Path, tmp_path: Path, call: Call, call_json: CallJson
 ) -> None:

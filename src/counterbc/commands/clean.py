@@ -86,7 +86,7 @@ class Clean(DiagnosisCommand):
     def _test_commands(self, meaning: Meaning, kind: str) -> Json:
         """Return the commands that train on the demonstrations and on the copy, and one that tests
         both, None where no environment can."""
-        from counterbc.envs import reason_not_made
+        from counterbc.acting.fit import Spaces, reason_not_tested
         from counterbc.files import next_free
 
         # The copy has the source's keys.
@@ -98,8 +98,8 @@ class Clean(DiagnosisCommand):
             suggestion("train", path, *fixed, *self.as_typed(*names, "device"), "--out", run)
             for path, names, run in zip((self.demos, self.copy), options, runs, strict=True)
         ]
-        env = meaning.demos.env
-        is_possible = env and not reason_not_made(env, is_typed=self.env is not None)
+        env, spaces = meaning.demos.env, Spaces.of_data(meaning.demos)
+        is_possible = env and not reason_not_tested(env, spaces, is_typed=self.env is not None)
         test = suggestion("evaluate", *runs, *self.as_typed("env")) if is_possible else None
         return {"train": train, "evaluate": test}
 
