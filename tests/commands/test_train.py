@@ -16,6 +16,7 @@ import pytest
 import counterbc
 from counterbc.cli import main
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.errors import CounterBCError
 from counterbc.methods import METHODS, Method
 from counterbc.weightings import Advantage
 from tests.fixture_types import Call, CallJson, CheckRefused
@@ -46,6 +47,22 @@ def test_held_out_training_draws_the_loss_curve(
     assert len(payload["held_out_error"]) == 1
     assert (run / "loss.png").stat().st_size > 1000
     assert call("evaluate", run, "--episodes", 2)[0] == 0
+
+
+def test_an_environment_that_does_not_fit_is_noticed_before_the_training(
+    demo_file: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise CounterBCError("the training begins")
+
+    monkeypatch.setattr("counterbc.trainer.train", refuse)
+    out = ("--out", tmp_path / "run")
+    status, _, err = call("train", demo_file, "--env", "intersection", *out)
+    note, end = err.splitlines()[-2:]
+    assert status == 1
+    assert "The policies cannot be tested here: the observations of intersection are" in note
+    assert "the training begins" in end
+    assert "cannot be tested" not in call("train", demo_file, *out)[2]
 
 
 def test_a_random_subset_of_pairs_can_be_learned_from(

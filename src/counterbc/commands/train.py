@@ -82,6 +82,7 @@ class Train(MethodCommand):
         settings = self.checked_settings()
         start = None if self.start is None else Policies.load(self.start)
         demos = self._demonstrations()
+        problem = self._problem_of_env(demos)
         if isinstance(radius := settings.get("radius"), tuple):
             radius_of(radius, [demos])  # or refuse the number of radii, before anything is searched
         policies = train(
@@ -111,7 +112,7 @@ class Train(MethodCommand):
             files = loss_figure(policies.curve, title, out, "loss")
             output.append(f"  loss     {files[0]}")
         output.append(f"\nWritten to {out}.")
-        notes, step = self._next(policies, demos.env, out)
+        notes, step = self._next(policies, demos.env, problem, out)
         payload["next"] = [step]
         return payload, [*output, *notes]
 
@@ -137,18 +138,30 @@ class Train(MethodCommand):
             )
         return out
 
-    def _next(self, policies: Policies, env: str | None, out: Path) -> tuple[list[str], str]:
-        """Return notes, and the command to paste next: it tests policies where that is possible."""
+    def _problem_of_env(self, demos: Demonstrations) -> str:
+        """Return why policies cannot be tested in the environment; empty where they can, or where
+        there is none. A note before the work says so."""
         from counterbc.acting.fit import Spaces, reason_not_tested
+        from counterbc.printing import sentence
 
+        if demos.env is None:
+            return ""
+        spaces = Spaces.of_data(demos)
+        problem = reason_not_tested(demos.env, spaces, is_typed=self.env is not None)
+        if problem:
+            print(sentence(f"The policies cannot be tested here: {problem}."), file=sys.stderr)
+        return problem
+
+    def _next(
+        self, policies: Policies, env: str | None, problem: str, out: Path
+    ) -> tuple[list[str], str]:
+        """Return notes, and the command to paste next: it tests policies where that is possible."""
         if policies.diverged.all():
             step = suggestion("inspect", *self.demos, *self.as_typed(*DATA_OPTIONS))
             return ["Every member diverged; look at the data."], step
         export = suggestion("export", out)
         if env is None:
             return ["To see them act, name an environment with --env."], export
-        spaces, is_typed = Spaces.of_policies(policies), self.env is not None
-        problem = reason_not_tested(env, spaces, is_typed=is_typed)
         if problem:
             return [f"They cannot be tested here: {problem}."], export
         return [], suggestion("evaluate", out, *self.as_typed("env"))
