@@ -26,13 +26,13 @@ from counterbc.kernels.numba_vector import (
     LOG2E,
     ONE,
     Code,
-    at_most,
     cgutils,
     data_of,
     exp,
     exp_of_low,
     f,
     i32,
+    if_below,
     inline,
     intrinsic,
     keep_first,
@@ -47,7 +47,7 @@ from counterbc.kernels.numba_vector import (
 LOWEST_LOG = f(-3e38)
 ZERO, HALF_LOG_2PI = f(0), f(0.5 * math.log(2 * math.pi))
 _LINE = 16  # numbers of a cache line
-_GROUP = 8  # states whose sums are computed together
+_GROUP = 16  # states whose sums are computed together
 LOWEST, BIAS, SHIFT = f(-87.0), i32(127), i32(23)
 
 
@@ -107,22 +107,23 @@ def states(block: Gaussians, actions: Any, rows: Any, loss: Any) -> None:
         single_actions(block, actions, rows, loss)
         return
     size = actions.shape[2] + LANES
-    log_pi, p = np.empty((_GROUP, size), np.float32), np.empty((_GROUP, size), np.float32)
-    top, sums = np.empty(_GROUP, np.float32), np.empty((_GROUP, 2), np.float32)
+    room = np.empty((_GROUP, 2 * size + 3), np.float32)  # one array, as each costs time
     for begin in range(0, len(rows), _GROUP):  # one state alone waits for its own sums
         count = min(_GROUP, len(rows) - begin)
         fetch(actions, rows[begin + count : begin + count + _GROUP])
         for k in range(count):
-            top[k] = likelihoods(begin + k, block, actions, rows[begin + k], log_pi[k])
+            room[k, -1] = likelihoods(begin + k, block, actions, rows[begin + k], room[k, :size])
         for k in range(count):
-            exponentiate(top[k], actions.shape[2], log_pi[k], p[k], sums[k])
+            line = room[k]
+            exponentiate(line[-1], actions.shape[2], line[:size], line[size:-3], line[-3:])
         for k in range(count):
-            i, share = begin + k, ONE / sums[k, 0]
-            average = sums[k, 1] * share
+            i, line = begin + k, room[k]
+            share = ONE / line[-3]
+            average = line[-2] * share
             offset = gradients(
-                i, block, actions, rows[i], log_pi=log_pi[k], p=p[k], share=share, average=average
+                i, block, actions, rows[i], log_pi=line, p=line[size:], share=share, average=average
             )
-            loss[i] = offset - top[k] - average
+            loss[i] = offset - line[-1] - average
 
 
 @inline
@@ -158,9 +159,9 @@ def likelihoods(i: int, block: Gaussians, actions: Any, row: int, log_pi: Any) -
         for d in range(size):
             a, mu = load(actions, begin + d * count + m, count - m), splat(block.mean[i, d])
             z = (a - mu) * splat(block.inverse[i, d])
-            value = value - splat(HALF) * z * z
-        value = keep_first(value, count - m, splat(LOWEST_LOG))
-        tops = at_most(tops, value, value, tops)
+            value = value + z * z
+        value = keep_first(value * splat(-HALF), count - m, splat(LOWEST_LOG))
+        tops = if_below(tops, value, value, tops)
         store(log_pi, m, LANES, value)
     top: np.float32 = largest(tops)
     return top

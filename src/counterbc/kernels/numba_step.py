@@ -20,10 +20,10 @@ from counterbc.kernels.numba_vector import (
     FAST,
     LANES,
     ONE,
-    at_most,
     copy,
     exp,
     f,
+    if_below,
     inline,
     inline_source,
     load,
@@ -74,7 +74,7 @@ def gaussian_losses(head: Any, grad: Any, actions: Any, rows: Any, loss: Any, sp
     by = spare[3 * count : 4 * count].reshape(2, batch, size)
     for i in range(0, count, LANES):
         raw = load(head, i, count - i)
-        log_std = at_most(raw, low, low, at_most(high, raw, high, raw))  # NaN stays
+        log_std = if_below(raw, low, low, if_below(high, raw, high, raw))  # NaN stays
         store(spare, i, count - i, tanh(raw))
         store(spare, count + i, count - i, log_std)
         store(spare, 2 * count + i, count - i, exp(splat(ZERO) - log_std))

@@ -169,11 +169,11 @@ def splat(typing: Any, value: Any) -> tuple[Any, Code]:
 
 
 @intrinsic
-def at_most(typing: Any, x: Any, y: Any, yes: Any, no: Any) -> tuple[Any, Code]:
-    """Return `yes` in the lanes where x ≤ y and `no` in the others, where x may be NaN."""
+def if_below(typing: Any, x: Any, y: Any, yes: Any, no: Any) -> tuple[Any, Code]:
+    """Return `yes` in the lanes where x < y and `no` in the others, where x may be NaN."""
 
     def code(context: Any, builder: ir.IRBuilder, sign: Any, args: Any) -> ir.Value:
-        return builder.select(builder.fcmp_ordered("<=", args[0], args[1]), args[2], args[3])
+        return builder.select(builder.fcmp_ordered("<", args[0], args[1]), args[2], args[3])
 
     return vector(vector, vector, vector, vector), code
 
@@ -188,7 +188,7 @@ def keep_first(typing: Any, value: Any, count: Any, other: Any) -> tuple[Any, Co
     return vector(vector, types.intp, vector), code
 
 
-def _reduction(name: str, start: float | None) -> Any:
+def _reduction(name: str, start: float | None, flags: tuple[str, ...]) -> Any:
     """Return a function of numba that reduces a vector to a number."""
 
     @intrinsic
@@ -198,15 +198,15 @@ def _reduction(name: str, start: float | None) -> Any:
             kind = ir.FunctionType(FLOAT, [FLOAT] * len(before) + [FLOATS])
             full = f"llvm.vector.reduce.{name}.v{LANES}f32"
             function = cgutils.get_or_insert_function(builder.module, kind, full)
-            return builder.call(function, [*before, args[0]], fastmath=("reassoc",))
+            return builder.call(function, [*before, args[0]], fastmath=flags)
 
         return types.float32(vector), code
 
     return reduce
 
 
-total = _reduction("fadd", -0.0)
-largest = _reduction("fmax", None)
+total = _reduction("fadd", -0.0, ("reassoc",))
+largest = _reduction("fmax", None, ("nnan", "nsz"))  # of numbers without NaN
 
 
 def _unary(name: str) -> Any:
@@ -268,13 +268,13 @@ _LARGE = f(87.0)
 @inline
 def exp(x: Any) -> Any:
     """Return eˣ to about 1e-7 of itself, of x cut off at ±87; NaN stays."""
-    return exp_of_low(at_most(splat(_LARGE), x, splat(_LARGE), x))
+    return exp_of_low(if_below(splat(_LARGE), x, splat(_LARGE), x))
 
 
 @inline
 def exp_of_low(x: Any) -> Any:
     """Return eˣ of x cut off at −87, where it is not above 87."""
-    x = at_most(x, splat(-_LARGE), splat(-_LARGE), x)
+    x = if_below(x, splat(-_LARGE), splat(-_LARGE), x)
     k = floor(x * splat(LOG2E) + splat(HALF))
     r = x - k * splat(LN2_HIGH) - k * splat(LN2_LOW)
     high = splat(C3) + r * (splat(C4) + r * (splat(C5) + r * splat(C6)))

@@ -12,9 +12,9 @@ import numpy as np
 
 from counterbc.kernels.numba_vector import (
     LANES,
-    at_most,
     exp,
     f,
+    if_below,
     inline,
     keep_first,
     largest,
@@ -33,7 +33,7 @@ def softmax(x: Any) -> None:
     count, tops, sums = len(x), splat(LOWEST), splat(ZERO)
     for i in range(0, count, LANES):
         value = keep_first(load(x, i, count - i), count - i, splat(LOWEST))
-        tops = at_most(tops, value, value, tops)
+        tops = if_below(tops, value, value, tops)
     top = splat(largest(tops))
     for i in range(0, count, LANES):
         value = keep_first(exp(load(x, i, count - i) - top), count - i, splat(ZERO))
