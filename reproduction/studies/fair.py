@@ -49,8 +49,7 @@ CROWD, SCATTERED, WHOLE = "crowd", "scattered", "whole"
 KEY = ("world", "pairs", "taken", "teacher", "sigma", "variant", "act", "seed")
 """The columns that tell rows apart."""
 FOUR_BC = "four-bc"
-NOT_IN_PAPER = (("air-hockey", "bc-rnn"),)
-"""Pairs of world and method that the paper does not have."""
+NOT_IN_PAPER = (("air-hockey", "bc-rnn"),)  # world and method
 TUNED_METHODS = ("bc", "counter-bc", "posterior", "epsilon-insensitive")
 """Methods that are tuned wherever they are trained; the paper's other baselines at 400 pairs."""
 AS_IN_PAPER: dict[str, Any] = {"steps": 10_000, "lag": 0.0, "offsets": "none", "ensemble": 1}
