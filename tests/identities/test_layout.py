@@ -29,6 +29,7 @@ WITHOUT_TEST: dict[str, str] = {}
 TEST_WITHOUT_MODULE = {
     "tests/test_readme.py": "runs the examples of the README and the documentation",
     "tests/studio/test_browser.py": "drives the whole page of the studio in a browser",
+    "tests/studio/test_browser_buttons.py": "clicks the buttons of Collect in a browser",
     "tests/studio/test_browser_faults.py": "breaks connections and servers under a browser",
     "tests/studio/test_browser_keys.py": "presses and releases keys in a browser",
     "tests/studio/test_browser_look.py": "drives Look in a browser",
