@@ -12,7 +12,7 @@ from counterbc.methods import METHODS
 from counterbc.selection.lag_choice import LagChoice
 from counterbc.selection.tuning import TuneSearch
 from reproduction.paper import PAPER_METHODS
-from reproduction.records import Record, read, read_rows
+from reproduction.records import Record, Records, read, read_rows
 from reproduction.sizes import PAPER_SIZES
 from reproduction.studies import fair
 from reproduction.studies.fair import FairOptions
@@ -128,7 +128,7 @@ def test_the_parts_of_a_search_for_lags_cover_every_run(
 
 def test_lags_are_searched_only_where_a_tuned_variant_lacks_rows(tmp_path: Path) -> None:
     options = FairOptions(worlds=("intersection",), pairs=(400,), out=tmp_path)
-    records = fair.Records(tmp_path / "rows.json")
+    records = Records(tmp_path / "rows.json")
     planned = fair.cells(options)
     assert fair.missing_cells(options, records) == planned
     records.rows = [
