@@ -7,11 +7,17 @@ import subprocess
 import sys
 from functools import partial
 from multiprocessing import resource_tracker
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from counterbc.errors import CounterBCError, OptionError
-from counterbc.experiments.workers import _start_silent_tracker, run_all
+from counterbc.experiments.workers import WorkerProgress, _start_silent_tracker, run_all
+from counterbc.kernels.compiling import MESSAGE, announce_compiling
+from counterbc.training.network_stack import NetworkStack
+from counterbc.training.session import current_session
+from tests.experiments.cells import TINY
 
 
 def _square(number: int) -> tuple[int, int]:
@@ -26,6 +32,19 @@ def _die() -> None:
     os._exit(9)
 
 
+def _train(name: str) -> str:
+    """Train as a method of the demo does whose step is compiled; return what is said of an hour."""
+    take_steps = NetworkStack.steps
+
+    def compile_and_take_steps(*arguments: Any) -> None:
+        announce_compiling()
+        take_steps(*arguments)
+
+    with patch.object(NetworkStack, "steps", compile_and_take_steps):
+        TINY.rows("cpu", WorkerProgress(name))
+    return current_session().announcement(3600)
+
+
 def test_every_job_runs_once_and_in_another_process() -> None:
     results: dict[str, tuple[int, int]] = {}
     jobs = {str(n): partial(_square, n) for n in range(3)}
@@ -37,6 +56,15 @@ def test_every_job_runs_once_and_in_another_process() -> None:
 def test_an_error_of_a_job_is_raised_as_it_is() -> None:
     with pytest.raises(OptionError, match="this job cannot run"):
         run_all({"a": _fail}, lambda *_: None)
+
+
+def test_a_line_that_all_workers_announce_is_printed_once_and_no_estimate_of_one_job(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    estimates: dict[str, str] = {}
+    run_all({name: partial(_train, name) for name in "ab"}, estimates.__setitem__, max_workers=2)
+    assert capsys.readouterr().err.count(MESSAGE) == 1
+    assert estimates == {"a": "", "b": ""}
 
 
 def test_a_worker_that_dies_is_explained() -> None:

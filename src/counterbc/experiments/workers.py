@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -23,10 +24,11 @@ from counterbc.data.cores import cores
 from counterbc.errors import CounterBCError, InfeasibleActions
 from counterbc.printing import printable
 from counterbc.training.progress import bars, loss_text
+from counterbc.training.session import Session, use_session
 
 Result = TypeVar("Result")
 Message = tuple[str, str, int, int, str]  # job, its title, step, all steps, loss
-Messages: TypeAlias = "Queue[Message | None]"
+Messages: TypeAlias = "Queue[Message | str | None]"  # a text is a line to print; None is the end
 
 _messages: Any = None  # in a worker: the queue to the parent
 
@@ -46,6 +48,10 @@ class WorkerProgress:
         """Send the current step and loss."""
         _messages.put((self.name, self.title, step, self.total, loss_text(loss)))
 
+    def announce(self, text: str) -> None:
+        """Send a line, which the parent prints once, whichever workers send it."""
+        _messages.put(text)
+
     def stop(self) -> None:
         """Do nothing: the parent removes the bar."""
 
@@ -57,6 +63,12 @@ def _initialize(messages: Messages | None, threads: int) -> None:
     torch.set_num_threads(threads)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     warnings.simplefilter("ignore", InfeasibleActions)  # the parent warns once
+
+
+def _run_job(job: Callable[[], Result]) -> Result:
+    """Run a job without estimates of the time left, which would be of this job alone."""
+    with use_session(Session(announced_end=math.inf)):
+        return job()
 
 
 def _exit_with_parent() -> None:
@@ -76,7 +88,7 @@ def run_all(
     """Run every job in a worker process and call `on_result(name, result)` here as each finishes.
 
     By default there is one worker per core; `max_workers` limits them. A job that reports with
-    `WorkerProgress(name)` has a bar.
+    `WorkerProgress(name)` has a bar, and its announcements are printed here.
     """
     workers = min(len(jobs), max_workers or cores())
     context = multiprocessing.get_context("spawn")
@@ -89,7 +101,7 @@ def run_all(
     ):
         try:
             with _delay_interrupt():  # submitting starts the workers
-                names = {pool.submit(job): name for name, job in jobs.items()}
+                names = {pool.submit(_run_job, job): name for name, job in jobs.items()}
             for future in as_completed(names):
                 on_result(names[future], future.result())
         except BrokenProcessPool:
@@ -172,8 +184,14 @@ def _progress_bars(messages: Messages | None, names: list[str]) -> Iterator[None
 
 
 def _listen(messages: Messages, names: list[str]) -> None:
+    texts = set[str]()
     with bars() as display:
         tasks = {name: display.add_task(printable(name), total=None, loss="…") for name in names}
         while (message := messages.get()) is not None:
+            if isinstance(message, str):
+                if message not in texts:
+                    display.say(message)
+                texts.add(message)
+                continue
             name, title, step, total, loss = message
             display.update(tasks[name], description=title, completed=step, total=total, loss=loss)

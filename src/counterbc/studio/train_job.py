@@ -34,6 +34,9 @@ class Reported:
         """Pass a step on, unless it is less than a hundredth after the last one."""
         self._pass_on(step)
 
+    def announce(self, text: str) -> None:
+        """Do nothing: the page shows shares alone."""
+
     def stop(self) -> None:
         """Do nothing: the result of the training follows."""
 

@@ -21,7 +21,7 @@ from counterbc.training.batches import Batches
 from counterbc.training.interrupt import Interrupt
 from counterbc.training.network_stack import NetworkStack
 from counterbc.training.pace import Pace
-from counterbc.training.progress import Bar, Progress
+from counterbc.training.progress import Progress
 from counterbc.training.session import current_session
 from counterbc.training.stack_parts import StackParts
 from counterbc.training.view import View
@@ -98,7 +98,7 @@ class Loop:
         total_step = 0 if state is None else self._done(state)
         params: Params | None = None
         self.progress.start(total_step, steps * rounds, self.kernel_name)
-        hear = hear_compiling(self._announce, self.interrupt.at_once)
+        hear = hear_compiling(self.progress.announce, self.interrupt.at_once)
         try:
             with self.interrupt, hear, enter_device(self.view.rows.device):
                 for round_ in range(min(total_step // steps, rounds - 1), rounds):
@@ -187,10 +187,6 @@ class Loop:
                 session.agree(seconds, self.pace.seconds_for(self.batch))
             self.progress.start(taken // count, total_step, self.kernel_name)
         elif text := session.announcement(seconds):
-            self._announce(text)
-
-    def _announce(self, text: str) -> None:
-        if isinstance(self.progress, Bar):
             self.progress.announce(text)
 
     def stop_message(self, total_step: int) -> str:

@@ -19,6 +19,9 @@ class Progress(Protocol):
         """Show a step, or a part of one, and its loss of each network: (N,); N is 0 for work
         without a loss."""
 
+    def announce(self, text: str) -> None:
+        """Print a line beside the display."""
+
     def stop(self) -> None: ...
 
 
@@ -28,6 +31,8 @@ class Quiet:
     def start(self, step: int, total: int, kernel: str) -> None: ...
 
     def update(self, step: float, loss: Tensor) -> None: ...
+
+    def announce(self, text: str) -> None: ...
 
     def stop(self) -> None: ...
 
