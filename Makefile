@@ -162,7 +162,7 @@ system:
 	@dpkg -s $(SYSTEM) >/dev/null 2>&1 \
 	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(SYSTEM); } \
 	    >/dev/null 2>&1 \
-	  || echo "Could not install $(SYSTEM) with apt-get: tests that draw some worlds, and those in a browser, may be skipped."
+	  || echo "Could not install $(SYSTEM) with apt-get: tests that draw some worlds, and those in a browser, are skipped where they are missing."
 
 # Three stages, each on top of the one before: what the demo needs, the tools and the light
 # worlds that the tests need, and everything.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = (
@@ -16,7 +19,9 @@ PATIENCE = 120_000  # milliseconds; machines may be busy
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """Start a browser, and end it with the block."""
+    """Start a browser, and end it with the block; without one, skip the test."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"{CHROMIUM} is missing; `make system` installs it")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -3,7 +3,7 @@
 import { button, el, fill, notice, number, select } from "./dom.js";
 import { Policy, unpack } from "./policy.js";
 import { drawScene } from "./scenes.js";
-import { describe, returnsTable } from "./words.js";
+import { describe, LENGTHS, returnsTable } from "./words.js";
 import { Episode } from "./worlds.js";
 
 const SPEEDS = [["0.25", "¼"], ["0.5", "½"], ["1", "1"], ["2", "2"], ["4", "4"]];
@@ -36,11 +36,12 @@ class Playground {
     this.check = el("p", { class: "hint", role: "status" });
     this.checkButton = button("Run all test starts here", () => this.attempt(() => this.runAll()));
     this.about = el("div", { class: "panel" });
+    this.length = el("span", {});
     fill(this.root,
       el("div", { class: "panel" }, el("h2", {}, "BC beside Counter-BC"),
         el("p", {}, "Two policies learned from the same imperfect demonstrations act from the same start. BC imitates what " +
           "was shown; Counter-BC assumes that another action, at most Δ away, may have been meant. Both " +
-          "trained for the paper's 10,000 steps, which is too long for BC; tuned alike, they are equal on average."),
+          "trained for the paper's 10,000 steps", this.length),
         el("label", { for: "radius" }, "Δ (largest distance of a meant action): ", this.radiusText), this.radius,
         el("div", { class: "steer" }, button("New start", () => this.restart(this.start + 1), { class: "main" }),
           button("Same start again", () => this.restart()), this.pauseButton, button("One step", () => this.attempt(() => this.once())),
@@ -74,6 +75,7 @@ class Playground {
     }
     this.radius.max = String(this.facts.policies.length - 1);
     this.radius.value = String(this.facts.opening);
+    this.length.textContent = LENGTHS[this.world];
     fill(this.about, describe(this.world, this.facts, this.facts.keys.length));
     this.restart(0);
   }

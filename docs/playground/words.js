@@ -9,6 +9,12 @@ const SCENES = {
     "track, and after 200 steps. Each step returns 1.",
 };
 
+// What the paper's training length does there to the policies of the table.
+export const LENGTHS = {
+  intersection: "; no Δ returns more here than BC, beyond the differences between policies.",
+  cartpole: ", which is too long for BC; tuned alike, they are equal on average.",
+};
+
 function lag(seconds) {
   const [low, high] = [Math.min(...seconds), Math.max(...seconds)].map((value) => number(value));
   return low === high ? `${low} s` : `${low} to ${high} s`;

@@ -147,21 +147,23 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
 
 
 def markdown(rows: list[Record]) -> str:
-    """Return how often the delay of each kind of person was named exactly."""
+    """Return how often the delay of each kind of person was named exactly, and confirmed."""
     lines = []
     for person in PEOPLE:
         about = kind(person)
-        lags = [row["lag"] for row in rows if about.items() <= row.items()]
-        if not lags:
+        answers = [row for row in rows if about.items() <= row.items()]
+        if not answers:
             continue
+        lags = [row["lag"] for row in answers]
         others = ", ".join(f"{lag:g}" for lag in sorted(lags) if lag != person.delay)
         lines.append([
             title(person.world), str(about["pairs"]), f"± {person.error:g}",
             "waits" if person.waits else "answers at once", str(person.delay),
-            f"{sum(lag == person.delay for lag in lags)} of {len(lags)}", others or "–",
+            f"{sum(lag == person.delay for lag in lags)} of {len(lags)}",
+            f"{sum(row['confident'] for row in answers)} of {len(lags)}", others or "–",
         ])  # fmt: skip
     columns = (
         "world", "pairs", "errors", "before the first state can be answered", "delay in steps",
-        "named exactly", "other lags named",
+        "named exactly", "confirmed by their past actions", "other lags named",
     )  # fmt: skip
     return markdown_table(columns, lines)

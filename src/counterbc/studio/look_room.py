@@ -265,7 +265,11 @@ def _selected_names(view: DatasetView, message: Message) -> list[str]:
 
 
 def _longest_lag(view: DatasetView) -> int:
-    """Return the steps of half a second, at most half an episode: people react in 0.2 to 0.4 s."""
+    """Return the longest lag to offer: half a second, as people react in 0.2 to 0.4 s.
+
+    It is 10 to `LONGEST_LAG` steps, so that slow worlds have some to choose from, and at most half
+    of the longest episode.
+    """
     half_second = round(0.5 * (view.model.rate or 0.0))
     half_episode = max(int(row["length"]) for row in view.rows) // 2
     return min(LONGEST_LAG, max(10, half_second), half_episode)

@@ -48,11 +48,15 @@ def test_errors_are_within_their_bounds_and_fill_them() -> None:
     assert 0.2 < np.abs(waiting).max() <= 0.3
 
 
-def test_the_table_counts_exact_delays_and_names_the_others_by_hand() -> None:
+def test_the_table_counts_exact_and_confirmed_delays_and_names_the_others_by_hand() -> None:
     person = LatePerson("cartpole", 6)
-    rows = [kind(person) | {"seed": i, "lag": lag} for i, lag in enumerate((6.0, 0.0, 6.0))]
+    answers = [(6.0, True), (0.0, False), (6.0, False)]
+    rows = [
+        kind(person) | {"seed": i, "lag": lag, "confident": confident}
+        for i, (lag, confident) in enumerate(answers)
+    ]
     (line,) = late_person.markdown(rows).splitlines()[2:]
-    assert line == "| Cartpole | 1000 | ± 0.3 | waits | 6 | 2 of 3 | 0 |"
+    assert line == "| Cartpole | 1000 | ± 0.3 | waits | 6 | 2 of 3 | 1 of 3 | 0 |"
 
 
 def test_people_differ() -> None:
