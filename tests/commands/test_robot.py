@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from counterbc.acting.clock import WallClock
 from counterbc.commands import command
-from counterbc.commands.robot import signal_line
+from counterbc.commands.robot import RobotCommand, signal_line
+from counterbc.robots import checks, priority
+from counterbc.robots.calibration import Calibration
 from counterbc.robots.tick_log import read_log
 from tests.fixture_types import Call
-from tests.robots.doubles import write_policy
+from tests.robots.doubles import PointRobot, write_policy
 
 pytestmark = pytest.mark.needs("onnx", "onnxruntime")
 BUSY = ("--oldest", 1000, "--patience", 1000000)  # other programs may take the processor
@@ -68,6 +74,22 @@ def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_policy(tmp_path / "p.onnx")
 
 
+MARKS = {"pixels": [[0, 0], [9, 0], [9, 9], [0, 9]], "places": [[0, 0], [1, 0], [1, 1], [0, 1]]}
+
+
+@pytest.fixture
+def stand_in(policy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Marks and a policy for a point in place of any arm, which passes all checks at once."""
+    path = policy.parent / "my marks.json"
+    path.write_text(json.dumps(MARKS))
+    monkeypatch.setattr(checks, "check_robot", lambda *_: [])
+    monkeypatch.setattr(priority, "real_time", lambda _: nullcontext())
+    monkeypatch.setattr(RobotCommand, "_exported", lambda _: nullcontext(policy))
+    pair = PointRobot(WallClock()), Calibration.load(path)
+    monkeypatch.setattr(RobotCommand, "_connect", lambda *_: pair)
+    return policy
+
+
 def by_name(payload: dict[str, Any]) -> dict[str, str]:
     return {check["name"]: check["status"] for check in payload["checks"]}
 
@@ -108,6 +130,41 @@ def test_check_refuses_a_policy_of_another_rate(policy: Path, call: Call) -> Non
     assert "Nothing was moved" in out
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--robot my_arm:connect --speed 0.1 --acceleration 1 --rate 10",
+        "--robot my_arm:connect --calibration 'my marks.json' --priority 50",
+        "--member 1 --speed 0.1 --pictures --seed 3 --budget 0.5 --oldest 0.8 --patience 7 "
+        "--delay 0.02 --dropped 0.1 --noise 0.002 --lost-after 5",
+    ],
+)
+def test_a_check_suggests_the_run_that_it_checked(options: str, stand_in: Path, call: Call) -> None:
+    words = [stand_in.parent, *shlex.split(options)]
+    status, out, err = call("robot", "check", *words, "--seconds", 5, "--log", "a.jsonl")
+    assert status == 0, err
+    assert out.strip() == f"Next: counterbc robot run {shlex.join(map(str, words))}"
+
+
+def test_the_log_begins_with_every_option_and_file(stand_in: Path, call: Call) -> None:
+    words = ("--seed", 3, "--pictures", "--dropped", 0.1, "--speed", 0.2, "--priority", 50)
+    marks = ("--calibration", "my marks.json", "--log", "a.jsonl", "--seconds", 0.2)
+    call("robot", "run", stand_in, *words, *marks)
+    header = read_log(Path("a.jsonl"))[0]
+    options = {
+        "policy": str(stand_in), "robot": "simulated", "seconds": 0.2, "member": 0, "speed": 0.2,
+        "acceleration": None, "calibration": "my marks.json", "pictures": True, "seed": 3,
+        "priority": 50,
+    }  # fmt: skip
+    assert {name: header[name] for name in options} == options
+    assert header["disturbances"] == {
+        "delay": 0.01, "delay_spread": 0.0, "dropped": 0.1, "noise": 0.0, "lost_after": None,
+    }  # fmt: skip
+    assert (header["loop"]["rate"], header["loop"]["budget"]) == (20.0, 0.6)
+    assert header["marks"] == MARKS
+    assert header["policy_sha256"] == hashlib.sha256(stand_in.read_bytes()).hexdigest()
+
+
 def test_run_keeps_a_log_with_lag_and_latency(
     policy: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +180,7 @@ def test_run_keeps_a_log_with_lag_and_latency(
     assert calls == [True], "slow imports are no longer watched"
     header, ticks, summary = read_log(Path(payload["log"]))
     assert header["limits"]["speed"] == 0.25
+    assert (header["disturbances"], header["marks"]) == (None, None)
     assert (len(header["warnings"]), header["warnings"]) == (1, payload["warnings"])
     assert payload["summary"]["warnings"] == payload["warnings"]
     assert (policy.parent / "closed").exists(), "the robot was closed"
@@ -146,6 +204,12 @@ def test_run_keeps_a_log_with_lag_and_latency(
         (("p.onnx", "--seconds", 0), "--seconds is 0.0; give a number above 0"),
         (("p.onnx", "--seconds", "inf"), "--seconds is inf; give a number above 0"),
         (("p.onnx", "--calibration", "no.json"), "does not exist"),
+        (
+            ("p.onnx", "--robot", "point_arm:connect", "--seed", 1, "--lost-after", 2),
+            "--seed and --lost-after would change the simulated arm only, and --robot is "
+            "point_arm:connect; leave out --seed and --lost-after",
+        ),
+        (("p.onnx", "--member", 1), "leave out --member, or name the folder of a run"),
     ],
 )
 def test_mistakes_are_answered_in_one_sentence(

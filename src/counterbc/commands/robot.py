@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,10 +24,16 @@ if TYPE_CHECKING:
     from counterbc.robots.checks import Check
     from counterbc.robots.decider import Decider
     from counterbc.robots.loop import LoopSettings
+    from counterbc.robots.policy_process import PolicyProcess
     from counterbc.robots.robot import Robot as Arm
+    from counterbc.robots.simulated.sensor import Disturbances
     from counterbc.robots.simulated.simulated_robot import SimulatedRobot
 
 MAY_MOVE = "THE ARM MAY STILL MOVE: it could not be stopped; cut its power"
+NOT_LOGGED = ("task", "log", "json")
+"""Fields that do not decide what the arm does."""
+NOT_REPEATED = (*NOT_LOGGED, "policy", "seconds")
+"""Fields that a check leaves out of the run that it suggests; it repeats all the others."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +88,7 @@ class RobotCommand(Command):
         from counterbc.robots.priority import real_time
 
         settings = LoopSettings(**self.given_options("loop"))
-        if not (math.isfinite(self.seconds) and self.seconds > 0):
-            raise OptionError(f"--seconds is {self.seconds}; give a number above 0")
+        self._refuse_unusable_options()
         with self._exported() as path, real_time(self.priority), ExitStack() as stack:
             policy = PolicyProcess(path)
             stack.callback(policy.close)
@@ -96,9 +101,29 @@ class RobotCommand(Command):
         """Return 1 after a failed check or a run that a fault ended."""
         return 0 if payload["ok"] else 1
 
+    def _refuse_unusable_options(self) -> None:
+        """Refuse a run without an end, and options that this arm or this policy would ignore."""
+        from counterbc.robots.own_robot import SIMULATED
+
+        if not (math.isfinite(self.seconds) and self.seconds > 0):
+            raise OptionError(f"--seconds is {self.seconds}; give a number above 0")
+        if self.member and not self.policy.is_dir():
+            raise OptionError(
+                f"--member {self.member} chooses a policy of a run folder, and {self.policy} is "
+                "none; leave out --member, or name the folder of a run"
+            )
+        words = self.as_typed("pictures", "seed", "disturbances")
+        if self.robot != SIMULATED and words:
+            names = " and ".join(word for word in words if word.startswith("--"))
+            raise OptionError(
+                f"{names} would change the simulated arm only, and --robot is {self.robot}; leave "
+                f"out {names}"
+            )
+
     def _check_and_run(
-        self, robot: Arm, policy: Decider, settings: LoopSettings, calibration: Calibration | None
-    ) -> tuple[Json, list[RenderableType]]:
+        self, robot: Arm, policy: PolicyProcess, settings: LoopSettings,
+        calibration: Calibration | None,
+    ) -> tuple[Json, list[RenderableType]]:  # fmt: skip
         from counterbc.acting.clock import WallClock
         from counterbc.robots.checks import check_robot
 
@@ -106,16 +131,18 @@ class RobotCommand(Command):
         payload, lines = check_lines(checks, settings.warnings)
         if self.task == "check":
             if payload["ok"]:
-                typed = self.as_typed("robot", "calibration", "loop")
+                names = {f.name for f in fields(self)}.difference(NOT_REPEATED)
+                typed = self.as_typed(*names)
                 payload["next"] = [suggestion("robot", "run", self.policy, *typed)]
             return payload, lines
         if not payload["ok"]:
             return payload, [*lines, "Nothing was moved, because a check failed."]
         print(*lines, sep="\n", file=sys.stderr, flush=True)
-        return self._drive(robot, policy, settings, payload)
+        header = self._header(robot, policy, settings, calibration)
+        return self._drive(robot, policy, settings, header, payload)
 
     def _drive(
-        self, robot: Arm, policy: Decider, settings: LoopSettings, payload: Json
+        self, robot: Arm, policy: Decider, settings: LoopSettings, header: Json, payload: Json
     ) -> tuple[Json, list[RenderableType]]:
         from counterbc.files import interrupts, next_free
         from counterbc.robots.loop import FINISHED, Loop
@@ -125,7 +152,7 @@ class RobotCommand(Command):
         path = self.log or next_free(Path("robot.jsonl"))
         rally = getattr(robot, "rally", None)
         is_over: Callable[[], bool] = lambda: rally is not None and rally.is_over  # noqa: E731
-        with TickLog(path, self._header(robot, policy, settings)) as log:
+        with TickLog(path, header) as log:
             print(sentence(f"Driving the arm; the log is {path}."), file=sys.stderr, flush=True)
             prepare_real_time()
             summary = Loop(robot, policy, log, settings=settings).run(self.seconds, is_over)
@@ -140,22 +167,29 @@ class RobotCommand(Command):
             payload["measures"] = rally.measures
         return payload, run_lines(summary, payload.get("measures"), path)
 
-    def _header(self, robot: Arm, policy: Decider, settings: LoopSettings) -> Json:
-        """Return what decides a run, for the log."""
+    def _header(
+        self, robot: Arm, policy: PolicyProcess, settings: LoopSettings,
+        calibration: Calibration | None,
+    ) -> Json:  # fmt: skip
+        """Return all options with their values, and what the files and the arm gave."""
         from counterbc.data.version import __version__
+        from counterbc.files import sha256
+        from counterbc.robots.own_robot import SIMULATED
         from counterbc.robots.summary import trained_lag
 
+        names = {f.name for f in fields(RobotCommand)}.difference(NOT_LOGGED)
+        options = {name: getattr(self, name) for name in sorted(names)}
         return {
             "counterbc": __version__,
-            "robot": self.robot,
-            "policy": str(self.policy),
+            **{name: str(v) if isinstance(v, Path) else v for name, v in options.items()},
+            "policy_sha256": sha256(policy.path),
             "about": policy.about,
             "trained_lag": trained_lag(policy.about, settings.rate),
             "loop": asdict(settings),
             "warnings": settings.warnings,
             "limits": asdict(robot.limits),
-            "disturbances": self.given_options("disturbances"),
-            "seed": self.seed,
+            "marks": None if calibration is None else calibration.marks,
+            "disturbances": asdict(self._disturbances()) if self.robot == SIMULATED else None,
         }
 
     @contextmanager
@@ -203,14 +237,17 @@ class RobotCommand(Command):
 
     def _simulated(self, clock: Any, rate: float) -> tuple[SimulatedRobot, Calibration | None]:
         from counterbc.robots.simulated.overhead import Overhead
-        from counterbc.robots.simulated.sensor import Disturbances
         from counterbc.robots.simulated.simulated_robot import SimulatedRobot
 
-        disturbances = Disturbances(**self.given_options("disturbances"))
         overhead = Overhead(seed=self.seed) if self.pictures else None
         track = None if overhead is None else overhead.track
-        robot = SimulatedRobot(clock, self.seed, disturbances, track=track, rate=rate)
+        robot = SimulatedRobot(clock, self.seed, self._disturbances(), track=track, rate=rate)
         return robot, None if overhead is None else overhead.calibration
+
+    def _disturbances(self) -> Disturbances:
+        from counterbc.robots.simulated.sensor import Disturbances
+
+        return Disturbances(**self.given_options("disturbances"))
 
 
 def check_lines(

@@ -70,12 +70,16 @@ class Calibration:
         gaps = self.to_table(self.pixels) - self.places
         return float(np.sqrt((gaps**2).sum(1).mean()))
 
+    @property
+    def marks(self) -> dict[str, list[list[float]]]:
+        """Pixels and places of the marks, as their file holds them."""
+        return {"pixels": self.pixels.tolist(), "places": self.places.tolist()}
+
     def save(self, path: Path) -> None:
         """Write the marks as JSON; the map follows from them."""
         check_free(path)
-        marks = {"pixels": self.pixels.tolist(), "places": self.places.tolist()}
         with aside(path) as temporary:
-            temporary.write_text(json.dumps(marks, indent=2) + "\n", "utf-8")
+            temporary.write_text(json.dumps(self.marks, indent=2) + "\n", "utf-8")
 
     @staticmethod
     def load(path: Path) -> Calibration:
