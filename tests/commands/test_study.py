@@ -123,6 +123,25 @@ def test_without_an_environment_the_measure_is_the_held_out_error(
     assert all(s["mean"] > 0 for s in result["summary"])
 
 
+@pytest.mark.needs("gym_pusht")
+def test_people_in_push_t_are_read_as_other_commands_read_them(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = tmp_path / "grid.json"
+    table = {"file": str(data / "pusht_human_206.hdf5"), "env": "push-t", "exclude": ["demo_0"]}
+    numbers = {"methods": ["bc"], "seeds": 1, "episodes": 1, "settings": {"steps": 2}}
+    grid.write_text(json.dumps(numbers | {"data": [table]}))
+    options = ["--out", str(tmp_path / "out"), "--workers", "1", "--device", "cpu", "--json"]
+    assert main(["study", str(grid), *options]) == 0
+    out, err = capsys.readouterr()
+    assert "Of pusht_human_206.hdf5, reads state, as push-t does; obs in the grid" in err
+    (line,) = json.loads(out)["summary"]
+    assert line["data"] == "pusht_human_206, without demo_0"
+    assert 0 <= line["mean"] <= 1
+    (row,) = pq.read_table(tmp_path / "out" / "rows.parquet").to_pylist()
+    assert (row["obs"], row["subset"]) == ("state", "without1")
+
+
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [

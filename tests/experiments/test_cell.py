@@ -19,7 +19,6 @@ from counterbc.experiments.cell import (
     Cell,
     check_counts,
     check_data,
-    check_spaces,
     digest,
     reproducible,
     uses_search,
@@ -96,11 +95,6 @@ def test_data_without_what_a_method_needs_are_refused(tiny: Demonstrations) -> N
     nobody = replace(tiny, episodes=tuple(replace(e, operator=None) for e in tiny.episodes))
     with pytest.raises(DataError, match="needs operators"):
         check_data("ileed", Settings(), nobody)
-
-
-def test_an_environment_of_other_shapes_is_refused(tiny: Demonstrations) -> None:
-    with pytest.raises(OptionError, match=r"observations of intersection have shape \(4,\)"):
-        check_spaces("intersection", tiny)
 
 
 def test_only_methods_with_a_radius_search_for_one() -> None:

@@ -8,9 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import gymnasium
+import numpy as np
 import pytest
+from gymnasium.spaces import Box, Dict
 
-from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import CounterBCError, InfeasibleActions, OptionError
 from counterbc.experiments.cell import compute_rows
@@ -19,6 +22,31 @@ from counterbc.experiments.file_data import Subset
 from counterbc.experiments.study import Study
 from counterbc.selection.radius import DoubtfulRadius
 from tests.experiments.cells import repeatable
+
+
+class Pose(gymnasium.Env[Any, Any]):
+    """An environment of somebody else, which observes a goal of one number and a pose of two."""
+
+    action_space = Box(-1, 1, (1,), np.float32)
+    observation_space = Dict({"goal": Box(-1, 1, (1,)), "pose": Box(-1, 1, (2,))})
+
+    def reset(self, **_: Any) -> tuple[Any, dict[str, Any]]:
+        return self.observation_space.sample(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return self.observation_space.sample(), 0.5, True, False, {}
+
+
+gymnasium.register("tests/Pose-v0", f"{__name__}:Pose")
+
+
+def pose_cell(folder: Path, world: str, **keys: int) -> FileCell:
+    """Return a cell that learns from random demonstrations with keys of these widths."""
+    rng, size = np.random.default_rng(0), sum(keys.values())
+    episode = Episode(rng.normal(size=(20, size)), rng.uniform(-1, 1, (20, 1)))
+    file = folder / "pose.hdf5"
+    Demonstrations((episode,), [-1], [1], obs_keys=tuple(keys.items())).save(file)
+    return FileCell(world=world, file=file, method="bc", seeds=2, episodes=3, steps=4)
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +125,8 @@ def test_every_option_of_a_unit_is_in_its_name(tiny: FileCell) -> None:
         {"world": "cartpole"}, {"method": "bcnd"}, {"radius": 0.1}, {"radius": "auto"},
         {"radius": (0.1, 0.0)}, {"subset": Subset(share=0.2)}, {"subset": Subset(pairs=20)},
         {"subset": Subset(mask="first")}, {"subset": Subset(operators=("a",))},
+        {"subset": Subset(success=True)}, {"subset": Subset(exclude=("demo_0",))},
+        {"subset": Subset(exclude=("demo_1",))},
         {"obs": ("state",)}, {"cleaned": True}, {"seeds": 3}, {"episodes": 4},
         {"preset": "paper"}, {"steps": 5}, {"changes": {"policy": "mixture"}},
     ]  # fmt: skip
@@ -137,7 +167,7 @@ def test_a_study_of_recorded_demonstrations_resumes_and_repeats(
 
 
 def test_what_cannot_be_done_is_refused_before_any_work(tiny: FileCell, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="unknown world 'push'"):
+    with pytest.raises(OptionError, match=r"unknown environment 'push'; .* did you mean push-t"):
         replace(tiny, world="push")
     with pytest.raises(OptionError, match="episodes is 0; it must be 1 or more"):
         replace(tiny, episodes=0)
@@ -152,3 +182,48 @@ def test_any_registered_environment_can_be_the_world(tiny: FileCell) -> None:
     assert cell.name.startswith("counterbc-Intersection-v0-all-bc-")
     assert cell.performance == "return"
     assert replace(tiny, world="push-t").performance == "best_coverage"
+
+
+def test_the_names_of_cells_are_those_of_studies_before_success_and_exclude(
+    tiny: FileCell,
+) -> None:
+    about = {"mask": None, "operators": (), "share": 1.0, "pairs": None}
+    assert (tiny.about["subset"], tiny.about["obs"]) == (about, ())
+    assert {"success", "exclude"} <= replace(
+        tiny, subset=Subset(success=True, exclude=("0",))
+    ).about["subset"].keys()
+
+
+@pytest.mark.needs("gym_pusht")
+def test_what_people_recorded_in_push_t_is_read_as_push_t_observes(data: Path) -> None:
+    cell = FileCell(
+        world="push-t", file=data / "pusht_human_206.hdf5", method="bc", seeds=1, episodes=1,
+        steps=2, acts=("mean",), subset=Subset(exclude=("demo_0", "1")),
+    )  # fmt: skip
+    cell.check()
+    assert cell.note.startswith("Of pusht_human_206.hdf5, reads state, as push-t does; obs in")
+    named = replace(cell, obs=("state",))
+    assert (named.name, named.note) == (cell.name, "")
+    assert len(cell.datasets()[0]) == 204
+    (row,) = cell.rows("cpu").to_pylist()
+    assert (row["obs"], row["return_count"]) == ("state", 1)
+    with pytest.raises(OptionError, match=r"pusht_human_206\.hdf5: .* 23 numbers; .* --obs state"):
+        replace(cell, obs=("keypoints", "state")).check()
+
+
+@pytest.mark.parametrize("world", ["tests/Pose-v0", f"{__name__}:tests/Pose-v0"])
+def test_an_environment_of_somebody_else_may_observe_a_dict(world: str, tmp_path: Path) -> None:
+    cell = pose_cell(tmp_path, world, pose=2, goal=1, lidar=4)
+    with pytest.raises(OptionError, match=r"observes goal, pose, .* reads lidar; .* obs names the"):
+        cell.check()
+    cell = replace(cell, obs=("pose", "goal"))
+    cell.check()
+    rows = cell.rows("cpu").to_pylist()
+    assert [r["return"] for r in rows] == [0.5] * 4
+    assert cell.name.replace("-", "").replace(".", "").replace("_", "").isalnum()
+
+
+def test_an_environment_of_other_shapes_is_refused_before_any_training(tmp_path: Path) -> None:
+    cell = pose_cell(tmp_path, "intersection", pose=2, goal=1)
+    with pytest.raises(OptionError, match=r"the observations of intersection are .* 3 numbers"):
+        cell.check()

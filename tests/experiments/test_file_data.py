@@ -10,7 +10,7 @@ import pytest
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import CounterBCError, OptionError
-from counterbc.experiments.file_data import ALL, Subset, content_hash, load_file
+from counterbc.experiments.file_data import ALL, Subset, content_hash, default_obs, load_file
 
 
 @pytest.fixture
@@ -38,9 +38,33 @@ def test_seeds_draw_different_pairs_and_a_seed_always_the_same(tiny: Demonstrati
     assert not Subset(mask="expert").random
 
 
+def test_episodes_are_chosen_by_success_and_left_out_by_name_or_number(
+    tiny: Demonstrations,
+) -> None:
+    episodes = tuple(replace(e, success=i != 2) for i, e in enumerate(tiny.episodes))
+    judged = replace(tiny, episodes=episodes)
+    for subset, names in (
+        (Subset(success=True), ["demo_0", "demo_1", "demo_3"]),
+        (Subset(exclude=("demo_1", "3")), ["demo_0", "demo_2"]),
+        (Subset(mask="expert", success=True), ["demo_0"]),
+    ):
+        assert [e.name for e in subset.of(judged, 0).episodes] == names
+    with pytest.raises(OptionError, match="unknown episode 'demo_9'"):
+        Subset(exclude=("demo_9",)).of(tiny, 0)
+    with pytest.raises(OptionError, match="do not record success"):
+        Subset(success=True).of(tiny, 0)
+
+
+def test_options_that_are_not_used_do_not_change_what_a_subset_is_about() -> None:
+    assert ALL.about == {"mask": None, "operators": (), "share": 1.0, "pairs": None}
+    assert Subset(success=True).about == ALL.about | {"success": True}
+    assert Subset(exclude=("3",)).about == ALL.about | {"exclude": ("3",)}
+
+
 def test_a_subset_has_a_short_name() -> None:
     assert str(ALL) == "all"
     assert str(Subset("worse", ("a", "b"), 0.2, 30)) == "worse-a+b-20%-30pairs"
+    assert str(Subset(success=True, exclude=("demo_3", "7"))) == "successful-without2"
 
 
 def test_shares_and_pairs_outside_their_range_are_refused() -> None:
@@ -74,6 +98,19 @@ def test_a_changed_file_is_read_again(file: Path, tiny: Demonstrations) -> None:
     file.unlink()
     replace(tiny, episodes=tiny.episodes[:2]).save(file)
     assert len(load_file(file, ())) == 2
+
+
+def test_by_default_a_file_is_read_as_its_environment_observes(
+    tiny: Demonstrations, tmp_path: Path
+) -> None:
+    keys, path = (("keypoints", 2), ("state", 1)), tmp_path / "named.hdf5"
+    named = replace(tiny, obs_keys=keys, obs_names=(), env_args={"env_name": "gym_pusht/PushT-v0"})
+    named.save(path)
+    assert default_obs(path, (), None) == ("state",)
+    assert default_obs(path, (), "push-t") == ("state",)
+    assert default_obs(path, (), "cartpole") == ()
+    replace(named, env_args={}).save(path.with_name("nameless.hdf5"))
+    assert default_obs(path.with_name("nameless.hdf5"), (), None) == ()
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

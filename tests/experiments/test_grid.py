@@ -77,6 +77,23 @@ def test_a_file_is_tested_in_its_environment_or_on_held_out_episodes(
     )
 
 
+def test_episodes_of_a_file_are_chosen_as_by_the_options_of_commands(
+    tiny: Demonstrations, tmp_path: Path
+) -> None:
+    tiny.save(tmp_path / "demos.npz")
+    data = {"file": "demos.npz", "success": True, "exclude": [["demo_1"], ["0", "demo_3"]]}
+    entries = grid(methods=["bc"], data=[data], folder=tmp_path).entries()
+    assert [e.data for e in entries] == [
+        "demos, successful, without demo_1", "demos, successful, without 0, demo_3",
+    ]  # fmt: skip
+    (first, second) = (e.cell for e in entries)
+    assert isinstance(first, HeldOutCell)
+    assert isinstance(second, HeldOutCell)
+    assert (first.subset.success, first.subset.exclude) == (True, ("demo_1",))
+    assert second.subset.exclude == ("0", "demo_3")
+    assert first.name != second.name
+
+
 def test_toml_and_json_give_the_same_grid(tmp_path: Path) -> None:
     toml, plain = tmp_path / "grid.toml", tmp_path / "grid.json"
     toml.write_text('methods = ["bc"]\n[[data]]\nworld = "intersection"\npairs = 20\n')
@@ -123,6 +140,8 @@ def test_a_file_that_is_not_a_grid_is_explained(text: str, message: str, tmp_pat
         ({"file": "a", "share": "x"}, "share is 'x' in the grid; it must be a number"),
         ({"file": "a", "operators": "ada"}, "operators is 'ada' in the grid; it must be a list"),
         ({"file": "a", "obs": [["state"], [1]]}, "obs is 1 in the grid; it must be text"),
+        ({"file": "a", "success": "yes"}, "success is 'yes' in the grid; it must be true or false"),
+        ({"file": "a", "exclude": [3]}, "exclude is 3 in the grid; it must be text"),
         ({"file": "a", "share": None}, "share is None in the grid; it must be a number"),
         ({"file": "a", "cleaned": "yes"}, "cleaned is 'yes' in the grid; it must be true or false"),
     ],

@@ -80,3 +80,14 @@ def test_a_world_and_an_impossible_share_are_refused(cell: HeldOutCell) -> None:
         replace(cell, world="intersection")
     with pytest.raises(OptionError, match="test_share is 1; it must be above 0 and below 1"):
         replace(cell, test_share=1)
+
+
+def test_without_an_environment_the_one_that_the_file_names_chooses_observations(
+    data: Path,
+) -> None:
+    file = data / "pusht_human_206.hdf5"
+    cell = HeldOutCell(world=None, file=file, method="bc", seeds=1, steps=2)
+    assert cell.note.startswith("Of pusht_human_206.hdf5, reads state, as the environment that it")
+    assert cell.split(0)[0].obs_keys == (("state", 5),)
+    assert cell.name == replace(cell, obs=("state",)).name
+    assert cell.name != replace(cell, obs=("keypoints", "state")).name

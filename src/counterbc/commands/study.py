@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,10 @@ from tyro.conf import Positional
 
 from counterbc.commands.command import DeviceCommand, Json, plain_table
 from counterbc.experiments.ray_cluster import On
+from counterbc.printing import sentence, stage
 
 if TYPE_CHECKING:
+    from counterbc.experiments.cell import Cell
     from counterbc.experiments.grid import Entry
     from counterbc.experiments.study import Study
     from counterbc.experiments.summary import SummaryLine
@@ -53,8 +56,8 @@ class StudyCommand(DeviceCommand):
         part_study = study.part(part, stacked_by_default(self.device))
         if self.left:
             return _list_missing(part_study)
-        for cell in part_study.missing():
-            cell.check()
+        with stage("checking data and environments"):
+            _check(part_study.missing())
         try:
             count = part_study.run(
                 self.device, on=self.on, workers=self.workers, address=self.address,
@@ -73,6 +76,14 @@ class StudyCommand(DeviceCommand):
         payload |= {"missing": 0, "summary": [line.as_dict() for line in lines]}
         text = f"\nRows, summary and figure are in {out}/"
         return payload, [*_tables(lines, entries[0].method), text]
+
+
+def _check(cells: Sequence[Cell]) -> None:
+    """Refuse, before any training, cells that cannot be computed; print notes about the others."""
+    for cell in cells:
+        cell.check()
+    for note in dict.fromkeys(cell.note for cell in cells if cell.note):
+        print(sentence(note), file=sys.stderr)
 
 
 def _list_missing(study: Study) -> tuple[Json, list[RenderableType]]:

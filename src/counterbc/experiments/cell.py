@@ -20,7 +20,7 @@ from counterbc.acting.evaluation import Evaluation, evaluate
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.needs import check_needs
-from counterbc.envs import WORLDS, make_vec
+from counterbc.envs import WORLDS
 from counterbc.errors import Diverged, InfeasibleActions, OptionError
 from counterbc.kernels.threads import one_thread
 from counterbc.methods import Method, find_method
@@ -82,6 +82,11 @@ class Cell(ABC):
     def name(self) -> str:
         """Return the file name: readable, and different for every other cell."""
         return f"{self.title}-{digest(self.about)}"
+
+    @property
+    def note(self) -> str:
+        """Return what a person should know before the work, as a sentence; empty if nothing."""
+        return ""
 
     @property
     def overrides(self) -> dict[str, Any]:
@@ -223,22 +228,6 @@ def check_data(method: str, settings: Settings, demos: Demonstrations) -> None:
     """Refuse data that do not record what a method needs, such as operators."""
     definition = settings.apply(find_method(method)[1], demos.obs_shape, image=demos.image)
     check_needs([demos], definition.weighting.needs)
-
-
-def check_spaces(world: str, demos: Demonstrations) -> None:
-    """Refuse an environment whose observations or actions have other shapes than the data."""
-    env = make_vec(world, 1)
-    shapes = [space.shape for space in (env.single_observation_space, env.single_action_space)]
-    env.close()
-    if demos.images:  # evaluation makes the environment observe each part, or refuses
-        return
-    expected = [demos.obs_shape, (demos.action_size,)]
-    for what, shape, data_shape in zip(("observations", "actions"), shapes, expected, strict=True):
-        if shape != data_shape:
-            raise OptionError(
-                f"{what} of {world} have shape {shape}, those of {demos.source} have {data_shape}; "
-                "choose another environment, or other observation keys (obs)"
-            )
 
 
 def digest(about: dict[str, Any]) -> str:

@@ -10,20 +10,20 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from counterbc.acting.fit import Spaces, reason_not_tested
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.envs import WORLDS, find_id
-from counterbc.errors import OptionError, unknown
+from counterbc.envs import find_id, reason_not_made
+from counterbc.errors import OptionError
 from counterbc.experiments.cell import (
     SEARCH_NETWORKS,
     WorldCell,
     check_counts,
     check_data,
-    check_spaces,
     evaluate_acts,
     uses_search,
 )
-from counterbc.experiments.file_data import ALL, Subset, content_hash, load_file
+from counterbc.experiments.file_data import ALL, Subset, content_hash, default_obs, load_file
 from counterbc.experiments.text import join_value
 from counterbc.formats.guard import check_there
 from counterbc.methods import find_method
@@ -42,7 +42,8 @@ class FileCell(WorldCell):
     file: Path
     subset: Subset = ALL
     obs: tuple[str, ...] = ()
-    """Observation keys to read; by default all that are not images."""
+    """Observation keys to read; by default those that the environment observes, else all that are
+    not images."""
     action: tuple[str, ...] = ()
     """Keys of the action, if the file does not name it action or actions."""
     cleaned: bool = False
@@ -61,12 +62,36 @@ class FileCell(WorldCell):
         """Refuse an environment that does not exist."""
         if self.world is None:
             raise OptionError("a FileCell needs a world; without one, use HeldOutCell")
-        if find_id(self.world) not in gymnasium.registry:
-            raise unknown("world", self.world, WORLDS)
+        if find_id(self.world) in gymnasium.registry:  # others are made only to explain them
+            return
+        if problem := reason_not_made(self.world, is_typed=True):
+            raise OptionError(problem)
+
+    @property
+    def obs_keys(self) -> tuple[str, ...]:
+        """Return the observation keys that are read; none stands for all that are not images."""
+        return self.obs or default_obs(self.file, self.action, self.world)
+
+    @property
+    def demos(self) -> Demonstrations:
+        """Return all demonstrations of the file."""
+        return load_file(self.file, self.obs_keys, self.action)
+
+    @property
+    def note(self) -> str:
+        if self.obs or not self.obs_keys:
+            return ""
+        env = self.world or "the environment that it names"
+        keys = " and ".join(self.obs_keys)
+        return (
+            f"Of {self.file.name}, reads {keys}, as {env} does; obs in the grid chooses other "
+            "observations."
+        )
 
     @property
     def about(self) -> dict[str, Any]:
         about = super().about | {"data": content_hash(self.file)}
+        about |= {"subset": self.subset.about, "obs": self.obs_keys}
         del about["file"]
         if not self.action:  # so that the names of cells are those from before there was a choice
             del about["action"]
@@ -82,7 +107,7 @@ class FileCell(WorldCell):
     @property
     def title(self) -> str:
         title = f"{self.world or 'held-out'}-{self.subset}-{self.label}"
-        return title.replace("%", "").replace("/", "-")
+        return title.replace("%", "").replace("/", "-").replace(":", "-")
 
     @property
     def work(self) -> float:
@@ -101,13 +126,18 @@ class FileCell(WorldCell):
         return columns | {"label": self.label, "subset": str(self.subset)} | texts
 
     def check(self) -> None:
-        demos = self.subset.of(load_file(self.file, self.obs, self.action), 0)
+        demos = self.subset.of(self.demos, 0)
         check_data(self.method, self.settings, demos)
-        if self.world is not None:
-            check_spaces(self.world, demos)
+        if self.world is None:
+            return
+        if problem := reason_not_tested(self.world, Spaces.of_data(demos), is_typed=True):
+            raise OptionError(
+                f"{self.file.name}: {problem}; in a grid, obs names the observations to read and "
+                "env the environment"
+            )
 
     def datasets(self, device: str | None = None) -> list[Demonstrations]:
-        demos = load_file(self.file, self.obs, self.action)
+        demos = self.demos
         seeds = range(self.seeds if self.subset.random else 1)
         return self.clean([self.subset.of(demos, k) for k in seeds], device)
 

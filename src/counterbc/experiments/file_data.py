@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from counterbc.acting.world_keys import keys_of_world
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.episode_choice import EpisodeChoice
 from counterbc.data.field_checks import check_fields, limited_field
 from counterbc.files import sha256
-from counterbc.formats import load
+from counterbc.formats import load, open_stream
 from counterbc.formats.guard import check_there
 
 
@@ -27,15 +29,34 @@ class Subset:
     """A random share of those episodes."""
     pairs: int | None = limited_field(None, "1 or more, or None for all", lambda n: n >= 1)
     """A random sample of this many of their pairs, as in the paper; None for all."""
+    success: bool = False
+    """Only the episodes that succeeded."""
+    exclude: tuple[str, ...] = ()
+    """Episodes to leave out, by name or by number from 0."""
 
     def __post_init__(self) -> None:
         check_fields(self)
 
     def __str__(self) -> str:
-        words = [self.mask or "", "+".join(self.operators)]
+        words = [self.mask or "", "+".join(self.operators), "successful" if self.success else ""]
+        words += [f"without{len(self.exclude)}" if self.exclude else ""]
         words += [f"{100 * self.share:g}%" if self.share < 1 else ""]
         words += ["" if self.pairs is None else f"{self.pairs}pairs"]
         return "-".join(w for w in words if w) or "all"
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Return the options, without those that the first studies did not have and that are not
+        used, so that the names of their cells stay the same."""
+        late = [name for name in ("success", "exclude") if not getattr(self, name)]
+        return {name: value for name, value in asdict(self).items() if name not in late}
+
+    @property
+    def choice(self) -> EpisodeChoice:
+        """Return which episodes of the file are used, before any are drawn at random."""
+        return EpisodeChoice(
+            mask=self.mask, operators=self.operators, success=self.success, exclude=self.exclude
+        )
 
     @property
     def random(self) -> bool:
@@ -48,8 +69,7 @@ class Subset:
 
     def episodes(self, demos: Demonstrations, seed: int) -> Demonstrations:
         """Return the episodes of this seed, before pairs are sampled from them."""
-        if self.mask is not None or self.operators:
-            demos = demos.subset(mask=self.mask, operator=self.operators or None)
+        demos = self.choice.of(demos)
         return demos.split(self.share, seed)[1] if self.share < 1 else demos
 
     def sample(self, demos: Demonstrations, seed: int) -> Demonstrations:
@@ -75,6 +95,25 @@ def _hash(path: Path, files: tuple[Path, ...], state: Any) -> str:
     for file in files:
         whole.update(str(file.relative_to(path)).encode() + bytes.fromhex(sha256(file)))
     return whole.hexdigest()[:16]
+
+
+def default_obs(file: Path, action: tuple[str, ...], env: str | None) -> tuple[str, ...]:
+    """Return the observation keys that an environment has, where a file records more; else none,
+    which stands for all keys that are not images.
+
+    Without `env` it is the environment that the file names.
+    """
+    return _default_obs(file, action, env, content_hash(file))
+
+
+@lru_cache(maxsize=64)  # every cell's name needs it
+def _default_obs(
+    file: Path, action: tuple[str, ...], env: str | None, content: str
+) -> tuple[str, ...]:
+    """Read the header of the file; `content` is its hash, so that a changed file is read again."""
+    header = open_stream(file, action=action or None).checked().header
+    recorded = header.env_args.get("env_name")
+    return keys_of_world(header.obs_keys, env or (recorded and str(recorded)))
 
 
 def load_file(file: Path, obs: tuple[str, ...], action: tuple[str, ...] = ()) -> Demonstrations:

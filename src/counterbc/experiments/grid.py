@@ -12,6 +12,7 @@ from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from counterbc.acting.act import ACTS
+from counterbc.data.names import shorten
 from counterbc.demonstrators import DEFAULT_TEACHER
 from counterbc.errors import FormatError, OptionError, unknown
 from counterbc.experiments.cell import Cell
@@ -230,6 +231,8 @@ def _label(data: Mapping[str, Any]) -> str:
         noise = teacher if sigma is None else f"{teacher} {sigma:g}"
         return f"{data['world']}, {noise}, {data['pairs']} pairs"
     words = [Path(data["file"]).stem, data.get("mask", ""), "+".join(data.get("operators", ()))]
+    words += ["successful" if data.get("success") else ""]
+    words += [f"without {shorten(data['exclude'])}" if data.get("exclude") else ""]
     words += [f"{100 * data['share']:g} %" if "share" in data else ""]
     words += [f"{data['pairs']} pairs" if "pairs" in data else ""]
     words += ["cleaned" if data.get("cleaned") else ""]

@@ -15,7 +15,6 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.obs_rows import obs_rows
 from counterbc.errors import OptionError
 from counterbc.experiments.file_cell import FileCell
-from counterbc.experiments.file_data import load_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +42,7 @@ class HeldOutCell(FileCell):
 
     def split(self, seed: int) -> tuple[Demonstrations, Demonstrations]:
         """Return the training data and the held-out episodes of a seed."""
-        demos = self.subset.episodes(load_file(self.file, self.obs, self.action), seed)
+        demos = self.subset.episodes(self.demos, seed)
         training, test = demos.split(self.test_share, seed)
         return self.subset.sample(training, seed), test
 
