@@ -15,6 +15,7 @@ import pytest
 
 import counterbc
 from counterbc.cli import main
+from counterbc.commands.train import Train
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import CounterBCError
 from counterbc.methods import METHODS, Method
@@ -251,3 +252,41 @@ def test_a_wrong_number_of_radii_is_refused_before_anything_is_searched(
 
 def test_a_folder_named_like_a_file_is_refused(check_refused: CheckRefused) -> None:
     check_refused("train", ("--out", "policy.onnx"), "use --out policy, and later counterbc export")
+
+
+@pytest.mark.parametrize(
+    ("typed", "step_seconds", "options", "minutes"),
+    [
+        ("", 0.1, "--radius 0 --lag 0 --steps 5000", 8.3),
+        ("--lag 0", 0.4, "--radius 0 --steps 1000", 6.7),
+        ("--method bc", 0.1, "--lag 0 --steps 5000", 8.3),
+        ("--method bc", 4.5, "--lag 0 --steps 200", 15),
+        ("--method bc --steps 2000", 0.6, "--lag 0 --steps 500", 5),
+        ("--steps 300", 1, "--radius 0 --lag 0 --steps 300", 5),
+        ("--seeds 4 --radius 0.2", 0.15, "--lag 0 --steps 500", 5),
+        ("--method bcnd", 0.08, "--lag 0 --steps 500", 8),
+    ],
+)
+def test_the_quicker_training_searches_nothing_that_was_not_given(
+    typed: str, step_seconds: float, options: str, minutes: float
+) -> None:
+    advice = Train.parse("train", ["demos.hdf5", *typed.split()]).advise(step_seconds)
+    assert advice == (
+        f"{options}, which searches nothing (about {minutes:g} minutes), or a machine with a GPU"
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "step_seconds", "advice"),
+    [
+        ("--preset paper", 1, "--steps 500 (about 8.3 minutes)"),
+        ("--method bc --lag 0 --steps 2000", 1, "--steps 500 (about 8.3 minutes)"),
+        ("--method bc --steps 2000", 28, "fewer --steps or --seeds"),
+        ("--preset paper --steps 100", 28, "fewer --steps or --seeds"),
+    ],
+)
+def test_where_nothing_is_searched_fewer_steps_are_quicker_unless_they_take_too_long(
+    typed: str, step_seconds: float, advice: str
+) -> None:
+    command = Train.parse("train", ["demos.hdf5", *typed.split()])
+    assert command.advise(step_seconds) == f"{advice}, or a machine with a GPU"

@@ -64,6 +64,13 @@ def test_nobody_agrees_to_long_work() -> None:
         session.agree(9000, 1.0)
 
 
+def test_smaller_data_are_the_first_advice() -> None:
+    session = Session(ask=lambda text: False, quicker=lambda seconds: "fewer steps")
+    session.smaller_data = "--image-size 96 128"
+    with pytest.raises(SlowWork, match="GPU; quicker: --image-size 96 128, fewer steps; add --yes"):
+        session.agree(9000, 1.0)
+
+
 def test_trainings_belong_to_the_session_of_their_block() -> None:
     assert current_session().limit == float("inf")
     with use_session(Session(limit=7)) as session:

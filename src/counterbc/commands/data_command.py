@@ -12,6 +12,7 @@ from rich.progress import SpinnerColumn, Task
 from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import Command
+from counterbc.commands.images import image_size
 from counterbc.printing import WorkBars, printable, text_column
 
 if TYPE_CHECKING:
@@ -136,12 +137,15 @@ class DataCommand(Command):
     def read_each(self, paths: Sequence[Path]) -> list[Demonstrations]:
         """Return each path as a dataset of all its episodes, with the observations that the
         environment of the data has, unless others were asked for."""
+        from counterbc.acting.world_keys import keys_of_world
         from counterbc.data.merge import merge
+        from counterbc.training.session import current_session
 
         datasets = [stream.demonstrations() for stream in self.streams(paths)]
         demos = merge(datasets)
         self._check_image_size(demos)
-        keys = () if self.obs else keys_of_world(demos)
+        current_session().smaller_data = " ".join(map(str, image_size(demos)))
+        keys = () if self.obs else keys_of_world(demos.obs_keys, demos.env)
         if not keys:
             return datasets
         print(
@@ -184,21 +188,6 @@ def check_numbered(
         )
     check_free(file)
     check_suffix(file, (suffix,), "file")
-
-
-def keys_of_world(demos: Demonstrations) -> tuple[str, ...]:
-    """Return the observation keys that the environment of the data observes, and the goal that was
-    added to them; empty if the data have no others."""
-    from counterbc.data.names import GOAL_KEY
-    from counterbc.envs import WORLDS, find_id
-
-    keys, env = [key for key, _ in demos.obs_keys], find_id(demos.env or "")
-    for world in WORLDS.values():
-        observed = world.recorded_obs_keys or ()
-        if env == world.id and observed and {*observed} <= {*keys}:
-            chosen = (*observed, *(key for key in keys if key == GOAL_KEY))
-            return chosen if {*chosen} < {*keys} else ()
-    return ()
 
 
 def _count_on_stderr(raw_episodes: Iterator[RawEpisode], title: str) -> Iterator[RawEpisode]:

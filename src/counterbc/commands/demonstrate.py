@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from tyro.conf import Positional, UseAppendAction
 
 from counterbc.commands.command import COPIES, Command, Json, suggestion
+from counterbc.commands.images import first_training
 from counterbc.printing import stage
 
 
@@ -99,7 +100,7 @@ class Demonstrate(Command):
             "difference": difference.mean,
             "difference_se": difference.se,
             "fingerprint": demos.fingerprint(),
-            "next": [suggestion("train", out)],
+            "next": [suggestion("train", out, *first_training(demos))],
         }
         people = "1 operator" if operators == 1 else f"{operators} operators"
         error = f" ± {difference.se:.2f} (standard error over episodes)" if len(demos) > 1 else ""

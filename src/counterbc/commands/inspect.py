@@ -11,7 +11,8 @@ from rich.console import RenderableType
 from tyro.conf import UseAppendAction
 
 from counterbc.commands.command import Json, explained_lines, plain_table, suggestion
-from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos, keys_of_world
+from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
+from counterbc.commands.images import first_training, image_size
 from counterbc.printing import stage
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _DIMENSIONS = 40  # dimensions that are printed
 _DAMAGES = ("unreadable", "not finite", "shape", "empty")  # without which nothing can be trained
-_IMAGES = ("--method", "bc", "--steps", 2000, "--held-out", 0.2)
 _PLACES = 3  # places of a problem that are printed
 
 
@@ -52,6 +52,7 @@ class Inspect(DataCommand):
         return {**super().option_choices(), "ignore": PROBLEM_KINDS}
 
     def run(self) -> tuple[Json, list[RenderableType]]:
+        from counterbc.acting.world_keys import keys_of_world
         from counterbc.data.episode_sample import EpisodeSample
         from counterbc.data.inspection import Inspection
         from counterbc.data.inspection_report import PROBLEM_KINDS
@@ -65,7 +66,8 @@ class Inspect(DataCommand):
         inspection, sample = Inspection(self.idle), EpisodeSample()
         for stream in self.streams(self.demos, self.choice):
             inspection.add(stream.header, sample.watch(stream.raw_episodes))
-        keys = () if self.obs else keys_of_world(inspection.model)
+        model = inspection.model
+        keys = () if self.obs else keys_of_world(model.obs_keys, model.env)
         explained = _explained(sample.demonstrations(inspection.headers[0]), keys)
         report = inspection.report().without(self.ignore)
         total = sum(inspection.lengths)
@@ -104,7 +106,8 @@ class Inspect(DataCommand):
         measures no returns in an environment in which policies cannot be tested.
 
         Comparing policies that read images takes hours without a GPU, so one is trained instead,
-        and tested on held-out episodes, unless a number of steps was typed.
+        and tested on held-out episodes, unless a number of steps was typed. Large images are made
+        smaller.
         """
         problems = [p for p in report.problems if p.kind in _DAMAGES]
         names = {str(place.facts()["episode"]): None for p in problems for place in p.places}
@@ -114,10 +117,10 @@ class Inspect(DataCommand):
             return suggestion("inspect", *self.demos, *typed)
         typed = self.as_typed(*DATA_OPTIONS, "steps")
         if model.cameras and self.steps is None:
-            return suggestion("train", *self.demos, *typed, *_IMAGES)
+            return suggestion("train", *self.demos, *typed, *first_training(model))
         if not can_test:
             typed = self.as_typed(*DATA_OPTIONS, "steps", changes={"env": "none"})
-        return suggestion("compare", *self.demos, *typed)
+        return suggestion("compare", *self.demos, *typed, *image_size(model))
 
     def status(self, payload: Json) -> int:
         return 3 if self.strict and payload["problems"] else 0

@@ -11,10 +11,12 @@ from rich.console import RenderableType
 
 from counterbc.commands.command import COPIES, Json, explained_lines, plain_table, suggestion
 from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
+from counterbc.commands.images import first_training
 from counterbc.commands.options import Group
 from counterbc.printing import stage
 
 if TYPE_CHECKING:
+    from counterbc.data.demonstrations import Demonstrations
     from counterbc.diagnosis.intents import Intents
     from counterbc.selection.shares import Explained
 
@@ -58,7 +60,7 @@ class IntentsCommand(DataCommand):
             intents = find_intents(demos, self.groups, seed=self.seed, search=search)
         with stage("looking at what can be predicted"):
             explained = explain_if_possible(demos)
-        output, next_steps = _tables(intents), [self._next(intents, explained)]
+        output, next_steps = _tables(intents), [self._next(intents, explained, demos)]
         if explained is not None:
             output = [*explained_lines(explained), *output]
         if intents.groups > 1 and explained is not None and not explained.tells:
@@ -67,7 +69,8 @@ class IntentsCommand(DataCommand):
             copy = intents.mark(demos)
             (intents.condition(copy) if self.condition else copy).save(self.out)
             mask = [] if self.condition or intents.groups == 1 else ["--mask", "intent_0"]
-            next_steps = [suggestion("train", self.out, *mask, *self.as_typed("env", "trusted"))]
+            typed = (*mask, *self.as_typed("env", "trusted"), *first_training(demos))
+            next_steps = [suggestion("train", self.out, *typed)]
             output.append(f"\nWritten to {self.out}.")
             if not_read:
                 output += ["Not carried over:", *(f"  {text}" for text in not_read)]
@@ -79,13 +82,15 @@ class IntentsCommand(DataCommand):
         }
         return payload, output
 
-    def _next(self, intents: Intents, explained: Explained | None) -> str:
+    def _next(self, intents: Intents, explained: Explained | None, demos: Demonstrations) -> str:
         """Return the command that separates the goals; where there is one, the command that trains,
         or that looks at the data again if nothing can be predicted."""
         if intents.groups == 1:
             can_tell = explained is None or explained.tells
-            command = "train" if can_tell else "inspect"
-            return suggestion(command, *self.demos, *self.as_typed(*DATA_OPTIONS))
+            typed = self.as_typed(*DATA_OPTIONS)
+            if not can_tell:
+                return suggestion("inspect", *self.demos, *typed)
+            return suggestion("train", *self.demos, *typed, *first_training(demos))
         typed = self.as_typed(*DATA_OPTIONS, "groups", "seed", "search")
         copy = f"{self.demos[0].stem}-goals.hdf5"
         return suggestion("intents", *self.demos, *typed, "--condition", "--out", copy)

@@ -18,6 +18,8 @@ from counterbc.commands.method_command import MethodCommand
 if TYPE_CHECKING:
     from counterbc.acting.policies import Policies
     from counterbc.data.demonstrations import Demonstrations
+    from counterbc.methods import Method
+    from counterbc.settings import Settings
 
 
 _FILES: tuple[str, ...] = (".csv", ".h5", ".hdf5", ".html", ".json", ".log", ".mp4", ".npz")
@@ -50,19 +52,38 @@ class Train(MethodCommand):
     several."""
 
     def advise(self, step_seconds: float) -> str:
-        """Return what would take less time: mostly to search nothing."""
+        """Return what would take less time: no search, and fewer steps. A training that would still
+        be too long is not suggested."""
+        from counterbc.methods import find_method
         from counterbc.printing import duration
+        from counterbc.settings import settings_for
+        from counterbc.training.session import LIMIT
 
-        typed = self.given_options("settings")
-        if {"radius", "steps"} <= set(typed):
+        settings = settings_for(self.preset, **self.given_options("settings"))
+        method = settings.apply(find_method(self.method)[1])
+        step_seconds *= (self.seeds or 1) * method.shards * method.rounds
+        search = self._without_search(settings, method)
+        counts, is_searched = _QUICK_STEPS, settings.steps == "auto" or bool(search)
+        if settings.steps != "auto":  # without a search they may be quick enough themselves
+            fewer = [n for n in counts if n < settings.step_count]
+            counts = (*([settings.step_count] if search else []), *fewer)
+        bounds = (_QUICK, LIMIT)
+        steps = next((n for b in bounds for n in counts if n * step_seconds < b), None)
+        if steps is None:
             return "fewer --steps or --seeds, or a machine with a GPU"
-        step_seconds *= self.seeds or 1
-        steps = next((n for n in _QUICK_STEPS if n * step_seconds < _QUICK), _QUICK_STEPS[-1])
+        options = " ".join([*search, "--steps", str(steps)])
+        purpose = ", which searches nothing" if is_searched else ""
         seconds = duration(steps * step_seconds)
-        return (
-            f"--radius 0 --steps {steps}, which searches nothing ({seconds}), or a machine with a "
-            "GPU"
-        )
+        return f"{options}{purpose} ({seconds}), or a machine with a GPU"
+
+    def _without_search(self, settings: Settings, method: Method) -> list[str]:
+        """Return the options beside the steps that leave nothing to be searched by training."""
+        from counterbc.supports import Demonstrated
+
+        if self.start is not None:
+            return []  # what was chosen before is kept
+        has_radius = settings.radius == "auto" and not isinstance(method.support, Demonstrated)
+        return ["--radius 0"] * has_radius + ["--lag 0"] * (settings.lag == "auto")
 
     @classmethod
     def option_notes(cls) -> dict[str, str]:

@@ -30,6 +30,9 @@ class Session:
     """Gets a sentence about long work; returns whether to continue."""
     quicker: Callable[[float], str] = lambda step_seconds: "give fewer steps"
     """Gets the seconds of a step of one network; returns what would take less time."""
+    smaller_data: str = ""
+    """The option that makes the data smaller, such as the size of large images; empty where there
+    is none."""
     kept: Path | None = None
     """The folder in which searches that are stopped are kept; None keeps none."""
     populations: set[Path] = field(default_factory=set)
@@ -78,6 +81,8 @@ class Session:
         """Ask whether to continue; raise a `SlowWork` if not."""
         amount = f"{duration(seconds)} at the present load{self._without}"
         advice = self.quicker(step_seconds)
+        if self.smaller_data:
+            advice = f"{self.smaller_data}, {advice}"
         if not self.ask(f"This takes {amount} without a GPU. Quicker: {advice}."):
             raise SlowWork(
                 f"this would take {amount} without a GPU; quicker: {advice}; add --yes to continue"

@@ -1,0 +1,101 @@
+"""What commands suggest on images, so that nobody begins with hours of training."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from counterbc.commands.images import first_training, image_size
+from counterbc.data.demonstrations import Demonstrations, Episode
+from tests.fixture_types import Call, CallJson
+
+
+def demos_of(*sizes: tuple[int, int], episodes: int = 1, length: int = 2) -> Demonstrations:
+    """Return demonstrations of a vector and cameras of these sizes."""
+    rng = np.random.default_rng(0)
+    cameras = {
+        f"cam{i}": rng.integers(0, 256, (length, *size, 3), np.uint8)
+        for i, size in enumerate(sizes)
+    }
+    each = [
+        Episode(rng.normal(size=(length, 2)), rng.normal(size=(length, 1)), images=cameras)
+        for _ in range(episodes)
+    ]
+    return Demonstrations(tuple(each))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "option"),
+    [
+        ([], ()),
+        ([(96, 96)], ()),
+        ([(128, 128)], ()),
+        ([(480, 640)], ("--image-size", 96, 128)),
+        ([(640, 480)], ("--image-size", 128, 96)),
+        ([(96, 96), (720, 1280)], ("--image-size", 84, 148)),
+        ([(40, 4000)], ("--image-size", 36, 1108)),
+    ],
+)
+def test_large_images_are_made_small_with_their_aspect(
+    sizes: list[tuple[int, int]], option: tuple[object, ...]
+) -> None:
+    assert image_size(demos_of(*sizes)) == option
+
+
+def test_only_a_first_training_on_images_differs_from_the_default() -> None:
+    assert first_training(demos_of()) == ()
+    assert first_training(demos_of((96, 96))) == (
+        "--method", "bc", "--steps", 2000, "--held-out", 0.2
+    )  # fmt: skip
+    assert first_training(demos_of((480, 640)))[-3:] == ("--image-size", 96, 128)
+
+
+def test_the_training_suggested_for_images_is_short_and_of_small_images(
+    tmp_path: Path, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    demos_of((160, 200), episodes=4, length=8).save("large.hdf5")
+    short = "--method bc --steps 2000 --held-out 0.2"
+    smaller = "--image-size 100 124"
+    assert call_json("inspect", "large.hdf5")["next"] == [
+        f"counterbc train large.hdf5 {short} {smaller}"
+    ]
+    assert call_json("inspect", "large.hdf5", "--steps", 9)["next"] == [
+        f"counterbc compare large.hdf5 --steps 9 {smaller}"
+    ]
+    resized = call_json("inspect", "large.hdf5", "--image-size", 140, "--steps", 9)["next"]
+    assert resized == ["counterbc compare large.hdf5 --image-size 140 --steps 9"]
+    copied = call_json("intents", "large.hdf5", "--groups", 1, "--out", "copy.hdf5")["next"]
+    assert copied == [f"counterbc train copy.hdf5 {short} {smaller}"]
+
+
+@pytest.mark.needs("envpool")
+def test_demonstrations_with_a_camera_lead_to_a_short_training(
+    tmp_path: Path, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for world, options in (
+        ("car-racing", " --method bc --steps 2000 --held-out 0.2"),
+        ("intersection", ""),
+    ):
+        answer = call_json("demonstrate", world, "--pairs", 20, "--out", f"{world}.hdf5")
+        assert answer["next"] == [f"counterbc train {world}.hdf5{options}"]
+
+
+def test_smaller_images_are_the_first_advice_for_slow_work(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("counterbc.training.pace._ENOUGH", 0.0)
+    monkeypatch.setattr("counterbc.training.session.LIMIT", 0.0)
+    demos_of((132, 132), episodes=4, length=5).save("large.hdf5")
+    options = ("--method", "bc", "--lag", 0, "--steps", 40)
+    status, _, err = call("train", "large.hdf5", *options)
+    assert status == 1
+    assert re.search(r"GPU; quicker: --image-size 112 112, \S", err), err
+    _, _, err = call("train", "large.hdf5", *options, "--image-size", 36)
+    assert "without a GPU; quicker: " in err
+    assert "--image-size" not in err
