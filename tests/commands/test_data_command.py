@@ -179,6 +179,22 @@ def test_the_keys_that_a_known_environment_observes_are_read_by_default(
     assert "23 → 2" in text
 
 
+@pytest.mark.slow
+@pytest.mark.needs("gym_pusht")
+def test_policies_trained_on_recordings_of_people_act_in_their_environment(
+    data: Path, tmp_path: Path, call: Call, call_json: CallJson
+) -> None:
+    run = tmp_path / "run"
+    quick = ("--steps", 2, "--lag", 0, "--radius", 0, "--ensemble", 1, "--out", run)
+    status, text, err = call("train", data / "pusht_human_206.hdf5", *quick)
+    assert status == 0, err
+    assert "Reads state, as gym_pusht/PushT-v0 does" in err
+    assert f"counterbc evaluate {run}" in text
+    answer = call_json("evaluate", run, "--episodes", 2)
+    assert np.shape(answer["runs"][0]["returns"]) == (1, 2)
+    assert np.min(answer["runs"][0]["returns"]) >= 0
+
+
 @pytest.mark.parametrize("env", ["push-t", "gym_pusht/PushT-v0", "counterbc/PushT-v0"])
 def test_declaring_the_environment_by_any_of_its_names_reads_its_keys(
     env: str, tmp_path: Path, call: Call
