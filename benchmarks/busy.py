@@ -37,7 +37,7 @@ from counterbc.data.cores import cores
 from counterbc.errors import InfeasibleActions
 from counterbc.methods import METHODS as OUR_METHODS
 
-METHODS = ("bc", "counter-bc", "weighted-bc", "bcnd", "bc-rnn")
+METHODS = ("bc", "counter-bc", "weighted-bc", "ileed", "bcnd", "bc-rnn")
 KERNELS = ("numba", "torch")
 MEMBERS, BATCH = 50, 40
 BLOCK = {"numba": 100, "torch": 20}

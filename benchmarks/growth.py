@@ -70,6 +70,8 @@ class Clock:
     def update(self, step: float, loss: Tensor) -> None:
         self.at.append((step, time.perf_counter()))
 
+    def announce(self, text: str) -> None: ...
+
     def stop(self) -> None: ...
 
     @property

@@ -4,7 +4,8 @@
 
 Each is a process of its own. `import counterbc` and `counterbc --help` are medians over runs after
 one that fills the disk's cache; the demo is one run after a tiny one that compiles. A Python that
-imports nothing is measured beside them. The machine should be idle: each row has the share of the
+imports nothing is measured beside them. The first use of the demo, with an empty cache of native
+code, is one run as well. The machine should be idle: each row has the share of the
 cores that was not left idle by the system and not used by the process, where there is /proc/stat.
 """
 
@@ -28,21 +29,30 @@ PYTHON = {
     "counterbc --help": ("-m", "counterbc", "--help"),
 }
 DEMO = ("-m", "counterbc", "demo")
+FIRST_USE = "counterbc demo, first use"
 
 
-def run(words: tuple[str, ...], folder: Path) -> tuple[float, float, float]:
-    """Return wall and processor seconds of a process, and the share of the cores others used."""
+def run(
+    words: tuple[str, ...], folder: Path, native_code: Path | None = None
+) -> tuple[float, float, float]:
+    """Return wall and processor seconds of a process, and the share of the cores others used.
+
+    Native code is compiled into the folder `native_code`, or stored where it usually is.
+    """
+    cache = {} if native_code is None else {"NUMBA_CACHE_DIR": str(native_code)}
     start, before = time.perf_counter(), system_seconds()
     process = subprocess.Popen(
         [sys.executable, *words],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env=os.environ | cache,
     )
     _, status, usage = os.wait4(process.pid, 0)
     wall, cpu = time.perf_counter() - start, usage.ru_utime + usage.ru_stime
-    if code := os.waitstatus_to_exitcode(status):
-        raise SystemExit(f"exit status {code}: {' '.join(words)}")
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"exit status {process.returncode}: {' '.join(words)}")
     others_share = (system_seconds() - before - cpu) / (wall * (os.cpu_count() or 1))
     return wall, cpu, max(0.0, others_share)
 
@@ -78,8 +88,10 @@ def measure(runs: int, folder: Path, *, demo: bool) -> list[Row]:
     if demo:
         small = ("--seeds", "2", "--steps", "20", "--out", str(folder / "small"))
         run((*DEMO, *small), folder)
-        rows.append(row("counterbc demo", [run((*DEMO, "--out", str(folder / "demo")), folder)]))
-        print(rows[-1], flush=True)
+        for label, cache in (("counterbc demo", None), (FIRST_USE, folder / "native")):
+            words = (*DEMO, "--out", str(folder / label))
+            rows.append(row(label, [run(words, folder, cache)]))
+            print(rows[-1], flush=True)
     return rows
 
 

@@ -17,6 +17,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.errors import InfeasibleActions
 from counterbc.kernels.dispatch import choose_kernel
@@ -37,16 +39,25 @@ from counterbc.training.network_stack import NetworkStack
 from counterbc.training.plan import plan_training, seed_members
 from counterbc.training.run import initial_params, plan_view
 
-PAIRS, OBS, HIDDEN, ACTION = 400, 4, 64, 2
+PAIRS, OBS, HIDDEN, ACTION, HISTORY = 400, 4, 64, 2, 5
+WEIGHTING_OUTPUTS = {"weighted-bc": 1, "ileed": 8}
+"""The last layer of the weighting's network, which reads states as the policy does."""
 TALL = 1024
 """The size of the matrices whose product counts as the peak of the machine."""
 Steps = Callable[[int], None]
 
 
+def demonstrations() -> Demonstrations:
+    """Return noisy demonstrations of two operators, whom ILEED tells apart."""
+    demos = demonstrate("intersection", UniformNoise(0.5), PAIRS, 0)
+    episodes = (replace(e, operator="ab"[i % 2]) for i, e in enumerate(demos.episodes))
+    return replace(demos, episodes=tuple(episodes))
+
+
 def population(method: str, members: int, batch: int, kernel_name: str = "auto") -> Steps:
     """Return the step of the library, batches and gathering included."""
     settings = Settings(batch=batch, radius=0.4, kernel=kernel_name)
-    demos = demonstrate("intersection", UniformNoise(0.5), PAIRS, 0)
+    demos = demonstrations()
     configured = settings.apply(METHODS[method])
     seeds = seed_members([demos], range(members), [[settings.radius]])
     plan = plan_training([demos], configured, settings, seeds)
@@ -161,6 +172,7 @@ RATIOS = (
     Ratio("Counter-BC / BC", "Counter-BC", "BC", "≤ 1.25"),
     Ratio("Counter-BC / BC, batch 160", "Counter-BC, batch 160", "BC, batch 160"),
     Ratio("Weighted-BC / BC", "Weighted-BC", "BC", "≤ 2"),
+    Ratio("ILEED / BC", "ILEED", "BC"),
     Ratio("BCND / BC", "BCND", "BC", "≤ 1.5"),
     Ratio("BC-RNN / BC-RNN by torch", "BC-RNN", "BC-RNN by torch", "≤ 1/3"),
 )
@@ -177,6 +189,7 @@ def variants(members: int) -> dict[str, Variant]:
         "BC": ours("bc", 40, 100),
         "Counter-BC": ours("counter-bc", 40, 100),
         "Weighted-BC": ours("weighted-bc", 40, 60),
+        "ILEED": ours("ileed", 40, 60),
         "BCND": Variant(population("bcnd", few, 40), 100, few * shards),
         "BC-RNN": ours("bc-rnn", 40, 20),
         "BC-RNN by torch": Variant(population("bc-rnn", members, 40, "torch"), 5, members),
@@ -209,10 +222,20 @@ def measure(all_variants: dict[str, Variant], rounds: int) -> Seconds:
     return seconds
 
 
-def flops(batch: int) -> float:
-    """Return the FLOPs of a BC step: two backward products per forward one, less one to the obs."""
-    forward = 2 * batch * (OBS * HIDDEN + HIDDEN * HIDDEN + HIDDEN * 2 * ACTION)
-    return 3 * forward - 2 * batch * OBS * HIDDEN
+def flops(method: str, batch: int) -> float:
+    """Return the FLOPs of the matrix products in a network's step.
+
+    There are two backward products per forward one, but none for the gradient by observations, and
+    a GRU begins with a state of zeros.
+    """
+    last = (HIDDEN, 2 * ACTION, 1)
+    layers = [(OBS, HIDDEN, 1), (HIDDEN, HIDDEN, 1), last]  # inputs, outputs, times
+    if method == "bc-rnn":
+        gates = 3 * HIDDEN
+        layers[:1] = [(OBS, gates, HISTORY), (HIDDEN, gates, HISTORY - 1)]
+    elif outputs := WEIGHTING_OUTPUTS.get(method):
+        layers += [(OBS, HIDDEN, 1), (HIDDEN, HIDDEN, 1), (HIDDEN, outputs, 1)]
+    return sum(2 * batch * i * o * times * (2 if i == OBS else 3) for i, o, times in layers)
 
 
 def quartiles(values: Any) -> list[float]:
@@ -224,7 +247,9 @@ def report(seconds: Seconds) -> dict[str, Any]:
     """Return the ratios as medians over rounds, with the quartiles."""
     arrays = {c: {k: np.array(v) for k, v in x.items()} for c, x in seconds.items()}
     peak = {clock: 2 * TALL**3 / x["peak"] for clock, x in arrays.items()}
-    share = {clock: quartiles(flops(40) / x["BC"] / peak[clock]) for clock, x in arrays.items()}
+    share = {
+        clock: quartiles(flops("bc", 40) / x["BC"] / peak[clock]) for clock, x in arrays.items()
+    }
     ratios: list[dict[str, Any]] = [
         {"what": r.what, "goal": r.goal}
         | {clock: quartiles(x[r.above] / x[r.below]) for clock, x in arrays.items()}

@@ -4,8 +4,9 @@
 
 A phase takes what a step with this phase done twice takes longer than a step. All variants take
 turns in one thread and are measured in processor time; a number is a median over rounds. The rest
-is the order of the pairs, and copying parameters before and after a block of steps. There are two
-peaks: multiply-adds of vectors in registers, and large matrix products by torch.
+is the order of the pairs, and copying parameters before and after a block of steps. Phases are
+those of BC and Counter-BC; of other methods the whole step is measured. There are two peaks:
+multiply-adds of vectors in registers, and large matrix products by torch.
 """
 
 from __future__ import annotations
@@ -33,8 +34,11 @@ from counterbc.data.cores import cores
 from counterbc.errors import InfeasibleActions
 from counterbc.kernels import numba_kernel, numba_step
 from counterbc.kernels.numba_vector import FAST, LANES, f, splat, total
+from counterbc.methods import METHODS as OUR_METHODS
 
 METHODS = ("bc", "counter-bc")
+WHOLE = ("weighted-bc", "ileed", "bcnd", "bc-rnn")
+"""Methods of whose steps no phases are measured."""
 MEMBERS, BATCH, STEPS = 50, 40, 100
 PHASES = {
     "all": "",
@@ -89,29 +93,41 @@ def seconds_of(run: Steps, count: int) -> float:
 
 
 def phase_seconds(method: str, rounds: int) -> dict[str, list[float]]:
-    """Return the seconds of a model-step of each round, by the phase that is done twice."""
+    """Return the seconds of a network's step of each round, by the phase that is done twice."""
     steps = population(method, MEMBERS, BATCH, "numba")
-    kernels = {phase: train_some(line) for phase, line in PHASES.items()}
-    seconds: dict[str, list[float]] = {phase: [] for phase in PHASES}
+    networks = MEMBERS * OUR_METHODS[method].shards
+    lines = PHASES.items() if method in METHODS else [("all", "")]
+    kernels = {phase: train_some(line) for phase, line in lines}
+    seconds: dict[str, list[float]] = {phase: [] for phase in kernels}
     for round_ in range(rounds + 1):
         for phase, kernel in kernels.items():
             with patch.object(numba_kernel, "train_some", kernel):
-                value = seconds_of(steps, STEPS) / STEPS / MEMBERS
+                value = seconds_of(steps, STEPS) / STEPS / networks
             if round_:  # the first one compiles
                 seconds[phase].append(value)
     return seconds
 
 
 def phase_rows(method: str, seconds: dict[str, list[float]]) -> list[dict[str, Any]]:
-    """Return the microseconds per model-step of each phase, of the rest and of all."""
+    """Return the microseconds per network and step of each phase, of the rest and of all."""
     whole = np.array(seconds["all"])
     parts = {p: float(np.median(np.array(s) - whole)) for p, s in seconds.items() if p != "all"}
-    parts["rest"] = float(np.median(whole)) - sum(parts.values())
+    if parts:
+        parts["rest"] = float(np.median(whole)) - sum(parts.values())
     parts["all"] = float(np.median(whole))
     return [
         {"method": method, "phase": phase, "microseconds": round(1e6 * value, 3)}
         for phase, value in parts.items()
     ]
+
+
+def rates(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the GFLOP/s of the whole step of each method, in which only products count."""
+    return {
+        row["method"]: round(flops(row["method"], BATCH) / row["microseconds"] / 1e3, 1)
+        for row in rows
+        if row["phase"] == "all"
+    }
 
 
 def peaks(rounds: int) -> dict[str, float]:
@@ -151,9 +167,9 @@ def main() -> None:
     torch.set_num_threads(1)
     result = facts(options.rounds)
     result["peak GFLOP/s"] = peaks(options.rounds)
-    rows = [row for m in METHODS for row in phase_rows(m, phase_seconds(m, options.rounds))]
-    rate = flops(BATCH) / next(r["microseconds"] for r in rows if r["phase"] == "all") / 1e3
-    result |= {"BC GFLOP/s": round(rate, 1), "rows": rows}
+    methods = (*METHODS, *WHOLE)
+    rows = [row for m in methods for row in phase_rows(m, phase_seconds(m, options.rounds))]
+    result |= {"GFLOP/s": rates(rows), "rows": rows}
     for key, value in result.items():
         print(key, value)
     if options.json is not None:

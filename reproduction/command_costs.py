@@ -13,6 +13,8 @@ COSTS = DOCS.parent / "benchmarks" / "results" / "commands.json"
 LARGE, STARTING = COSTS.with_name("large.json"), COSTS.with_name("starting.json")
 RECORDED = COSTS.with_name("commands-large.json")
 """What commands cost on a recording of 25,650 pairs; `score` is on its page."""
+FIRST_USE = "first use"
+"""The end of the name of a row in which native code is compiled."""
 PAGES = {
     "formats": "inspect",
     "radius": "radius",
@@ -34,9 +36,10 @@ def sections() -> dict[str, dict[str, str]]:
     recording_costs = {row["command"]: row for row in read(RECORDED)}
     pages["scores"]["cost on a recording"] = recorded_sentence(recording_costs["score"])
     large: list[Record] = read(LARGE) if LARGE.exists() else []
-    starting = read(STARTING) if STARTING.exists() else {"rows": []}
+    starting = read(STARTING) if STARTING.exists() else {}
     tables = {"commands": table(rows), "large": large_table(large)}
-    tables |= {"starting": starting_table(starting["rows"])}
+    tables |= {"starting": starting_table(starting.get("rows", []))}
+    tables |= {"starting-run": starting_sentence(starting)}
     return {"benchmarks": tables, **pages}
 
 
@@ -56,6 +59,15 @@ def starting_table(rows: list[Record]) -> str:
     """Return wall and processor time of starting and of the demo, and how busy the machine was."""
     head = ["", "runs", "wall time", "least", "processor time", "other programs"]
     return markdown_table(head, [_starting_line(row) for row in rows])
+
+
+def starting_sentence(run: Record) -> str:
+    """Return on what machine the start was measured, and whether without compiled code too."""
+    if not run:
+        return "Not run yet."
+    has_first_use = any(FIRST_USE in row["what"] for row in run["rows"])
+    first_use = "" if has_first_use else "; the first use of the demo has not been measured yet"
+    return f"{run['cores']} cores, load {run['load before']:g} before the run{first_use}"
 
 
 def _starting_line(row: Record) -> list[str]:

@@ -11,6 +11,10 @@ from reproduction.records import Record, read
 
 FOLDER = DOCS.parent / "benchmarks" / "results"
 LABELS = {"bc": "BC", "counter-bc": "Counter-BC"}
+"""Methods whose phases are measured."""
+NAMES = LABELS | {
+    "weighted-bc": "Weighted-BC", "ileed": "ILEED", "bcnd": "BCND", "bc-rnn": "BC-RNN",
+}  # fmt: skip
 PRODUCTS = ("forward", "backward")
 """The phases of the step that hold all of its matrix products."""
 
@@ -53,7 +57,7 @@ def step_sentence(run: dict[str, Any]) -> str:
 def phases_table(run: dict[str, Any]) -> str:
     """Return what each phase of a step takes, and which share of the step, for each method."""
     times = _phase_times(run)
-    phases = list(dict.fromkeys(phase for _, phase in times))
+    phases = list(dict.fromkeys(phase for method, phase in times if method in LABELS))
     lines = [
         [
             "whole step" if phase == "all" else phase,
@@ -68,14 +72,15 @@ def phases_table(run: dict[str, Any]) -> str:
 
 
 def rates_table(run: dict[str, Any]) -> str:
-    """Return the rate of BC's step and of its matrix products, as shares of both peaks."""
+    """Return the rate of each step and of BC's matrix products, as shares of both peaks."""
     if not run:
         return markdown_table([], [])
-    times, step = _phase_times(run), run["BC GFLOP/s"]
+    times, steps = _phase_times(run), run["GFLOP/s"]
     peaks = run["peak GFLOP/s"]
     products_peak, adds_peak = peaks["matrix products"], peaks["multiply-adds"]
-    passes = step * times["bc", "all"] / sum(times["bc", phase] for phase in PRODUCTS)
-    rates = {"BC's whole step": step, "its two passes": passes}
+    passes = steps["bc"] * times["bc", "all"] / sum(times["bc", phase] for phase in PRODUCTS)
+    rates = {"BC's two passes": passes}
+    rates |= {f"{NAMES[method]}'s whole step": rate for method, rate in steps.items()}
     rates |= {"large products by torch": products_peak}
     rates |= {"multiply-adds in registers": adds_peak}
     lines = [

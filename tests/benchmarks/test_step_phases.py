@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("numba", reason="the native step needs it")
 
 from benchmarks import step_phases
-from benchmarks.step_phases import PHASES, main, phase_rows, source
+from benchmarks.step import flops
+from benchmarks.step_phases import PHASES, main, phase_rows, rates, source
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -35,14 +36,36 @@ def test_a_phase_takes_what_doing_it_twice_adds() -> None:
     assert rows == {"loss": 1.5, "Adam": 2, "rest": 1.5, "all": 5}
 
 
+def test_of_a_method_without_phases_the_whole_step_is_measured() -> None:
+    assert phase_rows("bcnd", {"all": [9e-6, 8e-6, 7e-6]}) == [
+        {"method": "bcnd", "phase": "all", "microseconds": 8}
+    ]
+
+
+def test_the_rate_of_a_step_counts_its_matrix_products() -> None:
+    row = {"method": "bc-rnn", "phase": "all", "microseconds": 100.0}
+    # 40 pairs: input of 5 and state of 4 times, each for three gates; a layer; a head
+    products = 2 * (4 * 192 * 5) + 3 * (64 * 192 * 4 + 64 * 64 + 64 * 4)
+    assert rates([row, row | {"phase": "loss"}]) == {"bc-rnn": round(80 * products / 1e5, 1)}
+
+
+def test_products_are_those_of_all_layers_of_a_network() -> None:
+    policy = 2 * 4 * 64 + 3 * (64 * 64 + 64 * 4)
+    assert flops("bc", 1) == flops("counter-bc", 1) == flops("bcnd", 1) == 2 * policy
+    assert flops("weighted-bc", 1) == 4 * policy - 6 * 64 * 3  # one output where heads have four
+    assert flops("ileed", 1) == 4 * policy + 6 * 64 * 4  # eight outputs
+
+
 @pytest.mark.slow
 def test_every_variant_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "phases.json"
     monkeypatch.setattr(step_phases, "METHODS", ("bc",))  # each variant takes seconds to compile
+    monkeypatch.setattr(step_phases, "WHOLE", ("ileed",))
     monkeypatch.setattr(step_phases, "MEMBERS", 2)
     monkeypatch.setattr(step_phases, "STEPS", 3)
     monkeypatch.setattr(sys, "argv", ["step_phases.py", "--rounds", "1", "--json", str(path)])
     main()
     result = json.loads(path.read_text())
-    assert len(result["rows"]) == len(PHASES) + 1
+    assert len(result["rows"]) == len(PHASES) + 2
+    assert result["GFLOP/s"].keys() == {"bc", "ileed"}
     assert min(result["peak GFLOP/s"].values()) > 0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import starting
 from benchmarks.commands import COMMANDS
 from reproduction import command_costs
 from reproduction.command_costs import (
@@ -15,6 +16,7 @@ from reproduction.command_costs import (
     recorded_sentence,
     sections,
     sentence,
+    starting_sentence,
     starting_table,
     table,
 )
@@ -65,3 +67,12 @@ def test_starting_has_wall_and_processor_time_and_the_load_beside_them() -> None
     }  # fmt: skip
     line = starting_table([row]).splitlines()[-1]
     assert line == "| counterbc --help | 15 | 0.271 s | 0.25 s | 0.228 s | 4% of the cores |"
+
+
+def test_the_run_says_whether_the_first_use_was_measured() -> None:
+    run = {"cores": 2, "load before": 0.25, "rows": [{"what": "counterbc demo"}]}
+    words = "2 cores, load 0.25 before the run"
+    assert starting_sentence(run) == (
+        f"{words}; the first use of the demo has not been measured yet"
+    )
+    assert starting_sentence(run | {"rows": [{"what": starting.FIRST_USE}]}) == words

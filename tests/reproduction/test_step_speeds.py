@@ -26,12 +26,12 @@ STEP = {
 PHASES = {
     "cpu": "a CPU", "cores": 2, "load before": 0.25, "members": 50, "batch": 40, "steps": 100,
     "rounds": 9, "lanes": 8, "peak GFLOP/s": {"multiply-adds": 200.0, "matrix products": 80.0},
-    "BC GFLOP/s": 60.0,
+    "GFLOP/s": {"bc": 60.0, "bcnd": 50.0},
     "rows": [
         {"method": method, "phase": phase, "microseconds": value}
         for method, values in {"bc": (2, 4, 2, 8), "counter-bc": (2.5, 4.5, 3, 10)}.items()
         for phase, value in zip(("forward", "backward", "rest", "all"), values, strict=True)
-    ],
+    ] + [{"method": "bcnd", "phase": "all", "microseconds": 9.6}],
 }  # fmt: skip
 TIMES = {
     "idle": 2.0, "busy": 4.21, "idle, processor": 1.84, "busy, processor": 1.9,
@@ -63,8 +63,9 @@ def test_phases_are_microseconds_and_shares_of_their_own_step() -> None:
 
 def test_the_two_passes_do_the_products_of_a_step_in_their_part_of_its_time() -> None:
     assert rates_table(PHASES).splitlines()[2:] == [
+        "| BC's two passes | 80 | 1.00 | 0.40 |",  # 60 · 8 / (2 + 4)
         "| BC's whole step | 60 | 0.75 | 0.30 |",
-        "| its two passes | 80 | 1.00 | 0.40 |",  # 60 · 8 / (2 + 4)
+        "| BCND's whole step | 50 | 0.62 | 0.25 |",
         "| large products by torch | 80 | 1.00 | 0.40 |",
         "| multiply-adds in registers | 200 | 2.50 | 1.00 |",
     ]
