@@ -205,6 +205,30 @@ def test_train_cross_validates_the_radius_and_records_it(make_demos: Make, quick
         torch.testing.assert_close(value, fixed_run[3].params[name], rtol=1e-5, atol=1e-5)
 
 
+class Phases(Quiet):
+    """A progress that remembers its phases, and the steps that each of them showed."""
+
+    def __init__(self) -> None:
+        self.steps: dict[str, list[float]] = {}
+
+    def __call__(self, phase: str) -> Phases:
+        self.shown_steps = self.steps.setdefault(phase, [])
+        return self
+
+    def update(self, step: float, loss: torch.Tensor) -> None:
+        self.shown_steps.append(step)
+
+
+def test_a_given_progress_shows_the_choice_before_it_ends_and_then_the_training(
+    make_demos: Make, quick: Train
+) -> None:
+    phases = Phases()
+    quick(make_demos(episodes=6), "counter-bc", radius="auto", progress=phases)
+    assert list(phases.steps) == ["choosing", "training counter-bc"]
+    assert len(phases.steps["choosing"]) > 1
+    assert phases.steps["training counter-bc"][-1] == 20
+
+
 class Stop(Quiet):
     """Ctrl-C at the first step."""
 
@@ -217,7 +241,10 @@ def test_a_stopped_training_chooses_the_same_radius_when_it_goes_on(
 ) -> None:
     demos, out = make_demos(episodes=6), tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
-        quick(demos, "counter-bc", radius="auto", out=out, progress=Stop())
+        quick(
+            demos, "counter-bc", radius="auto", out=out,
+            progress=lambda phase: Quiet() if phase == "choosing" else Stop(),
+        )  # fmt: skip
     resumed_run = quick(demos, "counter-bc", radius="auto", out=out, resume=True)
     assert Policies.load(out).members == resumed_run.members
     with pytest.raises(CounterBCError, match="already exists"):

@@ -31,7 +31,7 @@ from counterbc.supports import Demonstrated
 from counterbc.training.checkpoints import check_out
 from counterbc.training.checks import as_datasets, check_reads, check_start, warn_values
 from counterbc.training.plan import Choice, plan_training, seed_members
-from counterbc.training.progress import Bar, Progress, Quiet
+from counterbc.training.progress import Displays, Progress, displays_of
 from counterbc.training.run import run
 from counterbc.training.session import search_folder, some_session
 from counterbc.training.stored_run import StoredRun
@@ -50,7 +50,7 @@ def train(
     dtype: torch.dtype = torch.float32,
     out: str | Path | None = None,
     resume: bool = False,
-    progress: bool | Progress = True,
+    progress: bool | Progress | Displays = True,
     **changes: Any,
 ) -> Policies:
     """Train seeds × radii members at once.
@@ -61,6 +61,8 @@ def train(
     by `search`, as `choose_radius` does. With `start` training continues from trained policies on
     new pairs; they keep their scales, and radius, lag and offsets unless given. With `out` the run
     is written to that folder, with checkpoints on the way; `resume=True` finishes a stopped run.
+    A `progress` of your own shows what is chosen and then the training; a function gets the name of
+    each of these phases and returns its display.
     """
     with some_session(None if out is None else search_folder(Path(out))):
         return _train(
@@ -83,12 +85,12 @@ def _train(
     dtype: torch.dtype,
     out: str | Path | None,
     resume: bool,
-    progress: bool | Progress,
+    progress: bool | Progress | Displays,
     changes: dict[str, Any],
 ) -> Policies:
     """Do what `train` does, in a session."""
     (name, definition), torch_device = find_method(method), find_device(device)
-    settings = settings_for(preset, **changes)
+    settings, displays = settings_for(preset, **changes), displays_of(progress)
     first, pairs = datasets[0], min(d.pairs for d in datasets)
     if start is not None and settings.ensemble == "auto" and definition.shards == 1:
         settings = replace(settings, ensemble=start.shards)
@@ -110,7 +112,7 @@ def _train(
     if folder is None or not exists or (stored := StoredRun.read(folder)) is None:
         training = Training(
             name=name, method=definition, settings=settings, device=torch_device,
-            progress=Bar("choosing") if progress is True else Quiet(),
+            progress=displays("choosing"),
             later=_work(definition, settings, len(order) * len(requested), pairs),
         )  # fmt: skip
         chosen = _choose(datasets, training, requested, start, search)
@@ -125,9 +127,8 @@ def _train(
         datasets, definition, chosen.settings, members, start=start, held_out=held_out,
         name=trained_name(name, definition), preset=preset, choices=chosen.evidence,
     )  # fmt: skip
-    if isinstance(progress, bool):
-        progress = Bar(f"training {plan.name}") if progress else Quiet()
-    return run(plan, device=torch_device, dtype=dtype, out=folder, resume=resume, progress=progress)
+    bar = displays(f"training {plan.name}")
+    return run(plan, device=torch_device, dtype=dtype, out=folder, resume=resume, progress=bar)
 
 
 def _work(method: Method, settings: Settings, members: int, pairs: int) -> float:

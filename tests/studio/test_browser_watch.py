@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,23 @@ def test_a_correction_is_learned_and_seen_beside_the_policy_before(
         tab.reload()  # the page comes back with its panels and the news of the training
         tab.wait_for_selector("h3:text-is('runs/bc-more')")
         tab.wait_for_selector("text=runs/bc-more is ready")
+
+
+def test_what_a_new_policy_needs_is_chosen_in_sight_before_its_training(
+    browser: Any, studio: LiveServer
+) -> None:
+    with open_tab(browser, studio) as tab:
+        tab.click("nav >> text=Watch")
+        tab.check("input[value='a.hdf5']")
+        tab.select_option("#method", "bc")
+        tab.fill("#steps", "100")
+        tab.evaluate(SHARES)
+        tab.click("button:text-is('Train')")
+        tab.wait_for_selector("text=Choosing the lag for runs/bc-2…")
+        tab.wait_for_selector("text=runs/bc-2 is ready: bc, 100 steps on 200 pairs.")
+        shares = [float(share) for share in tab.evaluate("() => window.shares")]
+        assert sum(after < before for before, after in pairwise(shares)) == 1  # the training begins
+        assert any(0 < share < 1 for share in shares[: shares.index(1.0)])
 
 
 def test_collect_names_the_dataset_of_its_own_session_only(

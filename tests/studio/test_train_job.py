@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ def test_a_policy_is_trained_and_then_continued_on_more_data(
 ) -> None:
     make_demos().save(tmp_path / "a.hdf5")
     make_demos(seed=1).save(tmp_path / "b.hdf5")
-    shares: list[float] = []
-    options: dict[str, Any] = {"steps": 200, "report": shares.append, "method": "bc"}
+    reports: list[dict[str, Any]] = []
+    options: dict[str, Any] = {"steps": 200, "report": reports.append, "method": "bc"}
     text = train_policies(
         datasets=[tmp_path / "a.hdf5"], start=None, out=tmp_path / "runs/bc", **options
     )
     assert text == "bc, 200 steps on 40 pairs"
+    shares = [report["share"] for report in reports]
+    assert {report["work"] for report in reports} == {"Training"}  # too few pairs for a lag
     assert shares[0] == 0.0
     assert shares[-1] == pytest.approx(1.0, abs=0.011)
     assert shares == sorted(shares)
@@ -50,11 +53,47 @@ def test_runs_of_other_sizes_are_refused(make_demos: Make, tmp_path: Path) -> No
         )
 
 
+def test_what_is_chosen_is_reported_before_the_training(make_demos: Make, tmp_path: Path) -> None:
+    make_demos(episodes=6, length=30).save(tmp_path / "a.hdf5")
+    for method, work in (("bc", "Choosing the lag for"), ("counter-bc", "Choosing Δ and lag for")):
+        reports: list[dict[str, Any]] = []
+        train_policies(
+            datasets=[tmp_path / "a.hdf5"], method=method, steps=20, start=None,
+            out=tmp_path / "runs" / method, report=reports.append,
+        )  # fmt: skip
+        works = [report["work"] for report in reports]
+        count = works.index("Training")
+        assert set(works[:count]) == {work}
+        assert set(works[count:]) == {"Training"}
+        shares = [report["share"] for report in reports[:count]]
+        assert shares.count(0.0) >= (2 if method == "counter-bc" else 1)  # each search begins at 0
+        assert any(0 < share < 1 for share in shares)
+        assert reports[count]["share"] == 0.0
+        assert reports[-1]["share"] == 1.0
+
+
 def test_progress_is_passed_on_in_hundredths() -> None:
-    shares: list[float] = []
-    progress = Reported(shares.append)
-    progress.start(0, 100_000, "torch")
-    for step in range(0, 100_001, 10):
-        progress.update(step, torch.zeros(1))
-    progress.stop()
-    assert 90 <= len(shares) <= 102
+    reports: list[dict[str, Any]] = []
+    progress = Reported(reports.append)
+    for _ in range(2):  # two phases
+        progress.start(0, 100_000, "torch")
+        for step in range(0, 100_001, 10):
+            progress.update(step, torch.zeros(1))
+        progress.stop()
+        assert 90 <= len(reports) <= 102
+        assert reports[0]["share"] == 0.0
+        assert reports[-1]["share"] > 0.98
+        reports.clear()
+
+
+def test_an_announcement_is_passed_on_at_once_and_stays() -> None:
+    reports: list[dict[str, Any]] = []
+    progress = Reported(reports.append)
+    progress.start(0, 10, "torch")
+    assert reports[-1]["note"] == ""
+    progress.announce("Estimated time left at the present load: 3 minutes.")
+    progress.update(5, torch.zeros(1))
+    notes = [report["note"] for report in reports[1:]]
+    assert len(notes) == 2
+    for note in notes:
+        assert re.fullmatch(r"\d\d:\d\d: Estimated time left .*: 3 minutes\.", note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterbc.training.progress import Bar, loss_text, progress_line
+from counterbc.training.progress import Bar, Quiet, displays_of, loss_text, progress_line
 
 
 def test_the_loss_is_the_mean_of_the_networks_that_are_finite() -> None:
@@ -46,3 +46,14 @@ def test_the_last_line_of_a_finished_training_says_nothing_about_time_left(
     bar.update(2, torch.tensor([1.0]))
     bar.stop()
     assert capsys.readouterr().err == "tuning (torch): 2 of 2, loss 1.000\n"
+
+
+def test_each_phase_has_a_display_of_what_was_given() -> None:
+    bar, displays, quiet = displays_of(True)("choosing"), displays_of(False), Quiet()
+    assert isinstance(bar, Bar)
+    assert bar.title == "choosing"
+    assert isinstance(displays("choosing"), Quiet)
+    assert displays_of(quiet)("choosing") is displays_of(quiet)("training bc") is quiet
+    titled_bar = displays_of(Bar)("training bc")
+    assert isinstance(titled_bar, Bar)
+    assert titled_bar.title == "training bc"

@@ -16,7 +16,7 @@ from counterbc.studio.messages import (
     read_whole,
 )
 from counterbc.studio.steered_room import Handlers, SteeredRoom, read_input
-from counterbc.studio.train_job import METHODS_OFFERED, train_policies
+from counterbc.studio.train_job import METHODS_OFFERED, first_work, train_policies
 from counterbc.studio.watching import Watching
 
 PANELS = 4
@@ -127,12 +127,12 @@ class WatchRoom(SteeredRoom):
             "datasets": datasets, "start": start, "out": out, "method": method,
             "steps": read_whole(message, "steps", 1, 100_000),
         }  # fmt: skip
-        self._tell("progress", name=name, share=0.0)
+        self._tell("progress", name=name, share=0.0, work=first_work(method, start), note="")
         self.job = Job(
             train_policies, arguments,
             done=lambda text: self._tell("done", name=name, text=text),
             failed=lambda text: self._tell("failed", text=text),
-            progress=lambda share: self._tell("progress", name=name, share=share),
+            progress=lambda news: self._tell("progress", name=name, **news),
         )  # fmt: skip
         return {"name": name}
 

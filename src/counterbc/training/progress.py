@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias
 
 from rich.progress import BarColumn, MofNCompleteColumn, Task, TimeRemainingColumn
 from torch import Tensor
@@ -89,3 +90,18 @@ class Bar:
     def announce(self, text: str) -> None:
         """Print a line above the bar."""
         self.bars.say(text)
+
+
+Displays: TypeAlias = Callable[[str], Progress]
+"""Makes the display of a phase, such as "choosing" or "training bc"."""
+
+
+def displays_of(progress: bool | Progress | Displays) -> Displays:
+    """Return what makes the display of each phase: bars, nothing, or what was given."""
+    if progress is True:
+        return Bar
+    if progress is False:
+        return lambda phase: Quiet()
+    if callable(progress):
+        return progress
+    return lambda phase: progress

@@ -205,13 +205,13 @@ export class Watch {
     });
   }
 
-  showNews({ state, share, name, text }) {
+  showNews({ state, share, name, text, work, note }) {
     if (!this.bar) return; // the list that follows brings it again
     const isRunning = state === "progress";
     this.bar.hidden = this.stopper.hidden = !isRunning;
     if (isRunning) this.bar.value = share;
     const news = {
-      progress: `Training ${name}…`, failed: `Training ended: ${text}.`,
+      progress: `${work} ${name}… ${note}`.trim(), failed: `Training ended: ${text}.`,
       done: `${name} is ready: ${text}. Tick it above to watch it.`,
     }[state];
     if (this.news.textContent !== news) this.news.textContent = news;
