@@ -1,15 +1,12 @@
-"""Measure the loop that drives an arm: a soak, its reaction to faults, and a busy machine.
+"""Measure the loop that drives an arm: its reaction to faults, and on a busy machine.
 
-    python benchmarks/robots.py soak [--seconds 600] [--out benchmarks/results/robots.json]
     python benchmarks/robots.py faults [--repeats 20] [--out benchmarks/results/robots.json]
     python benchmarks/robots.py load [--seconds 20] [--out benchmarks/results/robots.json]
 
-The soak drives the simulated arm at 20 Hz with a policy in a process of its own. A loop that only
-sleeps runs beside it in a third process; what it shows is the machine's own jitter. Run it on an
-idle machine. Faults are injected at random moments of real runs; the reaction is the time from the
-fault to the command that stops the arm, in periods. Under load, programs that only compute compete
-with the loop for some seconds, one, two and four for each core. Rows of one command replace its
-earlier ones.
+Faults are injected at random moments of real runs; the reaction is the time from the fault to the
+command that stops the arm, in periods. Under load, programs that only compute compete with the loop
+for some seconds, one, two and four for each core. Rows of one command replace its earlier ones.
+`benchmarks/soak.py` drives an arm for ten minutes.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from counterbc.acting.clock import Ticks, WallClock
+from counterbc.acting.clock import WallClock
 from counterbc.data.arrays import Array
 from counterbc.robots.loop import Loop, LoopSettings
 from counterbc.robots.policy_process import PolicyProcess
@@ -38,11 +35,10 @@ from counterbc.robots.priority import real_time
 from counterbc.robots.robot import Reading
 from counterbc.robots.simulated.arm import Arm
 from counterbc.robots.simulated.simulated_robot import SimulatedRobot
-from counterbc.robots.summary import quantiles
 from counterbc.robots.tick_log import TickLog
 
 RATE, REPEATS = 20.0, 20
-SECONDS = {"soak": 600.0, "bare": 600.0, "load": 20.0, "faults": 0.0}
+SECONDS, REAL_TIME = 20.0, "real-time priority"
 PROGRAMS = (1, 2, 4)
 """Competing programs for each core."""
 LOAD_REPEATS, WILD = 2, 10.0  # of each fault; the scale of actions, so that limits are reached
@@ -50,8 +46,6 @@ COMPUTE = "import os\nos.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)
 """A competing program, which does not inherit a real-time priority; on Linux only."""
 PATIENCE = 10**6
 """Faulty ticks that end no run under load: all of them are counted."""
-JITTER_LIMIT, MISSED_LIMIT = 5.0, 1
-"""Largest 99th percentile of the jitter in ms, and number of missed deadlines in ten minutes."""
 FAULTS = ("policy stalled", "policy killed", "camera lost", "observation not finite")
 
 
@@ -70,39 +64,6 @@ def write_policy(path: Path) -> Path:
     policies = train(demos, "bc", preset="paper", steps=500, hidden=(64, 64), progress=False)
     export(policies, path)
     return path
-
-
-def bare_sleep(seconds: float) -> dict[str, Any]:
-    """Tick without work; return the lateness and jitter of ticks in milliseconds."""
-    ticks, times, late = Ticks(RATE, WallClock()), list[float](), list[float]()
-    for _ in range(round(seconds * RATE)):
-        now, behind = ticks.wait()
-        times.append(now)
-        late.append(behind)
-    jitter = np.abs(np.diff(times) - 1 / RATE).tolist()
-    missed = sum(int(behind * RATE) for behind in late)
-    return {
-        "loop": "bare sleep", "ticks": len(times), "missed": missed,
-        "late_ms": quantiles(late), "jitter_ms": quantiles(jitter),
-    }  # fmt: skip
-
-
-def soak(seconds: float, policy: Path) -> list[dict[str, Any]]:
-    """Drive the simulated arm, and let a loop in another process only sleep."""
-    command = [sys.executable, __file__, "bare", "--seconds", str(seconds)]
-    bare = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    process = PolicyProcess(policy)
-    robot = SimulatedRobot(WallClock(), 0)
-    summary = Loop(robot, process, TickLog(None, {})).run(seconds)
-    process.close()
-    times = summary["times_ms"]
-    row = {
-        "loop": "simulated arm", "ticks": summary["ticks"], "missed": summary["missed"],
-        **{f"{name}_ms": times[name] for name in times}, "faults": summary["faults"],
-        "watchdog_stops": summary["watchdog_stops"], "ended": summary["ended"],
-    }  # fmt: skip
-    content, _ = bare.communicate()
-    return [row, json.loads(content)]
 
 
 class Faulty:
@@ -246,52 +207,42 @@ def load_row(programs: int, summary: dict[str, Any], witness: Witness) -> dict[s
     }  # fmt: skip
 
 
-def verdict(rows: list[dict[str, Any]]) -> str:
-    """Return whether a soak kept its limits."""
-    arm = rows[0]
-    allowed = MISSED_LIMIT * max(1.0, arm["ticks"] / (SECONDS["soak"] * RATE))
-    is_good = arm["jitter_ms"]["p99"] < JITTER_LIMIT and arm["missed"] <= allowed
-    text = "kept" if is_good else "not kept: was the machine idle?"
-    return (
-        f"p99 jitter {arm['jitter_ms']['p99']:.2f} ms (limit {JITTER_LIMIT:g}), {arm['missed']} of "
-        f"{arm['ticks']:,} deadlines missed (limit {allowed:g}); limits {text}"
-    )
+def scheduled(task: str, priority: int | None) -> str:
+    """Return the name of a task with its way of scheduling."""
+    return task if priority is None else f"{task}, {REAL_TIME}"
 
 
-def keep(path: Path | None, task: str, priority: int | None, rows: list[dict[str, Any]]) -> None:
-    """Replace the rows of a task and a way of scheduling in a file."""
+def load_average() -> float:
+    """Return how many programs ran or waited for a core in the last minute."""
+    return round(os.getloadavg()[0], 1)
+
+
+def keep(path: Path | None, name: str, rows: list[dict[str, Any]]) -> None:
+    """Replace the rows of a name in a file."""
     if path is not None:
         whole = json.loads(path.read_text()) if path.exists() else {}
-        name = task if priority is None else f"{task}, real-time priority"
-        load, when = round(os.getloadavg()[0], 1), time.strftime("%Y-%m-%d")
-        whole[name] = {"date": when, "load_at_end": load, "cpus": os.cpu_count(), "rows": rows}
+        facts = {"date": time.strftime("%Y-%m-%d"), "load_at_end": load_average()}
+        whole[name] = {**facts, "cpus": os.cpu_count(), "rows": rows}
         path.write_text(json.dumps(whole, indent=1) + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    parser.add_argument("task", choices=tuple(SECONDS))
-    parser.add_argument("--seconds", type=float, help="by default 600, under load 20 for each row")
+    parser.add_argument("task", choices=("faults", "load"))
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each row under load")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--priority", type=int, help="real-time priority, 1 to 99, on Linux")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    seconds = SECONDS[options.task] if options.seconds is None else options.seconds
-    if options.task == "bare":
-        print(json.dumps(bare_sleep(seconds)))
-        return
     with tempfile.TemporaryDirectory() as folder:
         policy = write_policy(Path(folder) / "policy.onnx")
         tasks: dict[str, Callable[[], list[dict[str, Any]]]] = {
-            "soak": lambda: soak(seconds, policy),
-            "load": lambda: load(seconds, policy),
+            "load": lambda: load(options.seconds, policy),
             "faults": lambda: faults(options.repeats, policy),
         }
         with real_time(options.priority):
             rows = tasks[options.task]()
-    if options.task == "soak":
-        print(*map(json.dumps, rows), verdict(rows), sep="\n")
-    keep(options.out, options.task, options.priority, rows)
+    keep(options.out, scheduled(options.task, options.priority), rows)
 
 
 if __name__ == "__main__":

@@ -30,16 +30,17 @@ def faults_table(sections: dict[str, Any]) -> str:
                 row["fault"], str(row["runs"]), f"{row['within_two_periods']}",
                 f"{row['median_periods']:.2f}", f"{row['largest_periods']:.2f}",
                 str(row["commands_after_stop"]), name, f"{section['load_at_end']:.1f}",
+                section["date"],
             ])  # fmt: skip
     columns = (
         "fault", "runs", "stopped within two periods", "median, periods", "largest, periods",
-        "commands after the stop", "scheduling", "load at the end",
+        "commands after the stop", "scheduling", "load at the end", "date",
     )  # fmt: skip
     return markdown_table(columns, lines) if lines else NONE
 
 
 def soak_table(sections: dict[str, Any]) -> str:
-    """Return lateness and jitter of the arm's loop and of one that only sleeps."""
+    """Return lateness and jitter of every soak's loop and of the one that only slept beside it."""
     lines = []
     for name, section in _of_task(sections, "soak"):
         for row in section["rows"]:
@@ -47,11 +48,13 @@ def soak_table(sections: dict[str, Any]) -> str:
             lines.append([
                 row["loop"], f"{row['ticks']:,}", str(row["missed"]), f"{late['p99']:.2f}",
                 f"{late['max']:.2f}", f"{jitter['p50']:.2f}", f"{jitter['p99']:.2f}",
-                f"{jitter['max']:.2f}", name, f"{section['load_at_end']:.1f}",
+                f"{jitter['max']:.2f}", _faults(row), str(row.get("watchdog_stops", "")),
+                row.get("ended", ""), name, f"{section['load_at_end']:.1f}", section["date"],
             ])  # fmt: skip
     columns = (
         "loop", "ticks", "deadlines missed", "late, 99 % (ms)", "largest", "jitter, median (ms)",
-        "99 %", "largest", "scheduling", "load at the end",
+        "99 %", "largest", "ticks with a fault", "stops by the watchdog", "ended", "scheduling",
+        "load at the end", "date",
     )  # fmt: skip
     return markdown_table(columns, lines) if lines else NONE
 
@@ -67,12 +70,13 @@ def load_table(sections: dict[str, Any]) -> str:
                 f"{row['late_ms']['p99']:.0f}", f"{100 * row['speed_share']:.0f} %",
                 f"{100 * row['acceleration_share']:.0f} %", f"{row['outside_mm']:.1f}",
                 f"{row['slowest_stop_periods']:.1f}", name, f"{section['load_at_end']:.1f}",
+                section["date"],
             ])  # fmt: skip
     columns = (
         "programs that compete", "ticks", "deadlines missed", "faulty ticks",
         "stops by the watchdog", "late, 99 % (ms)", "largest speed, of its limit",
         "largest change of speed, of its limit", "paddle outside the workspace (mm)",
-        "slowest stop after a fault (periods)", "scheduling", "load at the end",
+        "slowest stop after a fault (periods)", "scheduling", "load at the end", "date",
     )  # fmt: skip
     return markdown_table(columns, lines) if lines else NONE
 
@@ -92,7 +96,18 @@ def tracker_table(section: dict[str, Any]) -> str:
     return markdown_table(columns, lines) if lines else NONE
 
 
+def _faults(row: dict[str, Any]) -> str:
+    """Return the numbers of ticks with each fault; a loop without an arm has none to count."""
+    if "faults" not in row:
+        return ""
+    return ", ".join(f"{name}: {count}" for name, count in row["faults"].items()) or "none"
+
+
 def _of_task(sections: dict[str, Any], task: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the sections of a task, ordinary scheduling first."""
-    names = {"ordinary": task, "real-time": task + PRIORITY}
-    return [(label, sections[name]) for label, name in names.items() if name in sections]
+    """Return all sections of a task with their scheduling: ordinary first, each by date."""
+    pairs = [
+        ("real-time" if PRIORITY in name else "ordinary", section)
+        for name, section in sections.items()
+        if name.split(", ")[0] == task
+    ]
+    return sorted(pairs, key=lambda pair: (pair[0], pair[1]["date"]))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.robots import Witness, busy, keep, load_row
+from benchmarks.robots import Witness, busy, keep, load_row, scheduled
 from counterbc.robots.limits import Limits
 from counterbc.robots.robot import Reading
 
@@ -81,11 +81,11 @@ def test_programs_compete_while_the_block_runs_and_end_with_it(
 
 def test_rows_of_a_task_replace_its_earlier_ones_only(tmp_path: Path) -> None:
     path = tmp_path / "robots.json"
-    keep(path, "soak", None, [{"ticks": 1}])
-    keep(path, "load", None, [{"ticks": 2}])
-    keep(path, "load", 50, [{"ticks": 3}])
-    keep(path, "load", None, [{"ticks": 4}])
+    keep(path, "faults", [{"ticks": 1}])
+    keep(path, scheduled("load", None), [{"ticks": 2}])
+    keep(path, scheduled("load", 50), [{"ticks": 3}])
+    keep(path, scheduled("load", None), [{"ticks": 4}])
     contents = json.loads(path.read_text())
     assert {name: part["rows"][0]["ticks"] for name, part in contents.items()} == {
-        "soak": 1, "load": 4, "load, real-time priority": 3,
+        "faults": 1, "load": 4, "load, real-time priority": 3,
     }  # fmt: skip

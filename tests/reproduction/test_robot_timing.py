@@ -16,7 +16,7 @@ from reproduction.robot_timing import (
 
 
 def section(*rows: dict[str, Any]) -> dict[str, Any]:
-    return {"load_at_end": 0.1, "rows": list(rows)}
+    return {"date": "2026-11-18", "load_at_end": 0.1, "rows": list(rows)}
 
 
 def test_nothing_is_shown_before_the_benchmark_was_run(tmp_path: Path) -> None:
@@ -31,19 +31,41 @@ def test_faults_are_listed_by_scheduling() -> None:
     }  # fmt: skip
     table = faults_table({"faults, real-time priority": section(row), "faults": section(row)})
     lines = table.splitlines()[2:]
-    assert lines[0] == "| camera lost | 20 | 20 | 1.40 | 1.90 | 0 | ordinary | 0.1 |"
+    assert lines[0] == "| camera lost | 20 | 20 | 1.40 | 1.90 | 0 | ordinary | 0.1 | 2026-11-18 |"
     assert "real-time" in lines[1]
 
 
-def test_the_arm_stands_beside_a_loop_that_only_sleeps() -> None:
+def soaked(ended: str, **faults: int) -> list[dict[str, Any]]:
     times = {"p50": 0.1, "p99": 0.5, "max": 1.0}
-    rows = [
-        {"loop": loop, "ticks": 12000, "missed": 0, "late_ms": times, "jitter_ms": times}
-        for loop in ("simulated arm", "bare sleep")
-    ]
-    table = soak_table({"soak": section(*rows)})
-    assert "| simulated arm | 12,000 | 0 | 0.50 | 1.00 | 0.10 | 0.50 | 1.00 | ordinary |" in table
-    assert "| bare sleep | 12,000 |" in table
+    bare = {"loop": "bare sleep", "ticks": 12000, "missed": 0, "late_ms": times, "jitter_ms": times}
+    arm = {"loop": "simulated arm", "faults": faults, "watchdog_stops": 3, "ended": ended}
+    return [bare | arm, bare]
+
+
+def test_the_arm_stands_beside_a_loop_that_only_sleeps() -> None:
+    lines = soak_table({"soak": section(*soaked("finished"))}).splitlines()
+    numbers = "12,000 | 0 | 0.50 | 1.00 | 0.10 | 0.50 | 1.00"
+    end = "ordinary | 0.1 | 2026-11-18 |"
+    assert lines[2] == f"| simulated arm | {numbers} | none | 3 | finished | {end}"
+    assert lines[3] == f"| bare sleep | {numbers} |  |  |  | {end}"
+    assert len({line.count("|") for line in lines}) == 1
+
+
+def test_no_soak_is_left_out_of_the_table() -> None:
+    later = section(*soaked("policy stalled", stalled=16, lost=2)) | {"date": "2026-11-19"}
+    sections = {
+        "soak, real-time priority, busy machine": later,
+        "soak, real-time priority 50, point robot, load 0.2, today": section(*soaked("finished")),
+        "soak": section(*soaked("finished")),
+        "faults": section(),
+    }
+    lines = soak_table(sections).splitlines()[2::2]
+    assert [line.split(" | ")[-3:-1] for line in lines] == [
+        ["ordinary", "0.1"], ["real-time", "0.1"], ["real-time", "0.1"]
+    ]  # fmt: skip
+    assert (
+        "| stalled: 16, lost: 2 | 3 | policy stalled | real-time | 0.1 | 2026-11-19 |" in lines[2]
+    )
 
 
 def test_a_busy_machine_has_a_row_for_each_number_of_programs() -> None:
@@ -57,7 +79,8 @@ def test_a_busy_machine_has_a_row_for_each_number_of_programs() -> None:
     ]  # fmt: skip
     lines = load_table({"load": section(*rows) | {"cpus": 2}}).splitlines()[2:]
     assert lines[0] == (
-        "| 2 on 2 cores | 1,400 | 1 | 3 | 4 | 8 | 100 % | 50 % | 1.2 | 2.2 | ordinary | 0.1 |"
+        "| 2 on 2 cores | 1,400 | 1 | 3 | 4 | 8 | 100 % | 50 % | 1.2 | 2.2 | ordinary | 0.1 "
+        "| 2026-11-18 |"
     )
     assert lines[1].startswith("| 4 on 2 cores | 1,400 | 2 |")
 
