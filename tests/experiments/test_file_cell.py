@@ -45,7 +45,9 @@ def pose_cell(folder: Path, world: str, **keys: int) -> FileCell:
     rng, size = np.random.default_rng(0), sum(keys.values())
     episode = Episode(rng.normal(size=(20, size)), rng.uniform(-1, 1, (20, 1)))
     file = folder / "pose.hdf5"
-    Demonstrations((episode,), [-1], [1], obs_keys=tuple(keys.items())).save(file)
+    Demonstrations(
+        (episode,), np.array([-1.0]), np.array([1.0]), obs_keys=tuple(keys.items())
+    ).save(file)
     return FileCell(world=world, file=file, method="bc", seeds=2, episodes=3, steps=4)
 
 

@@ -139,7 +139,7 @@ class TrainingCommand(DeviceCommand):
 
         limit = math.inf if self.yes else LIMIT
         kept = search_folder(getattr(self, "out", None))
-        with use_session(Session(limit, agrees, self.advise, kept)):
+        with use_session(Session(limit, ask=agrees, quicker=self.advise, kept=kept)):
             yield
 
     def advise(self, step_seconds: float) -> str:

@@ -63,7 +63,8 @@ class Train(MethodCommand):
         method = settings.apply(find_method(self.method)[1])
         step_seconds *= (self.seeds or 1) * method.shards * method.rounds
         search = self._without_search(settings, method)
-        counts, is_searched = _QUICK_STEPS, settings.steps == "auto" or bool(search)
+        counts: tuple[int, ...] = _QUICK_STEPS
+        is_searched = settings.steps == "auto" or bool(search)
         if settings.steps != "auto":  # without a search they may be quick enough themselves
             fewer = [n for n in counts if n < settings.step_count]
             counts = (*([settings.step_count] if search else []), *fewer)
