@@ -10,7 +10,7 @@ from counterbc.experiments.styles import method_style
 from reproduction.anova import ALPHA
 from reproduction.figure_numbers import FigureCell
 from reproduction.numbers import Numbers, where, worlds
-from reproduction.paper import PAPER_TEACHERS, STAND_IN
+from reproduction.paper import OTHER_CONVENTIONS, PAPER_TEACHERS, STAND_IN
 from reproduction.verdicts import (
     Finding,
     beats,
@@ -61,6 +61,15 @@ class Claim:
     paper: str
     rule: Callable[[Numbers, str], Finding]
     """Numbers and way of acting → what we find."""
+    rows: str = ""
+    """Which rows the claim is tested on, where they are not those of the figures."""
+    has_paper_convention: bool = False
+    """Whether these rows were made in the paper's way, though those of the figures were not."""
+
+    @property
+    def is_as_in_paper(self) -> bool:
+        """Return whether the rows were made as the paper's, so that they can refute the claim."""
+        return self.has_paper_convention or self.place not in OTHER_CONVENTIONS
 
 
 def claims(numbers: Numbers) -> Iterator[Claim]:

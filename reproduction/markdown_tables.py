@@ -20,29 +20,30 @@ from reproduction.paper import (
 )
 from reproduction.plots import title
 from reproduction.records import read
+from reproduction.study_claims import study_claims
 from reproduction.verdicts import OPEN, PARTLY, YES, Finding, improves, under_convention
 
 TABLE1 = "Table 1"
 LABELS = {method: style.label for method, style in method_styles(PAPER_METHODS).items()}
 
 
-def claim_findings(numbers: Numbers) -> list[tuple[Claim, Finding, Finding, str]]:
+def claim_findings(folder: Path) -> list[tuple[Claim, Finding, Finding, str]]:
     """Return every claim with the findings by act=sample and by act=mean, and the verdict.
 
     act=sample is the paper's protocol and decides, where it applies.
     """
-    findings = []
-    for claim in claims(numbers):
+    numbers, findings = read_numbers(folder), []
+    for claim in (*claims(numbers), *study_claims(folder)):
         sample, mean = (claim.rule(numbers, act) for act in ("sample", "mean"))
         deciding = mean if sample.verdict == OPEN else sample
-        verdict = under_convention(deciding, claim.place).verdict
+        verdict = under_convention(deciding, claim.is_as_in_paper).verdict
         findings.append((claim, sample, mean, verdict))
     return findings
 
 
 def summary(folder: Path) -> str:
     """Return the count of each verdict; then a line per claim with a column per world."""
-    entries = claim_findings(read_numbers(folder))
+    entries = claim_findings(folder)
     count = Counter(verdict.split(" (")[0] for *_, verdict in entries)
     counts = ", ".join(f"{n} {verdict}" for verdict, n in count.most_common())
     listed_entries = [row for row in entries if row[0].section != TABLE1]
@@ -53,13 +54,13 @@ def summary(folder: Path) -> str:
         line = lines.setdefault((claim.section, claim.paper), {})
         line[claim.place] = f"{verdict}{differs}"
     rows = [[*key, *(line.get(p, "") for p in places)] for key, line in lines.items()]
-    head = f"{len(entries)} claims: {counts}. {_elsewhere(entries)}"
+    head = f"{len(entries)} verdicts: {counts}. {_elsewhere(entries)}"
     return f"{head}\n\n" + markdown_table(["section", "the paper", *map(title, places)], rows)
 
 
 def _elsewhere(entries: list[tuple[Claim, Finding, Finding, str]]) -> str:
     """Return how many supported claims have rows that were made in another way than the paper's."""
-    count = Counter(verdict for claim, *_, verdict in entries if claim.place in OTHER_CONVENTIONS)
+    count = Counter(verdict for claim, *_, verdict in entries if not claim.is_as_in_paper)
     worlds = ", ".join(map(title, OTHER_CONVENTIONS))
     return (
         f"Of these, {count[YES]} reproduced and {count[PARTLY]} partly are of worlds that differ "
@@ -80,7 +81,7 @@ def verdicts(folder: Path) -> str:
             c.section, title(c.place), c.paper, _protocol(numbers, c), sample.ours or "–",
             _mean_text(mean, verdict), verdict,
         ]
-        for c, sample, mean, verdict in claim_findings(numbers)
+        for c, sample, mean, verdict in claim_findings(folder)
         if c.section != TABLE1
     ]  # fmt: skip
     head = ("section", "where", "the paper", "convention, n", "ours, act=sample", "ours, act=mean")
@@ -89,7 +90,9 @@ def verdicts(folder: Path) -> str:
 
 def _protocol(numbers: Numbers, claim: Claim) -> str:
     """Return whose convention the rows of a claim follow, and how many runs or datasets it has."""
-    convention = "ours" if claim.place in OTHER_CONVENTIONS else "the paper's"
+    convention = "the paper's" if claim.is_as_in_paper else "ours"
+    if claim.rows:
+        return f"{convention}, {claim.rows}"
     cells = [*numbers.figure4.cells, *numbers.figure5.cells, *numbers.figure6.cells]
     runs = [cell.count for cell in where(cells, world=claim.place)]
     if claim.section == "6":
@@ -123,7 +126,7 @@ def table1(folder: Path) -> str:
             sample, mean = (improves(numbers, act, world, baseline) for act in ("sample", "mean"))
             texts = [f"{paper:,.0f} %", sample.ours or "–", mean.ours or "–"]
             texts += [_difference(numbers, world, baseline), _largest(numbers, world, baseline)]
-            verdict = under_convention(sample, world).verdict
+            verdict = under_convention(sample, world not in OTHER_CONVENTIONS).verdict
             improvements = where(numbers.table1.improvements, world=world, baseline=baseline)
             convention = "ours" if world in OTHER_CONVENTIONS else "the paper's"
             text = f"{convention}, {improvements[0].runs} runs" if improvements else "–"
@@ -141,7 +144,7 @@ def _difference(numbers: Numbers, world: str, baseline: str) -> str:
 
 def conventions(folder: Path) -> str:
     """Return how the rows of each world were made, where that is not the paper's way."""
-    places = {claim.place for claim, *_ in claim_findings(read_numbers(folder))}
+    places = {claim.place for claim, *_ in claim_findings(folder)}
     rows = [[title(w), text] for w, text in OTHER_CONVENTIONS.items() if w in places]
     return markdown_table(("world", "what differs from the paper"), rows)
 

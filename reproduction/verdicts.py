@@ -23,7 +23,6 @@ from reproduction.numbers import (
     sign_by_runs,
     where,
 )
-from reproduction.paper import OTHER_CONVENTIONS
 
 YES, PARTLY, NO, OPEN = "reproduced", "partly", "not reproduced", "not run"
 OPPOSITE = "contradicted"  # a significant effect the other way round
@@ -44,13 +43,13 @@ class Finding:
 NO_FINDING = Finding("", OPEN)
 
 
-def under_convention(finding: Finding, world: str) -> Finding:
+def under_convention(finding: Finding, is_as_in_paper: bool) -> Finding:
     """Return a finding whose verdict says no more than the convention of its rows allows.
 
     Rows that were made in another way than the paper's can support a claim. They do not refute it,
     and the verdict says what happened here.
     """
-    if finding.verdict not in (NO, OPPOSITE) or world not in OTHER_CONVENTIONS:
+    if finding.verdict not in (NO, OPPOSITE) or is_as_in_paper:
         return finding
     return replace(finding, verdict=f"{UNTESTED} ({finding.verdict} here)")
 

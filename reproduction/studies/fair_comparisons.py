@@ -1,15 +1,18 @@
-"""Two variants of the study `fair`, compared run by run, in one word."""
+"""Two variants of the study `fair`, compared run by run, in one word, and the rows to compare."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import Interval, paired_difference
 from reproduction.anova import ALPHA
+from reproduction.plots import title
 from reproduction.records import Record
+from reproduction.studies.fair import FAIR_WORLDS, SCATTERED, WHOLE
 from reproduction.verdicts import MARGIN
 
 ABOVE, BELOW, ALIKE, OPEN = "above", "below", "alike", "open"
@@ -71,8 +74,35 @@ def relative(
 
 def compare(rows: Sequence[Record], candidate: str, rival: str, count: int) -> str:
     """Return a relative difference with its interval, adjusted for `count`, and one word."""
-    if (result := relative(rows, candidate, rival, count)) is None:
+    return comparison_text(relative(rows, candidate, rival, count))
+
+
+def comparison_text(result: tuple[Interval, str] | None) -> str:
+    """Return a relative difference with its interval and one word; a dash where it was not run."""
+    if result is None:
         return "–"
     interval, answer = result
     text = f"{interval.mean:+.1f} % [{interval.low:+.1f}, {interval.high:+.1f}]"
     return f"{text.replace('-', '−')} {answer}"
+
+
+def places(rows: Iterable[Record]) -> Iterator[tuple[str, str, list[Record]]]:
+    """Yield the rows of figures 4 and 7 of each world and way of taking pairs."""
+    main_rows = [row for row in rows if row["sigma"] in (None, 0.5)]
+    for world in FAIR_WORLDS:
+        for protocol in (SCATTERED, WHOLE):
+            group = [r for r in main_rows if (r["world"], r["taken"]) == (world, protocol)]
+            if group:
+                yield world, protocol, group
+
+
+def at_400(rows: Iterable[Record]) -> Iterator[tuple[list[str], str, str, list[Record]]]:
+    """Yield the rows of 400 pairs of each kind of demonstrations and way of acting.
+
+    With the first columns of their line, the teacher and the way of acting.
+    """
+    for world, protocol, group in places([r for r in rows if r["pairs"] == 400]):
+        for teacher in dict.fromkeys(r["teacher"] for r in group):
+            for act in reversed(ACTS):
+                part = [r for r in group if (r["teacher"], r["act"]) == (teacher, act)]
+                yield [title(world, teacher), protocol], teacher, act, part

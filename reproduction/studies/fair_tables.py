@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,38 +12,34 @@ from counterbc.acting.intervals import Interval, mean_interval, paired_differenc
 from counterbc.experiments.styles import method_style
 from reproduction.improvement import jackknife
 from reproduction.markdown import markdown_table
-from reproduction.paper import PAPER_IMPROVEMENTS, PAPER_METHODS
+from reproduction.paper import PAPER_IMPROVEMENTS
 from reproduction.plots import title
 from reproduction.records import Record, read_rows
 from reproduction.sizes import PAPER_SIZES
 from reproduction.studies.fair import (
     CROWD,
-    FAIR_WORLDS,
     FOUR_BC,
     PAPER_VARIANTS,
-    SCATTERED,
     STUDY,
     SWEEPS,
     TUNED_VARIANTS,
-    WHOLE,
     sweep_name,
 )
 from reproduction.studies.fair_comparisons import (
-    ABOVE,
-    BELOW,
+    at_400,
     by_run,
     compare,
+    places,
     relative,
     shared_cells,
     word,
 )
+from reproduction.studies.fair_people import people
 from reproduction.studies.fair_sizes import sizes
-from reproduction.verdicts import all_won
 
 TUNED = "counter-bc, tuned"
 COLUMNS = (*PAPER_VARIANTS, *TUNED_VARIANTS)
 CANDIDATES = ("counter-bc", TUNED)
-BASELINES = tuple(method for method in PAPER_METHODS if method != "counter-bc")
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
@@ -69,16 +65,6 @@ def present(rows: Iterable[Record]) -> list[str]:
     """Return the variants that have rows, in the order of the tables."""
     variants = {row["variant"] for row in rows}
     return [variant for variant in COLUMNS if variant in variants]
-
-
-def places(rows: Iterable[Record]) -> Iterator[tuple[str, str, list[Record]]]:
-    """Yield the rows of figures 4 and 7 of each world and way of taking pairs."""
-    main_rows = [row for row in rows if row["sigma"] in (None, 0.5)]
-    for world in FAIR_WORLDS:
-        for protocol in (SCATTERED, WHOLE):
-            group = [r for r in main_rows if (r["world"], r["taken"]) == (world, protocol)]
-            if group:
-                yield world, protocol, group
 
 
 def verdicts(rows: list[Record]) -> str:
@@ -140,18 +126,6 @@ def _word(rows: Sequence[Record], candidate: str, rival: str) -> str:
     return word(paired_difference(*runs.T).interval, float(runs[:, 1].mean()))
 
 
-def at_400(rows: Iterable[Record]) -> Iterator[tuple[list[str], str, str, list[Record]]]:
-    """Yield the rows of 400 pairs of each kind of demonstrations and way of acting.
-
-    With the first columns of their line, the teacher and the way of acting.
-    """
-    for world, protocol, group in places([r for r in rows if r["pairs"] == 400]):
-        for teacher in dict.fromkeys(r["teacher"] for r in group):
-            for act in reversed(ACTS):
-                part = [r for r in group if (r["teacher"], r["act"]) == (teacher, act)]
-                yield [title(world, teacher), protocol], teacher, act, part
-
-
 def by_teacher(rows: list[Record]) -> str:
     """Return where Counter-BC helps: against BC and against tuned BC, by teacher at 400 pairs."""
     pairs = [("counter-bc", "bc"), ("counter-bc", "bc, tuned"), ("bc, tuned", "bc")]
@@ -182,31 +156,6 @@ def _short(result: tuple[Interval, str] | None) -> str:
         return "not run"
     mean = f"{result[0].mean:+.1f}"
     return f"{'0.0' if mean[1:] == '0.0' else mean.replace('-', '−')} {result[1]}"
-
-
-def people(rows: list[Record]) -> str:
-    """Return Counter-BC against the paper's baselines from the crowd that reacts as late as people.
-
-    Intervals are adjusted over the baselines of the world. The verdict is the one on the claim that
-    Counter-BC is above each of them; it needs all of them.
-    """
-    lines = []
-    for words, teacher, act, part in at_400(rows):
-        baselines = paper_baselines(part[0]["world"])
-        results = [relative(part, "counter-bc", m, len(baselines)) for m in baselines]
-        if teacher == CROWD and any(results):
-            texts = {m: compare(part, "counter-bc", m, len(baselines)) for m in baselines}
-            signs = [(r[1] == ABOVE) - (r[1] == BELOW) for r in results if r]
-            verdict = all_won(signs) if all(results) else "–"
-            columns = [texts.get(m, "") for m in BASELINES]
-            lines.append([*words, act, *columns, verdict])
-    head = ["world, teacher", "pairs", "act", *map(label, BASELINES), "above each"]
-    return markdown_table(head, lines)
-
-
-def paper_baselines(world: str) -> list[str]:
-    """Return the methods that the paper compares Counter-BC with in a world."""
-    return [m for m in BASELINES if world != "air-hockey" or m != "bc-rnn"]
 
 
 def means(rows: list[Record]) -> str:
@@ -245,18 +194,28 @@ def choices(rows: list[Record]) -> str:
 
 
 def ensemble(rows: list[Record]) -> str:
-    """Return whether BCND differs from four BC networks that learn from the same shards."""
-    lines = []
+    """Return whether BCND differs from four BC networks that learn from the same shards.
+
+    The noises together come first, then every teacher alone: the crowd has another answer.
+    """
+    pairs, lines = (("bcnd", "bc"), (FOUR_BC, "bc"), ("bcnd", FOUR_BC)), []
     for world, protocol, group in places(rows):
-        for act in reversed(ACTS):
-            part = [r for r in group if r["act"] == act]
-            if by_run(part, ("bcnd", FOUR_BC, "bc")) is not None:
-                texts = [compare(part, *pair, 1) for pair in (("bcnd", "bc"), (FOUR_BC, "bc"))]
-                lines.append(
-                    [title(world), protocol, act, *texts, compare(part, "bcnd", FOUR_BC, 1)]
-                )
-    head = ["world", "pairs", "act", "BCND above BC", "four BC above BC", "BCND above four BC"]
-    return markdown_table(head, lines)
+        for teachers in _noises_then_each(group):
+            for act in reversed(ACTS):
+                part = [r for r in group if r["act"] == act and r["teacher"] in teachers]
+                texts = [compare(part, *pair, 1) for pair in pairs]
+                if "–" not in texts:
+                    name = title("", teachers[0]) if len(teachers) == 1 else "all noises"
+                    lines.append([title(world), protocol, name, act, *texts])
+    head = ["BCND over BC", "four BC over BC", "BCND over four BC"]
+    return markdown_table(["world", "pairs", "teacher", "act", *head], lines)
+
+
+def _noises_then_each(rows: Iterable[Record]) -> list[tuple[str, ...]]:
+    """Return the teachers of the rows: the noises together if there are several, then each."""
+    teachers = tuple(dict.fromkeys(r["teacher"] for r in rows))
+    noises = tuple(teacher for teacher in teachers if teacher != CROWD)
+    return [*([noises] if len(noises) > 1 else []), *((teacher,) for teacher in teachers)]
 
 
 def knob(rows: list[Record]) -> str:

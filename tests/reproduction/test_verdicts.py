@@ -184,11 +184,11 @@ def test_a_curve_may_turn_back_by_less_than_a_standard_error(falls: float, verdi
 
 @pytest.mark.parametrize("verdict", [YES, PARTLY, UNCLEAR])
 def test_rows_made_in_another_way_than_the_paper_s_can_support_a_claim(verdict: str) -> None:
-    assert under_convention(Finding("ours", verdict), "car-racing").verdict == verdict
+    assert under_convention(Finding("ours", verdict), is_as_in_paper=False).verdict == verdict
 
 
 @pytest.mark.parametrize("verdict", [NO, OPPOSITE])
 def test_rows_made_in_another_way_than_the_paper_s_refute_nothing(verdict: str) -> None:
-    untested = under_convention(Finding("ours", verdict), "car-racing")
+    untested = under_convention(Finding("ours", verdict), is_as_in_paper=False)
     assert untested == Finding("ours", f"{UNTESTED} ({verdict} here)")
-    assert under_convention(Finding("ours", verdict), "cartpole").verdict == verdict
+    assert under_convention(Finding("ours", verdict), is_as_in_paper=True).verdict == verdict

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reproduction.records import write_rows
 from reproduction.studies import car_racing_paper_tables
-from reproduction.studies.car_racing_paper_tables import table1
+from reproduction.studies.car_racing_paper_tables import improvements, table1
 
 VALUES = {
     "bc": [10.0, 12, 11, 10, 12], "counter-bc": [20.0, 23, 21, 22, 24],
@@ -41,10 +41,24 @@ def test_every_table_is_made_from_the_rows(tmp_path: Path) -> None:
 def test_verdicts_on_the_papers_percentages_follow_the_rule_of_table_1() -> None:
     lines = table1(made_up()).splitlines()
     by_baseline = {line.split("|")[3].strip(): line for line in lines[2:] if "sample" in line}
-    assert by_baseline["BC"].endswith("partly |")
+    assert by_baseline["BC"].endswith("| partly | above |")
     assert "2,370 %" in by_baseline["BC"]
     assert (
         "1,100 % of 1 |" in by_baseline["BC"]
     )  # a return near 0 makes a percentage of four digits
-    assert by_baseline["BCND"].endswith("cannot tell |")
+    assert by_baseline["BCND"].endswith("| cannot tell | open |")
     assert "Weighted-BC" not in by_baseline
+
+
+def test_a_verdict_on_one_comparison_may_be_open_once_it_is_adjusted_for_five() -> None:
+    # Differences of 1, 3, 4, 5 and 7: 4 ± 1 · t, with 4 degrees of freedom. t is 2.78 for one
+    # comparison and 4.60 for each of five.
+    runs = {"bc": [10.0] * 5, "counter-bc": [11.0, 13.0, 14.0, 15.0, 17.0]}
+    rows = [
+        {"noise": "uniform", "variant": v, "act": "mean", "seed": s, "tiles": x, "return": x}
+        for v, values in runs.items() for s, x in enumerate(values)
+    ]  # fmt: skip
+    (cell,) = improvements(rows)
+    assert (cell.runs, cell.baseline) == (5, "bc")
+    assert cell.difference == "+4.0 [+1.2, +6.8]"
+    assert (cell.verdict, cell.adjusted) == ("partly", "open")

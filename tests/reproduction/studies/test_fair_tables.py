@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from reproduction.records import Record, write_rows
 from reproduction.studies import fair_tables
 
@@ -66,31 +64,6 @@ def test_a_mean_over_some_kinds_of_demonstrations_says_so(tmp_path: Path) -> Non
     assert cells[6].endswith("] (1 of 2 kinds)")
 
 
-def crowd_line(folder: Path, **changes: Any) -> str:
-    """Return the line of the late crowd, with these methods beside BC and Counter-BC."""
-    runs = {"bc": [100.0] * 3, "counter-bc": [103.0, 105.0, 107.0]} | changes
-    write_rows(rows_of(runs) + rows_of(runs, teacher="uniform"), folder / "fair")
-    lines = fair_tables.sections(folder)["reproduction"]["fair people"].splitlines()
-    assert len(lines) == 4  # the crowd alone, by both ways of acting
-    return lines[2]
-
-
-def test_the_late_crowd_is_compared_with_each_baseline(tmp_path: Path) -> None:
-    # 5 ± 2 / √3 · t(1 − .05 / 4 / 2, 2 degrees of freedom) = 5 ± 10.2.
-    line = crowd_line(tmp_path)
-    assert "| +5.0 % [−5.2, +15.2] open | – | – | – | – |" in line
-
-
-@pytest.mark.parametrize(
-    ("bc", "verdict"), [(80.0, "reproduced"), (105.0, "partly"), (130.0, "contradicted")]
-)
-def test_the_verdict_on_the_late_crowd_needs_every_comparison_won(
-    tmp_path: Path, bc: float, verdict: str
-) -> None:
-    rest = {name: [50.0] * 3 for name in ("weighted-bc", "bc-rnn", "bcnd")}
-    assert crowd_line(tmp_path, bc=[bc] * 3, **rest).endswith(f"| {verdict} |")
-
-
 def test_nothing_is_shown_where_nothing_was_run(tmp_path: Path) -> None:
     pages = fair_tables.sections(tmp_path)
     assert {text for tables in pages.values() for text in tables.values()} == {"Not run yet."}
@@ -103,3 +76,19 @@ def test_steps_and_radius_are_the_two_sides_of_one_table(tmp_path: Path) -> None
     assert lines[2].startswith("| Cartpole | whole | sample | 200 | 8.00 ± 1.00 | – |")
     assert lines[3].startswith("| Cartpole | whole | sample | 10,000 | – |")
     assert "5.00 ± 0.00" in lines[3]
+
+
+def test_what_bcnd_gains_is_compared_with_its_ensemble_for_the_noises_and_for_the_crowd() -> None:
+    runs = {"bc": [100.0, 102.0], "bcnd": [110.0, 113.0], "four-bc": [110.0, 111.0]}
+    late = {"bc": [30.0, 32.0], "bcnd": [20.0, 22.0], "four-bc": [30.0, 33.0]}
+    noises = [r for t in ("uniform", "gaussian") for r in rows_of(runs, teacher=t, sigma=0.5)]
+    lines = fair_tables.ensemble([*noises, *rows_of(late)]).splitlines()
+    teachers = [line.split("|")[3].strip() for line in lines[2::2]]
+    assert teachers == ["all noises", "uniform", "Gaussian", "crowd"]
+    assert "| +10.4 %" in lines[2]  # 111.5 above 101
+    assert "| −32.3 %" in lines[-1]  # 21 below 31
+
+
+def test_one_noise_alone_has_no_line_of_all_noises() -> None:
+    runs = {"bc": [100.0, 102.0], "bcnd": [110.0, 113.0], "four-bc": [110.0, 111.0]}
+    assert "all noises" not in fair_tables.ensemble(rows_of(runs, teacher="uniform", sigma=0.5))
