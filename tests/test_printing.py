@@ -84,6 +84,7 @@ def test_names_in_progress_bars_are_text(name: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
+        (0.04, "about 0 seconds"),
         (0.4, "about 0.4 seconds"),
         (45, "about 45 seconds"),
         (119, "about 120 seconds"),

@@ -58,7 +58,7 @@ def text_column(template: str) -> TextColumn:
 def duration(seconds: float) -> str:
     """Return a number of seconds in words, with two digits at most."""
     size, unit = next((x for x in _UNITS if seconds >= 2 * x[0]), _UNITS[-1])
-    count = float(f"{seconds / size:.2g}")
+    count = float(f"{seconds / size:.2g}") if seconds >= 1 else round(seconds, 1)
     return f"about {count:g} {unit}{'' if count == 1 else 's'}"
 
 

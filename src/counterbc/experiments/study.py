@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
-from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
 from counterbc.acting.device import find_device
 from counterbc.data.cores import cores
@@ -29,9 +26,9 @@ from counterbc.experiments.cell_files import (
 from counterbc.experiments.claims import claim
 from counterbc.experiments.ray_cluster import On, run_on_ray
 from counterbc.experiments.stacks import stacks
+from counterbc.experiments.study_progress import StudyProgress
 from counterbc.experiments.workers import run_all
 from counterbc.files import make_folder
-from counterbc.printing import console, printable, text_column
 
 OnFinished = Callable[[Cell], None]
 Result = TypeVar("Result")
@@ -116,15 +113,12 @@ class Study:
             for stack in stacks([*self.cells.values()], together)
             if any(cell.name in missing_cells for cell in stack)
         ]
-        with _progress(len(self.cells), [*missing_cells.values()]) as advance:
-
-            def finish(cell: Cell) -> None:
-                advance(cell)
-                on_finished(cell)
-
-            if on == "ray":
-                return _run_on_ray(jobs, finish, address, kind)
-            return _run_here(jobs, finish, workers or default_workers(kind))
+        if on == "ray":
+            with StudyProgress(len(self.cells), self.missing, None) as progress:
+                return _run_on_ray(jobs, progress, on_finished, address, kind)
+        workers = min(workers or default_workers(kind), len(jobs))
+        with StudyProgress(len(self.cells), self.missing, workers) as progress:
+            return _run_here(jobs, progress, on_finished, workers)
 
     def _check_finished(self, kind: str | None) -> None:
         """Refuse a folder whose rows come from another simulator, device or version."""
@@ -188,23 +182,29 @@ class _Job:
                 write_rows(path, cell, tables[cell.name], self.row_kind)
 
 
-def _run_here(jobs: Sequence[_Job], finish: OnFinished, workers: int) -> int:
+def _run_here(
+    jobs: Sequence[_Job], progress: StudyProgress, on_finished: OnFinished, workers: int
+) -> int:
     """Run jobs in processes of this machine; then wait for those that other processes run."""
     count, busy = 0, list[_Job]()
     pending = {job.name: {c.name for c in job.stack} & set(job.missing_names()) for job in jobs}
 
     def on_result(job: _Job, names: list[str] | None) -> None:
         nonlocal count
+        progress.end(job.name, names or ())
         if names is None:
             busy.append(replace(job, wait=True))
             return
         count += len(names)
         for cell in job.stack:
             if cell.name in pending[job.name]:
-                finish(cell)
+                on_finished(cell)
 
+    progress.begin(jobs)
     _run_jobs(jobs, on_result, workers)
-    _run_jobs(busy.copy(), on_result, workers)
+    busy_jobs = busy.copy()
+    progress.begin(busy_jobs)
+    _run_jobs(busy_jobs, on_result, workers)
     return count
 
 
@@ -220,7 +220,8 @@ def _run_jobs(
 
 
 def _run_on_ray(
-    jobs: Sequence[_Job], finish: OnFinished, address: str | None, kind: str
+    jobs: Sequence[_Job], progress: StudyProgress, on_finished: OnFinished, address: str | None,
+    kind: str,
 ) -> int:  # fmt: skip
     """Compute jobs on a cluster, which need not see the folder, and write their rows here."""
     by_name, count = {job.name: job for job in jobs}, 0
@@ -230,10 +231,12 @@ def _run_on_ray(
         job = by_name[name]
         job.write(tables)
         count += len(tables)
+        progress.end(name, list(tables))
         for cell in job.stack:
             if cell.name in tables:
-                finish(cell)
+                on_finished(cell)
 
+    progress.begin(jobs)
     remote = {
         job.name: partial(compute_rows, job.stack, job.device, job.missing_names()) for job in jobs
     }
@@ -267,28 +270,3 @@ def _as_text(table: pa.Table, names: Sequence[str]) -> pa.Table:
         i = table.column_names.index(name)
         table = table.set_column(i, name, table[name].cast(pa.string()))
     return table
-
-
-@contextmanager
-def _progress(total: int, cells: Sequence[Cell]) -> Iterator[OnFinished]:
-    """Show a bar with the time left in a terminal, else a line per cell; both on stderr."""
-    terminal, began = console(stderr=True), time.perf_counter()
-    work, work_done, count = sum(cell.work for cell in cells), 0.0, total - len(cells)
-    columns = (text_column("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=terminal, disable=not terminal.is_terminal) as bar:
-        task = bar.add_task(f"{count} of {total} cells", total=work)
-
-        def advance(cell: Cell) -> None:
-            nonlocal work_done, count
-            work_done, count = work_done + cell.work, count + 1
-            text = f"{count} of {total} cells"
-            bar.update(task, advance=cell.work, description=text)
-            if not terminal.is_terminal:
-                seconds = (time.perf_counter() - began) * (work / work_done - 1)
-                print(
-                    printable(f"{text}, {seconds / 60:.0f} min left: {cell.name}"),
-                    file=sys.stderr,
-                    flush=True,
-                )
-
-        yield advance
