@@ -10,6 +10,8 @@ import pytest
 
 from counterbc.commands.clean import _text
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.demonstrators import Chain, Delay, UniformNoise
+from counterbc.demonstrators.recording import demonstrate
 from counterbc.formats import load, save
 from tests.annotated import QUICK
 from tests.fixture_types import Call, CallJson
@@ -129,6 +131,17 @@ def test_a_lerobot_dataset_is_cleaned_in_place_with_everything_else_kept(
     status, _, err = call("clean", source, *QUICK, "--exclude", 0, "--out", tmp_path / "some")
     assert status == 0, err
     assert len(load(tmp_path / "some")) == len(before) - 1
+
+
+def test_demonstrators_who_are_late_are_cleaned(tmp_path: Path, call_json: CallJson) -> None:
+    path, out = tmp_path / "late.hdf5", tmp_path / "meant.hdf5"
+    demonstrate("cartpole", Chain((Delay(0.2), UniformNoise(0.2))), 400, seed=0).save(path)
+    options = ("--radius", 0.4, "--steps", 500, "--repeats", 1, "--rounds", 1)
+    payload = call_json("clean", path, *options, "--out", out)
+    assert payload["lag"] == [10.0]
+    assert payload["explained"]["present"]["value"] > 0.8
+    assert payload["explained"]["past"]["beyond"]["low"] > 0.1
+    assert not np.array_equal(load(out).action, load(path).action)
 
 
 def test_time_is_used_unless_turned_off(

@@ -9,6 +9,7 @@ import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.data.lags import (
+    answered_pairs,
     answered_states,
     answers,
     lag_of,
@@ -71,6 +72,18 @@ def test_labels_that_are_not_listed_are_never_read() -> None:
     demos = numbered(6)
     assert lagged_pairs(demos, np.array([1, 4]), (1.0,)).tolist() == [0, 3]
     assert lagged_pairs(demos, np.array([1, 2, 4]), (0.5,)).tolist() == [1]  # needs 1 and 2
+
+
+def test_answered_pairs_lack_the_last_steps_and_the_episodes_that_have_no_more() -> None:
+    demos = replace(numbered(4, 2, 3), selected=np.array([0]))
+    answered, recorded = answered_pairs(demos, (1.5,))
+    assert [len(e) for e in answered.episodes] == [2, 1]
+    assert answered.action.ravel().tolist() == [15, 25, 75]
+    assert recorded.action.ravel().tolist() == [0, 10, 60]
+    assert answered.selected is None
+    assert all(d.pairs == 9 for d in answered_pairs(demos, (0.0,)))
+    with pytest.raises(DataError, match="no episode is longer than a lag of 4 steps"):
+        answered_pairs(demos, (4.0,))
 
 
 def test_answered_states_are_the_inverse_of_a_lag() -> None:

@@ -1,4 +1,4 @@
-"""A member with a lag learns what one without learns from actions that were shifted by hand."""
+"""With a lag, actions are learned from and measured as if they had been shifted by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ import torch
 from counterbc.acting.member import Member
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.offsets import remove_offsets
+from counterbc.diagnosis.meaning import meaning
 from counterbc.methods import METHODS
+from counterbc.selection.explained import explain_quickly
+from counterbc.selection.held_out import HeldOut
+from counterbc.selection.shares import Share
 from counterbc.settings import settings_for
 from counterbc.training.plan import plan_training
 from counterbc.training.run import run
@@ -69,6 +74,27 @@ def test_a_lag_per_operator_shifts_the_actions_of_each(make_demos: Make) -> None
     demos = make_demos(episodes=6)
     late = trained(demos, (1.0, 4.0))
     assert same(late, trained(shifted(demos, ada=1, bob=4), (0.0,)))
+
+
+def test_the_explained_share_is_that_of_the_actions_shown_later_without_offsets(
+    make_demos: Make,
+) -> None:
+    demos = make_demos(episodes=9)  # actions span [−1, 1]
+    held_out = HeldOut(folds=3, repeats=1, rounds=1, steps=100)
+    result = meaning(
+        demos, radius=0.4, held_out=held_out, lag=(1, 4), offsets={"ada": [0.4, 0.0]}, hidden=(8,),
+        device="cpu", progress=False,
+    )  # fmt: skip
+    plain = remove_offsets(demos, result.offsets)
+    by_hand = shifted(plain, ada=1, bob=4)
+    rows = by_hand.learned
+    action, cluster = by_hand.action[rows], np.repeat(np.arange(9), 10)[rows]
+    spread, squares = (action - action.mean(0)) ** 2, result.residual[rows] ** 2
+    share = result.explained.present
+    by_hand_share = Share.of(squares.sum(1), spread.sum(1), cluster)
+    assert np.isnan(np.delete(result.residual, rows, axis=0)).all()
+    assert [share.value, share.low] == pytest.approx([by_hand_share.value, by_hand_share.low])
+    assert result.explained.past == explain_quickly(plain, (1, 4)).past
 
 
 def test_a_fraction_lies_halfway_between_two_actions(make_demos: Make) -> None:

@@ -144,6 +144,46 @@ def test_errors_of_policies_replace_the_present_share() -> None:
     assert with_history.present.value > 0.9  # from one observation, without any training
 
 
+LAG = 3
+
+
+def late(obs: Array) -> Demonstrations:
+    """Return actions that answer the state of `LAG` steps before; the first ones answer none."""
+    start = states(5)[:, :LAG]
+    return demos(obs, np.concatenate([start, 0.8 * obs[:, :-LAG]], axis=1))
+
+
+def test_quick_shares_of_late_actions_are_those_of_the_same_actions_in_time() -> None:
+    obs = states()
+    in_time = explain_quickly(demos(obs[:, :-LAG], 0.8 * obs[:, :-LAG]))
+    undone = explain_quickly(late(obs), (LAG,))
+    assert undone.tells
+    assert undone.present == in_time.present
+    assert undone.per_dimension == in_time.per_dimension
+    assert not explain_quickly(late(obs)).tells
+
+
+def test_with_a_lag_the_previous_action_is_the_last_that_the_observation_may_show() -> None:
+    action = follow(0.5 * states(1))
+    shown = np.concatenate([action[:, :1], action[:, :-1]], axis=1)
+    shares = explain_quickly(demos(shown, action), (1,))
+    assert shares.past is not None
+    assert shares.past.is_visible
+    assert shares.present.is_enough
+    assert not shares.tells
+
+
+def test_errors_with_a_lag_are_compared_with_the_actions_shown_later() -> None:
+    data, rows = late(states()), np.arange(STEPS) < STEPS - LAG
+    shown_later = np.roll(data.action.reshape(EPISODES, STEPS), -LAG, axis=1)
+    shown_later = np.where(rows, shown_later, np.nan) / 2  # actions span [−2, 2]
+    residual = 0.4 * (shown_later - np.nanmean(shown_later)).reshape(-1, 1)
+    shares = explain_errors(data, residual, lag=(LAG,))
+    assert shares.present.value == pytest.approx(1 - 0.4**2, rel=1e-5)
+    assert shares.tells
+    assert shares.past == explain_quickly(data, (LAG,)).past
+
+
 def test_episodes_of_one_step_have_no_past() -> None:
     obs = np.random.default_rng(0).uniform(-1, 1, (40, 1, 1))
     shares = explain_quickly(demos(obs, obs))

@@ -10,6 +10,7 @@ import pytest
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.errors import CounterBCError
 from counterbc.selection.clusters import Estimate
+from counterbc.selection.explained import explain_quickly
 from counterbc.selection.method_comparison import (
     ComparedMethod,
     Comparison,
@@ -121,6 +122,8 @@ def test_methods_are_measured_on_the_same_actions_with_one_lag() -> None:
     assert names == ["bc", "counter-bc", "epsilon-insensitive"]
     assert comparison.lag == (2.0,)
     assert comparison.explained.is_enough
+    assert comparison.shares is not None
+    assert comparison.shares.past == explain_quickly(late_demos(2), comparison.lag).past
     plain = comparison.methods[0]
     assert plain.below == Estimate(0.0, 0.0)
     for method in comparison.methods[1:]:

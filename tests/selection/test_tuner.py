@@ -43,8 +43,7 @@ def test_everything_is_chosen_together_with_one_table_as_evidence() -> None:
     assert chosen.above == Estimate(0.0, 0.0)
     best = min(choice.trials, key=lambda t: t.error.value)
     assert -best.above.value <= best.above.se  # within one standard error of the least
-    assert choice.protocol == "5 folds of whole episodes, 300 pairs"
-    assert len(choice.sentences) == 4
+    assert (choice.protocol, len(choice.sentences)) == ("5 folds of whole episodes, 300 pairs", 4)
 
 
 @pytest.mark.slow
@@ -60,6 +59,7 @@ def test_undoing_the_lag_explains_what_the_state_alone_cannot() -> None:
     assert late.explained is not None and late.explained.value < 0.2  # noqa: PT018
     assert not late.tells
     assert "Cannot tell" in late.sentences[0]
+    assert undone.shares is not None and undone.shares.history_tells  # noqa: PT018
 
 
 @pytest.mark.parametrize("method", ["bc", "weighted-bc", "bc-rnn"])

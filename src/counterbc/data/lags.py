@@ -118,6 +118,29 @@ def answer_states(demos: Demonstrations, lag: Sequence[float]) -> Demonstrations
     return replace(with_actions(demos, undo_lag(demos, lag)[0]), selected=selected)
 
 
+def answered_pairs(
+    demos: Demonstrations, lag: Sequence[float]
+) -> tuple[Demonstrations, Demonstrations]:
+    """Return the pairs (s_t, a_(t+k)), and (s_t, a_t) with the recorded action of the same states.
+
+    For a lag of k, the last k pairs of an episode are left out, and episodes that have no more.
+    Other pairs are there whether selected or not.
+    """
+    demos = replace(demos, selected=None)
+    if not any(lag):
+        return demos, demos
+    action, inside = undo_lag(demos, lag)
+    counts = np.add.reduceat(inside, np.unique(demos.starts), dtype=int).tolist()
+    if not any(counts):
+        raise DataError(f"no episode is longer than a lag of {lag_text(lag)}; give a smaller lag")
+
+    def shorten(data: Demonstrations) -> Demonstrations:
+        rows = zip(data.episodes, counts, strict=True)
+        return replace(data, episodes=tuple(e.rows(slice(n)) for e, n in rows if n))
+
+    return shorten(with_actions(demos, action)), shorten(demos)
+
+
 def with_actions(demos: Demonstrations, action: Array) -> Demonstrations:
     """Return the demonstrations with other actions (N, A)."""
     actions = np.split(action, np.cumsum([len(e) for e in demos.episodes])[:-1])
@@ -140,9 +163,9 @@ def lagged_pairs(demos: Demonstrations, actions: Array, lag: Sequence[float]) ->
     pairs = np.flatnonzero(listed[low] & listed[high])
     if len(pairs) < LEAST_SHARE * len(actions):
         longest = max(len(e) for e in demos.episodes)
-        left = f"{len(pairs)} of {len(actions)} pairs" if len(pairs) else "no pair"
+        rest = f"{len(pairs)} of {len(actions)} pairs" if len(pairs) else "no pair"
         raise DataError(
-            f"a lag of {lag_text(lag)} leaves {left} to learn from: the longest episode has "
+            f"a lag of {lag_text(lag)} leaves {rest} to learn from: the longest episode has "
             f"{longest} steps; give a smaller lag"
         )
     return pairs

@@ -90,11 +90,16 @@ class Meaning:
     def smooth(self) -> Meaning:
         """Return the same with meant actions that also use time; a given radius limits them."""
         fields = smooth_fields(
-            remove_offsets(self.demos, self.offsets), self.lag, self.predictions,
+            self._unbiased, self.lag, self.predictions,
             shown=self.shown, shape=self.shape,
             radius=None if self.is_radius_chosen else self.radius,
         )  # fmt: skip
         return replace(self, **fields)
+
+    @cached_property
+    def _unbiased(self) -> Demonstrations:
+        """The demonstrations without the offsets of operators."""
+        return remove_offsets(self.demos, self.offsets)
 
     @property
     def has_answer(self) -> Array:
@@ -109,7 +114,7 @@ class Meaning:
     @property
     def moved(self) -> Array:
         """‖demonstrated − meant‖ in these units, at most Δ or `reach` where feasible: (N,)."""
-        demos = remove_offsets(self.demos, self.offsets)
+        demos = self._unbiased
         answer = undo_lag(demos, self.lag)[0].astype(np.float64)
         answer, meant = (scaled_actions(demos, actions) for actions in (answer, self.meant))
         return np.asarray(np.linalg.norm(answer - meant, axis=1))
@@ -125,10 +130,11 @@ class Meaning:
 
     @cached_property
     def explained(self) -> Explained:
-        """How much of the actions' variance is explained by policies that did not see them."""
+        """How much of the actions' variance is explained by policies that did not see them: of the
+        actions with the lag and the offsets undone."""
         if self.is_sampled:
-            return explain_quickly(self.demos)
-        return explain_errors(self.demos, self.residual, self.history)
+            return explain_quickly(self._unbiased, self.lag)
+        return explain_errors(self._unbiased, self.residual, self.history, lag=self.lag)
 
     @cached_property
     def comparable(self) -> Array:
@@ -203,8 +209,6 @@ def meaning(
     held_out = held_out or (FLOW_HELD_OUT if samples_actions else HeldOut())
     if samples_actions:
         check_flow(radius, held_out)
-    history = 1 if samples_actions else choose_history(demos, held_out.history)
-    method = _with_history(method, history)
     warn_infeasible([demos], settings)
     check_reads(demos, method)
     _check_fits(demos, radius, held_out)
@@ -215,6 +219,8 @@ def meaning(
     lag = find_lags([demos], training, lag_search)[0].lag
     offsets = find_offsets([demos], [lag], settings.offsets)[0].offsets
     plain = remove_offsets(demos, offsets)
+    history = 1 if samples_actions else choose_history(plain, held_out.history, lag)
+    training = replace(training, method=_with_history(method, history))
     if is_chosen := isinstance(radius, str):
         settings_for(preset, radius=radius)  # refuses any word but auto
         later, bar = predictions_work(plain, held_out, settings), _bar("choosing Δ", progress)

@@ -12,6 +12,7 @@ from counterbc.data.action_scale import scaled_actions
 from counterbc.data.angles import cos_and_sin
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.data.lags import NONE, answered_pairs, undo_lag
 from counterbc.errors import DataError
 from counterbc.selection.clusters import episode_clusters
 from counterbc.selection.folds import Folds, some_episodes, split_operators
@@ -22,23 +23,27 @@ HISTORY = 3
 """Observations that policies with a history read, if their number is left to the data."""
 QUICK_PAIRS = 600
 """Pairs of some whole episodes that the regressions learn from, about."""
-_FOLDS, _STRETCH = 5, 20  # of the regressions
+_FOLDS, _STRETCH, _SEED = 5, 20, 0  # of the regressions
 
 
 def explain_errors(
-    demos: Demonstrations, residual: Array, history: int = 1, quick: Explained | None = None
+    demos: Demonstrations,
+    residual: Array,
+    history: int = 1,
+    quick: Explained | None = None,
+    lag: Sequence[float] = NONE,
 ) -> Explained:
     """Return what held-out policies explain, from their errors at all pairs: (N, A).
 
-    Errors are in units in which actions span [−1, 1], NaN for pairs that do not count. `history`
-    is the number of observations that the policies read. `quick` is what needs no training, where
-    it is known already.
+    Errors are in units in which actions span [−1, 1], NaN for pairs that do not count. With a lag
+    of k, row t is the error of a_(t+k), predicted from s_t. `history` is the number of observations
+    that the policies read. `quick` is what needs no training, where it is known already.
     """
     whole, rows = replace(demos, selected=None), np.isfinite(residual).all(1)
-    action = scaled_actions(whole, whole.action.astype(np.float64))[rows]
+    action = scaled_actions(demos, undo_lag(demos, lag)[0].astype(np.float64))[rows]
     cluster = episode_clusters(whole, _STRETCH)[rows]
     share, each = _shares(residual[rows] ** 2, action, cluster)
-    return with_policies(quick or explain_quickly(demos), share, each, history)
+    return with_policies(quick or explain_quickly(demos, lag), share, each, history)
 
 
 def with_policies(
@@ -54,11 +59,13 @@ def with_policies(
     return replace(quick, present=share, per_dimension=each)
 
 
-def choose_history(demos: Demonstrations, history: int | Literal["auto"]) -> int:
+def choose_history(
+    demos: Demonstrations, history: int | Literal["auto"], lag: Sequence[float] = NONE
+) -> int:
     """Return how many observations the held-out policies of a diagnosis read."""
     if history != "auto":
         return history
-    quick = explain_quickly(demos)
+    quick = explain_quickly(demos, lag)
     return HISTORY if quick.history_tells and not quick.present.is_enough else 1
 
 
@@ -82,29 +89,40 @@ def _shares(squares: Array, action: Array, cluster: Array) -> tuple[Share, tuple
     return Share.of(squares.sum(1), spread.sum(1), cluster), each
 
 
-def explain_quickly(demos: Demonstrations, seed: int = 0) -> Explained:
-    """Return what regressions on some episodes explain, without any training."""
-    sample = some_episodes(replace(demos, selected=None), QUICK_PAIRS, seed, _FOLDS)
-    steps = _Steps(sample, split_operators(sample, _FOLDS, seed))
+def explain_quickly(demos: Demonstrations, lag: Sequence[float] = NONE) -> Explained:
+    """Return what regressions on some episodes explain, without any training.
+
+    With a lag of k, they predict a_(t+k) from s_t, and the previous action is a_(t−1): the last one
+    that s_t may show.
+    """
+    sample, recorded_demos = (
+        some_episodes(d, QUICK_PAIRS, _SEED, _FOLDS) for d in answered_pairs(demos, lag)
+    )
+    steps = _Steps(sample, recorded_demos.action, split_operators(sample, _FOLDS, _SEED))
     error = steps.action - steps.predict(steps.action, [steps.obs])
     present, each = _shares(error**2, steps.action, steps.cluster)
     return Explained(present, each, demos.action_names, steps.past(error))
 
 
-def explain_if_possible(demos: Demonstrations) -> Explained | None:
+def explain_if_possible(demos: Demonstrations, lag: Sequence[float] = NONE) -> Explained | None:
     """Return the same, or None for data that are too few for folds."""
     try:
-        return explain_quickly(demos)
+        return explain_quickly(demos, lag)
     except DataError:
         return None
 
 
 class _Steps:
-    """The steps of a dataset, and regressions of their actions on what was before them."""
+    """The steps of a dataset, and regressions of their actions on what was before them.
 
-    def __init__(self, demos: Demonstrations, folds: Folds) -> None:
+    `recorded_action` (n, A) was shown at each step; with a lag it is not the one to predict.
+    """
+
+    def __init__(self, demos: Demonstrations, recorded_action: Array, folds: Folds) -> None:
         self.folds, self.starts = folds, demos.starts
-        self.action = scaled_actions(demos, demos.action.astype(np.float64))  # (n, A)
+        self.action, self.recorded_action = (
+            scaled_actions(demos, a.astype(np.float64)) for a in (demos.action, recorded_action)
+        )  # (n, A) each
         obs = with_image_components(cos_and_sin(demos)).obs
         self.obs = (obs if obs.ndim == 2 else readings(obs)[0]).astype(np.float64)  # (n, S)
         self.cluster = episode_clusters(demos, _STRETCH)
@@ -131,17 +149,17 @@ class _Steps:
         rows = np.arange(len(self.action)) > self.starts
         if not rows.any():
             return None
-        previous, before = (self.back(self.action, k) for k in (1, 2))
-        own = [previous, before]
+        previous, before = (self.back(self.recorded_action, k) for k in (1, 2))
+        actions = [previous, before]
         step = self.action - previous
-        left = step - self.predict(step, own)  # by the last two actions
+        left = step - self.predict(step, actions)  # by the last two actions
         moves = [self.obs - self.back(self.obs, 1), self.back(self.obs, 1) - self.back(self.obs, 2)]
-        seen = [
+        errors_beyond = [
             left - self.predict(left, [self.obs, *moves]),
-            left - self.predict(left, [self.obs, *own]),
-            left - self.predict(left, [self.obs, *moves, *own]),
+            left - self.predict(left, [self.obs, *actions]),
+            left - self.predict(left, [self.obs, *moves, *actions]),
         ]
-        least = min(seen, key=lambda error: float((error[rows] ** 2).sum()))
+        least = min(errors_beyond, key=lambda error: float((error[rows] ** 2).sum()))
         shown = previous - self.predict(previous - previous.mean(0), [self.obs]) - previous.mean(0)
 
         def share(errors: Array, of: Array) -> Share:

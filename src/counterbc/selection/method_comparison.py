@@ -194,15 +194,15 @@ def compare_methods(
             for t, r, d, p in zip(trainings, results, differences, p, strict=True)
         ),
         share, lag.lag, networks, results[0].protocol,
-        _with_past(demos, share, table, trainings[0].method.policy.history),
+        _with_past(data, lag.lag, share, table, trainings[0].method.policy.history),
     )  # fmt: skip
 
 
 def _with_past(
-    demos: Demonstrations, share: Share, table: ErrorTable, history: int
+    demos: Demonstrations, lag: Sequence[float], share: Share, table: ErrorTable, history: int
 ) -> Explained | None:
     """Return the share that plain BC explains beside what past actions and observations explain."""
-    quick = explain_if_possible(demos)
+    quick = explain_if_possible(demos, lag)
     if quick is None:
         return None
     each = table.per_dimension if demos.action_size > 1 else (share,)

@@ -87,7 +87,8 @@ def tune(
         return choice
     each = choice.per_dimension if demos.action_size > 1 else (choice.explained,)
     history = definition.policy.history
-    shares = with_policies(explain_quickly(demos), choice.explained, each, history)
+    quick = explain_quickly(remove_offsets(demos, choice.offsets.offsets), choice.lag.lag)
+    shares = with_policies(quick, choice.explained, each, history)
     return replace(choice, shares=shares)
 
 
