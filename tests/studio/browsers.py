@@ -10,13 +10,11 @@ import numpy as np
 
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import Episode
-from counterbc.formats import load
 from counterbc.studio.journal import read_session
 from tests.browser import watch_errors
-from tests.studio.clients import LiveServer, dataset_of, wait_for
+from tests.studio.clients import LiveServer, load_recording, wait_for
 from tests.studio.processes import StudioProcess
 
-WORLDS = ("intersection", "cartpole", "air-hockey", "push-t", "car-racing")
 PACE = {world: {"speed": "0.25"} for world in ("intersection", "cartpole")}
 """Worlds whose episodes last two seconds or less run slower, as a busy machine may not keep up."""
 PHONE = {"width": 375, "height": 740}
@@ -117,10 +115,9 @@ def finish(tab: Any, server: LiveServer) -> Any:
     wait_for(lambda: server.study.list_datasets())
     (folder,) = (server.study.path / "journal").iterdir()
     (journal,) = read_session(folder)
-    options: dict[str, Any] = {"obs": ("image",)} if journal.header["image"] else {}
-    demos = load(dataset_of(server.study.path), **options)
     np.testing.assert_array_equal(
-        demos.action, np.array([s["action"] for s in journal.steps], np.float32)
+        load_recording(server.study).action,
+        np.array([s["action"] for s in journal.steps], np.float32),
     )
     return journal
 

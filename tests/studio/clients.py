@@ -12,16 +12,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from counterbc.acting.clock import Clock, WallClock
 from counterbc.data.arrays import Array
+from counterbc.data.demonstrations import Demonstrations
+from counterbc.formats import load
 from counterbc.studio.access import Access
 from counterbc.studio.app import make_app
+from counterbc.studio.collecting import Collecting, Input
+from counterbc.studio.frames import Frame
+from counterbc.studio.journal import read_session
+from counterbc.studio.protocol import Plan, Protocol
 from counterbc.studio.serve import make_server
 from counterbc.studio.study_folder import StudyFolder
 
 Json = dict[str, Any]
+WORLDS = (
+    "intersection", "cartpole", "air-hockey",
+    pytest.param("push-t", marks=pytest.mark.needs("gym_pusht")),
+    pytest.param("car-racing", marks=pytest.mark.needs("envpool")),
+)  # fmt: skip
+"""Every world, for tests of each."""
 PATIENCE = 60.0
 """Seconds to wait for what must happen; machines may be busy."""
 
@@ -178,6 +191,35 @@ class Page:
         self.socket.close()
 
 
+class Desk:
+    """A session without a page: one input, one tick."""
+
+    def __init__(self, study: StudyFolder, world: str, **limits: Any) -> None:
+        self.messages: list[Json] = []
+        self.frames: list[Frame] = []
+        protocol = Protocol(**({"practice": None} | limits))
+        plan = Plan(world=world, operator="Ada", protocol_name="test", protocol=protocol)
+        self.clock = Lockstep()
+        self.session = Collecting(
+            study, plan, self.clock, send=self.messages.append, draw=self.frames.append
+        )
+
+    def step(self, *action: float, device: str = "keyboard", at: float | None = None) -> None:
+        """Give one input and wait for its tick."""
+        count = len(self.frames)
+        self.session.give(Input(action, device, at))
+        wait_for(lambda: len(self.frames) > count)
+
+    def feasible_action(self, t: int) -> Array:
+        """Return an action inside the feasible set, another one at each step."""
+        low, high = self.session.stage.low, self.session.stage.high
+        return f32(low + (high - low) * (0.5 + 0.3 * np.cos(np.arange(len(low)) + t)))
+
+    @property
+    def status(self) -> Json:
+        return [m for m in self.messages if m["type"] == "status"][-1]
+
+
 def f32(values: Any) -> Array:
     """Return an array of 32-bit numbers."""
     return np.array(values, np.float32)
@@ -189,6 +231,13 @@ def wait_for(condition: Callable[[], Any], patience: float = PATIENCE) -> None:
     while not condition():
         assert time.monotonic() < end, "the condition did not come true"
         time.sleep(0.01)
+
+
+def load_recording(study: StudyFolder) -> Demonstrations:
+    """Return the demonstrations of the only dataset of a study; images if it has them."""
+    path = dataset_of(study.path)
+    (journal, *_) = read_session(study.journal(path.stem))
+    return load(path, obs=("image",)) if journal.header["image"] else load(path)
 
 
 def dataset_of(study: Path) -> Path:

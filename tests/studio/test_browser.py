@@ -18,7 +18,6 @@ from tests.browser import PATIENCE
 from tests.studio.browsers import (
     PACE,
     PHONE,
-    WORLDS,
     begin,
     check_sent,
     fill_form,
@@ -28,7 +27,7 @@ from tests.studio.browsers import (
     steps,
     wait_for_steps,
 )
-from tests.studio.clients import LiveServer, dataset_of, wait_for
+from tests.studio.clients import WORLDS, LiveServer, dataset_of, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("playwright")]
 

@@ -12,35 +12,10 @@ import pytest
 from counterbc.envs import make_vec
 from counterbc.errors import FormatError, OptionError
 from counterbc.formats import load
-from counterbc.studio.collecting import Collecting, Input
-from counterbc.studio.frames import Frame
+from counterbc.studio.collecting import Input
 from counterbc.studio.journal import read_session
-from counterbc.studio.protocol import Plan, Protocol
 from counterbc.studio.study_folder import StudyFolder
-from tests.studio.clients import Lockstep, dataset_of, f32, wait_for
-
-
-class Desk:
-    """A session without a page: one input, one tick."""
-
-    def __init__(self, study: StudyFolder, world: str, protocol: Protocol) -> None:
-        self.messages: list[dict[str, Any]] = []
-        self.frames: list[Frame] = []
-        plan = Plan(world=world, operator="Ada", protocol_name="test", protocol=protocol)
-        self.clock = Lockstep()
-        self.session = Collecting(
-            study, plan, self.clock, send=self.messages.append, draw=self.frames.append
-        )
-
-    def step(self, *action: float, device: str = "keyboard", at: float | None = None) -> None:
-        """Give one input and wait for its tick."""
-        count = len(self.frames)
-        self.session.give(Input(action, device, at))
-        wait_for(lambda: len(self.frames) > count)
-
-    @property
-    def status(self) -> dict[str, Any]:
-        return [m for m in self.messages if m["type"] == "status"][-1]
+from tests.studio.clients import WORLDS, Desk, dataset_of, load_recording, wait_for
 
 
 @pytest.fixture
@@ -48,7 +23,7 @@ def desks(study: StudyFolder) -> Iterator[Any]:
     desk_list: list[Desk] = []
 
     def open_desk(world: str, **protocol: Any) -> Desk:
-        desk_list.append(Desk(study, world, Protocol(**({"practice": None} | protocol))))
+        desk_list.append(Desk(study, world, **protocol))
         return desk_list[-1]
 
     yield open_desk
@@ -56,20 +31,19 @@ def desks(study: StudyFolder) -> Iterator[Any]:
         desk.session.close()
 
 
-@pytest.mark.parametrize("world", ["intersection", "cartpole", "air-hockey"])
+@pytest.mark.parametrize("world", WORLDS)
 def test_a_recording_is_the_observation_before_each_action_and_the_action_at_its_tick(
     desks: Any, study: StudyFolder, world: str
 ) -> None:
     desk = desks(world)
     desk.session.record()
     desk.session.start()
-    size = len(desk.session.stage.low)
-    actions = [f32(0.6 * np.cos(np.arange(size) + t)) for t in range(8)]  # inside the feasible set
+    actions = [desk.feasible_action(t) for t in range(8)]
     for action in actions:
         desk.step(*action.tolist())
     desk.session.finish()
     desk.session.recorder.wait()
-    demos = load(dataset_of(study.path))
+    demos = load_recording(study)
     np.testing.assert_array_equal(demos.action, np.stack(actions))
     # The world, replayed from its seed with these actions, shows the same observations before them.
     (journal,) = read_session(study.journal(desk.status["session"]))

@@ -21,7 +21,7 @@ from counterbc.studio.study_folder import StudyFolder
 from counterbc.studio.watching import FIRST_SLOT, Watching
 from tests.fixture_types import Train
 from tests.full_disk import largest_file
-from tests.studio.clients import Lockstep, dataset_of, wait_for
+from tests.studio.clients import WORLDS, Desk, Lockstep, dataset_of, load_recording, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +88,33 @@ def test_policies_start_from_the_same_state_and_act_as_they_do_alone(
         assert panel.total == pytest.approx(total, rel=1e-6)
         assert (panel.step, panel.over) == (20, True)
     theatre.watching.close()
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_policy_trained_on_a_recording_acts_as_it_does_alone(
+    study: StudyFolder, quick: Train, world: str
+) -> None:
+    desk = Desk(study, world)
+    desk.session.record()
+    desk.session.start()
+    for t in range(12):
+        desk.step(*desk.feasible_action(t).tolist())
+    desk.session.close()
+    path = study.path / "runs" / "bc"
+    quick(load_recording(study), "bc", lag=0).save(path)
+    theatre = Theatre(study, {"runs/bc": path}, "runs/bc")
+    watching, (panel,) = theatre.watching, theatre.watching.panels
+    watching.start(seed=5)
+    env, actor = make_vec(world, 1), Policies.load(path)[0].actor()
+    obs, _ = env.reset(seed=[5])  # type: ignore[arg-type]  # lists are taken
+    for _ in range(5):
+        np.testing.assert_array_equal(panel.stage.obs, obs[0])
+        obs, *_ = env.step(panel.stage.feasible(actor.act(obs[0]))[None])
+        theatre.step()
+    assert panel.step == 5
+    np.testing.assert_array_equal(panel.stage.obs, obs[0])
+    assert not np.array_equal(panel.stage.obs, theatre.frames[0].obs)
+    watching.close()
 
 
 def test_a_person_takes_over_and_the_correction_is_recorded(
