@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,9 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.errors import FormatError
 from counterbc.kernels.dispatch import choose_kernel
 from counterbc.methods import METHODS
+from counterbc.policies import encoder, pieces
 from counterbc.settings import settings_for
+from counterbc.trainer import train
 from counterbc.training import checkpoints, loop
 from counterbc.training.network_stack import NetworkStack
 from counterbc.training.plan import TrainingPlan, plan_training
@@ -28,6 +31,7 @@ from counterbc.training.run import run
 from counterbc.training.snapshots import run_snapshots
 from tests.equality import assert_near, same
 from tests.fixture_types import Train
+from tests.identities.test_cameras import scenes
 from tests.training.interruption import interrupted
 
 NO_NUMBA = (
@@ -134,6 +138,45 @@ def test_a_stopped_training_of_members_with_different_steps_ends_with_the_same_b
     resumed_run = run(plan, device=CPU, out=out, resume=True)
     assert [m.steps for m in resumed_run.members] == [5, 12, None]
     assert same(resumed_run, whole)
+
+
+def test_a_long_training_has_a_hundred_points_and_every_round_as_many(
+    tiny: Demonstrations, quick: Train
+) -> None:
+    bcnd = quick(tiny, "bcnd", steps=205, hidden=(4,))
+    assert bcnd.curve is not None
+    per_round = torch.bincount((bcnd.curve.steps - 1) // 205).tolist()
+    assert per_round == [103, 103, 103]
+
+
+@pytest.mark.parametrize("read_count", [20, 68, 77])  # while testing, forwards, backwards
+def test_a_step_on_large_images_is_stopped_between_its_pieces_and_taken_again(
+    read_count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoder, "_LARGE", 1)
+    monkeypatch.setattr(encoder, "_PIECE", 1)  # each pair is a piece, as few large images are
+    options: dict[str, Any] = {"radius": 0, "lag": 0, "hidden": (8,), "batch": 4, "steps": 3}
+    options |= {"held_out": 0.5, "progress": False}
+    whole, out = train(scenes(), "bc", **options), tmp_path / "run"
+    read, reads = pieces._read_after_pause, list[int]()
+
+    def read_until_ctrl_c(*args: Any) -> Any:
+        reads.append(len(reads))
+        if len(reads) == read_count:
+            signal.raise_signal(signal.SIGINT)
+        return read(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pieces, "_read_after_pause", read_until_ctrl_c)
+        with pytest.raises(KeyboardInterrupt, match="stopped at step"):
+            train(scenes(), "bc", out=out, **options)
+    assert len(reads) == read_count  # nothing more was read
+    resumed_run = train(scenes(), "bc", out=out, resume=True, **options)
+    assert same(resumed_run, whole)
+    curves = [policies.curve for policies in (resumed_run, whole)]
+    steps, errors = zip(*((c.steps, c.held_out) for c in curves if c is not None), strict=True)
+    assert steps[0].tolist() == steps[1].tolist() == [1, 2, 3]
+    assert torch.equal(*errors)
 
 
 DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {

@@ -16,10 +16,13 @@ from torch.nn import functional
 
 from counterbc.errors import DataError
 from counterbc.policies.layers import dense, linear, relu_chain, xavier
+from counterbc.policies.pieces import read_in_pieces
 from counterbc.policies.policy import Params
 
 CONVOLUTIONS = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
 """Channels, width and stride of each convolution."""
+_LARGE = 1 << 18  # numbers of a pair's frames above which a CPU reads a few pairs at a time
+_PIECE = 1 << 22  # numbers that it then reads at once
 
 
 @dataclass(frozen=True)
@@ -68,20 +71,29 @@ class Encoder:
             for part in ("weight", "bias")
         )
         weights[0] = weights[0] / 255  # scales bytes to [0, 1]; there are fewer weights than bytes
-        if torch.is_grad_enabled() or obs.device.type != "cpu":
-            x = images.movedim(-4, -2).flatten(-2)  # (B, H, W, frames · C)
-            for weight, bias, (_, side, stride) in zip(weights, biases, CONVOLUTIONS, strict=True):
-                x = _convolve(x, weight, bias, side, stride)
-        elif weights[0].ndim == 3:  # N networks, one after the other
-            x = torch.stack(
-                [
-                    _convolve_to_act(images[n], [w[n] for w in weights], [b[n] for b in biases])
-                    for n in range(len(images))
-                ]
-            )
+        is_on_cpu, trains = obs.device.type == "cpu", torch.is_grad_enabled()
+        read = _convolve_all if trains or not is_on_cpu else _convolve_all_to_act
+        pairs = _pairs_at_once(images, weights[0].shape[:-2].numel()) if is_on_cpu else 0
+        if pairs:
+            x = read_in_pieces(read, images, [*weights, *biases], pairs)
         else:
-            x = _convolve_to_act(images, weights, biases)
+            x = read(images, [*weights, *biases])
         return relu_chain(params, x.flatten(-3), f"{name}.layer", len(self.hidden))
+
+
+def _pairs_at_once(images: Tensor, networks: int) -> int:
+    """Return how many pairs of each network to read at once; 0: all of them."""
+    numbers = images.shape[-4:].numel()
+    return max(1, _PIECE // (networks * numbers)) if numbers > _LARGE else 0
+
+
+def _convolve_all(images: Tensor, params: Sequence[Tensor]) -> Tensor:
+    """Apply all convolutions: (B, frames, H, W, C) → (B, h, w, O)."""
+    x = images.movedim(-4, -2).flatten(-2)  # (B, H, W, frames · C)
+    weights, biases = params[: len(CONVOLUTIONS)], params[len(CONVOLUTIONS) :]
+    for weight, bias, (_, side, stride) in zip(weights, biases, CONVOLUTIONS, strict=True):
+        x = _convolve(x, weight, bias, side, stride)
+    return x
 
 
 def _convolve(x: Tensor, weight: Tensor, bias: Tensor, side: int, stride: int) -> Tensor:
@@ -94,12 +106,21 @@ def _convolve(x: Tensor, weight: Tensor, bias: Tensor, side: int, stride: int) -
     return out
 
 
-def _convolve_to_act(images: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
+def _convolve_all_to_act(images: Tensor, params: Sequence[Tensor]) -> Tensor:
+    """Apply all convolutions without gradients, to N networks one after the other."""
+    if params[0].ndim == 2:
+        return _convolve_to_act(images, params)
+    each = range(len(images))
+    return torch.stack([_convolve_to_act(images[n], [p[n] for p in params]) for n in each])
+
+
+def _convolve_to_act(images: Tensor, params: Sequence[Tensor]) -> Tensor:
     """Apply all convolutions of one network by torch's: (B, frames, H, W, C) → (B, h, w, O).
 
     Frames are a third dimension of the first convolution, so that pixels are read in the order of
     memory.
     """
+    weights, biases = params[: len(CONVOLUTIONS)], params[len(CONVOLUTIONS) :]
     x = images.to(biases[0].dtype).movedim(-1, 1)  # (B, C, frames, H, W)
     for weight, bias, (outputs, side, stride) in zip(weights, biases, CONVOLUTIONS, strict=True):
         kernel = weight.reshape(side, side, x.shape[2], x.shape[1], outputs).permute(4, 3, 2, 0, 1)

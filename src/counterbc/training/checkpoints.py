@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -45,6 +45,23 @@ def unfinished(policies: Policies) -> dict[str, Any]:
     """Return config.json of a training that is not finished."""
     contents, _ = policies.contents()
     return {"unfinished": contents.pop("config"), **contents}
+
+
+class Keeper(Protocol):
+    """Where the state of a training is kept."""
+
+    path: Path
+    """The file of the state."""
+
+    @property
+    def hint(self) -> str:
+        """What to do after a stop, as the end of a sentence."""
+
+    def save(self, state: dict[str, Tensor], acting: Mapping[int, Params], step: int) -> None:
+        """Keep the state after `step` steps.
+
+        `acting` are the parameters that would act, now and at the steps where some members stop.
+        """
 
 
 class RunKeeper:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import torch
 from torch import Tensor
@@ -16,8 +15,10 @@ from counterbc.files import Guard
 from counterbc.kernels.compiling import hear_compiling
 from counterbc.kernels.dispatch import choose_kernel
 from counterbc.policies import Params
+from counterbc.policies.pieces import StoppedAtPause, stops_at_pauses
 from counterbc.settings import Settings
 from counterbc.training.batches import Batches
+from counterbc.training.checkpoints import Keeper
 from counterbc.training.interrupt import Interrupt
 from counterbc.training.network_stack import NetworkStack
 from counterbc.training.pace import Pace
@@ -31,23 +32,6 @@ _SAVE_EVERY = 30.0  # seconds
 _SAVE_SHARE = 20.0  # times as long as a save takes, at least, until the next
 _BLOCK = 1 << 22  # pairs whose order is computed at once
 _CUDA_BLOCK = 1 << 23  # and on a GPU, which orders more of them in the same time
-
-
-class Keeper(Protocol):
-    """Where the state of a training is kept."""
-
-    path: Path
-    """The file of the state."""
-
-    @property
-    def hint(self) -> str:
-        """What to do after a stop, as the end of a sentence."""
-
-    def save(self, state: dict[str, Tensor], acting: Mapping[int, Params], step: int) -> None:
-        """Keep the state after `step` steps.
-
-        `acting` are the parameters that would act, now and at the steps where some members stop.
-        """
 
 
 class Loop:
@@ -133,15 +117,18 @@ class Loop:
 
     def _round(self, networks: NetworkStack | StackParts, round_: int, step: int) -> None:
         steps = self.settings.step_count
-        if step == steps:  # it is kept as it was stopped
-            self._record(networks, round_, step)
+        if step == steps or self._lacks_point(round_ * steps + step, step):
+            self._record(networks, round_, step)  # as it was stopped
         while step < steps:
             ends = [s for s in self.snapshot_steps if s > step] + [steps]
             count = min(self.pace.block, self.interval - step % self.interval, ends[0] - step)
-            if self._block(networks, round_ * steps, step, count):
-                step += count
-                self._record(networks, round_, step)
+            with suppress(StoppedAtPause), stops_at_pauses(lambda: self.interrupt.stop):
+                if self._block(networks, round_ * steps, step, count):
+                    step += count
+                    if step < steps:
+                        self._record(networks, round_, step)
             if step == steps:
+                self._record(networks, round_, step)
                 continue
             if self.interrupt.stop or time.monotonic() > self.save_at:
                 self._save(networks, round_ * steps + step)
@@ -201,7 +188,7 @@ class Loop:
         if step in self.snapshot_steps and round_ == self.method.rounds - 1:
             self.snapshots[step] = {k: value.clone() for k, value in networks.deployed.items()}
         self.progress.update(total_step, networks.loss)
-        if step % self.interval == 0 or step == self.settings.step_count:
+        if self._is_point(step):
             for net in torch.nonzero(~networks.loss.isfinite()).flatten().tolist():
                 self.bad_since.setdefault(net, total_step)
             loss = networks.loss.detach().cpu().clone()
@@ -209,6 +196,14 @@ class Loop:
             if self.held_out is not None:
                 held_out = networks.held_out(self.held_out).cpu()
             self.points[total_step] = (loss, held_out)
+
+    def _is_point(self, step: int) -> bool:
+        """Return whether the loss curve has a point at a step of a round."""
+        return step % self.interval == 0 or step == self.settings.step_count
+
+    def _lacks_point(self, total_step: int, step: int) -> bool:
+        """Return whether Ctrl-C came between a step and its point of the loss curve."""
+        return step > 0 and self._is_point(step) and total_step not in self.points
 
     @property
     def curve(self) -> Curve | None:

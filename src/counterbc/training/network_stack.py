@@ -9,6 +9,7 @@ from counterbc.kernels.adam import Adam
 from counterbc.kernels.step_kernel import StepCase, StepKernel, StepTensors
 from counterbc.kernels.torch_kernel import stacked_losses
 from counterbc.policies import Params
+from counterbc.policies.pieces import StoppedAtPause
 from counterbc.training.stacked_params import policy_params, weighting_params
 from counterbc.training.view import View, chunk_size
 
@@ -66,7 +67,11 @@ class NetworkStack:
         first = self.taken if first is None else first
         begin, end = self.taken - first, first + len(position)
         if self.taken < end:
-            self.kernel.run(position[begin:], epoch[begin:])
+            try:
+                self.kernel.run(position[begin:], epoch[begin:])
+            except StoppedAtPause:
+                self.taken = int(self.adam.count)  # the steps before the one that was stopped
+                raise
             self.taken = end
 
     @torch.no_grad()
