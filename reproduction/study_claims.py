@@ -15,11 +15,12 @@ from reproduction.numbers import Numbers
 from reproduction.records import Record, read_rows
 from reproduction.studies import car_racing_paper, fair
 from reproduction.studies.car_racing_paper_tables import Improvement, improvements
+from reproduction.studies.fair_kinds import SCATTERED, WHOLE
 from reproduction.studies.fair_people import CrowdLine, crowd_lines
 from reproduction.verdicts import NO_FINDING, UNCLEAR, Finding
 
 LATE_CROWD = "from a crowd that reacts as late as people, Counter-BC is above each baseline"
-PROTOCOL_TEXTS = {fair.SCATTERED: "scattered pairs", fair.WHOLE: "whole episodes"}
+PROTOCOL_TEXTS = {SCATTERED: "scattered pairs", WHOLE: "whole episodes"}
 
 
 def study_claims(results: Path) -> Iterator[Claim]:

@@ -40,12 +40,12 @@ from reproduction.options import StudyOptions, option
 from reproduction.paper import PAPER_METHODS, PAPER_RADIUS
 from reproduction.records import Record, Records, kernels_of, read, write, write_rows
 from reproduction.sizes import PAPER_SIZES, PAPER_SIZES_IN
+from reproduction.studies.fair_kinds import CROWD, SCATTERED, WHOLE, noise_kinds, usual_kinds
 from reproduction.studies.tuned import ensembles_of, first_networks
 
 STUDY = "fair"
 FIRST_SEED = 3220
 FAIR_WORLDS = ("intersection", "cartpole", "air-hockey")
-CROWD, SCATTERED, WHOLE = "crowd", "scattered", "whole"
 KEY = ("world", "pairs", "taken", "teacher", "sigma", "variant", "act", "seed")
 """The columns that tell rows apart."""
 FOUR_BC = "four-bc"
@@ -81,6 +81,8 @@ class FairOptions(StudyOptions):
     first_seed: int = option(FIRST_SEED, "seed of the first run")
     worlds: tuple[str, ...] = FAIR_WORLDS
     pairs: tuple[int, ...] = option((), "only these numbers of pairs; by default the paper's")
+    teachers: tuple[str, ...] = option((), "only these teachers; by default all")
+    taken: tuple[str, ...] = option((), "only pairs that are whole, or scattered; by default both")
     variants: tuple[str, ...] = option((), "only these variants; by default all")
     episodes: int = 100
     steps: int | None = option(None, "gradient steps of the paper's methods; by default 10,000")
@@ -117,17 +119,27 @@ def missing_cells(options: FairOptions, records: Records) -> list[Record]:
 
 def cells(options: FairOptions) -> list[Record]:
     """Return every kind of demonstrations with every variant, the most informative first."""
-    for variant in options.variants:
-        if variant not in (*VARIANTS, *SWEEPS):
-            raise unknown("variant", variant, (*VARIANTS, *SWEEPS))
-    cell_list = [
+    for name, values, allowed in (
+        ("variant", options.variants, (*VARIANTS, *SWEEPS)),
+        ("teacher", options.teachers, (*NOISES, CROWD)),
+        ("way of taking pairs", options.taken, (SCATTERED, WHOLE)),
+    ):
+        for value in set(values) - set(allowed):
+            raise unknown(name, value, allowed)
+    return [
         kind | {"variant": variant}
         for stage in stages(options.worlds)
         for kind, variant in stage
-        if not options.variants or variant in options.variants
+        if _is_asked_for(kind | {"variant": variant}, options)
         if (kind["world"], variant.partition(",")[0]) not in NOT_IN_PAPER
     ]
-    return [about for about in cell_list if not options.pairs or about["pairs"] in options.pairs]
+
+
+def _is_asked_for(about: Record, options: FairOptions) -> bool:
+    """Return whether a cell has one of the values of each option; without values all are kept."""
+    asked = {"pairs": options.pairs, "taken": options.taken, "teacher": options.teachers}
+    asked |= {"variant": options.variants}
+    return all(not values or about[name] in values for name, values in asked.items())
 
 
 def stages(worlds: tuple[str, ...]) -> Iterator[list[tuple[Record, str]]]:
@@ -158,26 +170,6 @@ def _tuned_last(cell_list: list[tuple[Record, str]]) -> list[tuple[Record, str]]
     lag_cells = [(kind, part) for kind in whole_kinds.values() for part in LAG_PARTS]
     mixed_cells = [cell for pair in zip_longest(fixed_cells, lag_cells) for cell in pair if cell]
     return [*mixed_cells, *sorted(tuned_cells, key=lambda cell: bool(cell[0]["taken"] == WHOLE))]
-
-
-def usual_kinds(world: str, pairs: int) -> list[Record]:
-    """Return the kinds of demonstrations of figures 4 and 7 with this many pairs."""
-    noises = () if world == "air-hockey" else tuple(NOISES)
-    ways = (WHOLE,) if WORLDS[world].noise_pool == 0 else (SCATTERED, WHOLE)
-    noisy = [_kind(world, pairs, way, noise, 0.5) for way in ways for noise in noises]
-    return [*noisy, *(_kind(world, pairs, way, CROWD, None) for way in (SCATTERED, WHOLE))]
-
-
-def noise_kinds(world: str) -> list[Record]:
-    """Return the kinds of figure 5 that figure 4 does not have."""
-    if world == "air-hockey":
-        return []
-    way = WHOLE if WORLDS[world].noise_pool == 0 else SCATTERED
-    return [_kind(world, 400, way, "uniform", s) for s in PAPER_SIZES.sigmas if s != 0.5]
-
-
-def _kind(world: str, pairs: int, protocol: str, teacher: str, sigma: float | None) -> Record:
-    return {"world": world, "pairs": pairs, "taken": protocol, "teacher": teacher, "sigma": sigma}
 
 
 def first_of_sweep(about: Record) -> Record:

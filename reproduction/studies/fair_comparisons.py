@@ -12,7 +12,8 @@ from counterbc.acting.intervals import Interval, paired_difference
 from reproduction.anova import ALPHA
 from reproduction.plots import title
 from reproduction.records import Record
-from reproduction.studies.fair import FAIR_WORLDS, SCATTERED, WHOLE
+from reproduction.studies.fair import FAIR_WORLDS
+from reproduction.studies.fair_kinds import SCATTERED, WHOLE
 from reproduction.verdicts import MARGIN
 
 ABOVE, BELOW, ALIKE, OPEN = "above", "below", "alike", "open"

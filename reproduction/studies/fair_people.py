@@ -9,7 +9,7 @@ from counterbc.experiments.styles import method_style
 from reproduction.markdown import markdown_table
 from reproduction.paper import PAPER_METHODS
 from reproduction.records import Record
-from reproduction.studies.fair import CROWD, NOT_IN_PAPER
+from reproduction.studies.fair import NOT_IN_PAPER
 from reproduction.studies.fair_comparisons import (
     ABOVE,
     BELOW,
@@ -17,6 +17,7 @@ from reproduction.studies.fair_comparisons import (
     comparison_text,
     relative,
 )
+from reproduction.studies.fair_kinds import CROWD
 from reproduction.verdicts import all_won
 
 BASELINES = tuple(method for method in PAPER_METHODS if method != "counter-bc")

@@ -17,7 +17,6 @@ from reproduction.plots import title
 from reproduction.records import Record, read_rows
 from reproduction.sizes import PAPER_SIZES
 from reproduction.studies.fair import (
-    CROWD,
     FOUR_BC,
     PAPER_VARIANTS,
     STUDY,
@@ -34,6 +33,7 @@ from reproduction.studies.fair_comparisons import (
     shared_cells,
     word,
 )
+from reproduction.studies.fair_kinds import CROWD
 from reproduction.studies.fair_people import people
 from reproduction.studies.fair_sizes import sizes
 

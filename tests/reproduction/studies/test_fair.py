@@ -14,7 +14,7 @@ from counterbc.selection.tuning import TuneSearch
 from reproduction.paper import PAPER_METHODS
 from reproduction.records import Record, Records, read, read_rows
 from reproduction.sizes import PAPER_SIZES
-from reproduction.studies import fair
+from reproduction.studies import fair, fair_kinds
 from reproduction.studies.fair import FairOptions
 
 
@@ -26,6 +26,27 @@ def test_no_cell_is_listed_twice_and_400_pairs_come_first() -> None:
     assert set(sizes[:first_other]) == {400}
 
 
+def test_options_name_exactly_the_cells_of_a_teacher_and_a_way_of_taking_pairs() -> None:
+    options = FairOptions(
+        worlds=("cartpole",), pairs=(400,), teachers=("epsilon-greedy", "uniform"),
+        taken=("whole",), variants=("bc, tuned", "counter-bc, tuned"),
+    )  # fmt: skip
+    cells = [(c["taken"], c["teacher"], c["sigma"], c["variant"]) for c in fair.cells(options)]
+    assert cells == [
+        ("whole", teacher, 0.5, variant)
+        for teacher in ("uniform", "epsilon-greedy")
+        for variant in ("bc, tuned", "counter-bc, tuned")
+    ]
+
+
+@pytest.mark.parametrize(
+    "options", [FairOptions(teachers=("people",)), FairOptions(taken=("half",))]
+)
+def test_a_value_that_no_cell_has_is_refused(options: FairOptions) -> None:
+    with pytest.raises(OptionError, match="allowed: "):
+        fair.cells(options)
+
+
 def test_air_hockey_has_no_bc_rnn_as_in_the_paper() -> None:
     cells = fair.cells(FairOptions(worlds=("cartpole", "air-hockey")))
     worlds = {about["world"] for about in cells if about["variant"].startswith("bc-rnn")}
@@ -33,10 +54,10 @@ def test_air_hockey_has_no_bc_rnn_as_in_the_paper() -> None:
 
 
 def test_noises_and_the_late_crowd_are_whole_and_scattered_in_cartpole() -> None:
-    kinds = {(k["teacher"], k["taken"]) for k in fair.usual_kinds("cartpole", 400)}
+    kinds = {(k["teacher"], k["taken"]) for k in fair_kinds.usual_kinds("cartpole", 400)}
     teachers = ("uniform", "gaussian", "epsilon-greedy", "crowd")
     assert kinds == {(t, way) for t in teachers for way in ("whole", "scattered")}
-    hockey = {(k["teacher"], k["taken"]) for k in fair.usual_kinds("air-hockey", 400)}
+    hockey = {(k["teacher"], k["taken"]) for k in fair_kinds.usual_kinds("air-hockey", 400)}
     assert hockey == {("crowd", "whole"), ("crowd", "scattered")}
 
 
@@ -51,7 +72,7 @@ def test_the_papers_methods_are_fixed_and_all_others_are_chosen_from_the_data() 
 
 def test_scattered_pairs_are_drawn_from_a_large_recording() -> None:
     (kind,) = [
-        k for k in fair.usual_kinds("cartpole", 30)
+        k for k in fair_kinds.usual_kinds("cartpole", 30)
         if (k["teacher"], k["taken"]) == ("crowd", "scattered")
     ]  # fmt: skip
     (demos,) = fair.datasets_of(kind, range(1))
@@ -68,7 +89,7 @@ def test_the_study_trains_every_variant_and_resumes(
     search = TuneSearch(radii=(0.0, 0.2), step_counts=(5, 10), ensembles=(1, 2))
     monkeypatch.setattr("counterbc.selection.tuner.TuneSearch", lambda: search)
     run_here(fair)
-    (kind, *_) = fair.usual_kinds("intersection", 120)
+    (kind, *_) = fair_kinds.usual_kinds("intersection", 120)
     monkeypatch.setattr(fair, "usual_kinds", lambda world, pairs: [kind | {"pairs": pairs}])
     monkeypatch.setattr(fair, "choose_lags", lambda *_: [LagChoice((1.0,))])
     monkeypatch.setattr(fair, "noise_kinds", lambda world: [])
@@ -118,7 +139,7 @@ def test_the_parts_of_a_search_for_lags_cover_every_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fair, "choose_lags", lambda *_: [LagChoice((2.0,))])
-    (kind, *_) = fair.usual_kinds("intersection", 40)
+    (kind, *_) = fair_kinds.usual_kinds("intersection", 40)
     options, seeds = FairOptions(out=tmp_path), range(12)
     datasets = fair.datasets_of(kind, seeds)
     for part in fair.LAG_PARTS:
