@@ -124,6 +124,9 @@ def cells() -> Iterator[Cell]:
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of the docs."""
-    from reproduction.studies.lerobot_tables import report_table
+    from reproduction.studies.lerobot_tables import counts_sentence, late_sentence, report_table
 
-    return {"lerobot": {"push-t-report": report_table(read_rows(results / "lerobot"))}}
+    rows = read_rows(results / "lerobot")
+    late = {"push-t-late": late_sentence(rows)}
+    page = {"push-t-report": report_table(rows), "push-t-counts": counts_sentence(rows)}
+    return {"lerobot": page | late, "README": late}

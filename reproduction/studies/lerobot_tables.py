@@ -7,7 +7,7 @@ import numpy as np
 from counterbc.acting.intervals import Interval, paired_difference
 from reproduction.markdown import markdown_table
 from reproduction.records import Record
-from reproduction.studies.lerobot import MEASURE, PLAIN, POLICIES, SEEDS, SETTINGS
+from reproduction.studies.lerobot import LATE, MEASURE, PLAIN, POLICIES, SEEDS, SETTINGS, cells
 
 HELPS, HURTS, UNDECIDED = "helps", "hurts", "no difference shown"
 FEWEST = 2
@@ -37,6 +37,27 @@ def report_rows(rows: list[Record], policy: str, data: str, variant: str) -> dic
     about = {"policy": policy, "data": data, "variant": variant}
     hits = [row for row in rows if about.items() <= row.items()]
     return {seed: row for seed in SEEDS for row in hits if row["seed"] == seed}
+
+
+def late_sentence(rows: list[Record]) -> str:
+    """Return the best overlaps on late data, without and with the lag undone."""
+    plain, undone = ([_mean(rows, policy, v) for policy in POLICIES] for v in (PLAIN, "lag"))
+    return (
+        f"ACT reaches a best overlap of {plain[0]}, and {undone[0]} with this lag undone; a "
+        f"diffusion policy {plain[1]} and {undone[1]}"
+    )
+
+
+def _mean(rows: list[Record], policy: str, variant: str) -> str:
+    scores = [row[MEASURE] for row in report_rows(rows, policy, LATE, variant).values()]
+    return f"{np.mean(scores):.2f}" if scores else "unknown"
+
+
+def counts_sentence(rows: list[Record]) -> str:
+    """Return how many of the planned trainings are on file."""
+    planned = [(c.policy, c.data, c.variant, c.seed) for c in cells()]
+    stored = {tuple(row[name] for name in ("policy", "data", "variant", "seed")) for row in rows}
+    return f"{len(stored.intersection(planned))} of {len(planned)} planned trainings"
 
 
 def _cells(results: dict[int, Record], plain: dict[int, Record]) -> list[str]:

@@ -60,7 +60,7 @@ def test_a_run_of_counterbc_drives_a_robot_as_it_acts_outside(
         f"--robot.calibration_dir={tmp_path / 'calib'}",
         "--play_sounds=false",
     )  # fmt: skip
-    if IS_OLD:  # lerobot-record runs policies up to 0.5, lerobot-rollout since
+    if IS_OLD:  # lerobot-record runs policies in 0.4, lerobot-rollout in 0.6
         script(
             "lerobot-record", *robot, "--dataset.repo_id=local/eval_fake", "--dataset.fps=10",
             f"--dataset.root={tmp_path / 'recording'}", "--dataset.single_task=reach",

@@ -13,6 +13,7 @@ import pytest
 from counterbc.acting.intervals import Interval, paired_difference
 from counterbc.errors import OptionError
 from reproduction.studies.lerobot import (
+    LATE,
     PEOPLE,
     PLAIN,
     SEEDS,
@@ -29,6 +30,8 @@ from reproduction.studies.lerobot_tables import (
     HELPS,
     HURTS,
     UNDECIDED,
+    counts_sentence,
+    late_sentence,
     report_table,
     verdict,
 )
@@ -91,6 +94,20 @@ def test_a_variant_that_has_more_seeds_than_plain_is_compared_on_shared_ones() -
 def test_one_training_has_no_verdict() -> None:
     rows = [*reports(PLAIN, 0.4), *reports("radius", 0.5)]
     assert "| +0.100 | +0.100 [+0.100, +0.100] | one training | 1 |" in line(rows, "radius")
+
+
+def test_sentences_round_the_means_of_the_rows_and_count_the_trainings() -> None:
+    late = [
+        row | {"data": LATE}
+        for row in (*reports(PLAIN, 0.354), *reports("lag", 0.659, 0.592, 0.565))
+    ]  # mean 0.6053
+    diffusion = [row | {"policy": "diffusion"} for row in late]
+    assert late_sentence([*late, *diffusion]) == (
+        "ACT reaches a best overlap of 0.35, and 0.61 with this lag undone; a diffusion policy "
+        "0.35 and 0.61"
+    )
+    assert late_sentence(late).endswith("a diffusion policy unknown and unknown")
+    assert counts_sentence([*late, *late]) == "4 of 100 planned trainings"
 
 
 @pytest.mark.parametrize(
