@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from counterbc.data.demonstrations import Demonstrations, Episode
+from counterbc.diagnosis import components
 from counterbc.diagnosis.scores import episode_scores, operator_scores
 
 
@@ -68,6 +70,22 @@ def test_the_interval_of_a_person_is_over_the_noise_of_the_episodes_by_hand() ->
     assert ann.distance**2 == pytest.approx(2)
     assert (ann.low**2, ann.high**2) == pytest.approx((2 - half, 2 + half))
     assert (bob.low, bob.high) == pytest.approx((bob.distance, bob.distance))
+
+
+def test_what_is_usual_is_computed_once_however_many_episodes_are_scored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    median = Mock(wraps=components._median)
+    monkeypatch.setattr(components, "_median", median)
+    rng, counts = np.random.default_rng(0), []
+    for count in (12, 48):
+        median.reset_mock()
+        episodes = tuple(Episode(np.zeros((5, 1)), np.zeros((5, 1))) for _ in range(count))
+        episode_scores(
+            Demonstrations(episodes), rng.normal(size=(5 * count, 1)), np.zeros((5 * count, 1))
+        )
+        counts.append(median.call_count)
+    assert counts[0] == counts[1] > 0
 
 
 def test_a_person_with_one_episode_scores_as_the_episode_does() -> None:

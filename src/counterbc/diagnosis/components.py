@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -43,7 +44,10 @@ def known_by_episode(demos: Demonstrations, residual: Array) -> list[Array]:
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Mean squares of E episodes; NaN for episodes of fewer than three pairs."""
+    """Mean squares of E episodes; NaN for episodes of fewer than three pairs.
+
+    What is the same for all episodes is computed once, since the score of each episode needs it.
+    """
 
     noise: Array
     """(E,)"""
@@ -59,17 +63,17 @@ class Components:
         """Return the components of the residuals of each episode, (T, A) each."""
         return Components(*np.array([_mean_squares(r) for r in residuals]).T)
 
-    @property
+    @cached_property
     def model_error(self) -> float:
         """The mean square of the persistent part of the model error."""
         return max(_median(self.persistent), 0.0)
 
-    @property
+    @cached_property
     def quick_model_error(self) -> float:
         """The mean square of the part that changes in a step; at most the persistent part."""
         return float(np.clip(_median(self.persistent - self.two_steps), 0.0, self.model_error))
 
-    @property
+    @cached_property
     def spread(self) -> float:
         """The standard deviation of the model error's mean square between episodes."""
         finite = np.isfinite(self.persistent)
@@ -112,7 +116,7 @@ class Components:
         error = _deviation(self.persistent) / np.sqrt(len(persistent))
         return excess if excess > ODD * error else 0.0
 
-    @property
+    @cached_property
     def oddness(self) -> Array:
         """How far the worse component exceeds the usual, in robust standard deviations: (E,)."""
         size = np.sign(self.persistent) * np.sqrt(np.abs(self.persistent))

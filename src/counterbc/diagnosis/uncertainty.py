@@ -7,7 +7,7 @@ bounds become 0.
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from counterbc.data.arrays import Array
 
@@ -45,7 +45,8 @@ def of_groups(squares: Array, less: float = 0.0, spread: float = 0.0) -> tuple[f
 
 
 def _students(worth: float) -> float:
-    return float(stats.t.ppf((1 + LEVEL) / 2, worth - 1))
+    """Return Student's quantile; `scipy.stats` checks its arguments for ten times as long."""
+    return float(stdtrit(worth - 1, (1 + LEVEL) / 2))
 
 
 def _roots(mean: float, half: float) -> tuple[float, float]:
