@@ -46,7 +46,12 @@ COMPUTE = "import os\nos.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)
 """A competing program, which does not inherit a real-time priority; on Linux only."""
 PATIENCE = 10**6
 """Faulty ticks that end no run under load: all of them are counted."""
-FAULTS = ("policy stalled", "policy killed", "camera lost", "observation not finite")
+FAULTS = (
+    "policy stalled", "policy killed", "camera lost", "observation not finite",
+    "action not finite",
+)  # fmt: skip
+HUGE = 3e38
+"""A finite observation at which a policy of 32-bit numbers overflows, and answers NaN."""
 
 
 def write_policy(path: Path) -> Path:
@@ -82,6 +87,8 @@ class Faulty:
             return Reading(reading.obs, reading.position, min(reading.time, self.fault_at))
         if self.kind == "observation not finite":
             return Reading(reading.obs * np.nan, reading.position, reading.time)
+        if self.kind == "action not finite":
+            return Reading(np.full_like(reading.obs, HUGE), reading.position, reading.time)
         return reading
 
     def command(self, velocity: Array) -> None:

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.robots import Witness, busy, keep, load_row, scheduled
+from benchmarks.robots import Faulty, Witness, busy, keep, load_row, scheduled, write_policy
+from counterbc.acting.clock import VirtualClock
+from counterbc.robots.decider import PolicyFile
 from counterbc.robots.limits import Limits
 from counterbc.robots.robot import Reading
 
@@ -60,6 +62,31 @@ def test_the_largest_commands_and_places_are_kept() -> None:
     assert row["speed_share"] == pytest.approx(0.5)
     assert row["acceleration_share"] == pytest.approx(1.0 * 20 / 10)
     assert row["outside_mm"] == pytest.approx(2.0)
+
+
+class Seeing(Paddle):
+    """A stand-in that observes a place on the table."""
+
+    clock = VirtualClock(5.0)
+
+    def observe(self) -> Reading | None:
+        return Reading(np.array([0.3, 0.0, 0.8, 0.1, 0.8, 0.1]), np.array([0.3, 0.0]), 5.0)
+
+
+@pytest.mark.needs("onnx", "onnxruntime")
+def test_a_policy_answers_nan_at_the_fault_although_its_observation_is_finite(
+    tmp_path: Path,
+) -> None:
+    policy = PolicyFile(write_policy(tmp_path / "p.onnx"))
+    faulty = Faulty(Seeing(), "action not finite")  # type: ignore[arg-type]  # a stand-in
+    usual = faulty.observe()
+    faulty.fault_at = 5.0
+    reading = faulty.observe()
+    assert usual is not None
+    assert reading is not None
+    assert np.isfinite(policy.act(usual.obs, True)).all()
+    assert np.isfinite(reading.obs).all()
+    assert not np.isfinite(policy.act(reading.obs, True)).any()
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="competing programs need Linux")

@@ -18,6 +18,7 @@ from counterbc.errors import DataError, FormatError
 from counterbc.robots.decider import Decision
 from counterbc.robots.loop import Loop, LoopSettings
 from counterbc.robots.policy_process import PolicyProcess
+from counterbc.robots.robot import Reading
 from counterbc.robots.tick_log import TickLog
 from tests.robots.doubles import PointRobot, write_policy
 
@@ -134,7 +135,7 @@ class FaultyRobot(PointRobot):
 
     def __init__(self, number: int, fault: object) -> None:
         super().__init__(WallClock())
-        self.number, self.fault = number, fault
+        self.number, self.fault, self.delay = number, fault, 0.0
 
     def command(self, velocity: Array) -> None:
         super().command(velocity)
@@ -154,7 +155,6 @@ def test_a_real_stall_stops_the_arm_in_the_next_tick(
             process._process.wait()
 
     robot = FaultyRobot(5, hurt)
-    robot.delay = 0.0
     log = TickLog(None, {})
     settings = LoopSettings(patience=100, oldest=1000.0, budget=0.9)
     loop = Loop(robot, process, log, settings=settings)
@@ -166,6 +166,38 @@ def test_a_real_stall_stops_the_arm_in_the_next_tick(
     after = [t for t in log.ticks if t.due + t.late > sent]
     assert after
     assert {(t.fault, t.velocity) for t in after} == {(ended, (0.0, 0.0))}
+
+
+class OverflowingRobot(FaultyRobot):
+    """A robot that observes finite numbers at which the policy's 32-bit numbers overflow."""
+
+    scale = 1.0
+
+    def observe(self) -> Reading | None:
+        reading = super().observe()
+        assert reading is not None
+        return Reading(np.full(6, self.scale), reading.position, reading.time)
+
+
+def test_a_policy_that_answers_nan_in_the_middle_of_a_run_stops_the_arm(
+    process: PolicyProcess,
+) -> None:
+    def overflow() -> None:
+        robot.scale = 1e300
+
+    robot = OverflowingRobot(5, overflow)
+    log = TickLog(None, {})
+    settings = LoopSettings(oldest=1000.0, budget=0.9, patience=10**6)  # the machine may be busy
+    summary = Loop(robot, process, log, settings=settings).run(LONG)
+    assert summary["ended"] == "action not finite"
+    assert summary["is_stopped"]
+    assert len(robot.commands) == 5, "the arm moved after the fault"
+    assert robot.stops[-1] >= robot.commands[-1][0]
+    last = log.ticks[-1]
+    assert last.action is not None
+    assert np.isnan(last.action).all()
+    assert last.velocity == (0.0, 0.0)
+    assert not any(np.isnan(t.action).any() for t in log.ticks[:-1] if t.action is not None)
 
 
 def test_a_policy_that_answers_nan_stops_the_arm(tmp_path: Path) -> None:
