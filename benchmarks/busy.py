@@ -1,10 +1,13 @@
-"""Measure trainings on an idle and on a busy machine, by turns.
+"""Measure trainings, or commands that train nothing, on an idle and on a busy machine, by turns.
 
     python -m benchmarks.busy [--rounds 9] [--seconds 1] [--json benchmarks/results/busy.json]
+    python -m benchmarks.busy --commands inspect [--rounds 3] \\
+        [--json benchmarks/results/busy-commands.json]
 
 A busy machine has a competing process on every core. In a warm process, populations of 50 members
 are trained by each method's native step and by torch. All turns of a training take the same number
-of steps.
+of steps. A command runs in a new process, with one thread of OpenBLAS, the default, and with one
+for each core, which is what OpenBLAS takes if it is not limited.
 
 The idle and the busy turn of a training follow each other, so that a slow moment of the machine
 affects both; a ratio is the median over rounds. Each turn also measures which share of the cores
@@ -19,9 +22,10 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -34,7 +38,9 @@ import numpy as np
 import torch
 
 from counterbc.data.cores import cores
+from counterbc.demonstrators import HUMAN_TEACHERS, demonstrate
 from counterbc.errors import InfeasibleActions
+from counterbc.formats import save
 from counterbc.methods import METHODS as OUR_METHODS
 
 METHODS = ("bc", "counter-bc", "weighted-bc", "ileed", "bcnd", "bc-rnn")
@@ -43,6 +49,9 @@ MEMBERS, BATCH = 50, 40
 BLOCK = {"numba": 100, "torch": 20}
 """Steps at a time: as a training of 10,000 steps takes them; for torch each is for itself."""
 SPIN = "import os; print(flush=True)\nwhile os.getppid() == {parent}: pass"
+
+COMMANDS = ("inspect",)
+COMMAND_PAIRS = 2000
 
 Row = dict[str, Any]
 
@@ -96,6 +105,30 @@ def training_turns(methods: list[str], seconds: float) -> Iterator[Turn]:
             networks = MEMBERS * OUR_METHODS[method].shards
             facts = {"method": method, "kernel": kernel, "networks": networks}
             yield Turn(facts | {"steps": count * BLOCK[kernel]}, partial(take, count))
+
+
+def command_turns(commands: Sequence[str], file: Path) -> Iterator[Turn]:
+    """Yield each command on a recording, with one thread of OpenBLAS and with one per core."""
+    save(demonstrate("intersection", HUMAN_TEACHERS["quick-crowd"], COMMAND_PAIRS, 0), file)
+    for command in commands:
+        for threads in (1, cores()):
+            facts = {"command": command, "pairs": COMMAND_PAIRS, "threads of OpenBLAS": threads}
+            yield Turn(facts, partial(run_command, command, file, threads))
+
+
+def run_command(command: str, file: Path, threads: int) -> float:
+    """Run a command in a new process, and return its processor seconds."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "counterbc", command, str(file)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": str(threads)},
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{command} ended with exit status {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
 
 
 def measure(turns: list[Turn], rounds: int) -> list[Row]:
@@ -155,14 +188,20 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=1.0, help="of an idle turn")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--commands", nargs="+", choices=COMMANDS, help="instead of trainings")
     parser.add_argument("--json", type=Path, default=None, help="file that keeps the rows")
     options = parser.parse_args()
     warnings.simplefilter("ignore", InfeasibleActions)
     facts: Row = {"cores": cores(), "threads": torch.get_num_threads(), "rounds": options.rounds}
-    facts |= {"load before": round(os.getloadavg()[0], 2), "pairs": PAIRS, "batch": BATCH}
-    turns = list(training_turns(options.methods, options.seconds))
-    print(f"prepared {len(turns)} trainings", flush=True)
-    rows = measure(turns, options.rounds)
+    facts |= {"load before": round(os.getloadavg()[0], 2)}
+    with tempfile.TemporaryDirectory() as folder:
+        if options.commands:
+            turns = list(command_turns(options.commands, Path(folder) / "demos.hdf5"))
+        else:
+            facts |= {"pairs": PAIRS, "batch": BATCH}
+            turns = list(training_turns(options.methods, options.seconds))
+        print(f"prepared {len(turns)} turns", flush=True)
+        rows = measure(turns, options.rounds)
     for row in rows:
         print(row)
     if options.json is not None:

@@ -1,4 +1,4 @@
-"""How the threads of OpenMP wait for each other."""
+"""How the threads of OpenMP and OpenBLAS wait for each other."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ import sys
 
 import pytest
 
-from counterbc.data.waiting import POLICIES, choose_policy
+from counterbc.data.waiting import BLAS_THREADS, POLICIES, choose_policy, use_one_blas_thread
 
 PRINT = "import os; print(os.environ['OMP_WAIT_POLICY'])"
+COUNT_SCIPYS_THREADS = """
+import os, numpy
+before = len(os.listdir("/proc/self/task"))
+import scipy.linalg
+print(len(os.listdir("/proc/self/task")) - before)
+"""
 
 
 def environment(**policies: str) -> dict[str, str]:
     """Return the environment of this process with other policies."""
-    return {k: v for k, v in os.environ.items() if k not in POLICIES} | policies
+    decided = (*POLICIES, *BLAS_THREADS)
+    return {k: v for k, v in os.environ.items() if k not in decided} | policies
 
 
 def output(code: str, **policies: str) -> str:
@@ -47,3 +54,22 @@ def test_threads_may_spin_where_torch_came_first(torch_is_loaded: bool) -> None:
     chosen: dict[str, str] = {}
     assert choose_policy(chosen, torch_is_loaded) is torch_is_loaded
     assert chosen == {"OMP_WAIT_POLICY": "PASSIVE"}
+
+
+def test_importing_the_package_leaves_openblas_one_thread() -> None:
+    code = "import os, counterbc; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    assert output(code) == "1"
+    assert output(code, OPENBLAS_NUM_THREADS="2") == "2"
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads in /proc")
+@pytest.mark.parametrize("earlier", ["", "import numpy"])
+def test_factorizations_start_no_threads_even_where_numpy_came_first(earlier: str) -> None:
+    assert output(f"{earlier}\nimport counterbc\n{COUNT_SCIPYS_THREADS}") == "0"
+
+
+@pytest.mark.parametrize("name", BLAS_THREADS)
+def test_a_number_of_threads_of_the_user_stays(name: str) -> None:
+    chosen = {name: "4"}
+    use_one_blas_thread(chosen)
+    assert chosen == {name: "4"}

@@ -1,8 +1,8 @@
-"""How the threads of OpenMP, with which torch computes, wait for each other.
+"""How the threads wait for each other with which torch (OpenMP) and numpy (OpenBLAS) compute.
 
 By default they spin: a thread that is done runs in a loop until the others are done as well. Where
 other programs need the cores, the loop keeps the very thread from running that it waits for, and
-small training steps take many times as long. `benchmarks/busy.py` measures it.
+small training steps, or small matrices, take many times as long. `benchmarks/busy.py` measures it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from functools import cache
 
 POLICIES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
 """The variables of the environment that decide it; OpenMP reads them once, as it is loaded."""
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS")
+"""The variables that decide the threads of OpenBLAS, which always spin; numpy and scipy have one
+library each, which reads them once, as it is loaded."""
 
 
 @cache
@@ -22,6 +25,7 @@ def let_threads_sleep() -> bool:
 
     It is where torch was imported before: its threads may spin. Only the first call decides.
     """
+    use_one_blas_thread(os.environ)
     return choose_policy(os.environ, "torch" in sys.modules)
 
 
@@ -31,3 +35,13 @@ def choose_policy(environment: MutableMapping[str, str], torch_is_loaded: bool) 
         return False
     environment["OMP_WAIT_POLICY"] = "PASSIVE"  # of child processes in any case
     return torch_is_loaded
+
+
+def use_one_blas_thread(environment: MutableMapping[str, str]) -> None:
+    """Let OpenBLAS use one thread, unless an environment has a number already.
+
+    A library that is loaded already keeps its threads. Usually this is that of numpy; the many
+    small factorizations of the regressions are computed by scipy, which is imported when needed.
+    """
+    if not any(name in environment for name in BLAS_THREADS):
+        environment["OPENBLAS_NUM_THREADS"] = "1"
