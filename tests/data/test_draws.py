@@ -49,14 +49,36 @@ def test_uniform_numbers_lie_strictly_between_0_and_1() -> None:
     assert 1 - 1e-5 < float(u.max()) < 1
 
 
+def _row_of(word: int) -> int:
+    """Return the row whose first hash is this word, by undoing what `_mix` does."""
+    for shift, factor in ((31, draws._SECOND), (27, draws._FIRST), (30, 1)):
+        word ^= (word >> shift) ^ (word >> 2 * shift)  # x ^ (x >> shift), undone
+        word = word * pow(factor, -1, 1 << 64) % (1 << 64)
+    return word - draws._GOLDEN
+
+
+@pytest.mark.parametrize("word", [0, (1 << 64) - 1])  # all bits 0, all bits 1
 def test_the_extreme_hashes_still_fall_inside_the_open_interval(
-    monkeypatch: pytest.MonkeyPatch,
+    word: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    extremes = torch.tensor([0, -1])  # all bits 0, all bits 1
-    monkeypatch.setattr(draws, "bits", lambda *_: extremes)
-    u = draws.uniform(SEED, "extremes", torch.tensor(0), 2)
-    assert float(u[0]) > 0
-    assert float(u[1]) < 1
+    row = torch.from_numpy(np.array(_row_of(word) % (1 << 64), np.uint64).view(np.int64))
+    assert int(draws._hashes(row, 1)) % (1 << 64) == word
+    monkeypatch.setattr(draws, "_row", lambda *_: row)
+    u = draws.uniform(SEED, "extremes", torch.tensor(0), 1)
+    assert 0 < float(u) < 1
+    assert torch.equal(u, draws._fractions(draws._hashes(row, 1)))
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (7,), (3, 5, 2)])
+@pytest.mark.parametrize("count", [0, 1, 3, 20_000])
+def test_numbers_in_the_cache_are_those_of_torch_to_the_bit(
+    shape: tuple[int, ...], count: int
+) -> None:
+    index = torch.arange(math.prod(shape)).view(shape) * 7919
+    row = draws._row(SEED, "cache", index)
+    u = draws.uniform(SEED, "cache", index, count)
+    assert u.shape == (*shape, count)
+    assert torch.equal(u, draws._fractions(draws._hashes(row, count)))
 
 
 def test_uniform_numbers_fill_100_bins_evenly() -> None:

@@ -41,27 +41,44 @@ def _row(seed: Tensor, purpose: str, index: Tensor) -> Tensor:
 
 def bits(seed: Tensor, purpose: str, index: Tensor, count: int) -> Tensor:
     """Return hashed 64-bit integers: (…, count); … is the broadcast shape of seed and index."""
-    row = _row(seed, purpose, index)
+    return _hashes(_row(seed, purpose, index), count)
+
+
+def _hashes(row: Tensor, count: int) -> Tensor:
     counter = torch.arange(1, count + 1, device=row.device) * _GOLDEN
     return _mix(row.unsqueeze(-1) + counter)
 
 
 def uniform(seed: Tensor, purpose: str, index: Tensor, count: int) -> Tensor:
     """Return uniform numbers strictly between 0 and 1, float32 with 23 random bits: (…, count)."""
-    return ((bits(seed, purpose, index, count) >> 41 & ((1 << 23) - 1)) + 0.5) * 2.0**-23
+    row = _row(seed, purpose, index)
+    if row.device.type == "cpu":
+        numbers = _uniform(row.flatten().numpy().view(np.uint64), count, np.float32)
+        return torch.from_numpy(numbers).view(*row.shape, count)
+    return _fractions(_hashes(row, count))
 
 
 def uniform_rows(
     seed: NDArray[Any], purpose: str, index: NDArray[Any], count: int
 ) -> NDArray[np.float64]:
-    """Return the numbers of `uniform` for N seeds and indices, in numpy: (N, count).
+    """Return the numbers of `uniform` for N seeds and indices, in numpy: (N, count)."""
+    rows = _row(torch.from_numpy(seed), purpose, torch.from_numpy(index)).numpy()
+    return _uniform(rows.view(np.uint64), count, np.float64)
+
+
+def _fractions(words: Tensor) -> Tensor:
+    """Return numbers between 0 and 1 from the upper bits of integers."""
+    return ((words >> 41 & ((1 << 23) - 1)) + 0.5) * 2.0**-23
+
+
+def _uniform(rows: NDArray[np.uint64], count: int, dtype: type[Any]) -> NDArray[Any]:
+    """Return `_fractions(_hashes(rows, count))` on a CPU: (N, count).
 
     They are computed in portions and in place, so that they stay in the cache; this is ten times
     as fast on one core.
     """
-    rows = _row(torch.from_numpy(seed), purpose, torch.from_numpy(index)).numpy().view(np.uint64)
     counter = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(_GOLDEN + (1 << 64))
-    out = np.empty((len(rows), count))
+    out = np.empty((len(rows), count), dtype)
     step = max(1, _IN_CACHE // max(1, count))
     for i in range(0, len(rows), step):
         x = rows[i : i + step, None] + counter
@@ -72,8 +89,8 @@ def uniform_rows(
             if factor is not None:
                 np.multiply(x, np.uint64(factor + (1 << 64)), out=x)
         np.right_shift(x, np.uint64(41), out=x)
-        np.add(x, 0.5, out=out[i : i + step])
-    out *= 2.0**-23
+        np.add(x, 0.5, out=out[i : i + step], casting="same_kind")
+        out[i : i + step] *= 2.0**-23
     return out
 
 
