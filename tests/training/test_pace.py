@@ -65,6 +65,26 @@ def test_an_estimate_waits_for_three_seconds_of_steps() -> None:
     assert verdicts.index(True) in (30, 31)
 
 
+@pytest.mark.parametrize(("seconds", "samples"), [(2.0, 3), (5.0, 3), (6.5, 1), (60.0, 1)])
+def test_one_slow_step_after_the_first_is_enough_for_an_estimate(
+    seconds: float, samples: int
+) -> None:
+    pace, verdicts = Pace(10), list[bool]()
+    for _ in range(1 + samples):  # the first one compiles
+        verdicts.append(pace.is_known)
+        pace.measure(36, seconds)
+    assert not any(verdicts)
+    assert pace.is_known
+    assert pace.seconds_for(360) == pytest.approx(10 * seconds)
+
+
+def test_a_slow_step_of_one_kernel_says_nothing_of_another() -> None:
+    pace = Pace(10, [("fast", 1), ("slow", 1)])
+    for _ in range(2):
+        pace.measure(10, 60.0, "slow")
+    assert not pace.is_known
+
+
 def test_later_work_that_was_timed_is_slowed_down_by_the_load_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

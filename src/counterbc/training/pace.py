@@ -11,6 +11,7 @@ BLOCK = 0.5
 _GROWTH = 4  # how many times as long a block may be as the one before
 _ENOUGH = 3.0  # seconds of measured work: other programs take turns with this one
 _SAMPLES = 3
+_LONG_SAMPLE = 6.0  # seconds of a sample that is enough alone
 
 
 class Pace:
@@ -45,9 +46,9 @@ class Pace:
     @property
     def is_known(self) -> bool:
         """Whether enough steps were measured for an estimate."""
-        samples = [sample for part in self.samples.values() for sample in part]
-        seconds = sum(rate * states for rate, states in samples)
-        return all(self.samples.values()) and len(samples) >= _SAMPLES and seconds >= _ENOUGH
+        samples = [rate * states for part in self.samples.values() for rate, states in part]
+        is_enough = len(samples) >= _SAMPLES and sum(samples) >= _ENOUGH
+        return all(self.samples.values()) and (is_enough or max(samples) >= _LONG_SAMPLE)
 
     @property
     def states(self) -> int:
