@@ -8,9 +8,10 @@ from functools import partial
 
 from counterbc.experiments.styles import method_style
 from reproduction.anova import ALPHA
+from reproduction.conventions import conventions_of
 from reproduction.figure_numbers import FigureCell
 from reproduction.numbers import Numbers, where, worlds
-from reproduction.paper import OTHER_CONVENTIONS, PAPER_TEACHERS, STAND_IN
+from reproduction.paper import PAPER_TEACHERS, STAND_IN
 from reproduction.verdicts import (
     Finding,
     beats,
@@ -63,13 +64,13 @@ class Claim:
     """Numbers and way of acting → what we find."""
     rows: str = ""
     """Which rows the claim is tested on, where they are not those of the figures."""
-    has_paper_convention: bool = False
-    """Whether these rows were made in the paper's way, though those of the figures were not."""
+    differs: tuple[str, ...] = ()
+    """Names of what differs from the paper's way of making these rows."""
 
     @property
     def is_as_in_paper(self) -> bool:
         """Return whether the rows were made as the paper's, so that they can refute the claim."""
-        return self.has_paper_convention or self.place not in OTHER_CONVENTIONS
+        return not self.differs
 
 
 def claims(numbers: Numbers) -> Iterator[Claim]:
@@ -85,7 +86,7 @@ def claims(numbers: Numbers) -> Iterator[Claim]:
         yield claim("… which departs from the examples (RMS distance)", rule)
     yield from _figure4(numbers)
     for world in worlds(numbers.figure5.cells):
-        claim = partial(Claim, "5.3", world)
+        claim = partial(Claim, "5.3", world, differs=conventions_of(world, ["uniform"]))
         yield claim("without noise all methods are roughly equal", partial(alike, world=world))
         yield claim("Counter-BC's lead grows with σ", partial(grows, world=world))
         selection = {"world": world, "teacher": "uniform"}
@@ -95,7 +96,7 @@ def claims(numbers: Numbers) -> Iterator[Claim]:
             yield claim(CHANCE, partial(near_chance, world=world))
     for world in worlds(numbers.figure6.cells):
         for teacher in _teachers(numbers.figure6.cells, world):
-            claim = partial(Claim, "5.4", world)
+            claim = partial(Claim, "5.4", world, differs=conventions_of(world, [teacher]))
             for text, verdict in RADIUS_CLAIMS.items():
                 yield claim(f"{teacher}: {text}", partial(verdict, world=world, teacher=teacher))
     yield from _figure7(numbers)
@@ -113,7 +114,8 @@ def _not_run(numbers: Numbers) -> Iterator[Claim]:
     }
     for section, place, figure, text, command in NOT_RUN:
         if place not in drawn[figure]:
-            yield Claim(section, place, text, partial(not_run, command=command))
+            rule = partial(not_run, command=command)
+            yield Claim(section, place, text, rule, differs=conventions_of(place, ()))
 
 
 def _teachers(cells: Iterable[FigureCell], world: str) -> list[str]:
@@ -121,18 +123,27 @@ def _teachers(cells: Iterable[FigureCell], world: str) -> list[str]:
     return list(dict.fromkeys(c.teacher for c in where(cells, world=world, act="sample")))
 
 
+def pooled_teachers(numbers: Numbers, world: str) -> list[str]:
+    """Return the teachers of the paper that figure 4 and table 1 pool in a world."""
+    return [t for t in _teachers(numbers.figure4.cells, world) if t in PAPER_TEACHERS]
+
+
 def _figure4(numbers: Numbers) -> Iterator[Claim]:
     for world in worlds(numbers.figure4.cells):
         teachers = _teachers(numbers.figure4.cells, world)
+        pooled = pooled_teachers(numbers, world)
         for teacher, (text, level) in _leads(teachers).items():
             selection = {"world": world, "teacher": teacher}
             rule = partial(beats, figure="figure4", chosen=selection, level=level)
-            yield Claim("5.1", world, text, rule)
+            conventions = conventions_of(world, pooled if teacher == "all" else [teacher])
+            yield Claim("5.1", world, text, rule, differs=conventions)
         if "epsilon-greedy" in teachers:
-            text = "under ε-greedy BCND occasionally wins"
-            yield Claim("5.1", world, text, partial(occasionally, world=world))
-        yield Claim("5.2", world, "more pairs help every method", partial(more_helps, world=world))
-        yield Claim("5.2", world, "Counter-BC leads at every size", partial(leads, world=world))
+            text, rule = "under ε-greedy BCND occasionally wins", partial(occasionally, world=world)
+            conventions = conventions_of(world, ["epsilon-greedy"])
+            yield Claim("5.1", world, text, rule, differs=conventions)
+        claim = partial(Claim, "5.2", world, differs=conventions_of(world, pooled))
+        yield claim("more pairs help every method", partial(more_helps, world=world))
+        yield claim("Counter-BC leads at every size", partial(leads, world=world))
 
 
 def _leads(teachers: Collection[str]) -> dict[str, tuple[str, float]]:
@@ -154,7 +165,8 @@ def _figure7(numbers: Numbers) -> Iterator[Claim]:
         "distance_per_hit": "F(2.42, 118.78) = 12.6, p < .001",
         "time_per_hit": "F(1.89, 92.48) = 8.3, p < .001",
     }
-    claim: Callable[..., Claim] = partial(Claim, "6", "air-hockey")
+    conventions = conventions_of("air-hockey", ())
+    claim: Callable[..., Claim] = partial(Claim, "6", "air-hockey", differs=conventions)
     for measure, text in paper.items():
         name = measure.replace("_", " ")
         yield claim(f"methods differ in {name}: {text}", partial(differs, measure=measure))
@@ -176,4 +188,5 @@ def _table1(numbers: Numbers) -> Iterator[Claim]:
     for row in (row for row in rows if row.paper is not None):
         text = f"{row.paper:.0f} % over {method_style(row.baseline).label}"
         rule = partial(improves, world=row.world, baseline=row.baseline)
-        yield Claim("Table 1", row.world, text, rule)
+        conventions = conventions_of(row.world, pooled_teachers(numbers, row.world))
+        yield Claim("Table 1", row.world, text, rule, differs=conventions)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from counterbc.envs import WORLDS
 from counterbc.experiments.styles import method_styles
-from reproduction.claims import Claim, claims
+from reproduction.claims import Claim, claims, pooled_teachers
+from reproduction.conventions import CONVENTIONS, convention_text, conventions_of
 from reproduction.markdown import markdown_table
 from reproduction.numbers import Numbers, interval_text, read_numbers, where
 from reproduction.paper import (
-    OTHER_CONVENTIONS,
     PAPER_IMPROVEMENTS,
     PAPER_METHODS,
     PAPER_RETURNS,
@@ -36,7 +36,7 @@ def claim_findings(folder: Path) -> list[tuple[Claim, Finding, Finding, str]]:
     for claim in (*claims(numbers), *study_claims(folder)):
         sample, mean = (claim.rule(numbers, act) for act in ("sample", "mean"))
         deciding = mean if sample.verdict == OPEN else sample
-        verdict = under_convention(deciding, claim.is_as_in_paper).verdict
+        verdict = under_convention(deciding, claim.is_as_in_paper).text
         findings.append((claim, sample, mean, verdict))
     return findings
 
@@ -50,7 +50,7 @@ def summary(folder: Path) -> str:
     places = list(dict.fromkeys(claim.place for claim, *_ in listed_entries))
     lines: dict[tuple[str, str], dict[str, str]] = {}
     for claim, _, mean, verdict in sorted(listed_entries, key=_paper_order):
-        differs = "" if _is_said(mean, verdict) else f" (mean: {mean.verdict})"
+        differs = "" if _is_said(mean, verdict) else f" (mean: {_mean_verdict(claim, mean)})"
         line = lines.setdefault((claim.section, claim.paper), {})
         line[claim.place] = f"{verdict}{differs}"
     rows = [[*key, *(line.get(p, "") for p in places)] for key, line in lines.items()]
@@ -61,10 +61,9 @@ def summary(folder: Path) -> str:
 def _elsewhere(entries: list[tuple[Claim, Finding, Finding, str]]) -> str:
     """Return how many supported claims have rows that were made in another way than the paper's."""
     count = Counter(verdict for claim, *_, verdict in entries if not claim.is_as_in_paper)
-    worlds = ", ".join(map(title, OTHER_CONVENTIONS))
     return (
-        f"Of these, {count[YES]} reproduced and {count[PARTLY]} partly are of worlds that differ "
-        f"from the paper's: {worlds}."
+        f"Of these, {count[YES]} reproduced and {count[PARTLY]} partly rest on rows that were made "
+        "in another way than the paper's."
     )
 
 
@@ -79,7 +78,7 @@ def verdicts(folder: Path) -> str:
     rows = [
         [
             c.section, title(c.place), c.paper, _protocol(numbers, c), sample.ours or "–",
-            _mean_text(mean, verdict), verdict,
+            _mean_text(c, mean, verdict), verdict,
         ]
         for c, sample, mean, verdict in claim_findings(folder)
         if c.section != TABLE1
@@ -90,7 +89,7 @@ def verdicts(folder: Path) -> str:
 
 def _protocol(numbers: Numbers, claim: Claim) -> str:
     """Return whose convention the rows of a claim follow, and how many runs or datasets it has."""
-    convention = "the paper's" if claim.is_as_in_paper else "ours"
+    convention = convention_text(claim.differs)
     if claim.rows:
         return f"{convention}, {claim.rows}"
     cells = [*numbers.figure4.cells, *numbers.figure5.cells, *numbers.figure6.cells]
@@ -105,14 +104,21 @@ def _protocol(numbers: Numbers, claim: Claim) -> str:
 
 def _is_said(finding: Finding, verdict: str) -> bool:
     """Return whether a verdict, or what its brackets say happened here, is that of a finding."""
-    return finding.verdict in (verdict, OPEN) or f"({finding.verdict} here)" in verdict
+    is_same = finding.verdict in (verdict.split(" (")[0], OPEN)
+    return is_same or f"({finding.verdict} here" in verdict
 
 
-def _mean_text(finding: Finding, verdict: str) -> str:
+def _mean_verdict(claim: Claim, finding: Finding) -> str:
+    """Return the verdict by act=mean in short; "here" where the rows cannot refute the claim."""
+    is_final = under_convention(finding, claim.is_as_in_paper) == finding
+    return finding.verdict if is_final else f"{finding.verdict} here"
+
+
+def _mean_text(claim: Claim, finding: Finding, verdict: str) -> str:
     """Return the finding by act=mean, with its verdict where that differs."""
     if _is_said(finding, verdict):
         return finding.ours or "–"
-    return f"{finding.ours} ({finding.verdict})"
+    return f"{finding.ours} ({_mean_verdict(claim, finding)})"
 
 
 def table1(folder: Path) -> str:
@@ -126,10 +132,11 @@ def table1(folder: Path) -> str:
             sample, mean = (improves(numbers, act, world, baseline) for act in ("sample", "mean"))
             texts = [f"{paper:,.0f} %", sample.ours or "–", mean.ours or "–"]
             texts += [_difference(numbers, world, baseline), _largest(numbers, world, baseline)]
-            verdict = under_convention(sample, world not in OTHER_CONVENTIONS).verdict
+            names = conventions_of(world, pooled_teachers(numbers, world))
+            verdict = under_convention(sample, not names).text
             improvements = where(numbers.table1.improvements, world=world, baseline=baseline)
-            convention = "ours" if world in OTHER_CONVENTIONS else "the paper's"
-            text = f"{convention}, {improvements[0].runs} runs" if improvements else "–"
+            runs = improvements[0].runs if improvements else 0
+            text = f"{convention_text(names)}, {runs} runs" if runs else "–"
             rows.append([title(world), LABELS[baseline], text, *texts, verdict])
     head = ("world", "over", "convention, n", "the paper", "ours, act=sample", "ours, act=mean")
     return markdown_table((*head, "difference, act=sample", "at most", "verdict"), rows)
@@ -143,10 +150,17 @@ def _difference(numbers: Numbers, world: str, baseline: str) -> str:
 
 
 def conventions(folder: Path) -> str:
-    """Return how the rows of each world were made, where that is not the paper's way."""
-    places = {claim.place for claim, *_ in claim_findings(folder)}
-    rows = [[title(w), text] for w, text in OTHER_CONVENTIONS.items() if w in places]
-    return markdown_table(("world", "what differs from the paper"), rows)
+    """Return how the rows of claims were made, where that is not the paper's way."""
+    places: dict[str, dict[str, str]] = {}
+    for claim, *_ in claim_findings(folder):
+        for name in claim.differs:
+            places.setdefault(name, {})[claim.place] = title(claim.place)
+    rows = [
+        [name, ", ".join(places[name].values()), text]
+        for name, text in CONVENTIONS.items()
+        if name in places
+    ]
+    return markdown_table(("convention", "worlds", "what differs from the paper"), rows)
 
 
 def _largest(numbers: Numbers, world: str, baseline: str) -> str:

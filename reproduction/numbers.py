@@ -119,13 +119,13 @@ def against(test: MethodTest) -> list[PostHoc]:
     return [t for t in test.post_hoc if t.method == "counter-bc"]
 
 
-def lead_text(test: MethodTest, better: int = 1, level: float = ALPHA) -> str:
-    """Return how far Counter-BC is above each other method.
+def lead_text(tests: Iterable[PostHoc], better: int = 1, level: float = ALPHA) -> str:
+    """Return how far Counter-BC is above the other method of each test.
 
     The p-value by runs is added where it leads to another conclusion.
     """
     leads = []
-    for t in against(test):
+    for t in tests:
         edge = level if t.difference.mean * better > 0 else ALPHA
         differs = sign(t, level=edge) != sign_by_runs(t, level=edge)
         by_runs = f"; by runs {p_text(t.p_by_runs)}" if differs else ""

@@ -18,11 +18,5 @@ PAPER_IMPROVEMENTS: Mapping[str, Mapping[str, float]] = {
     "can": {"bc": 21, "weighted-bc": 13, "bc-rnn": 15, "bcnd": 11},
 }
 """Improvement of Counter-BC in per cent (table 1); Can is a task of the Robomimic column."""
-OTHER_CONVENTIONS: Mapping[str, str] = {
-    "car-racing": "σ and Δ of half the size on the pedals, learning rate 1e-4, 2000 steps",
-    "push-t": "another task than the paper's",
-    "air-hockey": "a simulated table and a simulated crowd, not an arm and people",
-}
-"""How the rows of a world were made where that is not the paper's way."""
 PAPER_RETURNS = {"intersection": (12.3, 13.1), "cartpole": (30.3, 26.6)}
 """Mean returns of the demonstrations: of people, and of the synthetic teachers."""

@@ -11,11 +11,18 @@ from pathlib import Path
 
 from counterbc.experiments.styles import method_style
 from reproduction.claims import Claim
+from reproduction.conventions import (
+    ONE_NOISE,
+    ONE_SIZE,
+    SCATTERED_NOISE,
+    WHOLE_CROWD,
+    conventions_of,
+)
 from reproduction.numbers import Numbers
 from reproduction.records import Record, read_rows
 from reproduction.studies import car_racing_paper, fair
 from reproduction.studies.car_racing_paper_tables import Improvement, improvements
-from reproduction.studies.fair_kinds import SCATTERED, WHOLE
+from reproduction.studies.fair_kinds import CROWD, SCATTERED, WHOLE
 from reproduction.studies.fair_people import CrowdLine, crowd_lines
 from reproduction.verdicts import NO_FINDING, UNCLEAR, Finding
 
@@ -37,8 +44,12 @@ def _late_crowd(rows: list[Record]) -> Iterator[Claim]:
     for (world, protocol), lines in groups.items():
         section, text = "6" if world == "air-hockey" else "5.1", PROTOCOL_TEXTS[protocol]
         rule = partial(_by_act, findings={line.act: _crowd_finding(line) for line in lines})
-        rows_text = f"400 pairs, {lines[0].runs} runs"
-        yield Claim(section, world, f"{LATE_CROWD} ({text})", rule, rows=rows_text)
+        names = [*conventions_of(world, [CROWD]), ONE_SIZE]
+        names += [WHOLE_CROWD] if protocol == WHOLE else []
+        yield Claim(
+            section, world, f"{LATE_CROWD} ({text})", rule, rows=f"{lines[0].runs} runs",
+            differs=tuple(names),
+        )  # fmt: skip
 
 
 def _crowd_finding(line: CrowdLine) -> Finding:
@@ -55,14 +66,15 @@ def _car_racing(rows: list[Record]) -> Iterator[Claim]:
         rule = partial(_by_act, findings={cell.act: _racing_finding(cell) for cell in cells})
         yield Claim(
             "Tab. 1", car_racing_paper.WORLD, f"{over}, by the paper's conventions ({noise} noise)",
-            rule, rows=f"{noise} noise, 400 pairs, {cells[0].runs} runs", has_paper_convention=True,
+            rule, rows=f"{noise} noise, {cells[0].runs} runs",
+            differs=(SCATTERED_NOISE, ONE_SIZE, ONE_NOISE),
         )  # fmt: skip
 
 
 def _racing_finding(cell: Improvement) -> Finding:
     """Return a verdict that stands on one comparison with the adjusted word beside it."""
-    adjusted = "" if cell.verdict == UNCLEAR else f" (adjusted: {cell.adjusted})"
-    return Finding(f"{cell.percent}, {cell.difference} tiles", f"{cell.verdict}{adjusted}")
+    note = "" if cell.verdict == UNCLEAR else f"adjusted: {cell.adjusted}"
+    return Finding(f"{cell.percent}, {cell.difference} tiles", cell.verdict, note)
 
 
 def _by_act(numbers: Numbers, act: str, findings: Mapping[str, Finding]) -> Finding:

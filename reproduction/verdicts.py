@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from reproduction.anova import ALPHA
-from reproduction.figure_numbers import AboveBC, PairedTest, PostHoc, Spread, p_text
+from reproduction.figure_numbers import AboveBC, Improvement, PairedTest, PostHoc, Spread, p_text
 from reproduction.numbers import (
     Numbers,
     against,
@@ -38,6 +38,13 @@ class Finding:
 
     ours: str
     verdict: str
+    note: str = ""
+    """What is added in brackets to the verdict."""
+
+    @property
+    def text(self) -> str:
+        """Return the verdict with its note."""
+        return f"{self.verdict} ({self.note})" if self.note else self.verdict
 
 
 NO_FINDING = Finding("", OPEN)
@@ -51,7 +58,8 @@ def under_convention(finding: Finding, is_as_in_paper: bool) -> Finding:
     """
     if finding.verdict not in (NO, OPPOSITE) or is_as_in_paper:
         return finding
-    return replace(finding, verdict=f"{UNTESTED} ({finding.verdict} here)")
+    note = f"; {finding.note}" if finding.note else ""
+    return replace(finding, verdict=f"{UNTESTED} ({finding.verdict} here{note})", note="")
 
 
 def not_run(numbers: Numbers, act: str, command: str) -> Finding:
@@ -90,10 +98,18 @@ def beats(
     With `by_runs`, tests over runs must agree with tests over datasets for a clear verdict.
     """
     for test in where(numbers.statistics(figure), act=act, **chosen):
-        leads = [t for t in against(test) if not others or t.other in others]
-        signs = (sign, sign_by_runs) if by_runs else (sign,)
-        return Finding(lead_text(test, better, level), _beaten(leads, better, level, signs))
+        return lead_finding(against(test), better, others, level, by_runs)
     return NO_FINDING
+
+
+def lead_finding(
+    leads: Sequence[PostHoc], better: int = 1, others: Collection[str] = (), level: float = ALPHA,
+    by_runs: bool = True,
+) -> Finding:  # fmt: skip
+    """Return whether every comparison with `others`, by default with all, is won."""
+    judged = [t for t in leads if not others or t.other in others]
+    signs = (sign, sign_by_runs) if by_runs else (sign,)
+    return Finding(lead_text(leads, better, level), _beaten(judged, better, level, signs))
 
 
 def _beaten(
@@ -158,13 +174,18 @@ def differs(numbers: Numbers, act: str, measure: str) -> Finding:
 def improves(numbers: Numbers, act: str, world: str, baseline: str) -> Finding:
     """Return whether our interval has the sign of the paper's number and contains it."""
     for row in where(numbers.table1.improvements, act=act, world=world, baseline=baseline):
-        text = f"{row.percent:.0f} % [{row.low:.0f}, {row.high:.0f}]".replace("-", "−")
-        if row.low <= 0 <= row.high or row.paper is None:
-            return Finding(text, UNCLEAR)
-        if row.low <= row.paper <= row.high:
-            return Finding(text, YES)
-        return Finding(text, PARTLY if row.low * row.paper > 0 else OPPOSITE)
+        return improvement_finding(row)
     return NO_FINDING
+
+
+def improvement_finding(row: Improvement) -> Finding:
+    """Return the verdict on a number of table 1."""
+    text = f"{row.percent:.0f} % [{row.low:.0f}, {row.high:.0f}]".replace("-", "−")
+    if row.low <= 0 <= row.high or row.paper is None:
+        return Finding(text, UNCLEAR)
+    if row.low <= row.paper <= row.high:
+        return Finding(text, YES)
+    return Finding(text, PARTLY if row.low * row.paper > 0 else OPPOSITE)
 
 
 def loss_is_ordered(numbers: Numbers, act: str) -> Finding:

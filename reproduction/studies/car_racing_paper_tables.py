@@ -20,6 +20,7 @@ from reproduction.records import Record, read_rows
 from reproduction.studies.car_racing_paper import CURVE, PEDALS, STEPS, STUDY, TUNED, WORLD
 from reproduction.studies.fair_comparisons import word
 from reproduction.studies.fair_tables import label
+from reproduction.verdicts import Finding, under_convention
 
 COMPARED = (*PAPER_METHODS, TUNED)
 """The columns of the comparison: Counter-BC, and the methods that it is compared with."""
@@ -124,7 +125,7 @@ def table1(rows: list[Record]) -> str:
     lines = [
         [
             x.noise, x.act, label(x.baseline), f"{x.paper:,.0f} %", x.percent, x.difference,
-            x.in_return, x.verdict, x.adjusted,
+            x.in_return, under_convention(Finding("", x.verdict), False).text, x.adjusted,
         ]
         for x in improvements(rows)
     ]  # fmt: skip

@@ -34,7 +34,7 @@ def test_signs_count_only_where_they_are_significant_and_turn_where_less_is_bett
     by_runs = compared({"bc": (0.5, 0.01)}, by_runs=0.2, act="mean")
     assert [(sign(t), sign_by_runs(t)) for t in against(by_runs)] == [(1, 0)]
     assert sign(paired(Lead, 1.0, math.nan, at=0, other="bc")) == 0
-    assert lead_text(test) == (
+    assert lead_text(against(test)) == (
         "above BC +0.50 (p = .010), BCND −0.50 (p = .010), BC-RNN +0.50 (p = .200)"
     )
 
