@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,8 @@ import pytest
 
 from counterbc.errors import FormatError
 from counterbc.studio import journal
-from counterbc.studio.journal import JournalWriter, read_journal, read_session
+from counterbc.studio.journal import JournalWriter, read_journal, read_session, sync_folder
+from counterbc.studio.study_folder import StudyFolder
 from tests.full_disk import largest_file
 from tests.studio.clients import f32, wait_for
 
@@ -69,6 +72,47 @@ def test_steps_are_forced_to_the_disk_without_being_asked_for(
     wait_for(lambda: synced and synced[-1] == len(content))
     assert (tmp_path / "0000.jsonl").read_bytes() == content
     writer.close()
+
+
+def test_the_names_of_new_folders_and_files_are_forced_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was synced is lost with a crash of the machine if its folder was not."""
+    study = StudyFolder.open(tmp_path / "study")
+    synced: list[tuple[str, set[str]]] = []  # folders, and the names in them, in order
+    fsync = os.fsync
+
+    def note(descriptor: int) -> None:
+        fsync(descriptor)
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+            synced.append((path.name, {entry.name for entry in path.iterdir()}))
+
+    monkeypatch.setattr(os, "fsync", note)
+    session = study.new_session("cartpole")
+    assert synced == [("journal", {session})]
+    writer = write(study.journal(session), 2)
+    writer.frame(0, np.zeros((2, 2, 3), np.uint8))
+    writer.flush()
+    assert synced[1:] == [(session, {"0000.jsonl"}), (session, {"0000.jsonl", "0000.frames"})]
+    writer.line(0, {"success": True})  # a file that is there already
+    writer.close()
+    assert len(synced) == 3
+
+
+@pytest.mark.parametrize("code", [errno.EINVAL, errno.EIO])
+def test_only_a_file_system_that_cannot_sync_folders_may_leave_them(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    if code == errno.EINVAL:
+        sync_folder(tmp_path)
+        return
+    with pytest.raises(OSError, match="Input/output"):
+        sync_folder(tmp_path)
 
 
 def test_a_session_may_have_more_episodes_than_files_can_be_open(tmp_path: Path) -> None:

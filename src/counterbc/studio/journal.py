@@ -7,12 +7,14 @@ ignored, and so is everything after it.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -134,8 +136,11 @@ class JournalWriter:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+        is_new = not (self.folder / name).exists()
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         self._files[name] = os.open(self.folder / name, flags, 0o600)
+        if is_new:
+            sync_folder(self.folder)
 
     def _sync(self) -> None:
         try:
@@ -149,6 +154,22 @@ class JournalWriter:
         if self.error is None:
             self.error = error
             self.on_error(error)
+
+
+def sync_folder(folder: Path) -> None:
+    """Force the names in a folder to the disk: without them a crash loses whole files.
+
+    A system that cannot open folders, or a file system that cannot sync them, is left alone.
+    """
+    with suppress(PermissionError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
+        finally:
+            os.close(descriptor)
 
 
 def read_session(folder: Path) -> list[JournalEpisode]:

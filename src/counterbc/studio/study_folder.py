@@ -20,6 +20,7 @@ from pathlib import Path
 
 from counterbc.errors import FormatError, OptionError
 from counterbc.files import make_folder, writing
+from counterbc.studio.journal import sync_folder
 
 CONSENT = (
     "You will steer in a small simulated world for a few minutes. The study records what you do "
@@ -113,6 +114,7 @@ class StudyFolder:
             try:
                 with writing(journal / name):
                     (journal / name).mkdir()
+                    sync_folder(journal)
                 return name
             except FormatError as error:
                 if not isinstance(error.__cause__, FileExistsError):
