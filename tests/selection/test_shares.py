@@ -144,6 +144,8 @@ def test_a_noisy_view_of_the_previous_action_explains_no_more_than_it_shows_by_h
         shares, past=past(left_over=low, visible=visible, present=Share(0.6, 0.5, 0.7))
     )
     assert responsive.tells
+    assert replace(shares, present=Share(0.6, 0.5, 0.7)).tells  # by policies with more pairs
+    assert not replace(shares, present=Share(0.53, 0.5, 0.56)).tells  # 1.18 times 0.45
     unexplained = replace(
         shares, present=low, past=past(left_over=low, present=Share(0.0, 0.0, 0.0))
     )

@@ -14,6 +14,7 @@ episode among half of the data.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -101,10 +102,12 @@ def influence(
     judged = np.array([not judges or e.operator in judges for e in demos.episodes])
     gains, mean = _gains(errors, learns, np.bincount(of_pair, minlength=len(demos)) * judged)
     fit = least_squares(first, (gains[::2] - gains[1::2]) / mean)
+    explained = _explained(demos, errors, learns, of_pair, judged)
     shares = explain_if_possible(demos)
+    if shares is not None and not judges:
+        shares = replace(shares, present=explained)
     return Influence(
-        **fit, **about, measure="held-out error", mean=mean,
-        explained=_explained(demos, errors, learns, of_pair, judged),
+        **fit, **about, measure="held-out error", mean=mean, explained=explained,
         may_only_repeat=shares is not None and shares.may_only_repeat,
     )  # fmt: skip
 

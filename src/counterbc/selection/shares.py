@@ -16,7 +16,8 @@ where the observation shows the previous action, exactly or with noise. Such an 
 
 of actions that depend on the previous ones alone, where `visible` is the share of the previous
 action that the observation explains, and `last two` the share of the actions that the last two
-actions explain. Observations that explain more show what demonstrators respond to.
+actions explain. Observations that explain more show what demonstrators respond to, whether to the
+regression on a few pairs that measures the past, or to policies that learn from all of them.
 """
 
 from __future__ import annotations
@@ -109,12 +110,12 @@ class Past:
         """Whether the present observation shows the previous action."""
         return self.visible.low >= _VISIBLE
 
-    @property
-    def only_relays(self) -> bool:
-        """Whether the present observation explains no more of the actions than it would if it
-        showed the previous action with noise and nothing else."""
+    def may_relay(self, share: Share) -> bool:
+        """Return whether the present observation, from which this share of the actions or that of
+        the regression is explained, explains no more than if it showed the previous action with
+        noise and nothing else."""
         relayed = max(self.visible.value, 0.0) * max(self.last_two.value, 0.0)
-        return self.present.value <= _RELAYED * relayed
+        return max(self.present.value, share.value) <= _RELAYED * relayed
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,9 @@ class Explained:
         it or explains no more than a noisy view of it, and too little is explained beyond it."""
         if self.past is None or self.history_tells:
             return False
-        return self.past.is_visible or (self.present.is_enough and self.past.only_relays)
+        return self.past.is_visible or (
+            self.present.is_enough and self.past.may_relay(self.present)
+        )
 
     @property
     def rows(self) -> list[tuple[str, Share]]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import counterbc as cb
 from counterbc.diagnosis.scores import Score, episode_scores
 from reproduction.studies import filtering_rules
 from reproduction.studies.filtering_data import corrupt_dataset
@@ -64,3 +65,19 @@ def test_the_tenth_has_the_largest_distances(case: Case) -> None:
         for i, s in enumerate(filtering_rules.our_scores(case)[0]["usual"])
     ]
     assert sorted(filtering_rules.tenth(scores)) == [36, 37, 38, 39]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+def test_air_hockey_with_wrong_goals_is_ranked_although_a_quick_regression_explains_nothing() -> (
+    None
+):
+    demos, _ = corrupt_dataset("air-hockey", "wrong goal", 1070)
+    estimate = cb.meaning(
+        demos, radius=0.4, held_out=cb.HeldOut(repeats=1, rounds=1, steps=1000), lag=0.0,
+        offsets="none", device="cpu", progress=False,
+    )  # fmt: skip
+    past = estimate.explained.past
+    assert past is not None
+    assert past.present.value < past.visible.value * past.last_two.value
+    assert estimate.explained.tells
