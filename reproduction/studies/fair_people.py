@@ -18,7 +18,7 @@ from reproduction.studies.fair_comparisons import (
     relative,
 )
 from reproduction.studies.fair_kinds import CROWD
-from reproduction.verdicts import all_won
+from reproduction.verdicts import Finding, all_won, under_convention
 
 BASELINES = tuple(method for method in PAPER_METHODS if method != "counter-bc")
 
@@ -54,9 +54,12 @@ def crowd_lines(rows: list[Record]) -> Iterator[CrowdLine]:
 def people(rows: list[Record]) -> str:
     """Return Counter-BC against the paper's baselines from the late crowd, and the verdict."""
     lines = [
-        [*line.words, line.act, *(line.by_baseline.get(m, "") for m in BASELINES), line.verdict]
+        [
+            *line.words, line.act, *(line.by_baseline.get(m, "") for m in BASELINES),
+            under_convention(Finding("", line.verdict), is_as_in_paper=False).text,
+        ]
         for line in crowd_lines(rows)
-    ]
+    ]  # fmt: skip
     labels = [method_style(m).label for m in BASELINES]
     head = ["world, teacher", "pairs", "act", *labels, "above each"]
     return markdown_table(head, lines)

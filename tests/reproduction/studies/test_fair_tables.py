@@ -92,3 +92,10 @@ def test_what_bcnd_gains_is_compared_with_its_ensemble_for_the_noises_and_for_th
 def test_one_noise_alone_has_no_line_of_all_noises() -> None:
     runs = {"bc": [100.0, 102.0], "bcnd": [110.0, 113.0], "four-bc": [110.0, 111.0]}
     assert "all noises" not in fair_tables.ensemble(rows_of(runs, teacher="uniform", sigma=0.5))
+
+
+def test_a_simulated_crowd_does_not_refute_a_claim_about_people(tmp_path: Path) -> None:
+    values = dict.fromkeys(("bc", "weighted-bc", "bc-rnn", "bcnd"), [50.0, 51.0, 52.0])
+    write_rows(rows_of(values | {"counter-bc": [40.0, 41.0, 42.0]}), tmp_path / "fair")
+    lines = fair_tables.sections(tmp_path)["reproduction"]["fair people"].splitlines()
+    assert lines[2].endswith("| not tested as in the paper (contradicted here) |")
