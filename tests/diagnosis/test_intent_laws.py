@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterbc.diagnosis.intent_laws import IntentSearch, _split, likeliest_law
+from counterbc.diagnosis.intent_laws import IntentSearch, _errors, _split, _Sums, likeliest_law
 from counterbc.errors import OptionError
 
 
@@ -32,3 +32,17 @@ def test_numbers_are_split_at_their_gap_by_hand() -> None:
 def test_a_search_below_its_limits_is_refused(name: str, value: int) -> None:
     with pytest.raises(OptionError, match=f"{name} is {value}; it must be"):
         IntentSearch(**{name: value})
+
+
+def test_the_weights_of_each_group_solve_its_own_ridge_regression() -> None:
+    rng = np.random.default_rng(0)
+    x, y, shares = rng.normal(size=(7, 4, 3)), rng.normal(size=(7, 4, 2)), rng.uniform(size=(7, 2))
+    weight = _Sums.of(x, y).weights(shares, ridge=0.5)
+    errors = _errors(x, y, weight)
+    for k in range(2):
+        each = np.repeat(shares[:, k], 4)[:, None]
+        flat_x, flat_y = x.reshape(28, 3), y.reshape(28, 2)
+        gram = flat_x.T @ (each * flat_x) + 0.5 * np.eye(3)
+        expected = np.linalg.solve(gram, flat_x.T @ (each * flat_y))
+        assert weight[k] == pytest.approx(expected)
+        assert errors[:, :, k] == pytest.approx(y - x @ expected)

@@ -127,7 +127,7 @@ class _Mixture:
     def shares(self, z: Array) -> tuple[Array, Array]:
         """Return the probability of each group (E, K), and log-likelihoods (E,)."""
         off = z[:, None] - self.mean  # (E, K, p)
-        square = np.einsum("ekp,pq,ekq->ek", off, self.precision, off)
+        square = ((off @ self.precision) * off).sum(2)
         log = self.log_w - 0.5 * square - self.log_det
         top = log.max(1, keepdims=True)
         share = np.exp(log - top)
@@ -158,7 +158,8 @@ def _estimate(z: Array, shares: Array) -> _Mixture:
     count = np.maximum(shares.sum(0), 1e-9)  # (K,)
     mean = shares.T @ z / count[:, None]
     off = z[:, None] - mean
-    covariance = np.einsum("ek,ekp,ekq->pq", shares, off, off)
+    flat = off.reshape(-1, z.shape[1])  # (E · K, p)
+    covariance = flat.T @ (shares.reshape(-1, 1) * flat)
     spare = max(len(z) - len(mean), 1)  # degrees of freedom that the means leave
     covariance = covariance / spare + _ADDED_VARIANCE * np.eye(z.shape[1])
     log_det = 0.5 * float(np.linalg.slogdet(covariance)[1])

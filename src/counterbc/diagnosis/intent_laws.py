@@ -54,59 +54,87 @@ class Law:
     precision: Array
     log_det: float
 
-    def shares(self, x: Array, y: Array, times: float = 1.0) -> tuple[Array, Array]:
-        """Return r (E, K), and the log-likelihood of each episode (E,), up to a constant.
+    def shares(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """Return r (E, K), and the log-likelihood of each episode (E,), up to a constant."""
+        return self.shares_of(_errors(x, y, self.weight))
+
+    def shares_of(self, error: Array, times: float = 1.0) -> tuple[Array, Array]:
+        """Return the same from the errors of this law (E, n, K, Y).
 
         An episode counts `times` times.
         """
-        log_each = [
-            w + times * self._log(x, y, b) for w, b in zip(self.log_w, self.weight, strict=True)
-        ]
-        log = np.stack(log_each, axis=1)
+        flat = error.reshape(-1, error.shape[3])
+        square = np.einsum("iy,iy->i", flat @ self.precision, flat).reshape(error.shape[:3])
+        log = self.log_w + times * (-0.5 * square.mean(1) - self.log_det)  # (E, K)
         top = log.max(1, keepdims=True)
         share = np.exp(log - top)
         total = share.sum(1, keepdims=True)
         return share / total, (top + np.log(total))[:, 0]
 
-    def _log(self, x: Array, y: Array, weight: Array) -> Array:
-        error = y - x @ weight  # (E, n, Y)
-        return np.asarray(-0.5 * ((error @ self.precision) * error).sum(2).mean(1)) - self.log_det
+
+def _errors(x: Array, y: Array, weight: Array) -> Array:
+    """Return y − φ(x) B of every group: (E, n, K, Y); one product of all pairs and groups."""
+    groups, inputs, outputs = weight.shape
+    predicted = x.reshape(-1, inputs) @ weight.transpose(1, 0, 2).reshape(inputs, -1)
+    return np.asarray(y[:, :, None] - predicted.reshape(*y.shape[:2], groups, outputs))
 
 
-def _fit(x: Array, y: Array, gram: Array, cross: Array, shares: Array, search: IntentSearch) -> Law:
-    """Return the law that shares (E, K) make likeliest."""
-    penalty = search.ridge * np.eye(x.shape[2])
-    weight, sigma = [], search.added_variance * np.eye(y.shape[2])
-    for r in shares.T:
-        b = np.linalg.solve(np.tensordot(r, gram, 1) + penalty, np.tensordot(r, cross, 1))
-        error = (y - x @ b) * np.sqrt(r / (len(x) * x.shape[1]))[:, None, None]
-        flat = error.reshape(-1, y.shape[2])
-        weight.append(b)
-        sigma = sigma + flat.T @ flat
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums over the pairs of each episode that weights are computed from."""
+
+    gram: Array
+    """The part of φᵀ φ on and above its diagonal, since it is symmetric: (E, D (D + 1) / 2)."""
+    cross: Array
+    """φᵀ y: (E, D, Y)."""
+
+    @staticmethod
+    def of(x: Array, y: Array) -> _Sums:
+        """Return the sums of each episode."""
+        transposed, above = x.transpose(0, 2, 1), np.triu_indices(x.shape[2])
+        return _Sums((transposed @ x)[:, *above], transposed @ y)
+
+    def weights(self, shares: Array, ridge: float) -> Array:
+        """Return B of each group (K, D, Y), in which episodes count by their shares (E, K)."""
+        size = self.cross.shape[1]
+        i, j = np.triu_indices(size)
+        gram = np.empty((shares.shape[1], size, size))
+        gram[:, i, j] = gram[:, j, i] = shares.T @ self.gram
+        cross = np.tensordot(shares.T, self.cross, 1)
+        return np.linalg.solve(gram + ridge * np.eye(size), cross)
+
+
+def _fit(x: Array, y: Array, sums: _Sums, shares: Array, search: IntentSearch) -> tuple[Law, Array]:
+    """Return the law that shares (E, K) make likeliest, and its errors (E, n, K, Y)."""
+    weight = sums.weights(shares, search.ridge)
+    error = _errors(x, y, weight)
+    each = np.sqrt(shares / (len(x) * x.shape[1]))[:, None, :, None]
+    flat = (error * each).reshape(-1, y.shape[2])
+    sigma = search.added_variance * np.eye(y.shape[2]) + flat.T @ flat
     log_w = np.log(np.maximum(shares.mean(0), 1e-12))
     log_det = 0.5 * float(np.linalg.slogdet(sigma)[1])
-    return Law(log_w, np.stack(weight), np.linalg.inv(sigma), log_det)
+    return Law(log_w, weight, np.linalg.inv(sigma), log_det), error
 
 
 def likeliest_law(
     x: Array, y: Array, groups: int, seed: int, search: IntentSearch
 ) -> tuple[float, Law]:
     """Run EM from several initial groupings, and continue from the likeliest."""
-    gram, cross = x.transpose(0, 2, 1) @ x, x.transpose(0, 2, 1) @ y  # (E, D, D), (E, D, Y)
-    common = _fit(x, y, gram, cross, np.ones((len(x), 1)), search)
+    sums = _Sums.of(x, y)
+    common, error = _fit(x, y, sums, np.ones((len(x), 1)), search)
     if groups == 1:
-        return float(common.shares(x, y)[1].mean()), common
-    mean_error = (y - x @ common.weight[0]).mean(1)  # (E, Y): the mean error of the common law
+        return float(common.shares_of(error)[1].mean()), common
+    mean_error = error[:, :, 0].mean(1)  # (E, Y): the mean error of the common law
     ends = []
     for restart, shares in enumerate(_initial_shares(mean_error, groups, search.restarts)):
         for _ in range(search.first_rounds):
-            law = _fit(x, y, gram, cross, shares, search)
-            shares, log = law.shares(x, y, search.first_weight)
+            law, error = _fit(x, y, sums, shares, search)
+            shares, log = law.shares_of(error, search.first_weight)
         ends.append((float(log.mean()), restart, shares))
     shares, likely = max(ends)[2], -np.inf
     for _ in range(search.rounds):
-        law = _fit(x, y, gram, cross, shares, search)
-        shares, log = law.shares(x, y)
+        law, error = _fit(x, y, sums, shares, search)
+        shares, log = law.shares_of(error)
         likely, before = float(log.mean()), likely
         if likely - before < 1e-5:
             break
