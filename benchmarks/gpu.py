@@ -11,7 +11,8 @@ keeps the rows of an unfinished one and measures the others. The sections of the
   and from their median microseconds per model-step (one gradient step of one network), TFLOP/s and
   the clock of the multiprocessors during the call;
 - "methods": seconds of 50 seeds of every method for 10,000 steps, by the number of pairs;
-- "profile": the time of 2000 members on the GPU by kind of work, in microseconds per model-step;
+- "profile": microseconds per model-step of 2000 members: the whole call, what the GPU does in it by
+  kind of work, and the rest, in which it waits for the host (three calls, and one profiled);
 - "lag": seconds that choosing the lag adds to a call, once for a dataset.
 """
 
@@ -23,7 +24,7 @@ import subprocess
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -123,21 +124,32 @@ def population(method: str, members: int, repeats: int) -> dict[str, Any]:
     return row | {"MHz": [min(readings), round(median(readings)), max(readings)]}
 
 
-def profile(method: str, members: int = 2000, steps: int = 1000) -> dict[str, Any]:
+def profile(method: str, members: int = 2000, steps: int = STEPS) -> dict[str, Any]:
     """Return microseconds per model-step on the GPU by kind of work, and of the whole call."""
     from torch.profiler import ProfilerActivity
     from torch.profiler import profile as profiler
 
+    whole = median(seconds(method, members, steps) for _ in range(3))  # without a profiler
     with profiler(activities=[ProfilerActivity.CUDA]) as result:
         seconds(method, members, steps)
+    work = work_on_gpu((e.key, e.self_device_time_total) for e in result.key_averages())
+    return {"method": method} | profile_row(1e6 * whole, work, members * steps)
+
+
+def work_on_gpu(events: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return the microseconds of events on the GPU by kind of work."""
     work = {"steps": 0.0, "sorting pairs": 0.0, "copies and other": 0.0}
-    for event in result.key_averages():
-        name = event.key.lower()
+    for key, microseconds in events:
+        name = key.lower()
         kind = "steps" if name.startswith("train_") else "copies and other"
-        work["sorting pairs" if "sort" in name else kind] += event.self_device_time_total
-    return {"method": method} | {
-        kind: round(time / (members * steps), 4) for kind, time in work.items()
-    }
+        work["sorting pairs" if "sort" in name else kind] += microseconds
+    return work
+
+
+def profile_row(whole: float, work: dict[str, float], model_steps: int) -> dict[str, float]:
+    """Return microseconds per model-step of all work, of the rest and of the whole call."""
+    times = work | {"waiting for the host": whole - sum(work.values()), "whole call": whole}
+    return {kind: round(time / model_steps, 4) for kind, time in times.items()}
 
 
 def measure(result: dict[str, Any], repeats: int) -> Iterator[dict[str, Any]]:

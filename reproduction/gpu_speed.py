@@ -15,6 +15,9 @@ from reproduction.records import read
 
 FOLDER = DOCS.parent / "benchmarks" / "results"
 NONE = "Not measured yet."
+FLOPS = {"bc": 1_085_440, "counter-bc": 1_085_440, "weighted-bc": 2_124_800, "bc-rnn": 13_455_360}
+"""Floating-point operations of the matrix products in a model-step of batch 40."""
+WHOLE = "whole call"
 
 
 def sections(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
@@ -23,12 +26,15 @@ def sections(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
     calls, kernel = (read(path) if path.exists() else {} for path in paths)
     makers = {
         "populations": (populations, calls), "methods": (methods, calls),
+        "profile": (profile, calls),
         "phases": (phases, kernel), "variants": (variants, kernel), "large": (large, kernel),
     }  # fmt: skip
     tables = {
         f"gpu {name}": make(result) if result.get(name) else NONE
         for name, (make, result) in makers.items()
     }
+    both = kernel | {"peak": calls.get("peak")}
+    tables["gpu shares"] = shares(both) if both["peak"] and kernel.get("variants") else NONE
     return {"benchmarks": tables}
 
 
@@ -55,6 +61,32 @@ def methods(result: dict[str, Any]) -> str:
         cells.setdefault(row["method"], {})[row["pairs"]] = text
     lines = [[name, *(by_size.get(size, "") for size in sizes)] for name, by_size in cells.items()]
     return markdown_table(["method", *(f"{size} pairs" for size in sizes)], lines)
+
+
+def shares(result: dict[str, Any]) -> str:
+    """Return the rate of the fastest CUDA kernel of each population, as a share of the peak."""
+    steps: dict[tuple[str, int], float] = {}
+    for row in result["variants"]:
+        if row["kernel"] == "cuda":
+            key = row["method"], row["members"]
+            steps[key] = min(row["step"], steps.get(key, row["step"]))
+    rates = {key: key[1] * FLOPS[key[0]] / step / 1e6 for key, step in steps.items()}
+    lines = [
+        [method, f"{members}", f"{rate:.1f}", f"{rate / result['peak'][0]:.0%}"]
+        for (method, members), rate in rates.items()
+    ]
+    return markdown_table(["method", "members", "TFLOP/s", "share of peak"], lines)
+
+
+def profile(result: dict[str, Any]) -> str:
+    """Return where a whole call spends its time, in microseconds per model-step and in percent."""
+    rows = {row["method"]: row for row in result["profile"]}
+    kinds = [key for key in next(iter(rows.values())) if key != "method"]
+    lines = [
+        [kind, *(f"{r[kind]:.4f} ({r[kind] / r[WHOLE]:.0%})" for r in rows.values())]
+        for kind in kinds
+    ]
+    return markdown_table(["", *rows], lines)
 
 
 def phases(result: dict[str, Any]) -> str:

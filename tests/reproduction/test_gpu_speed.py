@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from benchmarks.step import flops
 from reproduction import gpu_speed
 
 RESULT = {
@@ -53,6 +54,35 @@ def test_tables_of_the_kernel_alone(tmp_path: Path) -> None:
     assert "| cuda, 128, 3 | 13.0 |\n| triton | 28.6 |" in tables["gpu variants"]
     assert "| bc | 256 | 1 | 76 | 157 |" in tables["gpu large"]
     assert tables["gpu methods"] == gpu_speed.NONE
+
+
+def test_the_profile_shows_the_share_of_the_whole_call_by_kind_of_work(tmp_path: Path) -> None:
+    row = {"steps": 0.05, "sorting pairs": 0.01, "waiting for the host": 0.02, "whole call": 0.08}
+    result = {"profile": [{"method": "bc"} | row, {"method": "counter-bc"} | row]}
+    (tmp_path / "gpu.json").write_text(json.dumps(result))
+    assert gpu_speed.sections(tmp_path)["benchmarks"]["gpu profile"].splitlines() == [
+        "|  | bc | counter-bc |",
+        "|---|---|---|",
+        "| steps | 0.0500 (62%) | 0.0500 (62%) |",
+        "| sorting pairs | 0.0100 (12%) | 0.0100 (12%) |",
+        "| waiting for the host | 0.0200 (25%) | 0.0200 (25%) |",
+        "| whole call | 0.0800 (100%) | 0.0800 (100%) |",
+    ]
+
+
+def test_the_fastest_kernel_of_a_population_has_a_share_of_the_peak(tmp_path: Path) -> None:
+    row = {"method": "bc", "members": 2000, "kernel": "cuda"}
+    variants = [row | {"step": 200.0}, row | {"step": 100.0}, row | {"kernel": "triton", "step": 1}]
+    (tmp_path / "gpu-kernel.json").write_text(json.dumps({"variants": variants}))
+    assert gpu_speed.sections(tmp_path)["benchmarks"]["gpu shares"] == gpu_speed.NONE
+    (tmp_path / "gpu.json").write_text(json.dumps({"peak": [50.0]}))
+    # 2000 · 1,085,440 operations in 100 µs
+    shares = gpu_speed.sections(tmp_path)["benchmarks"]["gpu shares"].splitlines()
+    assert shares[2:] == ["| bc | 2000 | 21.7 | 43% |"]
+
+
+def test_operations_are_those_that_the_benchmark_of_a_step_counts() -> None:
+    assert {method: flops(method, 40) for method in gpu_speed.FLOPS} == gpu_speed.FLOPS
 
 
 def test_without_results_the_tables_say_so(tmp_path: Path) -> None:
