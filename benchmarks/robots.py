@@ -6,7 +6,7 @@
 Faults are injected at random moments of real runs; the reaction is the time from the fault to the
 command that stops the arm, in periods. Under load, programs that only compute compete with the loop
 for some seconds, one, two and four for each core. Rows of one command replace its earlier ones.
-`benchmarks/soak.py` drives an arm for ten minutes.
+`benchmarks/soak.py` drives an arm for ten minutes, `benchmarks/rallies.py` plays with disturbances.
 """
 
 from __future__ import annotations

@@ -81,6 +81,32 @@ def load_table(sections: dict[str, Any]) -> str:
     return markdown_table(columns, lines) if lines else NONE
 
 
+def rallies_table(sections: dict[str, Any]) -> str:
+    """Return hits, misses and faults of rallies in real time, by kind of disturbance."""
+    lines = []
+    for name, section in _of_task(sections, "rallies"):
+        for row in section["rows"]:
+            jitter, latency = row["jitter_ms"], row["latency_ms"]
+            lines.append([
+                row["disturbances"], f"{row['delay_ms']:g}",
+                f"{row['delay_ms'] + row['delay_spread_ms']:g}", f"{100 * row['dropped']:g} %",
+                f"{row['noise_mm']:g}", str(row["rallies"]), str(sum(row["hits"])),
+                f"{60 * sum(row['hits']) / row['seconds']:.1f}", f"{row['ticks']:,}",
+                str(row["missed"]), _faults(row), str(row["watchdog_stops"]),
+                f"{jitter['p99']:.2f}", f"{latency['p50']:.1f}", f"{latency['p99']:.1f}",
+                f"{100 * row['speed_share']:.0f} %", f"{row['outside_mm']:.1f}", name,
+                f"{row['load_at_start']:.1f}", section["date"],
+            ])  # fmt: skip
+    columns = (
+        "disturbances", "delay (ms), from", "to", "pictures lost", "noise (mm)", "rallies", "hits",
+        "hits per minute", "ticks", "deadlines missed", "ticks with a fault",
+        "stops by the watchdog", "jitter, 99 % (ms)", "latency, median (ms)", "99 %",
+        "largest speed, of its limit", "paddle outside the workspace (mm)", "scheduling",
+        "load at the start", "date",
+    )  # fmt: skip
+    return markdown_table(columns, lines) if lines else NONE
+
+
 def tracker_table(section: dict[str, Any]) -> str:
     """Return how far from the puck the tracker finds it, in millimetres."""
     lines = [

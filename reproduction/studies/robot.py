@@ -227,6 +227,7 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
         "robot-faults": robot_timing.faults_table(times),
         "robot-soak": robot_timing.soak_table(times),
         "robot-load": robot_timing.load_table(times),
+        "robot-rallies": robot_timing.rallies_table(times),
         "robot-tracker": robot_timing.tracker_table(robot_timing.benchmark(robot_timing.TRACKER)),
     }
     return {"robots": tables}

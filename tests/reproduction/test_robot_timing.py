@@ -10,6 +10,7 @@ from reproduction.robot_timing import (
     benchmark,
     faults_table,
     load_table,
+    rallies_table,
     soak_table,
     tracker_table,
 )
@@ -21,7 +22,8 @@ def section(*rows: dict[str, Any]) -> dict[str, Any]:
 
 def test_nothing_is_shown_before_the_benchmark_was_run(tmp_path: Path) -> None:
     assert benchmark(tmp_path / "robots.json") == {}
-    assert (faults_table({}), soak_table({}), load_table({})) == (NONE, NONE, NONE)
+    tables = (faults_table, soak_table, load_table, rallies_table)
+    assert {make({}) for make in tables} == {NONE}
 
 
 def test_faults_are_listed_by_scheduling() -> None:
@@ -83,6 +85,22 @@ def test_a_busy_machine_has_a_row_for_each_number_of_programs() -> None:
         "| 2026-11-18 |"
     )
     assert lines[1].startswith("| 4 on 2 cores | 1,400 | 2 |")
+
+
+def test_rallies_have_a_row_for_each_kind_of_disturbance() -> None:
+    times = {"p50": 30.04, "p99": 40.96, "max": 50.0}
+    row = {
+        "disturbances": "strong", "delay_ms": 20.0, "delay_spread_ms": 20.0, "dropped": 0.2,
+        "noise_mm": 4.0, "rallies": 2, "seconds": 30.0, "hits": [4, 2], "ticks": 1298,
+        "missed": 1, "faults": {"camera lost": 108}, "watchdog_stops": 3, "jitter_ms": times,
+        "latency_ms": times, "outside_mm": 1.26, "speed_share": 0.94, "load_at_start": 0.3,
+    }  # fmt: skip
+    lines = rallies_table({"rallies, real-time priority": section(row)}).splitlines()
+    assert lines[2] == (
+        "| strong | 20 | 40 | 20 % | 4 | 2 | 6 | 12.0 | 1,298 | 1 | camera lost: 108 | 3 | 40.96 "
+        "| 30.0 | 41.0 | 94 % | 1.3 | real-time | 0.3 | 2026-11-18 |"
+    )
+    assert len({line.count("|") for line in lines}) == 1
 
 
 def test_the_errors_of_the_tracker_are_in_millimetres() -> None:

@@ -11,6 +11,7 @@ from counterbc.acting.clock import VirtualClock, WallClock
 from counterbc.data.arrays import Array
 from counterbc.envs.air_hockey.expert import expert
 from counterbc.robots.decider import Decision
+from counterbc.robots.faults import CAMERA
 from counterbc.robots.loop import Loop, LoopSettings
 from counterbc.robots.policy_process import PolicyProcess
 from counterbc.robots.robot import Robot
@@ -123,3 +124,35 @@ def test_the_same_loop_runs_it_in_real_time(arm: Arm, tmp_path: Path) -> None:
     assert summary["ended"] == "finished"
     assert summary["ticks"] + summary["missed"] >= 15
     assert robot.rally.seconds >= 0.9
+
+
+@pytest.mark.extra("onnxruntime")
+def test_delays_drops_and_noise_stop_the_arm_in_real_time_and_keep_it_within_limits(
+    arm: Arm, tmp_path: Path
+) -> None:
+    hard = Disturbances(delay=0.02, delay_spread=0.02, dropped=0.3, noise=0.004)
+    robot = SimulatedRobot(WallClock(), 1, hard, arm=arm)
+    start = robot.rally.puck.copy()
+    away = write_policy(tmp_path / "p.onnx", divide_by=-1.0)  # from the puck, to the near side
+    policy, log = PolicyProcess(away), TickLog(None, {})
+
+    def is_seen() -> bool:  # however busy the machine is: stops for lost pictures, and commands
+        faults = [tick.fault for tick in log.ticks]
+        return faults.count("") >= 20 and CAMERA in faults
+
+    settings = LoopSettings(patience=10**6, scale=3.0)
+    summary = Loop(robot, policy, log, settings=settings).run(60.0, is_seen)
+    policy.close()
+    assert summary["ended"] == "finished"
+    assert is_seen()
+    moving = [tick for tick in log.ticks if not tick.fault]
+    assert all(0.02 - 1e-6 < (tick.age or 0) <= 0.9 * 0.05 for tick in moving)
+    assert {tick.velocity for tick in log.ticks if tick.fault} == {(0.0, 0.0)}
+    assert max(np.abs(tick.velocity).max() for tick in moving) <= WORKSPACE.speed
+    position = np.array([tick.position for tick in log.ticks if tick.position])
+    assert (position >= np.array(WORKSPACE.low) - 0.015).all()
+    assert (position <= np.array(WORKSPACE.high) + 0.015).all()
+    assert robot.rally.hits == 0
+    newest = robot.puck.newest
+    assert newest is not None
+    assert 0 < np.abs(newest[1] - start).max() < 0.03  # the noise; the puck was not touched
