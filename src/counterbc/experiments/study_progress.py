@@ -17,7 +17,7 @@ from counterbc.training.session import current_session
 NAME_COUNT = 2
 """Running cells that a line names; the others are counted."""
 LONG = 60.0
-"""Seconds of a job beside which imports and compiling, 5 to 15 seconds, are little."""
+"""Seconds of a job beside which imports and compiling, 5 to 20 seconds, are little."""
 
 
 class Job(Protocol):

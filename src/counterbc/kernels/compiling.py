@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-MESSAGE = "Compiling the training step for this machine, once: 5 to 15 seconds if it is idle."
+MESSAGE = "Compiling the training step for this machine, once: 5 to 20 seconds if it is idle."
 _LOOK_EVERY = 0.2  # seconds
 _PATIENCE = 300.0  # seconds; on a busy machine a compiler may take minutes
 _announced: set[str] = set()  # by this process, where no file can remember it
