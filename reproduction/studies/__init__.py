@@ -61,6 +61,7 @@ STUDIES = (
 )
 PICTURES = {name: f"{name}-pictures" for name in ("can", "car-racing", "push-t")}
 PICTURES |= {"fair": "fair-figures", "playground": "playground-page"}
+PICTURES["studio"] = "studio-pictures"
 """Studies with pictures of their own, and the modules that draw them."""
 
 TABLES = {

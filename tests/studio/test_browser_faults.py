@@ -116,7 +116,9 @@ def test_a_killed_server_is_said_and_its_new_address_works_in_the_old_tab(
         journal = study / "journal" / "air-hockey-001" / "0000.jsonl"
         wait_for(lambda: journal.exists() and journal.read_bytes().count(b'"time"') >= 3)
         first.kill()
-        tab.wait_for_selector("#collect .over >> text=The connection is lost.")
+        tab.wait_for_selector("#collect .over >> text=The connection is lost. The world is paused")
+        assert tab.locator("button:text-is('Continue')").count() == 1
+        assert tab.locator("text=● recording").count() == 0
         processes.append(second := StudioProcess(study, "--port", str(first.access.port)))
         tab.wait_for_selector("#connection >> text=open the address that it printed")
         assert load(dataset_of(study)).pairs == journal.read_bytes().count(b'"time"')

@@ -53,6 +53,10 @@ export class Collect {
 
   lost() {
     const isOpen = this.status?.phase === "running" || this.status?.phase === "paused";
+    if (isOpen) { // the server pauses a world whose page is gone
+      this.status = { ...this.status, phase: "paused" };
+      this.showStatus();
+    }
     this.hint(`The connection is lost. ${isOpen ? "The world is paused, and what" : "What"} you recorded is kept.`);
   }
 
