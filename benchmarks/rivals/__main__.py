@@ -4,10 +4,13 @@
 
 Rivals with pins of their own get environments of their own, made once by pip in folders that git
 ignores. Each method of a rival is a process that sleeps until it is asked. First it is prepared:
-imports, compiling and the first block of steps. Then, in each round, every rival takes one block of
-steps of every method that it has, and the result is the median over rounds of wall and processor
-time per model and step. Rounds end early when the time is over. Where a rival computes the same
-numbers, its losses after 20 steps on the same batches must agree with those of this library.
+imports, compiling and the first block of steps. This is the median of three processes, of which
+the last one stays. Each has an empty cache of compiled code; ours is prepared with an empty cache,
+its first use, and again with what that has compiled. Then, in each round, every rival takes one
+block of steps of every method that it has, and the result is the median over rounds of wall and
+processor time per model and step. Rounds end early when the time is over. Where a rival computes
+the same numbers, its losses after 20 steps on the same batches must agree with those of this
+library.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rivals.environments import INSTALLS, python_of, versions
+from benchmarks.rivals.environments import python_of, versions
 from benchmarks.rivals.ours import make_problem
 from benchmarks.rivals.problem import METHODS
 from benchmarks.rivals.process import RivalProcess
@@ -52,47 +55,43 @@ LEAST_ROUNDS = 3
 class Contest:
     """All rivals, their rows of results, and the processes that serve them."""
 
-    def __init__(self, problem: Path, cache: Path, steps: int) -> None:
-        self.problem, self.cache, self.steps = problem, cache, steps
+    def __init__(self, problem: Path, cache: Path, *, steps: int, repeats: int) -> None:
+        self.problem, self.cache = problem, cache
+        self.steps, self.repeats = steps, repeats
         self.processes: dict[tuple[str, str], RivalProcess] = {}
         self.rows: list[dict[str, Any]] = []
 
-    def process(self, rival: str, method: str) -> RivalProcess:
-        """Return the process of one method of a rival, which is started if need be.
-
-        Ours has a cache that its first use has filled.
-        """
-        if (rival, method) not in self.processes:
-            self.processes[rival, method] = self._start(rival, method)
-        return self.processes[rival, method]
-
-    def _start(self, rival: str, method: str) -> RivalProcess:
-        environment, module = WORKERS[rival]
-        name = re.sub(r"\W+", "-", f"{rival} {method}")  # compilers split paths with spaces
-        cache = self.cache / name  # without what another one has compiled
-        return RivalProcess(python_of(environment), module, self.problem, cache)
-
     def prepare(self, rival: str, method: str) -> None:
-        """Prepare one method of a rival, and check its losses."""
+        """Prepare one method of a rival a few times, and keep the last process and its losses."""
         row: dict[str, Any] = {"rival": rival, "method": method}
         name = f"{rival}: {method}"
-        if rival == OURS:
-            row["first use"] = self._first_use(rival, method)
-        answer = self.process(rival, method).ask("prepare", name, self.steps)
-        row |= {"prepare": {k: round(answer[k], 3) for k in ("wall", "cpu") if k in answer}}
-        row |= {k: answer[k] for k in ("models", "kernel", "error") if answer.get(k)}
+        firsts, answers = [], []
+        for number in range(self.repeats):
+            if (rival, method) in self.processes:
+                self.processes[rival, method].close()
+            if rival == OURS:  # fills the cache, as on a machine that has compiled nothing yet
+                process = self._start(rival, method, number)
+                firsts.append(process.ask("prepare", name, self.steps))
+                process.close()
+            self.processes[rival, method] = self._start(rival, method, number)
+            answers.append(self.processes[rival, method].ask("prepare", name, self.steps))
+        if firsts:
+            row["first use"] = median_times(firsts)
+        row["prepare"] = median_times(answers)
+        row |= {k: answers[-1][k] for k in ("models", "kernel", "error") if answers[-1].get(k)}
         if "error" not in row:
             row |= {"wall": [], "cpu": []}
-            row["losses"] = self.process(rival, method).ask("losses", name).get("losses")
+            row["losses"] = self.processes[rival, method].ask("losses", name).get("losses")
         self.rows.append(row)
         print(f"{name}: {row.get('error') or row['prepare']}", flush=True)
 
-    def _first_use(self, rival: str, method: str) -> dict[str, float]:
-        """Return what preparing costs on a machine that has compiled nothing yet."""
-        process = self._start(rival, method)
-        answer = process.ask("prepare", f"{rival}: {method}", self.steps)
-        process.close()
-        return {k: round(answer[k], 3) for k in ("wall", "cpu") if k in answer}
+    def _start(self, rival: str, method: str, number: int) -> RivalProcess:
+        environment, module = WORKERS[rival]
+        name = re.sub(
+            r"\W+", "-", f"{rival} {method} {number}"
+        )  # compilers split paths with spaces
+        cache = self.cache / name  # without what another one has compiled
+        return RivalProcess(python_of(environment), module, self.problem, cache)
 
     def play(self) -> None:
         """Let every rival take one block of steps of each of its methods."""
@@ -100,7 +99,7 @@ class Contest:
             if "error" in row:
                 continue
             name = f"{row['rival']}: {row['method']}"
-            answer = self.process(row["rival"], row["method"]).ask("run", name, self.steps)
+            answer = self.processes[row["rival"], row["method"]].ask("run", name, self.steps)
             if "error" in answer:
                 row["error"] = answer["error"]
                 continue
@@ -111,6 +110,12 @@ class Contest:
         """End all processes."""
         for process in self.processes.values():
             process.close()
+
+
+def median_times(answers: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the medians of wall and processor seconds of the answers that have them."""
+    times = {clock: [a[clock] for a in answers if clock in a] for clock in ("wall", "cpu")}
+    return {clock: round(float(np.median(t)), 3) for clock, t in times.items() if t}
 
 
 def check_losses(rows: list[dict[str, Any]]) -> list[str]:
@@ -169,6 +174,7 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=40)
     parser.add_argument("--steps", type=int, default=100, help="steps of a turn: whole epochs")
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--repeats", type=int, default=3, help="how often each is prepared")
     parser.add_argument("--minutes", type=float, default=6.0, help="after these, rounds end")
     parser.add_argument("--only", nargs="+", default=[""], help="rivals whose names begin so")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
@@ -177,21 +183,24 @@ def main() -> int:
     if options.steps * options.batch % options.pairs:
         parser.error("--steps must be whole epochs: a multiple of pairs / batch")
     rivals = [r for r in WORKERS if r.startswith(tuple(options.only))]
-    for rival in rivals:
-        python_of(WORKERS[rival][0])
+    environments = list(dict.fromkeys(("ours", *(WORKERS[rival][0] for rival in rivals))))
+    for environment in environments:
+        python_of(environment)
     facts: dict[str, Any] = {"machine": machine()}
-    facts |= {k: getattr(options, k) for k in ("members", "pairs", "batch", "steps")}
-    end = time.monotonic() + 60 * options.minutes
+    facts |= {k: getattr(options, k) for k in ("members", "pairs", "batch", "steps", "repeats")}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_problem(options.members, options.pairs, options.batch).save(folder / "problem.npz")
-        contest = Contest(folder / "problem.npz", folder / "cache", options.steps)
+        contest = Contest(
+            folder / "problem.npz", folder / "cache", steps=options.steps, repeats=options.repeats
+        )
         try:
             for rival in rivals:
                 for method in options.methods:
                     if method in HAS.get(rival, METHODS):
                         contest.prepare(rival, method)
             wrong, rounds = check_losses(contest.rows), 0
+            end = time.monotonic() + 60 * options.minutes
             while rounds < options.rounds and (rounds < LEAST_ROUNDS or time.monotonic() < end):
                 contest.play()
                 rounds += 1
@@ -199,7 +208,7 @@ def main() -> int:
             contest.close()
     summarize(contest.rows)
     print_rows(contest.rows)
-    facts |= {"rounds": rounds, "versions": {e: versions(e) for e in ("ours", *INSTALLS)}}
+    facts |= {"rounds": rounds, "versions": {e: versions(e) for e in environments}}
     if options.json is not None:
         text = json.dumps(facts | {"rows": contest.rows}, indent=1, ensure_ascii=False)
         options.json.write_text(text + "\n", encoding="utf-8")
